@@ -21,8 +21,8 @@ from kgqa.formats import native
 from kgqa.formats.columns import SCHEMA, table_of
 from kgqa.recipes.contrasts.dataset import PARQUET
 from kgqa.recipes.contrasts.transforms import KINDS, Settings
-from kgqa.recipes.rejection import Rejection
 from kgqa.records import Instance, Paragraph, Step
+from kgqa.runs.funnel import Rejection
 
 MADE = tuple(kind for kind in KINDS if kind != "document-removal")
 """The synthetic questions have no candidates, of which that one tells what to remove."""

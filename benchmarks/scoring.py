@@ -19,7 +19,7 @@ from benchmarks.measure import Section, Table, in_turn, spread
 from benchmarks.process import python
 from kgqa.formats.question_set import open_dataset
 from kgqa.metrics.drop import spans_scores
-from kgqa.scoring.metrics import METRICS, Beside
+from kgqa.scoring.metrics import METRICS, MetricOptions
 from kgqa.scoring.predicted_split import find_split
 
 TITLE = "Scoring predictions"
@@ -233,7 +233,7 @@ def _score(metric: str, gold: Path, file: Path, options: list[str], rounds: int)
     chosen = METRICS[metric]
     predictions = chosen.read(file)
     joined = find_split(open_dataset(gold, "dire" if "--from" in options else None), chosen, predictions, file, lambda _: None)
-    return in_turn({metric: lambda: chosen.score(joined.gold, predictions, Beside())}, rounds=rounds)[metric]
+    return in_turn({metric: lambda: chosen.score(joined.gold, predictions, MetricOptions())}, rounds=rounds)[metric]
 
 
 if __name__ == "__main__":

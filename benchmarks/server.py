@@ -18,7 +18,7 @@ import pyarrow as pa
 from benchmarks.measure import Section, Table, absent, data_folder, spread
 from kgqa.commands.generate import generate
 from kgqa.domains import load_domain
-from kgqa.formats.on_graph import rejected_rows, sample_rows
+from kgqa.formats.graph_rows import rejected_rows, sample_rows
 from kgqa.runs.graph import rows_of, tables_hash
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.defaults import QUERY_SECONDS

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from kgqa.arrays.rows import Adjacency, IntArray
 from kgqa.recipes.qangaroo.corpus import Facts
 from kgqa.recipes.qangaroo.samples import Questions
-from kgqa.traversal.graph import Graph
+from kgqa.traversal.base import Graph
 
 HUBS = 0.5
 """The share of mentions that follow popularity; the others fall on any entity alike."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import statistics
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain, islice
@@ -23,10 +23,11 @@ from benchmarks.measure import Section, Table, absent, data_folder, in_turn, rat
 from benchmarks.process import python
 from kgqa.formats.question_set import open_dataset
 from kgqa.progress import Silent
+from kgqa.readers.transformer.batch import ReadingBatch
 from kgqa.readers.transformer.encoder import load_encoder
-from kgqa.readers.transformer.examples import Lessons
+from kgqa.readers.transformer.examples import Targets
 from kgqa.readers.transformer.network import SpanNetwork
-from kgqa.readers.transformer.reading import ReadingTask, learned_from
+from kgqa.readers.transformer.reading import ReadingTask, supervision_of
 from kgqa.settings.reader import EncoderSettings
 from kgqa.settings.training import TrainingSettings
 from kgqa.training.device import device_of, to_device
@@ -104,7 +105,7 @@ def _task(questions: Questions, *, plain: bool) -> ReadingTask:
     """The reading task of ``ee``; ``plain``: all windows of a batch are padded to the longest."""
     torch.manual_seed(0)
     settings = EncoderSettings(encoder=ENCODER)
-    task = ReadingTask(load_encoder(ENCODER), settings, learned_from(questions), Lessons())
+    task = ReadingTask(load_encoder(ENCODER), settings, supervision_of(questions), Targets())
     if plain:
         task.network.__class__ = Padded
     return task
@@ -113,11 +114,11 @@ def _task(questions: Questions, *, plain: bool) -> ReadingTask:
 class Padded(SpanNetwork):
     """All windows of a batch in one pass, as long as the longest."""
 
-    def hidden(self, batch: Mapping[str, torch.Tensor]) -> torch.Tensor:
+    def hidden(self, batch: ReadingBatch) -> torch.Tensor:
         """Windows lie behind each other, so that their tokens need no sorting."""
-        steps = torch.arange(int(batch["lengths"].max()))
-        inside = steps < batch["lengths"][:, None]
-        at = (batch["offsets"][:, None] + steps).clamp_max(len(batch["ids"]) - 1)
+        steps = torch.arange(int(batch.lengths.max()))
+        inside = steps < batch.lengths[:, None]
+        at = (batch.offsets[:, None] + steps).clamp_max(len(batch.ids) - 1)
         return self._encode(batch, torch.arange(len(at)), at, steps, inside)[inside]
 
 

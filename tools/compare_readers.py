@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import kgqa
+from kgqa.metrics.bootstrap import intervals
 from kgqa.readers.registry import READERS
 from kgqa.runs.files import key_of
-from kgqa.scoring.intervals import intervals
 from kgqa.scoring.report import Evaluation
 from kgqa.settings.defaults import DRAWS_SEED
 

@@ -1,1 +1,1 @@
-"""What loops and columns share: rows, texts, tokens, hashes, draws, growth, numbers that fit, the kernel decorator and its cache."""
+"""Arrays and compiled loops: rows, texts, tokens, hashes, random draws, 32-bit checks, the kernel decorator and its cache."""

@@ -1,7 +1,7 @@
-"""Machine code on disk, in one private folder, each file named by what the code was made from.
+"""Machine code on disk, in one private folder; the name of each file depends on everything that the code was made from.
 
-Whoever can write the folder can run code in this process, so it is used only if nobody else can. Nothing is removed by a change: code of
-another version, or of another checkout, has another name, and goes when it has not been used for a month.
+Anybody who can write to the folder can run code in this process, so it is used only if nobody else can. Code of another version or checkout
+has another name, so no change invalidates a file; a file is removed after a month without use.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ log.addHandler(logging.NullHandler())
 
 
 def place() -> Path:
-    """Where machine code goes: below ``NUMBA_CACHE_DIR`` where that is set, else where the user's caches are."""
+    """The folder for machine code: below ``NUMBA_CACHE_DIR`` if that is set, else in the user's cache folder."""
     if config.CACHE_DIR:
         return Path(config.CACHE_DIR) / "kgqa-kernels"
     if sys.platform == "darwin":
@@ -47,42 +47,42 @@ def place() -> Path:
 
 @cache
 def private_folder() -> Path | None:
-    """The folder, made if need be; None, and a line in the log, where it cannot be made or somebody else could write it."""
+    """The folder, created if necessary; None, with a warning, if it cannot be created or others could write to it."""
     try:
         folder = place()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = folder.lstat()
-    except (OSError, RuntimeError) as error:  # RuntimeError: there is no home
+        status = folder.lstat()
+    except (OSError, RuntimeError) as error:  # RuntimeError: no home folder
         log.warning("kernels are compiled anew in each process, as they cannot be kept (%s); set NUMBA_CACHE_DIR", error)
         return None
-    if stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+    if stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         return folder
     log.warning("kernels are compiled anew in each process, as %s is not a folder that only you can write; remove it", folder)
     return None
 
 
 class KernelCache(_Cache):  # type: ignore[misc]
-    """The machine code of one kernel, a file for each combination of argument types; Numba asks it before and after it compiles."""
+    """The machine code of one kernel, a file for each combination of argument types; Numba calls it before and after compiling."""
 
     def __init__(self, kernel: Any) -> None:
-        """Nothing is read or made before the kernel is called."""
+        """The folder is not touched before the first call of ``kernel``."""
         self._kernel = kernel
         self._enabled = True
 
     @property
     def cache_path(self) -> str | None:
-        """The folder, for Numba's statistics."""
+        """The folder as text, for Numba's statistics."""
         folder = private_folder()
         return str(folder) if folder else None
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The compiled result for these argument types, or None where there is none."""
+        """The compiled result for these argument types, or None."""
         target_context.refresh()
         file = self._file(sig, target_context.codegen())
         if file is None:
             return None
         try:
-            found = file.read_bytes()
+            data = file.read_bytes()
             with suppress(OSError):  # a read-only cache serves, too
                 os.utime(file)  # so that it is not removed as unused
         except FileNotFoundError:
@@ -90,14 +90,14 @@ class KernelCache(_Cache):  # type: ignore[misc]
         except OSError as error:
             log.warning("%s cannot be read, so the kernel is compiled anew: %s", file, error)
             return None
-        digest, payload = found[:DIGEST], found[DIGEST:]
+        digest, payload = data[:DIGEST], data[DIGEST:]
         if hashlib.sha256(payload).digest() != digest:
             log.warning("%s is damaged, so the kernel is compiled anew", file)
             return None
         return CompileResult._rebuild(target_context, *pickle.loads(payload))  # noqa: S301 - only we can write it
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep a compiled result; where the disk refuses, the run goes on without."""
+        """Store a compiled result; a failure to write is only logged."""
         file = self._file(sig, data.codegen)
         if file is None or data.library.has_dynamic_globals:
             return
@@ -105,7 +105,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
         part = file.with_name(f"{uuid4().hex}.part")
         try:
             _forget_unused(file.parent)
-            # Another process may compile the same; whoever comes last puts the same in its place.
+            # Another process may write the same code at the same time; replacing a file is atomic.
             part.write_bytes(hashlib.sha256(payload).digest() + payload)
             part.replace(file)
         except OSError as error:
@@ -122,7 +122,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
         self._enabled = False
 
     def flush(self) -> None:
-        """Forget the kernel's machine code; called when it is to be compiled anew."""
+        """Remove the kernel's machine code; Numba calls it before recompiling."""
         folder = private_folder()
         for file in folder.glob(f"{self._stem}*") if folder else ():
             file.unlink(missing_ok=True)

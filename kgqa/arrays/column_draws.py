@@ -1,4 +1,4 @@
-"""Draws for whole columns, from 64-bit hashes; ``draws.py`` says which draw is for what."""
+"""Random draws for whole columns, from 64-bit hashes; ``draws.py`` explains when to use which."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from kgqa.arrays.rows import IntArray, Rows
 
 
 def shuffling(groups: npt.NDArray[np.uint64], members: npt.NDArray[np.integer], *, purpose: str, seed: int = 0) -> npt.NDArray[np.uint64]:
-    """A pseudo-random number for each (group, member) pair: sorting by it shuffles the members of a group.
+    """A pseudo-random number (uint64) for each pair of group and member: sorting by it shuffles the members of a group.
 
-    ``purpose`` keeps draws apart: were candidates drawn and ties broken by the same numbers, whoever was drawn would always lose the tie.
+    ``purpose`` makes draws independent: if candidates were drawn and ties broken by the same numbers, drawn candidates would lose every
+    tie.
     """
     salt = text_hashes(pa.array([purpose]), seed=seed)[0]
     return _shuffling(groups, members, salt)  # type: ignore[no-any-return]
@@ -30,13 +31,13 @@ def _shuffling(groups, members, seed):  # type: ignore[no-untyped-def]
 
 @kernel(inline=True)
 def tie_breaker(group, member, seed):  # type: ignore[no-untyped-def]
-    """A pseudo-random number from 0 to below 1 for a member of a group: what kernels that draw for no purpose but one add to a key."""
-    drawn = mixed(mixed(group ^ seed) ^ mixed(np.uint64(member) + np.uint64(1)))
-    return float(drawn >> np.uint64(11)) / 9007199254740992.0
+    """A pseudo-random number in [0, 1) for a member of a group, which kernels with a single purpose add to a sort key."""
+    bits = mixed(mixed(group ^ seed) ^ mixed(np.uint64(member) + np.uint64(1)))
+    return float(bits >> np.uint64(11)) / 9007199254740992.0
 
 
 def deal(rows: Rows, groups: npt.NDArray[np.uint64], *, numbers: int, seed: int) -> IntArray:
-    """For each entry of ``rows.targets`` a number below ``numbers``, different within a row, drawn by the row's group."""
+    """A random number below ``numbers`` for each entry of ``rows.targets``, distinct within a row; ``groups`` (rows) seeds each row."""
     return _deal(rows.offsets, groups, numbers, np.uint64(seed))  # type: ignore[no-any-return]
 
 

@@ -1,10 +1,10 @@
-"""Random draws that depend on what is drawn for whom, and on nothing else: not on order, number of workers or Python's version.
+"""Random draws that depend only on their purpose, the seed and an id: not on order, number of workers or Python's version.
 
-For one question at a time, from the SHAKE or BLAKE2 of texts: :func:`sample` and :func:`draw` choose among a question's own things, and a
-:class:`Reservoir` samples a whole set while it is read. For columns, from 64-bit hashes (``column_draws.py``, apart because compiled code
-takes long to import): ``shuffling`` puts the members of each group in a random order, ``deal`` gives each a different number, and kernels
-break ties by ``tie_breaker``. Datasets depend on all of them, so each keeps the hash with which it began. What is no choice among things is
-elsewhere: ``splits/groups.py`` places a group by its text, and bootstraps resample with a NumPy generator, which :func:`draw` may seed.
+Draws for one question use SHAKE or BLAKE2 of texts: :func:`sample` and :func:`draw` choose among a question's items, and a
+:class:`Reservoir` samples a whole set while it is read. Draws for columns use 64-bit hashes (``column_draws.py``, a separate module because
+compiled code takes long to import): ``shuffling`` puts the members of each group in random order, ``deal`` gives each a distinct number,
+and kernels break ties by ``tie_breaker``. Datasets depend on all of them, so their hashes must never change. Two other modules use
+randomness: ``splits/groups.py`` places a group by its text, and bootstraps resample with a NumPy generator, which :func:`draw` may seed.
 """
 
 from __future__ import annotations
@@ -18,41 +18,41 @@ Value = TypeVar("Value")
 
 
 def sample(values: Sequence[Value], count: int, *, purpose: str, seed: int, id: str) -> list[Value]:  # noqa: A002 - what it is drawn for
-    """``count`` of ``values`` without repetition, in random order; all of them, shuffled, where ``count`` is their number.
+    """``count`` of ``values`` without repetition, in random order; all of them, shuffled, if ``count`` is their number.
 
-    ``purpose`` keeps draws apart that are made for the same ``id`` and ``seed``. The bias is below 2^-100.
+    ``purpose`` makes draws for the same ``id`` and ``seed`` independent. The bias is below 2^-100.
     """
-    left, number = list(values), draw(purpose=purpose, seed=seed, id=id, draws=count)
-    drawn = []
+    remaining, number = list(values), draw(purpose=purpose, seed=seed, id=id, draws=count)
+    result = []
     for _ in range(count):
-        number, place = divmod(number, len(left))
-        left[place], left[-1] = left[-1], left[place]
-        drawn.append(left.pop())
-    return drawn
+        number, place = divmod(number, len(remaining))
+        remaining[place], remaining[-1] = remaining[-1], remaining[place]
+        result.append(remaining.pop())
+    return result
 
 
 def draw(*, purpose: str, seed: int, id: str, draws: int = 1) -> int:  # noqa: A002 - as above
-    """A large random number, from which ``draws`` small ones can be taken as remainders."""
-    # Four bytes a draw are more than any list needs; sixteen more make the remainders even.
+    """A large random number; remainders of it serve as ``draws`` small random numbers."""
+    # Four bytes per draw are more than any list needs; sixteen more make the remainders uniform.
     digest = shake_128(f"{purpose}\0{seed}\0{id}".encode("utf-8", "surrogatepass")).digest(16 + 4 * draws)
     return int.from_bytes(digest, "little")
 
 
 class Reservoir(Generic[Value]):
-    """A sample of at most ``limit`` different keys from a stream, each with the smallest value that came with it.
+    """A uniform sample of at most ``limit`` distinct keys from a stream, each with its smallest value.
 
-    Those with the smallest hashes: a uniform sample of the keys, whatever their order and however often each comes.
+    It keeps the keys with the smallest hashes, so order and repetition of keys do not matter.
     """
 
     def __init__(self, limit: int, *, purpose: str, seed: int, order: Callable[[Value], tuple[str, ...]] | None = None) -> None:
-        """Nothing was seen yet. ``order`` says which of two values of a key is smaller; needed unless a key has only one."""
+        """``order`` is the sort key for several values of one key; it is needed only if a key has several."""
         self._limit, self._order = limit, order
         self._salt = blake2b(f"{purpose}\0{seed}".encode(), digest_size=16).digest()
         self._values: dict[int, Value] = {}
         self._largest_first: list[int] = []
 
     def add(self, key: str, value: Value) -> Value | None:
-        """See ``key``; returns the value that is left out for lack of room, this one or that of another key."""
+        """Add ``key`` with its ``value``; return the value that does not fit, this one or that of another key, else None."""
         rank = int.from_bytes(blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8, key=self._salt).digest(), "big")
         if rank in self._values:
             if self._order is not None and value != self._values[rank]:
@@ -68,5 +68,5 @@ class Reservoir(Generic[Value]):
         return self._values.pop(-heapreplace(self._largest_first, -rank))
 
     def values(self) -> list[Value]:
-        """The sample, in the order of the hashes, which is a random one."""
+        """The values of the sample, in the order of their keys' hashes, which is random."""
         return [self._values[rank] for rank in sorted(self._values)]

@@ -1,7 +1,7 @@
-"""What a kernel's machine code is made from, as one hash: two kernels with equal hashes compile to the same.
+"""A hash of everything that a kernel's machine code is made from: two kernels with equal hashes compile to the same code.
 
-That is more than its source file: the kernels that it calls become part of it, and so do the constants that it reads, wherever they stand.
-It is taken from the functions in memory, not from files, which may have changed since they were imported.
+That is more than its source file: the kernels that it calls and the constants that it reads, in whatever module, become part of it. The
+hash is taken from the functions in memory, since files may have changed after import.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ CONSTANTS = (bool, int, float, str, bytes, type(None), np.generic, np.dtype)
 
 
 def fingerprint(kernel: Any) -> str:
-    """The hash, in hexadecimal digits; 20 microseconds for each kernel that ``kernel`` is made from."""
-    hashed = hashlib.sha256(repr(VERSIONS).encode())
-    made_from = [kernel]
-    for each in made_from:
-        for part in _parts(each):
+    """The hash, in hexadecimal digits; takes 20 microseconds for each kernel that ``kernel`` calls."""
+    digest = hashlib.sha256(repr(VERSIONS).encode())
+    kernels = [kernel]
+    for member in kernels:
+        for part in _parts(member):
             if isinstance(part, str):
-                hashed.update(part.encode() + b"\n")
-            elif part not in made_from:
-                made_from.append(part)
-    return hashed.hexdigest()
+                digest.update(part.encode() + b"\n")
+            elif part not in kernels:
+                kernels.append(part)
+    return digest.hexdigest()
 
 
 def _parts(kernel: Any) -> Iterator[Any]:
-    """The kernels that ``kernel`` calls, and the text of everything else in it."""
+    """The kernels that ``kernel`` calls, and a text for each other part of it."""
     function = kernel.py_func
     assert function.__closure__ is None, f"{function.__qualname__}: a kernel stands in a module, not in a function"
     yield repr((function.__module__, function.__qualname__, function.__defaults__, sorted(kernel.targetoptions.items())))
@@ -49,7 +49,7 @@ def _parts(kernel: Any) -> Iterator[Any]:
 
 
 def _code(code: CodeType) -> Iterator[str]:
-    """All that decides what a function does; not where it stands."""
+    """Texts for all parts of the code that determine its behaviour, without its place in a file."""
     yield repr((code.co_code, code.co_names, code.co_varnames, code.co_argcount, code.co_exceptiontable))
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -59,7 +59,7 @@ def _code(code: CodeType) -> Iterator[str]:
 
 
 def _names(code: CodeType) -> set[str]:
-    """Names that may be globals; attributes are among them, and do no harm."""
+    """Names that may be globals; attributes among them do no harm."""
     return set(code.co_names).union(*(_names(constant) for constant in code.co_consts if isinstance(constant, CodeType)))
 
 
@@ -72,6 +72,6 @@ def _called(value: Any) -> str:
     if isinstance(value, ModuleType):
         assert value.__name__.split(".")[0] != "kgqa", f"a kernel must import names from {value.__name__}, not the module"
         return value.__name__
-    named = is_jitted(value) or isinstance(value, type | FunctionType | BuiltinFunctionType)
-    assert named, f"a kernel must not read {value!r}: it may change"
+    has_name = is_jitted(value) or isinstance(value, type | FunctionType | BuiltinFunctionType)
+    assert has_name, f"a kernel must not read {value!r}: it may change"
     return f"{value.__module__}.{value.__qualname__}"

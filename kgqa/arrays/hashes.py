@@ -1,4 +1,4 @@
-"""64-bit hashes of texts and numbers, the same on every machine and in every version: ids, splits and draws are made from them."""
+"""64-bit hashes of texts and numbers, the same on every machine and in every version, since ids, splits and draws depend on them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kgqa.arrays.texts import text_buffers
 
 HASH_START = np.uint64(0xCBF29CE484222325)
 HASH_PRIME = np.uint64(0x100000001B3)
-"""Of FNV-1a: where a hash begins, and what it is multiplied by for each byte or character."""
+"""The offset basis and the prime of FNV-1a."""
 MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -35,11 +35,19 @@ def _text_hashes(data, offsets, seed):  # type: ignore[no-untyped-def]
 
 
 def text_hashes(texts: pa.Array | pa.ChunkedArray, *, seed: int = 0) -> npt.NDArray[np.uint64]:
-    """One 64-bit hash for each text, the same on every machine and in every version; ``seed`` gives another family."""
+    """A 64-bit hash for each text (uint64), the same on every machine and in every version; each ``seed`` gives another hash function.
+
+    >>> text_hashes(pa.array(["a", "b"])).dtype
+    dtype('uint64')
+    """
     data, offsets = text_buffers(texts)
     return _text_hashes(data, offsets, seed)  # type: ignore[no-any-return]
 
 
 def table_size(entries: int) -> int:
-    """Places of a hash table in which at least half are free: a power of two, so that low bits of a hash are a place."""
+    """The size of a hash table with at least half of it free: a power of two, so that the low bits of a hash are an index.
+
+    >>> table_size(100)
+    256
+    """
     return 1 << max(4, int(np.ceil(np.log2(max(entries, 1) * 2))))

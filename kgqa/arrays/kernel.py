@@ -1,4 +1,4 @@
-"""The decorator of every compiled loop: typed, without the interpreter lock, and cached by what the machine code is made from."""
+"""The decorator of every compiled loop, without the interpreter lock and with machine code cached on disk; and arrays that kernels grow."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from threading import get_ident
 from typing import Any, ParamSpec, TypeVar, overload
 
+import numpy as np
 from numba import njit
 from numba.core.registry import CPUDispatcher
 from numba.extending import is_jitted
@@ -18,7 +19,7 @@ R = TypeVar("R")
 
 
 class _Kernel(CPUDispatcher):  # type: ignore[misc]
-    """A dispatcher out of which no signal's exception comes: what Numba does between Python and machine code does not expect one."""
+    """A dispatcher that delays signals: an exception between Python and machine code would leave Numba in an undefined state."""
 
     def __call__(self, *arguments: Any) -> Any:
         if get_ident() != MAIN:
@@ -42,18 +43,32 @@ def kernel(*, inline: bool) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 
 
 def kernel(function: Any = None, /, *, inline: bool = False) -> Any:
-    """Compile ``function`` when it is first called with arguments of new types, or take the machine code from the cache.
+    """Compile ``function`` on its first call with new argument types, or load its machine code from the cache.
 
-    ``inline`` puts it into the kernels that call it, for what is called per byte or per token. A kernel stands in a module and uses other
-    kernels, NumPy, and numbers, dtypes and tuples of them: things that :func:`~kgqa.arrays.fingerprint.fingerprint` can tell apart.
+    ``inline`` copies it into the kernels that call it, for functions called per byte or per token. A kernel must be a function of a module
+    and may use other kernels, NumPy, and constants that are numbers, dtypes or tuples of them, which
+    :func:`~kgqa.arrays.fingerprint.fingerprint` can compare.
     """
 
-    def compiled(function: Callable[..., Any]) -> Any:
-        made: Any = njit(nogil=True, inline="always" if inline else "never")(function)
-        if is_jitted(made):  # with NUMBA_DISABLE_JIT it is the function itself
-            # What Dispatcher.enable_caching() does, but for which cache: Numba's own knows a kernel by the one file that it stands in.
-            made._cache = KernelCache(made)
-            made.__class__ = _Kernel
-        return made
+    def decorate(function: Callable[..., Any]) -> Any:
+        dispatcher: Any = njit(nogil=True, inline="always" if inline else "never")(function)
+        if is_jitted(dispatcher):  # with NUMBA_DISABLE_JIT it is the function itself
+            # As Dispatcher.enable_caching() does, but with another cache: Numba's own only notices changes of the kernel's own file.
+            dispatcher._cache = KernelCache(dispatcher)
+            dispatcher.__class__ = _Kernel
+        return dispatcher
 
-    return compiled(function) if function else compiled
+    return decorate(function) if function else decorate
+
+
+@kernel
+def grown(array, need):  # type: ignore[no-untyped-def]
+    """``array`` itself if it has at least ``need`` rows, else a copy with at least twice as many rows as before; new rows are not set.
+
+    In a loop over single entries, test first whether there is room: passing an array costs more than comparing two numbers.
+    """
+    if need <= len(array):
+        return array
+    larger = np.empty((max(need, 2 * len(array)), *array.shape[1:]), array.dtype)
+    larger[: len(array)] = array
+    return larger

@@ -1,11 +1,11 @@
-"""Which Hangul syllables may begin or end a name.
+"""The Hangul syllables that may begin or end a name.
 
 Korean puts spaces between words, but writes particles and the copula together with the noun before them: 서울은, 서울에서는, 서울이다.
-A name begins where a run of syllables begins, and ends where the run does or where nothing but particles follows. So 서울 is in 서울에서,
-and not in 서울대학교.
+A name begins with a run of syllables, and ends with the run or where only particles follow. So 서울 occurs in 서울에서,
+but not in 서울대학교.
 
-Particles are a closed class; ``korean-particles.txt`` lists them and says where they are from. They are not asked to agree with the sound
-before them (은 after a consonant, 는 after a vowel), because texts with names put in do not.
+Particles are a closed class; ``korean-particles.txt`` lists them with their source. They need not agree with the sound before them (은
+after a consonant, 는 after a vowel), because they do not in texts with inserted names.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from kgqa.arrays.growth import grown
 from kgqa.arrays.hashes import HASH_PRIME, HASH_START, mixed
-from kgqa.arrays.kernel import kernel
+from kgqa.arrays.kernel import grown, kernel
 from kgqa.arrays.search import lower_bound
 from kgqa.arrays.texts import decode, text_buffers
 from kgqa.arrays.tokens import SYMBOL, character_tables, class_at, token_hashes, tokenize
@@ -28,9 +27,9 @@ from kgqa.resources import word_lists
 
 LISTS = word_lists(Path(__file__).with_name("korean-particles.txt"))
 LONGEST = 5
-"""Syllables of a particle."""
+"""Syllables of the longest particle."""
 BEGINS, ENDS = 1, 2
-"""What a token may do to a name, as bits."""
+"""Bits of a token: a name may begin with it, and may end with it."""
 _WITHIN, _LAST = 1, 2
 
 
@@ -52,7 +51,7 @@ def _pattern() -> re.Pattern[str]:
 
 @lru_cache(maxsize=1)
 def particle_tables() -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint8]]:
-    """The ascending codes of all particles, and whether others may follow each (bit 1) and whether it may be the last (bit 2)."""
+    """The ascending codes of all particles (uint64), and their roles (uint8): others may follow (bit 1), it may be the last (bit 2)."""
     roles = dict.fromkeys(LISTS["within"], _WITHIN | _LAST)
     roles |= {word: roles.get(word, 0) | _LAST for word in LISTS["last"]}
     bounds, hashes = token_hashes(pa.array(list(roles), pa.string()))
@@ -93,18 +92,18 @@ def _is_hangul(data, at):  # type: ignore[no-untyped-def]
 
 @kernel
 def _may_have_hangul(data, begin, end):  # type: ignore[no-untyped-def]
-    """Whether a byte is one with which a Hangul letter begins; a loop over bytes that the compiler makes a few instructions of."""
-    found = np.uint8(0)
+    """Whether any byte may begin a Hangul letter; the compiler turns this loop into a few vector instructions."""
+    hits = np.uint8(0)
     for at in range(begin, end):
-        found |= np.uint8(data[at] == 0xE1) | np.uint8(np.uint8(data[at] - np.uint8(0xEA)) < np.uint8(4))
-    return found != 0
+        hits |= np.uint8(data[at] == 0xE1) | np.uint8(np.uint8(data[at] - np.uint8(0xEA)) < np.uint8(4))
+    return hits != 0
 
 
 @kernel
 def mark_edges(data, begin, count, starts, ends, hashes, codes, roles, edges):  # type: ignore[no-untyped-def]
-    """For each of ``count`` tokens (see :func:`kgqa.arrays.tokens.tokenize`) say in ``edges`` (uint8) whether it may begin or end a name.
+    """Set ``edges`` (uint8, at least ``count``) for each token of :func:`kgqa.arrays.tokens.tokenize`: whether it may begin or end a name.
 
-    Return whether any may not; where none is Hangul, ``edges`` stay as they were. ``codes`` and ``roles`` are those of
+    Return whether any token may not; without Hangul, ``edges`` are not written. ``codes`` and ``roles`` are those of
     :func:`particle_tables`. O(tokens).
     """
     if count == 0 or not _may_have_hangul(data, begin + starts[0], begin + ends[count - 1]):
@@ -122,6 +121,8 @@ def mark_edges(data, begin, count, starts, ends, hashes, codes, roles, edges):  
         last = first
         while last + 1 < count and starts[last + 1] == ends[last] and _is_hangul(data, begin + starts[last + 1]):
             last += 1
+        # Backwards through the run: a name may end before syllable i + 1 if the rest of the run is one particle, or a particle that others
+        # may follow and after which a name may end, so the rest is a chain of particles.
         edges[last] = ENDS
         for i in range(last - 1, first - 1, -1):
             edges[i] = 0
@@ -141,7 +142,7 @@ def mark_edges(data, begin, count, starts, ends, hashes, codes, roles, edges):  
 
 
 def word_edges(texts: pa.Array) -> npt.NDArray[np.uint8]:
-    """For each of the words of :func:`kgqa.arrays.tokens.word_hashes` whether a name may begin (bit 1) and end (bit 2) with it."""
+    """For each word of :func:`kgqa.arrays.tokens.word_hashes` (uint8): whether a name may begin (bit 1) and end (bit 2) with it."""
     edges: npt.NDArray[np.uint8] = _word_edges(*text_buffers(texts), *character_tables(), *particle_tables())
     return edges
 

@@ -1,4 +1,4 @@
-"""Bisection in sorted rows, and what two of them share."""
+"""Searching in sorted rows, and comparing two of them."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import numpy as np
 from kgqa.arrays.kernel import kernel
 
 NO_LIMIT = 1 << 62
-"""For :func:`count_shared`: count all."""
+"""The limit with which :func:`count_shared` counts all."""
 
 
 @kernel(inline=True)
-def lower_bound(values, low, high, wanted):  # type: ignore[no-untyped-def]
-    """The first place of the ascending ``values[low:high]`` that is not less than ``wanted``; ``high`` where all are."""
+def lower_bound(values, low, high, value):  # type: ignore[no-untyped-def]
+    """The first index in ``low:high`` of a value not less than ``value``; ``high`` if all are less. ``values`` ascend."""
     while low < high:
         middle = (low + high) >> 1
-        if values[middle] < wanted:
+        if values[middle] < value:
             low = middle + 1
         else:
             high = middle
@@ -23,23 +23,38 @@ def lower_bound(values, low, high, wanted):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def row_holds(offsets, targets, row, wanted):  # type: ignore[no-untyped-def]
-    """Whether the sorted row holds ``wanted``; bisection, because an object of many relations has a long row."""
-    place = lower_bound(targets, offsets[row], offsets[row + 1], wanted)
-    return place < offsets[row + 1] and targets[place] == wanted
+def row_holds(offsets, targets, row, value):  # type: ignore[no-untyped-def]
+    """Whether the sorted row holds ``value``; by bisection, since rows of frequent objects are long."""
+    place = lower_bound(targets, offsets[row], offsets[row + 1], value)
+    return place < offsets[row + 1] and targets[place] == value
 
 
 @kernel
-def count_shared(offsets, targets, one, other, most):  # type: ignore[no-untyped-def]
-    """For each pair of rows how many targets both have, which ascend in a row; counting stops above ``most``."""
-    out = np.zeros(len(one), np.int64)
-    for i in range(len(one)):
-        a, last, b, end = offsets[one[i]], offsets[one[i] + 1], offsets[other[i]], offsets[other[i] + 1]
+def count_shared(offsets, targets, first_rows, second_rows, limit):  # type: ignore[no-untyped-def]
+    """The number of targets (int64) that both rows of each pair have, counted up to ``limit`` + 1; targets ascend in a row."""
+    out = np.zeros(len(first_rows), np.int64)
+    for i in range(len(first_rows)):
+        a, last, b, end = offsets[first_rows[i]], offsets[first_rows[i] + 1], offsets[second_rows[i]], offsets[second_rows[i] + 1]
         if last - a > end - b:
             a, last, b, end = b, end, a, last
-        # The shorter row is walked, and in the longer one each of its targets is looked for.
-        while a < last and out[i] <= most:
+        # Each target of the shorter row is searched in the longer one, from the last place on.
+        while a < last and out[i] <= limit:
             b = lower_bound(targets, b, end, targets[a])
             out[i] += b < end and targets[b] == targets[a]
             a += 1
     return out
+
+
+@kernel
+def meet(first_offsets, first_targets, first_row, second_offsets, second_targets, second_row):  # type: ignore[no-untyped-def]
+    """Whether row ``first_row`` of some and row ``second_row`` of others have a number in common. O(both rows)."""
+    a, end_a = first_offsets[first_row], first_offsets[first_row + 1]
+    b, end_b = second_offsets[second_row], second_offsets[second_row + 1]
+    while a < end_a and b < end_b:
+        if first_targets[a] == second_targets[b]:
+            return True
+        if first_targets[a] < second_targets[b]:
+            a += 1
+        else:
+            b += 1
+    return False

@@ -1,21 +1,21 @@
-"""Where sentences begin: a rule for running text that errs by dividing too often."""
+"""Sentence boundaries: a rule for running text that rather divides too often."""
 
 from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
 
-from kgqa.arrays.growth import grown
-from kgqa.arrays.kernel import kernel
+from kgqa.arrays.kernel import grown, kernel
 from kgqa.arrays.rows import Rows
 from kgqa.arrays.texts import text_buffers
 
 
 def sentence_starts(texts: pa.ChunkedArray) -> Rows:
-    """For each text the places, in characters, at which its sentences begin; the first is 0. O(bytes), one pass.
+    """The offsets, in characters, of each text's sentences; the first is 0. O(bytes), one pass.
 
-    A sentence ends with a line, or with one of ``.!?``, a space, and no small letter after it; not after an initial ("J. S. Bach"). It ends
-    with one of ``。！？｡।`` too, and what closes a quotation or a bracket behind it, whether a space follows or not. Thai has no such sign.
+    A sentence ends with a line, or with one of ``.!?`` before a space and no small letter, except after an initial ("J. S. Bach"). It also
+    ends with one of ``。！？｡।``, with or without a space after it, and closing marks after it belong to the sentence.
+    Thai has no such sign.
     """
     counts, starts = _sentence_starts(*text_buffers(texts))
     return Rows.from_counts(counts, starts)
@@ -23,7 +23,7 @@ def sentence_starts(texts: pa.ChunkedArray) -> Rows:
 
 @kernel(inline=True)
 def _is_full_stop(data, at):  # type: ignore[no-untyped-def]
-    """Whether one of 。！？｡। begins at the byte; two more follow."""
+    """Whether one of 。！？｡। begins at byte ``at``, with two more bytes after it."""
     first, second, third = data[at], data[at + 1], data[at + 2]
     if first == 0xEF:
         return (second == 0xBC and third in (0x81, 0x9F)) or (second == 0xBD and third == 0xA1)
@@ -32,7 +32,7 @@ def _is_full_stop(data, at):  # type: ignore[no-untyped-def]
 
 @kernel(inline=True)
 def _closes(data, at):  # type: ignore[no-untyped-def]
-    """Whether one of 」』）”’》】 begins at the byte."""
+    """Whether one of 」』）”’》】 begins at byte ``at``."""
     first, second, third = data[at], data[at + 1], data[at + 2]
     if first == 0xE3:
         return second == 0x80 and third in (0x8B, 0x8D, 0x8F, 0x91)
@@ -42,13 +42,13 @@ def _closes(data, at):  # type: ignore[no-untyped-def]
 @kernel
 def _sentence_starts(data, offsets):  # type: ignore[no-untyped-def]
     counts = np.zeros(len(offsets) - 1, np.int64)
-    starts, found = np.empty(1 << 16, np.int32), 0
+    starts, count = np.empty(1 << 16, np.int32), 0
     for text in range(len(counts)):
         first, end = offsets[text], offsets[text + 1]
-        if found == len(starts):
-            starts = grown(starts, found + 1)
-        starts[found] = 0
-        found += 1
+        if count == len(starts):
+            starts = grown(starts, count + 1)
+        starts[count] = 0
+        count += 1
         counts[text] = 1
         character = 0
         for at in range(first, end):
@@ -58,16 +58,17 @@ def _sentence_starts(data, offsets):  # type: ignore[no-untyped-def]
             character += 1
             if at + 2 >= end:
                 continue
+            # A full stop of three bytes needs no space after it; closing marks and spaces still belong to its sentence.
             if byte >= 0xE0 and _is_full_stop(data, at):
                 after, closing = at + 3, 0
                 while after < end and (data[after] == 32 or (after + 2 < end and _closes(data, after))):
                     after += 1 if data[after] == 32 else 3
                     closing += 1
                 if after < end and data[after] != 10 and not (after + 2 < end and _is_full_stop(data, after)):
-                    if found == len(starts):
-                        starts = grown(starts, found + 1)
-                    starts[found] = character + closing
-                    found += 1
+                    if count == len(starts):
+                        starts = grown(starts, count + 1)
+                    starts[count] = character + closing
+                    count += 1
                     counts[text] += 1
                 continue
             skip = 0
@@ -78,9 +79,9 @@ def _sentence_starts(data, offsets):  # type: ignore[no-untyped-def]
                 if not initial and not 97 <= data[at + 2] <= 122:
                     skip = 2
             if skip:
-                if found == len(starts):
-                    starts = grown(starts, found + 1)
-                starts[found] = character + skip - 1
-                found += 1
+                if count == len(starts):
+                    starts = grown(starts, count + 1)
+                starts[count] = character + skip - 1
+                count += 1
                 counts[text] += 1
-    return counts, starts[:found].copy()
+    return counts, starts[:count].copy()

@@ -1,4 +1,4 @@
-"""Texts as kernels see them: UTF-8 bytes one after the other, and where each text begins."""
+"""Texts for kernels: UTF-8 bytes one after the other, and the offset of each text."""
 
 from __future__ import annotations
 
@@ -6,30 +6,31 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from kgqa.arrays.int32 import check_fits
 from kgqa.arrays.kernel import kernel
-from kgqa.arrays.narrow import check_fits
 
 IntArray = npt.NDArray[np.int32]
 
 
 def text_buffers(texts: pa.Array | pa.ChunkedArray) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-    """The UTF-8 bytes of all ``texts`` one after the other, and where each begins (int64, texts + 1); no nulls, nothing is copied.
+    """The UTF-8 bytes of all ``texts`` one after the other (uint8), and their offsets (int64, texts + 1). Nulls are not allowed; nothing is
+    copied.
 
-    InputError for a text of 2 GiB, as places in a text are int32.
+    Raises InputError for a text of 2 GiB, since offsets within a text are int32.
     """
     array = texts.cast(pa.large_string())
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
     assert array.null_count == 0
     _, offsets, data = array.buffers()
-    where = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
-    check_fits(int(np.diff(where).max(initial=0)), "bytes of one text", "divide the text into several documents")
-    return (np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(1, np.uint8)), where
+    bounds = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
+    check_fits(int(np.diff(bounds).max(initial=0)), "bytes of one text", "divide the text into several documents")
+    return (np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(1, np.uint8)), bounds
 
 
 @kernel(inline=True)
 def decode(data, at):  # type: ignore[no-untyped-def]
-    """The character that starts at byte ``at`` of valid UTF-8, and the byte after it."""
+    """The code of the character at byte ``at`` of valid UTF-8, and the index of the byte after it."""
     first = np.int32(data[at])
     if first < 0x80:
         return first, at + 1
@@ -42,9 +43,10 @@ def decode(data, at):  # type: ignore[no-untyped-def]
 
 
 def characters_at(texts: pa.Array | pa.ChunkedArray, rows: npt.NDArray[np.integer], places: npt.NDArray[np.integer]) -> IntArray:
-    """The code of the character at each place (counted in characters) of the text of each row; 0 behind a text's end.
+    """The code (int32) of the character at each of ``places``, counted in characters, in the text of each of ``rows``; 0 after a text's
+    end.
 
-    O(bytes of the texts) where rows, and the places of a row, ascend.
+    O(bytes of the texts) if rows, and the places of each row, ascend.
     """
     return _characters_at(*text_buffers(texts), rows, places)  # type: ignore[no-any-return]
 

@@ -24,9 +24,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from kgqa.arrays.growth import grown
 from kgqa.arrays.hashes import HASH_PRIME, HASH_START, mixed
-from kgqa.arrays.kernel import kernel
+from kgqa.arrays.kernel import grown, kernel
 from kgqa.arrays.texts import decode, text_buffers
 
 SPACE, WORD, SYMBOL, IDEOGRAPH, KATAKANA, HANGUL, MARK, LEADING, JOINER = range(9)

@@ -1,6 +1,6 @@
-"""The tokens of :mod:`kgqa.arrays.tokens`, of single texts in Python: words, boundaries, lengths.
+"""The tokens of :mod:`kgqa.arrays.tokens` for single texts in Python: words, boundaries, lengths.
 
-The regular expressions are made from the same table of characters, so that a text has the same tokens here and in the kernels.
+The regular expressions are built from the same table of characters, so a text has the same tokens here and in the kernels.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -35,17 +36,17 @@ from kgqa.arrays.tokens import (
 )
 
 GLUE = "\x1f"
-"""Stands in :func:`joined` between two Hangul syllables of one run, where a space is between other words."""
+"""Separates two Hangul syllables of one run in :func:`joined`, where other words are separated by a space."""
 _ASCII_WORD = re.compile(r"[0-9a-z]+")
 HAN_PER_WORD, OTHERS_PER_WORD = 1.6, 2.5
-"""How many letters make a word, on average: 1.6 in Chinese (the words of the Penn Chinese Treebank; Xue et al. 2005), two to three in
-hiragana and in Thai, whose vowel signs are not counted."""
+"""Letters per word, on average: 1.6 in Chinese (the words of the Penn Chinese Treebank; Xue et al. 2005), two to three in hiragana and in
+Thai, without vowel signs."""
 HAN_FROM = 0x3100
-"""Ideographs begin here among the letters that stand alone; before are those of the other scripts."""
+"""The first code of ideographs; letters of other scripts without spaces have smaller codes."""
 
 
 class _Kinds(dict[str, int]):
-    """Character → its class, looked up when it is first met."""
+    """Character → its class, looked up on first use."""
 
     def __missing__(self, character: str) -> int:
         code = ord(character)
@@ -62,7 +63,7 @@ _SYLLABLE = frozenset({HANGUL, MARK, JOINER})
 
 
 def composed(text: str) -> str:
-    """The text in Unicode's composed form (NFC), in which "é" is one character: programs and people write both.
+    """The text in Unicode's composed form (NFC), in which "é" is one character; texts contain both forms.
 
     >>> composed("Gu\u0308nz") == "Günz"
     True
@@ -71,9 +72,7 @@ def composed(text: str) -> str:
 
 
 def folded(text: str) -> str:
-    """The text in small letters as linking folds them; signs stay as they are.
-
-    A letter that is written as several characters becomes one where Unicode has one (NFC).
+    """The text in lower case, folded as in linking and composed (NFC); signs are kept.
 
     >>> folded("İstanbul ＮＨＫ")
     'istanbul nhk'
@@ -90,7 +89,7 @@ def folded(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _variants() -> tuple[re.Pattern[str], dict[int, str]]:
-    """Small letters and digits that are folded to other ones."""
+    """A pattern for small letters and digits that folding changes, and a translation table for them."""
     classes, folds, _ = character_tables()
     small = (
         code for code in np.flatnonzero((classes == WORD) & (folds != np.arange(TABLE_SIZE))).tolist() if chr(code) == chr(code).lower()
@@ -99,8 +98,15 @@ def _variants() -> tuple[re.Pattern[str], dict[int, str]]:
     return re.compile(f"[{''.join(map(re.escape, map(chr, table)))}]"), table
 
 
+def folded_texts(texts: pl.Series) -> pl.Series:
+    """:func:`folded` of each text."""
+    small = texts.str.normalize("NFC").str.to_lowercase().str.replace_all("i\u0307", "i", literal=True)
+    table = _variants()[1]
+    return small.str.replace_many([chr(code) for code in table], list(table.values()))
+
+
 def words(text: str) -> list[str]:
-    """Its words in small letters, without signs: runs of letters and digits, and the characters of scripts without spaces.
+    """The folded words of a text, without signs: runs of letters and digits, and single characters of scripts without spaces.
 
     >>> words("Paris-based 王小明, 한솔은")
     ['paris', 'based', '王', '小', '明', '한', '솔', '은']
@@ -109,7 +115,7 @@ def words(text: str) -> list[str]:
 
 
 def tokens(text: str) -> list[str]:
-    """The same with the signs, each of which is a token.
+    """The folded words and signs of a text; each sign is a token.
 
     >>> tokens("U.S. 中")
     ['u', '.', 's', '.', '中']
@@ -118,7 +124,7 @@ def tokens(text: str) -> list[str]:
 
 
 def joined(text: str, *, but: frozenset[str] = frozenset()) -> str:
-    """:func:`words` with a space between two, or :data:`GLUE` between Hangul syllables of one run; those in ``but`` are left out.
+    """:func:`words` joined by spaces, or by :data:`GLUE` between Hangul syllables of one run, without the words in ``but``.
 
     >>> joined("서울은 the 中", but=frozenset({"the"})).replace(GLUE, "|")
     '서|울|은 中'
@@ -140,7 +146,7 @@ def joined(text: str, *, but: frozenset[str] = frozenset()) -> str:
 
 
 def has_hangul(text: str) -> bool:
-    """Whether a letter of it is Hangul."""
+    """Whether the text contains a Hangul letter."""
     return not text.isascii() and _hangul().search(text) is not None
 
 
@@ -150,7 +156,7 @@ def _hangul() -> re.Pattern[str]:
 
 
 def stand(name: str, text: str) -> bool:
-    """Whether the words of ``name`` stand in ``text`` next to each other; both as :func:`joined` gives them, with a space before and after.
+    """Whether ``text`` contains the words of ``name`` as a run; both as :func:`joined` returns them, with a space before and after.
 
     >>> stand(" 서\x1f울 ", " 서\x1f울\x1f은 "), stand(" 서\x1f울 ", " 서\x1f울\x1f대\x1f학 ")
     (True, False)
@@ -173,7 +179,7 @@ def _ends(text: str, at: int) -> bool:
 
 
 def within_word(text: str, at: int) -> bool:
-    """Whether the characters before and after a place belong to one token."""
+    """Whether the characters before and after position ``at`` belong to one token."""
     if not 0 < at < len(text):
         return False
     before, after = KINDS[text[at - 1]], KINDS[text[at]]
@@ -187,7 +193,7 @@ def within_word(text: str, at: int) -> bool:
 
 
 def _run_of(text: str, at: int) -> int:
-    """The class of the token that the marks before a place go on with; that of a word where they begin one."""
+    """The class of the token that the marks before position ``at`` continue; WORD if they begin one."""
     start = at - 1
     while start >= 0 and KINDS[text[start]] in _GOES_ON:
         start -= 1
@@ -196,7 +202,7 @@ def _run_of(text: str, at: int) -> int:
 
 
 def _joins(text: str, at: int) -> bool:
-    """Whether a letter goes on with what stands before it: a vowel that is written first, or a sign that joins."""
+    """Whether the letter at ``at`` continues the token before it, which ends with a leading vowel or a joiner."""
     run = _run_of(text, at)
     marks = at - 1
     while KINDS[text[marks]] == MARK:
@@ -205,12 +211,12 @@ def _joins(text: str, at: int) -> bool:
 
 
 def begins(text: str, at: int) -> bool:
-    """Whether a name may begin at a place of a text: where a token does, but not inside a run of Hangul."""
+    """Whether a name may begin at position ``at``: with a token, but not inside a run of Hangul."""
     return not within_word(text, at) and not _within_hangul(text, at)
 
 
 def ends(text: str, at: int) -> bool:
-    """Whether a name may end there: where a token does; of a run of Hangul no more than particles may follow.
+    """Whether a name may end at position ``at``: with a token; in a run of Hangul, only particles may follow.
 
     >>> ends("서울에서는", 2), ends("서울대학교", 2)
     (True, False)
@@ -230,7 +236,7 @@ def _within_hangul(text: str, at: int) -> bool:
 
 
 def places(name: str, text: str) -> Iterator[tuple[int, int]]:
-    """Where ``text`` has ``name`` as it is written, on the boundaries that :func:`begins` and :func:`ends` tell; in characters, apart."""
+    """Start and end, in characters, of each occurrence of ``name`` in ``text`` on boundaries of names (:func:`begins`, :func:`ends`)."""
     at = text.find(name) if name else -1
     while at >= 0:
         end = at + len(name)
@@ -241,28 +247,28 @@ def places(name: str, text: str) -> Iterator[tuple[int, int]]:
 
 
 def length(text: str) -> int:
-    """How long a text is, in words: what stands between spaces, and of scripts without spaces as many words as their characters make.
+    """The length of a text in words; in scripts without spaces, estimated from the number of characters.
 
     >>> length("Wind Bridge was built by Hansol."), length("风桥由工程师王小明建造。"), length("바람다리는 한솔이 만들었다.")
     (6, 7, 3)
     """
     if text.isascii():
         return len(text.split())
-    unspaced, apart, katakana, han, other = _counted()
+    unspaced, spaced, katakana, han, other = _counted()
     if not unspaced.search(text):
         return len(text.split())
-    made = len(han.findall(text)) / HAN_PER_WORD + len(other.findall(text)) / OTHERS_PER_WORD
-    return len(apart.findall(text)) + len(katakana.findall(text)) + math.floor(made + 0.5)
+    estimate = len(han.findall(text)) / HAN_PER_WORD + len(other.findall(text)) / OTHERS_PER_WORD
+    return len(spaced.findall(text)) + len(katakana.findall(text)) + math.floor(estimate + 0.5)
 
 
 def lengths(texts: pl.Series) -> pl.Series:
     """The :func:`length` of each text (int64)."""
     han, other, katakana = (_spelt(part, "\\x{%x}") for part in _written_together())
     unspaced = texts.str.contains(f"[{han}{other}{katakana}]")
-    every = f"{han}{other}{katakana}{DEPENDENT}"
-    apart = texts.str.count_matches(rf"[^\s{every}]*[\p{{L}}\p{{N}}--[{every}]][^\s{every}]*")
-    made = texts.str.count_matches(f"[{han}]") / HAN_PER_WORD + texts.str.count_matches(f"[{other}]") / OTHERS_PER_WORD
-    mixed = apart + texts.str.count_matches(f"[{katakana}]+") + (made + 0.5).floor()
+    letters = f"{han}{other}{katakana}{DEPENDENT}"
+    spaced = texts.str.count_matches(rf"[^\s{letters}]*[\p{{L}}\p{{N}}--[{letters}]][^\s{letters}]*")
+    estimate = texts.str.count_matches(f"[{han}]") / HAN_PER_WORD + texts.str.count_matches(f"[{other}]") / OTHERS_PER_WORD
+    mixed = spaced + texts.str.count_matches(f"[{katakana}]+") + (estimate + 0.5).floor()
     return texts.str.count_matches(r"\S+").zip_with(~unspaced, mixed.cast(pl.UInt32)).cast(pl.Int64)
 
 
@@ -271,13 +277,12 @@ Ranges = list[tuple[int, int]]
 
 @lru_cache(maxsize=1)
 def _counted() -> tuple[re.Pattern[str], ...]:
-    """What :func:`length` counts, for one text at a time, because polars takes a millisecond for each."""
+    """The patterns that :func:`length` counts. polars would take a millisecond for each single text."""
     han, other, katakana = (_spelt(part, "\\U%08x") for part in _written_together())
-    every = f"{han}{other}{katakana}"
-    apart = (
-        rf"(?:[^\W_{every}{DEPENDENT}]|[^\s{every}{DEPENDENT}](?=[^\s{every}{DEPENDENT}]*[^\W_{every}{DEPENDENT}]))[^\s{every}{DEPENDENT}]*"
-    )
-    return tuple(map(re.compile, (f"[{every}]", apart, f"[{katakana}]+", f"[{han}]", f"[{other}]")))
+    letters = f"{han}{other}{katakana}"
+    not_spaced = f"{letters}{DEPENDENT}"
+    spaced = rf"(?:[^\W_{not_spaced}]|[^\s{not_spaced}](?=[^\s{not_spaced}]*[^\W_{not_spaced}]))[^\s{not_spaced}]*"
+    return tuple(map(re.compile, (f"[{letters}]", spaced, f"[{katakana}]+", f"[{han}]", f"[{other}]")))
 
 
 @lru_cache(maxsize=1)
@@ -290,13 +295,13 @@ def _written_together() -> tuple[Ranges, Ranges, Ranges]:
 
 
 def _spelt(ranges: Ranges, form: str) -> str:
-    """What stands between the brackets of a regular expression, each character in some ``form``."""
+    """The ranges as the content of a character class of a regular expression, each code in the given ``form``."""
     return "".join(f"{form % first}-{form % last}" for first, last in ranges)
 
 
 @lru_cache(maxsize=1)
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What finds words, and what finds words and signs."""
+    """A pattern for words, and one for words and signs."""
     marks = _letters(MARK, JOINER)
     mark, joiner, letter, leading = (f"[{_letters(kind)}]" for kind in (MARK, JOINER, IDEOGRAPH, LEADING))
     word = "|".join(
@@ -310,18 +315,40 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     return re.compile(word), re.compile(f"{word}|[^{_letters(SPACE)}]")
 
 
+class RunPatterns(NamedTuple):
+    """Regular expressions for columns of texts."""
+
+    run: str
+    """Finds words of scripts with spaces, and runs of katakana, of Hangul, of ideographs, and of other letters without spaces."""
+    syllable: str
+    """Finds an ideograph or a letter of Hangul."""
+    unspaced: str
+    """Finds a letter of a script without spaces."""
+    token: str
+    """Finds a token that is a word, of any script."""
+
+
+@lru_cache(maxsize=1)
+def run_patterns() -> RunPatterns:
+    """What finds the words of columns."""
+    marks, hangul, katakana, word = (_letters(*kinds) for kinds in ((MARK, JOINER), (HANGUL,), (KATAKANA,), (WORD,)))
+    han, other = (_spelt(ranges, "\\U%08x") for ranges in _written_together()[:2])
+    runs = (f"[{letters}][{letters}{marks}]*" for letters in (katakana, hangul, han, other))
+    return RunPatterns(f"[{word}{marks}]+|{'|'.join(runs)}", f"[{han}{hangul}]", f"[{han}{other}]", _patterns()[0].pattern)
+
+
 def unspaced_letters() -> str:
-    """What stands between the brackets of a regular expression for one character of a script without spaces, or of Hangul."""
+    """The content of a character class for one character of a script without spaces, or of Hangul."""
     return _letters(IDEOGRAPH, KATAKANA, HANGUL, LEADING)
 
 
 def _letters(*kinds: int) -> str:
-    """All characters of some classes, as what stands between the brackets of a regular expression."""
+    """All characters of these classes, as the content of a character class of a regular expression."""
     bounds = _ranges(np.isin(character_tables()[0], kinds))
     return _spelt([*bounds, (IDEOGRAPHS, IDEOGRAPHS_END - 1)] if IDEOGRAPH in kinds else bounds, "\\U%08x")
 
 
 def _ranges(is_one: npt.NDArray[np.bool_]) -> Ranges:
-    """The first and the last of each run of characters."""
+    """The first and last index of each run of True."""
     change = np.flatnonzero(np.diff(is_one.astype(np.int8), prepend=0, append=0))
     return [(int(first), int(end) - 1) for first, end in change.reshape(-1, 2)]

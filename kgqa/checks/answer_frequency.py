@@ -19,7 +19,7 @@ SHOWN = 12
 class AnswerFrequency(GuessCheck):
     """Always guesses the most frequent answer, among the candidates where there are some (WikiHop caps an answer at 0.1% of the set).
 
-    Memory beside the guesser's: the distinct answers.
+    Memory: that of a guesser, and the distinct answers.
     """
 
     name = "answer-frequency"
@@ -48,5 +48,7 @@ class AnswerFrequency(GuessCheck):
 
     def parts(self) -> tuple[Part, ...]:
         """The most frequent answers."""
-        most = sorted(self._answers.items(), key=lambda item: (-item[1], item[0]))[:SHOWN]
-        return tuple(Part(name=answer if answer.strip() else "(empty)", count=count, total=self._answers.total()) for answer, count in most)
+        ranking = sorted(self._answers.items(), key=lambda item: (-item[1], item[0]))[:SHOWN]
+        return tuple(
+            Part(name=answer if answer.strip() else "(empty)", count=count, total=self._answers.total()) for answer, count in ranking
+        )

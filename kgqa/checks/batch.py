@@ -86,8 +86,8 @@ class Batch:
 
     @cached_property
     def _paragraphs(self) -> pa.Array:
-        shown = (p for instance in self.instances for p in instance.paragraphs)
-        return pa.array([composed(f"{paragraph.title or ''}\n{paragraph.text}") for paragraph in shown], pa.string())
+        paragraphs = (p for instance in self.instances for p in instance.paragraphs)
+        return pa.array([composed(f"{paragraph.title or ''}\n{paragraph.text}") for paragraph in paragraphs], pa.string())
 
     @cached_property
     def paragraph_words(self) -> Hashes:
@@ -109,8 +109,8 @@ class Batch:
         """For each question whether it has an answer with words that can be looked up in texts."""
         words = np.diff(self.answer_words[0])
         has_words = np.array([words[a:b].any() for a, b in zip(self.answer_offsets[:-1], self.answer_offsets[1:], strict=True)], np.bool_)
-        wanted = np.array([instance.answerable and instance.answer_type in SEARCHED for instance in self.instances], np.bool_)
-        return has_words & wanted
+        has_searchable_type = np.array([instance.answerable and instance.answer_type in SEARCHED for instance in self.instances], np.bool_)
+        return has_words & has_searchable_type
 
     @cached_property
     def textual(self) -> Bools:
@@ -126,9 +126,9 @@ class Batch:
     @cached_property
     def question_holds(self) -> Bools:
         """For each question whether it contains one of its own answers."""
-        each = np.arange(len(self.instances) + 1)
+        offsets = np.arange(len(self.instances) + 1)
         edges = word_edges(self._questions)
-        return holds_any(each, *self.question_words, edges, self.answer_offsets, *self.answer_words)  # type: ignore[no-any-return]
+        return holds_any(offsets, *self.question_words, edges, self.answer_offsets, *self.answer_words)  # type: ignore[no-any-return]
 
     @cached_property
     def overlap(self) -> Floats:
@@ -136,23 +136,24 @@ class Batch:
         return overlap(self.paragraph_offsets, *self.paragraph_words, *self.question_words)  # type: ignore[no-any-return]
 
     def best_holds(self, among: Bools) -> Floats:
-        """For each question the chance that the paragraph of greatest overlap holds the answer, only those ``among`` counted.
+        """The chance, for each question, that the best paragraph ``among`` those selected (one bool each) holds the answer.
 
-        Of equally good ones one is drawn, so the chance may be a fraction; NaN where there is none.
+        The best paragraph has the greatest overlap with the question; ties make the chance a fraction. NaN for a question without a
+        selected one.
         """
         return best_holds(self.paragraph_offsets, self.overlap, self.holds, among)  # type: ignore[no-any-return]
 
     @cached_property
     def absent(self) -> Floats:
         """1 for each question none of whose paragraphs holds the answer, 0 for the others."""
-        found = np.zeros(len(self.instances), np.int64)
-        np.add.at(found, np.repeat(np.arange(len(self.instances)), self.paragraph_counts), self.holds)
-        return np.where(found == 0, 1.0, 0.0)
+        counts = np.zeros(len(self.instances), np.int64)
+        np.add.at(counts, np.repeat(np.arange(len(self.instances)), self.paragraph_counts), self.holds)
+        return np.where(counts == 0, 1.0, 0.0)
 
     def share_holding(self, among: Bools) -> Floats:
         """For each question the share of its paragraphs ``among`` those given that contain the answer; NaN without any."""
-        every = np.zeros_like(self.overlap)
-        return best_holds(self.paragraph_offsets, every, self.holds, among)  # type: ignore[no-any-return]
+        equal_scores = np.zeros_like(self.overlap)
+        return best_holds(self.paragraph_offsets, equal_scores, self.holds, among)  # type: ignore[no-any-return]
 
     @cached_property
     def answer_keys(self) -> npt.NDArray[np.uint64]:
@@ -160,8 +161,8 @@ class Batch:
         from kgqa.metrics.normalize import normalize
 
         keys = keys_of(normalize(instance.answers[0]) if instance.answers else "" for instance in self.instances)[:, 0]
-        has = np.array([bool(instance.answers) and instance.answerable for instance in self.instances], np.bool_)
-        return np.where(has, keys, np.uint64(0))
+        has_answer = np.array([bool(instance.answers) and instance.answerable for instance in self.instances], np.bool_)
+        return np.where(has_answer, keys, np.uint64(0))
 
     def paragraphs_of(self, number: int) -> slice:
         """Range of the paragraphs of question ``number`` in the batch."""
@@ -170,10 +171,10 @@ class Batch:
 
 def _paragraphs_in_hop_order(instance: Instance) -> list[str]:
     """Ids of the paragraphs that the steps, or else the answer's first chain, need, in order, each once; empty where nobody says it."""
-    shown = {paragraph.id for paragraph in instance.paragraphs}
-    needed: list[str] = [step.paragraph_id for step in instance.decomposition or () if step.paragraph_id]
-    if not needed and instance.candidates and instance.chains:
+    context = {paragraph.id for paragraph in instance.paragraphs}
+    ids: list[str] = [step.paragraph_id for step in instance.decomposition or () if step.paragraph_id]
+    if not ids and instance.candidates and instance.chains:
         for candidate, chains in zip(instance.candidates, instance.chains, strict=False):
             if candidate.id == instance.answer_id and chains:
-                needed = list(chains[0][1::2])
-    return [name for name in dict.fromkeys(needed) if name in shown]
+                ids = list(chains[0][1::2])
+    return [name for name in dict.fromkeys(ids) if name in context]

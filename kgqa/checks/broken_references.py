@@ -6,7 +6,7 @@ import numpy as np
 
 from kgqa.checks.batch import Batch, Floats
 from kgqa.checks.check import ShareCheck
-from kgqa.checks.owned_faults import listed, owned, told
+from kgqa.checks.owned_faults import describe_fault, faults_of_check, join_faults
 
 
 class BrokenReferences(ShareCheck):
@@ -35,7 +35,7 @@ class BrokenReferences(ShareCheck):
 
     def describe(self, batch: Batch, number: int) -> str:
         """The broken references of the question, with their fields."""
-        return listed(_faults(batch, number))
+        return join_faults(_faults(batch, number))
 
 
 def _faults(batch: Batch, number: int) -> list[str]:
@@ -43,7 +43,7 @@ def _faults(batch: Batch, number: int) -> list[str]:
     paragraphs = [paragraph.id for paragraph in instance.paragraphs]
     steps = [step.id for step in instance.decomposition or ()]
     candidates = [candidate.id for candidate in instance.candidates or ()]
-    faults = [told(fault) for fault in owned(batch.faults[number], BrokenReferences.name)]
+    faults = [describe_fault(fault) for fault in faults_of_check(batch.faults[number], BrokenReferences.name)]
     for what, ids in (("paragraph", paragraphs), ("step", steps), ("candidate", candidates)):
         if len(set(ids)) < len(ids):
             faults.append(f"a {what} id is used twice")

@@ -33,8 +33,8 @@ class CandidateTypes(ShareCheck):
         if not instance.candidates or len(instance.candidates) < 2 or not instance.answers:
             return float("nan")
         shape = shape_of(instance.answers[0])
-        alike = sum(shape_of(candidate.text) == shape for candidate in instance.candidates)
-        return 1 / alike if alike else float("nan")
+        count = sum(shape_of(candidate.text) == shape for candidate in instance.candidates)
+        return 1 / count if count else float("nan")
 
     def chances(self, batch: Batch) -> Floats:
         """One over their number."""
@@ -48,5 +48,5 @@ class CandidateTypes(ShareCheck):
         """The answer and what the others look like."""
         instance = batch.instances[number]
         shapes = Counter(shape_of(candidate.text) for candidate in instance.candidates or ())
-        found = ", ".join(f"{count} × {shape}" for shape, count in sorted(shapes.items()))
-        return f"“{instance.answers[0]}” is a {shape_of(instance.answers[0])}; the candidates are {found}: {instance.question}"
+        summary = ", ".join(f"{count} × {shape}" for shape, count in sorted(shapes.items()))
+        return f"“{instance.answers[0]}” is a {shape_of(instance.answers[0])}; the candidates are {summary}: {instance.question}"

@@ -57,8 +57,8 @@ class Check(ABC):
 
     def share(self, count: int, total: int, rng: np.random.Generator, **values: Any) -> Finding:
         """A Finding whose figure is a share: ``count`` of ``total`` outcomes are 1, the others 0."""
-        found = interval(np.repeat([1.0, 0.0], [count, total - count]), rng=rng)
-        return self.finding(figure=found.mean, low=found.low, high=found.high, count=count, total=total, **values)
+        estimate = interval(np.repeat([1.0, 0.0], [count, total - count]), rng=rng)
+        return self.finding(figure=estimate.mean, low=estimate.low, high=estimate.high, count=count, total=total, **values)
 
 
 class ShareCheck(Check):
@@ -93,12 +93,12 @@ class ShareCheck(Check):
     def update(self, batch: Batch) -> None:
         """Count the outcomes and keep the worst."""
         outcomes = self.outcomes(batch)
-        seen = ~np.isnan(outcomes)
-        self._outcomes.setdefault(batch.side.name, Counter()).update(outcomes[seen].tolist())
+        applies = ~np.isnan(outcomes)
+        self._outcomes.setdefault(batch.side.name, Counter()).update(outcomes[applies].tolist())
         chances = self.chances(batch)
         if chances is not None:
-            self._chances.update(chances[seen].tolist())
-        for number in np.flatnonzero(seen & (outcomes > 0)).tolist():
+            self._chances.update(chances[applies].tolist())
+        for number in np.flatnonzero(applies & (outcomes > 0)).tolist():
             instance = batch.instances[number]
             # An outcome outweighs any badness, which only orders equal ones.
             badness = float(outcomes[number]) * 1e9 + self.badness(batch, number)
@@ -110,15 +110,17 @@ class ShareCheck(Check):
         if not all_outcomes:
             return self.finding(reason=self.nothing)
         values = sorted(all_outcomes)
-        found = interval(np.repeat(values, [all_outcomes[value] for value in values]), rng=rng)
+        estimate = interval(np.repeat(values, [all_outcomes[value] for value in values]), rng=rng)
         return self.finding(
-            figure=found.mean,
-            low=found.low,
-            high=found.high,
+            figure=estimate.mean,
+            low=estimate.low,
+            high=estimate.high,
             count=_sum(all_outcomes),
             total=all_outcomes.total(),
             chance=_sum(self._chances) / self._chances.total() if self._chances else None,
-            parts=tuple(Part(name=split, count=_sum(each), total=each.total()) for split, each in self._outcomes.items() if each),
+            parts=tuple(
+                Part(name=split, count=_sum(outcomes), total=outcomes.total()) for split, outcomes in self._outcomes.items() if outcomes
+            ),
             parts_are="by split",
             examples=self.worst.examples(),
         )

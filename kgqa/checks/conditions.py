@@ -58,12 +58,12 @@ def parse(text: str, checks: Iterable[type[Check]], *, readers: str | None = Non
         raise SettingsError(f"--fail-on {text!r}: this is no condition; write a name, one of > >= < <=, and a number, as leakage>0.")
     name, comparison, number = match[1], match[2], float(match[3])
     measures = {measure.name: measure for measure in MEASURES}
-    known = (*FAMILIES, *(check.name for check in checks), *measures)
-    if name not in known:
-        raise SettingsError(f"--fail-on {text!r}: there is no check or family {name!r}; {suggestion(name, known)}")
-    needed = "minimal" if name == "reader" else measures[name].level if name in measures else None
-    if needed and readers not in ("full", needed):
-        raise SettingsError(f"--fail-on {text!r}: trained readers measure this; add --readers {needed}, or drop the condition.")
+    names = (*FAMILIES, *(check.name for check in checks), *measures)
+    if name not in names:
+        raise SettingsError(f"--fail-on {text!r}: there is no check or family {name!r}; {suggestion(name, names)}")
+    level = "minimal" if name == "reader" else measures[name].level if name in measures else None
+    if level and readers not in ("full", level):
+        raise SettingsError(f"--fail-on {text!r}: trained readers measure this; add --readers {level}, or drop the condition.")
     if number > 1:
         raise SettingsError(f"--fail-on {text!r}: figures are shares between 0 and 1; write 0.4 for 40%.")
     if (comparison, number) in ALWAYS_THE_SAME:
@@ -77,17 +77,17 @@ def unmeasured(condition: Condition, missing: Mapping[str, str]) -> str | None:
 
 
 def decide(condition: Condition, findings: Sequence[Finding], *, missing: Mapping[str, str] = MappingProxyType({})) -> Outcome:
-    """Whether the condition holds; SettingsError where nothing that it names applies to the set, so that no gate stands open unseen.
+    """Whether the condition holds. Raises SettingsError if no check that it names applies to the set, so that no gate passes unnoticed.
 
     ``missing``: measure → why its readers, which have done what they could, gave it no figure.
     """
-    lacking = unmeasured(condition, missing)
-    if lacking is not None:
-        return Outcome(condition=str(condition), check=lacking, figure=None, holds=True, reason=missing[lacking].rstrip("."))
-    named = [finding for finding in findings if condition.name in {finding.check, finding.family}]
-    figures = [(finding.figure, finding.check) for finding in named if finding.figure is not None]
+    measure = unmeasured(condition, missing)
+    if measure is not None:
+        return Outcome(condition=str(condition), check=measure, figure=None, holds=True, reason=missing[measure].rstrip("."))
+    matches = [finding for finding in findings if condition.name in {finding.check, finding.family}]
+    figures = [(finding.figure, finding.check) for finding in matches if finding.figure is not None]
     if not figures:
-        reason = named[0].reason.rstrip(".")
+        reason = matches[0].reason.rstrip(".")
         raise SettingsError(f"--fail-on {condition}: this cannot be decided on this set ({reason}); drop the condition, or fix the set.")
     figure, check = max(figures, key=lambda pair: pair[0])
     return Outcome(condition=str(condition), check=check, figure=figure, holds=COMPARISONS[condition.comparison](figure, condition.number))

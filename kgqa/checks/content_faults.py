@@ -10,7 +10,7 @@ import numpy as np
 from kgqa.checks.batch import Batch, Floats
 from kgqa.checks.check import ShareCheck
 from kgqa.checks.findings import Finding, Part
-from kgqa.checks.owned_faults import OWNERS, listed, told
+from kgqa.checks.owned_faults import OWNERS, describe_fault, join_faults
 from kgqa.formats.faults import FAULTS
 
 
@@ -44,16 +44,16 @@ class ContentFaults(ShareCheck):
 
     def describe(self, batch: Batch, number: int) -> str:
         """Place, kind and detail of each, as far as there is room."""
-        return listed([told(fault) for fault in batch.faults[number]])
+        return join_faults([describe_fault(fault) for fault in batch.faults[number]])
 
     def result(self, rng: np.random.Generator) -> Finding:
         """The share, and that of each kind."""
-        found = super().result(rng)
+        finding = super().result(rng)
         kinds = sorted(self._kinds.items(), key=lambda item: (-item[1], item[0]))
         owners = sorted({OWNERS[kind] for kind in self._kinds if kind in OWNERS})
         return replace(
-            found,
-            parts=tuple(Part(name=f"{kind}: {FAULTS[kind]}", count=count, total=found.total or 0) for kind, count in kinds),
+            finding,
+            parts=tuple(Part(name=f"{kind}: {FAULTS[kind]}", count=count, total=finding.total or 0) for kind, count in kinds),
             parts_are="by kind",
             note=f"Part of it is the subject of other checks, which count it too: {', '.join(owners)}." if owners else "",
         )

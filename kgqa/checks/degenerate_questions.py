@@ -40,5 +40,5 @@ def _asks_nothing(batch: Batch, number: int, words: int) -> float:
     if not instance.question.strip():
         return np.nan
     question = normalize(instance.question)
-    named = {normalize(answer) for answer in instance.answers} | {normalize(p.title) for p in instance.paragraphs if p.title}
-    return float(words < SHORTEST or question in named)
+    names = {normalize(answer) for answer in instance.answers} | {normalize(p.title) for p in instance.paragraphs if p.title}
+    return float(words < SHORTEST or question in names)

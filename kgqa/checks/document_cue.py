@@ -17,7 +17,7 @@ from kgqa.splits.items import keys_of
 class DocumentCue(GuessCheck):
     """Guesses the answer that was seen most often with a document that is shown (Welbl et al. 2018, section 3.2, cooccurrence(d, c)).
 
-    A document is its text: ids mean nothing across questions. Memory: 8 bytes for each paragraph shown, beside the guesser's.
+    A document is its text: ids mean nothing across questions. Memory: that of a guesser, and 8 bytes for each paragraph.
     """
 
     name = "document-cue"

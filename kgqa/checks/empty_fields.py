@@ -9,7 +9,7 @@ import numpy as np
 from kgqa.checks.batch import Batch
 from kgqa.checks.check import Check
 from kgqa.checks.findings import EXAMPLES, Finding, Part, Worst
-from kgqa.checks.owned_faults import listed, told
+from kgqa.checks.owned_faults import describe_fault, join_faults
 from kgqa.formats.faults import FAULTS
 from kgqa.records import Instance
 
@@ -39,33 +39,34 @@ class EmptyFields(Check):
     def update(self, batch: Batch) -> None:
         """Look at each question."""
         split = batch.side.name
-        for instance, noted in zip(batch.instances, batch.faults, strict=True):
+        for instance, content_faults in zip(batch.instances, batch.faults, strict=True):
             self._total += 1
             faults = [
-                *_empty_parts(instance, {fault.kind for fault in noted}),
-                *(told(fault) for fault in noted if fault.kind == "absent-answer"),
+                *_empty_parts(instance, {fault.kind for fault in content_faults}),
+                *(describe_fault(fault) for fault in content_faults if fault.kind == "absent-answer"),
             ]
-            lacking = [name for name in self._absent if not getattr(instance, name) and (name != "answers" or instance.answerable)]
+            absent_fields = [name for name in self._absent if not getattr(instance, name) and (name != "answers" or instance.answerable)]
             self._faulty += bool(faults)
             if faults:
-                self._worst.add(len(faults), split, instance.id, lambda found=faults: listed(found))  # type: ignore[misc]
-            for name in lacking:
+                self._worst.add(len(faults), split, instance.id, lambda texts=faults: join_faults(texts))  # type: ignore[misc]
+            for name in absent_fields:
                 self._absent[name][bool(faults)] += 1
                 self._without[name].add(0, split, instance.id, lambda field=name: f"no {field}")  # type: ignore[misc]
 
     def result(self, rng: np.random.Generator) -> Finding:
         """Questions without paragraphs or answers count where others have them."""
-        blamed = [name for name, counts in self._absent.items() if 0 < sum(counts) < self._total]
+        partly_absent = [name for name, counts in self._absent.items() if 0 < sum(counts) < self._total]
         # One that lacks both is counted twice; it is also without anything to audit.
-        count = min(self._total, self._faulty + sum(self._absent[name][0] for name in blamed))
+        count = min(self._total, self._faulty + sum(self._absent[name][0] for name in partly_absent))
         if not self._total:
             return self.finding(reason="The set has no questions.")
-        worst = self._worst.examples() + tuple(example for name in blamed for example in self._without[name].examples())
-        never = [name for name, counts in self._absent.items() if sum(counts) == self._total]
+        worst = self._worst.examples() + tuple(example for name in partly_absent for example in self._without[name].examples())
+        always_absent = [name for name, counts in self._absent.items() if sum(counts) == self._total]
         return self.share(
             count, self._total, rng, examples=worst[:EXAMPLES],
-            note=f"No question has {' or '.join(never)}; that is taken to be on purpose." if never else "",
-            parts=tuple(Part(name=f"no {name}", count=sum(self._absent[name]), total=self._total) for name in blamed), parts_are="by fault",
+            note=f"No question has {' or '.join(always_absent)}; that is taken to be on purpose." if always_absent else "",
+            parts=tuple(Part(name=f"no {name}", count=sum(self._absent[name]), total=self._total) for name in partly_absent),
+            parts_are="by fault",
         )  # fmt: skip
 
 

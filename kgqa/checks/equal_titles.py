@@ -12,10 +12,10 @@ from kgqa.records import Instance
 
 
 class EqualTitles(ShareCheck):
-    """A supporting fact that is a title and the number of a sentence, as HotpotQA's, then means two.
+    """A supporting fact given as a title and a sentence number, as in HotpotQA, is ambiguous if two paragraphs have the title.
 
-    So it looks at questions that mark supporting sentences, and at titles of supporting paragraphs: two distractors with one title harm
-    nobody, nor do several paragraphs of one article where support is told by ids, as in MuSiQue.
+    Only questions with supporting sentences and only titles of supporting paragraphs are tested. Two distractors may share a title, and so
+    may paragraphs of one article in sets that name support by ids, such as MuSiQue.
     """
 
     name = "equal-titles"
@@ -30,8 +30,8 @@ class EqualTitles(ShareCheck):
         return np.array([self._outcome(instance) for instance in batch.instances])
 
     def _outcome(self, instance: Instance) -> float:
-        named = any(paragraph.title and paragraph.supporting_sentences for paragraph in instance.paragraphs)
-        return float(bool(_repeated(instance))) if named else float("nan")
+        has_facts = any(paragraph.title and paragraph.supporting_sentences for paragraph in instance.paragraphs)
+        return float(bool(_repeated(instance))) if has_facts else float("nan")
 
     def badness(self, batch: Batch, number: int) -> float:
         """Number of paragraphs that share their title with another."""
@@ -48,5 +48,5 @@ def _repeated(instance: Instance) -> dict[str, int]:
     """Titles of several different paragraphs, and how many these are."""
     texts = {(paragraph.title.strip(), paragraph.text) for paragraph in instance.paragraphs if paragraph.title}
     counts = Counter(title for title, _ in texts)
-    marked = {paragraph.title.strip() for paragraph in instance.paragraphs if paragraph.title and paragraph.supporting_sentences}
-    return {title: count for title, count in counts.items() if count > 1 and title in marked}
+    supporting_titles = {paragraph.title.strip() for paragraph in instance.paragraphs if paragraph.title and paragraph.supporting_sentences}
+    return {title: count for title, count in counts.items() if count > 1 and title in supporting_titles}

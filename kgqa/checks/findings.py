@@ -118,12 +118,12 @@ class Worst:
         """Start without an example."""
         self._kept: list[tuple[float, str, str, Example]] = []
 
-    def add(self, badness: float, split: str, id: str, what: Callable[[], str], *, number: int = -1) -> None:  # noqa: A002
+    def add(self, badness: float, split: str, question_id: str, what: Callable[[], str], *, number: int = -1) -> None:
         """Keep the example if it is among the worst; ``what`` is only called then."""
-        place = (-badness, split, id)
+        place = (-badness, split, question_id)
         if len(self._kept) == EXAMPLES and place >= self._kept[-1][:3]:
             return
-        self._kept.append((*place, Example(split=split, id=id, what=what(), number=number)))
+        self._kept.append((*place, Example(split=split, id=question_id, what=what(), number=number)))
         self._kept.sort(key=lambda kept: kept[:3])
         del self._kept[EXAMPLES:]
 

@@ -18,7 +18,7 @@ from kgqa.splits.items import keys_of
 
 
 class GuessCheck(Check):
-    """Learns which answers go with which features and guesses by them (``guessing.py``).
+    """Learns the answers that occur with each feature, and guesses by them (``guessing.py``).
 
     Memory grows with the questions: 8 bytes a feature and candidate, about 120 bytes a question for its id.
     """
@@ -54,8 +54,8 @@ class GuessCheck(Check):
             answer=batch.answer_keys,
             features=self.features(batch),
             candidates=(
-                np.array([len(each) for each in lists], np.int64),
-                keys_of(normalize(choice.text) for each in lists for choice in each)[:, 0],
+                np.array([len(candidates) for candidates in lists], np.int64),
+                keys_of(normalize(choice.text) for candidates in lists for choice in candidates)[:, 0],
             ),
         )
         self._chances.append(np.array([_chance(instance) for instance in instances]))
@@ -87,23 +87,23 @@ class GuessCheck(Check):
     def _worst(self, guesses: Guesses) -> Worst:
         """The right guesses that were seen most often before."""
         worst = Worst()
-        begins = np.cumsum([0, *(len(ids) for _, _, ids in self._places)])
+        starts = np.cumsum([0, *(len(ids) for _, _, ids in self._places)])
         hits = np.flatnonzero(guesses.right)
         hits = hits[np.lexsort((guesses.question[hits], -guesses.seen[hits]))][: 1 << 10]
         for hit in hits.tolist():
             question = int(guesses.question[hit])
-            batch = int(np.searchsorted(begins, question, side="right")) - 1
+            batch = int(np.searchsorted(starts, question, side="right")) - 1
             split, first, ids = self._places[batch]
-            place = question - int(begins[batch])
+            place = question - int(starts[batch])
             what = f"{guesses.feature[hit]} {guesses.seen[hit]}"
             worst.add(float(guesses.seen[hit]), split, ids[place], what=lambda text=what: text, number=first + place)  # type: ignore[misc]
         return worst
 
     def explain(self, what: str, instance: Instance, counterpart: Instance | None) -> str:
         """The question, the answer and the feature that predicted it."""
-        feature, seen = map(int, what.split())
+        feature, count = map(int, what.split())
         answer = instance.answers[0] if instance.answers else ""
-        return f"“{answer}” guessed from {self.name_of(feature, instance)}, seen together {seen:,} times: {instance.question}"
+        return f"“{answer}” guessed from {self.name_of(feature, instance)}, seen together {count:,} times: {instance.question}"
 
 
 def _chance(instance: Instance) -> float:

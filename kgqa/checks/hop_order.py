@@ -23,8 +23,8 @@ class HopOrder(ShareCheck):
 
     def outcomes(self, batch: Batch) -> Floats:
         """1 where it tells."""
-        each = zip(batch.instances, batch.hop_orders, strict=True)
-        return np.array([float(self.tells(instance, order)) if len(order) > 1 else np.nan for instance, order in each])
+        pairs = zip(batch.instances, batch.hop_orders, strict=True)
+        return np.array([float(self.tells(instance, order)) if len(order) > 1 else np.nan for instance, order in pairs])
 
     def chances(self, batch: Batch) -> Floats:
         """One order in k! is right by chance."""
@@ -40,7 +40,7 @@ class HopOrder(ShareCheck):
 
 
 class HopOrderShown(HopOrder):
-    """Whether the order in which paragraphs are shown gives the order of the hops."""
+    """Whether the order of the shown paragraphs is the order of the hops."""
 
     name = "hop-order-shown"
     title = "Paragraphs are shown in the order of the hops"
@@ -49,14 +49,14 @@ class HopOrderShown(HopOrder):
 
     def tells(self, instance: Instance, order: list[str]) -> bool:
         """Whether they are shown in this order."""
-        shown = _places(instance, order)
-        return shown == sorted(shown)
+        places = _places(instance, order)
+        return places == sorted(places)
 
     def describe(self, batch: Batch, number: int) -> str:
         """The places and the question."""
         instance = batch.instances[number]
-        shown = ", ".join(str(place + 1) for place in _places(instance, batch.hop_orders[number]))
-        return f"hops at places {shown} of {len(instance.paragraphs)}: {instance.question}"
+        places = ", ".join(str(place + 1) for place in _places(instance, batch.hop_orders[number]))
+        return f"hops at places {places} of {len(instance.paragraphs)}: {instance.question}"
 
 
 class HopOrderInIds(HopOrder):

@@ -55,28 +55,28 @@ class NearSharedCheck(Check):
         if not self._pairs:
             return self.finding(reason=NOT_COMPARED)
         self.found = self.texts.shared(list(self._pairs), most=EXAMPLES)
-        found = [pair for pair in self.found if pair.of]
-        if not found:
+        pairs = [pair for pair in self.found if pair.of]
+        if not pairs:
             return self.finding(reason="No question has such a text.")
-        worst = max(found, key=lambda pair: (pair.texts / pair.of, pair.of))
-        alike = sorted(
-            (-similarity, pair.later, later, pair.earlier, earlier) for pair in found for similarity, later, earlier in pair.most_alike
+        worst = max(pairs, key=lambda pair: (pair.texts / pair.of, pair.of))
+        ranking = sorted(
+            (-similarity, pair.later, later, pair.earlier, earlier) for pair in pairs for similarity, later, earlier in pair.most_alike
         )
         return self.share(
             worst.texts, worst.of, rng,
-            parts=tuple(Part(name=f"{pair.later} has of {pair.earlier}", count=pair.texts, total=pair.of) for pair in found),
+            parts=tuple(Part(name=f"{pair.later} has of {pair.earlier}", count=pair.texts, total=pair.of) for pair in pairs),
             parts_are="by pair of splits", note=self._how(),
             examples=tuple(
                 Example(split=side, id="", what=f"similarity {-similarity:.2f} with {earlier}", number=number, counterpart=(earlier, other))
-                for similarity, side, number, earlier, other in alike[:EXAMPLES]
+                for similarity, side, number, earlier, other in ranking[:EXAMPLES]
             ),
         )  # fmt: skip
 
     def explain(self, what: str, instance: Instance, counterpart: Instance | None) -> str:
         """The most similar pair of texts of the two instances, side by side."""
         assert counterpart is not None
-        one, other = _most_alike(self.texts_of(instance), self.texts_of(counterpart), self.width)
-        return f"{what} (question {counterpart.id}): “{one[:200]}” and “{other[:200]}”"
+        text, counterpart_text = _most_alike(self.texts_of(instance), self.texts_of(counterpart), self.width)
+        return f"{what} (question {counterpart.id}): “{text[:200]}” and “{counterpart_text[:200]}”"
 
     @abstractmethod
     def texts_of(self, instance: Instance) -> list[str]:
@@ -84,11 +84,11 @@ class NearSharedCheck(Check):
 
     def _how(self) -> str:
         words = "words" if self.width == 1 else f"runs of {self.width} words"
-        missed = f" {self.texts.not_compared:,} candidate pairs in large buckets were not compared." if self.texts.not_compared else ""
+        skipped = f" {self.texts.not_compared:,} candidate pairs in large buckets were not compared." if self.texts.not_compared else ""
         return (
             f"Near-duplicates share {THRESHOLD:.0%} of their distinct {words}; {BANDS} bands of {ROWS} hashes find {recall(THRESHOLD):.1%} "
             f"of those at the threshold and more above; each is verified. In buckets of more than {WINDOW} texts only neighbours are "
-            f"compared.{missed}"
+            f"compared.{skipped}"
         )
 
 
@@ -147,13 +147,13 @@ class NearSharedParagraphs(NearSharedCheck):
         return [paragraph.text for paragraph in instance.paragraphs]
 
 
-def _most_alike(mine: list[str], theirs: list[str], width: int) -> tuple[str, str]:
+def _most_alike(texts: list[str], other_texts: list[str], width: int) -> tuple[str, str]:
     """The pair of texts, one of each side, with the highest similarity below 1."""
-    every = [*mine, *theirs]
-    normalized = [normalize(text) for text in every]
+    all_texts = [*texts, *other_texts]
+    normalized = [normalize(text) for text in all_texts]
     shingles = shingle(word_hashes(pa.array(normalized, pa.string())), width=width)
-    one, other = (part.ravel() for part in np.meshgrid(np.arange(len(mine)), np.arange(len(theirs)) + len(mine)))
-    alike = shingles.jaccard(one, other)
-    same = np.array([normalized[a] == normalized[b] for a, b in zip(one.tolist(), other.tolist(), strict=True)])
-    best = int(np.argmax(np.where(same, -1.0, alike)))
-    return every[one[best]], every[other[best]]
+    rows, columns = (part.ravel() for part in np.meshgrid(np.arange(len(texts)), np.arange(len(other_texts)) + len(texts)))
+    similarities = shingles.jaccard(rows, columns)
+    is_equal = np.array([normalized[a] == normalized[b] for a, b in zip(rows.tolist(), columns.tolist(), strict=True)])
+    best = int(np.argmax(np.where(is_equal, -1.0, similarities)))
+    return all_texts[rows[best]], all_texts[columns[best]]

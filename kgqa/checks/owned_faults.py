@@ -25,23 +25,23 @@ LIMIT = 400
 """Characters that an example spends on faults; a record may have thousands."""
 
 
-def owned(faults: Iterable[Fault], check: str) -> list[Fault]:
+def faults_of_check(faults: Iterable[Fault], check: str) -> list[Fault]:
     """The faults that are the subject of ``check``."""
     return [fault for fault in faults if OWNERS.get(fault.kind) == check]
 
 
-def told(fault: Fault) -> str:
+def describe_fault(fault: Fault) -> str:
     """Place, kind and detail."""
     return f"{fault.place}: {FAULTS[fault.kind]}: {fault.detail}"
 
 
-def listed(faults: Sequence[str]) -> str:
+def join_faults(faults: Sequence[str]) -> str:
     """The first of some faults, as far as there is room, and how many more there are."""
-    shown, length = 0, 0
-    while shown < len(faults) and length + len(faults[shown]) <= LIMIT:
-        length += len(faults[shown]) + 2
-        shown += 1
-    text = "; ".join(faults[:shown])
-    if not shown and faults:
-        text, shown = f"{faults[0][:LIMIT]}…", 1
-    return text + (f"; and {len(faults) - shown:,} more" if shown < len(faults) else "")
+    count, length = 0, 0
+    while count < len(faults) and length + len(faults[count]) <= LIMIT:
+        length += len(faults[count]) + 2
+        count += 1
+    text = "; ".join(faults[:count])
+    if not count and faults:
+        text, count = f"{faults[0][:LIMIT]}…", 1
+    return text + (f"; and {len(faults) - count:,} more" if count < len(faults) else "")

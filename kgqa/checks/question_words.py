@@ -31,8 +31,8 @@ class QuestionWords(GuessCheck):
 
     def name_of(self, feature: int, instance: Instance) -> str:
         """The word of the question that has this hash."""
-        pieces = instance.question.replace("_", " ").split()
-        for piece in pieces:
-            if feature in word_hashes(pa.array([piece]))[1].tolist():
-                return f"the word “{piece}”"
+        words = instance.question.replace("_", " ").split()
+        for word in words:
+            if feature in word_hashes(pa.array([word]))[1].tolist():
+                return f"the word “{word}”"
         return "a word"

@@ -53,21 +53,26 @@ class RepeatedQuestions(Check):
         total = sum(self._totals.values())
         if not total:
             return self.finding(reason="The set has no questions.")
-        repeated: dict[str, list[Example]] = defaultdict(list)
+        repetitions: dict[str, list[Example]] = defaultdict(list)
         for (split, key), groups in self._groups.items():
             first, *others = sorted(groups.values())
-            repeated[split] += [Example(split=split, id=id, what=f"repeats {first}: {self._questions[key]}") for id in others]  # noqa: A001
-        count = sum(map(len, repeated.values()))
-        examples = sorted((each for some in repeated.values() for each in some), key=lambda each: (each.split, each.id))
-        parts = tuple(Part(name=split, count=len(repeated[split]), total=size) for split, size in self._totals.items())
+            repetitions[split] += [
+                Example(split=split, id=question_id, what=f"repeats {first}: {self._questions[key]}") for question_id in others
+            ]
+        count = sum(map(len, repetitions.values()))
+        examples = sorted(
+            (example for examples_of_split in repetitions.values() for example in examples_of_split),
+            key=lambda example: (example.split, example.id),
+        )
+        parts = tuple(Part(name=split, count=len(repetitions[split]), total=size) for split, size in self._totals.items())
         return self.share(count, total, rng, examples=tuple(examples[:EXAMPLES]), parts=parts, parts_are="by split")
 
 
 class SeveralAnswers(Check):
     """Answerable questions whose words another question has whose answers have none in common, in any split.
 
-    A question about one text ("When was he born?") may come again with another text: such questions count only where their
-    own words name something, which they do where the set shows several paragraphs. Memory: a hash for each question and answer.
+    A question about one text ("When was he born?") may recur with another text, so only questions with several paragraphs are tested, whose
+    own words must name something. Memory: a hash for each question and answer.
     """
 
     name = "several-answers"
@@ -97,11 +102,11 @@ class SeveralAnswers(Check):
             return self.finding(reason="No answerable question shows several paragraphs.")
         examples = []
         for entries in self._answers.values():
-            for split, id, group, answers, answer in entries if len(entries) > 1 else ():  # noqa: A001 - what the field is called
-                others = sorted((each[1], each[4]) for each in entries if each[2] != group and not each[3] & answers)
+            for split, question_id, group, answers, answer in entries if len(entries) > 1 else ():
+                others = sorted((example[1], example[4]) for example in entries if example[2] != group and not example[3] & answers)
                 if others:
-                    examples.append(Example(split=split, id=id, what=f"“{answer}” here, “{others[0][1]}” in {others[0][0]}"))
-        examples.sort(key=lambda each: (each.split, each.id))
+                    examples.append(Example(split=split, id=question_id, what=f"“{answer}” here, “{others[0][1]}” in {others[0][0]}"))
+        examples.sort(key=lambda example: (example.split, example.id))
         return self.share(len(examples), self._total, rng, examples=tuple(examples[:EXAMPLES]))
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
-    """Result of :func:`kgqa.audit`."""
+    """The findings, conditions and files that :func:`kgqa.audit` returns."""
 
     dataset: str
     """The name of the file or folder."""

@@ -39,8 +39,8 @@ class SharedCheck(Check):
         """The worst pair, and all of them as parts."""
         pairs = [pair for pair, _ in self.pairs() if pair.of]
         if not pairs:
-            unsaid = f"The set does not say it: no question has {KINDS[self.kind]}."
-            return self.finding(reason=unsaid if self.items.compared else NOT_COMPARED)
+            reason = f"The set does not say it: no question has {KINDS[self.kind]}."
+            return self.finding(reason=reason if self.items.compared else NOT_COMPARED)
         worst = max(pairs, key=lambda pair: (pair.questions / pair.of, pair.of))
         sightings = sorted(self.sightings(), key=lambda pair: (-pair[0].items, pair[0].later, pair[0].number))[:EXAMPLES]
         return self.share(
@@ -49,10 +49,10 @@ class SharedCheck(Check):
             parts_are="by pair of splits",
             examples=tuple(
                 Example(
-                    split=one.later, id="", what=f"{kind} {one.items:,} shared with {one.earlier}", number=one.number,
-                    counterpart=(one.earlier, one.counterpart),
+                    split=sighting.later, id="", what=f"{kind} {sighting.items:,} shared with {sighting.earlier}", number=sighting.number,
+                    counterpart=(sighting.earlier, sighting.counterpart),
                 )
-                for one, kind in sightings
+                for sighting, kind in sightings
             ),
             note=f"Worst pair: {worst.later} has of {worst.earlier}, {worst.items:,} distinct items. What is compared: {KINDS[self.kind]}.",
         )  # fmt: skip
@@ -69,9 +69,9 @@ class SharedCheck(Check):
         """The shared item, the first question with it, and both questions."""
         assert counterpart is not None
         kind, _, place = what.partition(" ")
-        mine, theirs = (ItemBatch([each]).of(kind).keys.tolist() for each in (instance, counterpart))
-        shared = [text for text, key in zip(texts_of(instance, kind), mine, strict=True) if key in theirs]
-        return f"{place} (question {counterpart.id}): “{shared[0][:160]}” – {instance.question}"
+        keys, other_keys = (ItemBatch([member]).of(kind).keys.tolist() for member in (instance, counterpart))
+        texts = [text for text, key in zip(texts_of(instance, kind), keys, strict=True) if key in other_keys]
+        return f"{place} (question {counterpart.id}): “{texts[0][:160]}” – {instance.question}"
 
 
 class SharedQuestions(SharedCheck):
@@ -99,8 +99,8 @@ class SharedQuestions(SharedCheck):
 
     def pairs(self) -> list[tuple[Shared, str]]:
         """By wording where one of the two hides answers."""
-        both = zip(self.items.shared(), self._by_wording.shared(), strict=True)
-        return [(wording, "wordings") if self._hides(exact) else (exact, self.kind) for exact, wording in both]
+        comparisons = zip(self.items.shared(), self._by_wording.shared(), strict=True)
+        return [(wording, "wordings") if self._hides(exact) else (exact, self.kind) for exact, wording in comparisons]
 
     def sightings(self) -> list[tuple[Sighting, str]]:
         """The same of the examples."""

@@ -28,13 +28,13 @@ class Source:
     split: str
 
 
-def sources_of(found: QuestionSet, others: Sequence[QuestionSet]) -> list[Source]:
+def sources_of(questions: QuestionSet, others: Sequence[QuestionSet]) -> list[Source]:
     """All sides in the order of reading: compared sets first; SettingsError for too many."""
     sources: list[Source] = []
     for number, other in enumerate(others, start=1):
-        name = other.name if [each.name for each in others].count(other.name) == 1 else f"{other.name} ({number})"
+        name = other.name if [other_set.name for other_set in others].count(other.name) == 1 else f"{other.name} ({number})"
         sources += [Source(Side(name=f"{name}/{split}", against=True), other, split) for split in other.files]
-    sources += [Source(Side(name=split, against=False), found, split) for split in found.files]
+    sources += [Source(Side(name=split, against=False), questions, split) for split in questions.files]
     if len(sources) > MAX_SIDES:
         raise SettingsError(f"these sets have {len(sources)} splits, and an audit compares {MAX_SIDES} at most; leave out some --against.")
     return sources
@@ -45,47 +45,47 @@ def read_sources(sources: Sequence[Source], checks: Sequence[Check], progress: P
     counts: dict[str, int] = {}
     for source in sources:
         side = source.side
-        asked = [check for check in checks if check.compares or not side.against]
+        side_checks = [check for check in checks if check.compares or not side.against]
         earlier = () if side.against else tuple(counts)
         progress.start(f"Reading {side.name}", None, "questions")
         counts[side.name] = 0
         for instances in batched(source.questions.read(source.split), BATCH):
             batch = Batch(side, counts[side.name], instances, earlier)
-            for check in asked:
+            for check in side_checks:
                 check.update(batch)
             counts[side.name] += len(instances)
             progress.advance(len(instances))
         progress.finish(f"{counts[side.name]:,} questions")
-    for each in dict.fromkeys(source.questions.path for source in sources):
-        if not any(counts[source.side.name] for source in sources if source.questions.path == each):
-            raise EmptyResult(f"{each}: the set holds no question; give one that does.")
+    for path in dict.fromkeys(source.questions.path for source in sources):
+        if not any(counts[source.side.name] for source in sources if source.questions.path == path):
+            raise EmptyResult(f"{path}: the set holds no question; give one that does.")
     return counts
 
 
 def with_examples(findings: Iterable[Finding], checks: Sequence[Check], sources: Sequence[Source]) -> list[Finding]:
     """Examples of checks that keep no text get it, from the questions read again as far as the last of them."""
     findings = list(findings)
-    rereading = {check.name: check for check in checks if check.rereads}
-    wanted: dict[str, set[int]] = {}
+    rereading_checks = {check.name: check for check in checks if check.rereads}
+    numbers: dict[str, set[int]] = {}
     for finding in findings:
-        if finding.check in rereading:
+        if finding.check in rereading_checks:
             for example in finding.examples:
                 for side, number in ((example.split, example.number), *([example.counterpart] if example.counterpart else [])):
-                    wanted.setdefault(side, set()).add(number)
-    read = {
+                    numbers.setdefault(side, set()).add(number)
+    instances = {
         (source.side.name, number): instance
         for source in sources
-        for number, instance in enumerate(islice(source.questions.read(source.split), max(wanted.get(source.side.name, {-1})) + 1))
-        if number in wanted[source.side.name]
+        for number, instance in enumerate(islice(source.questions.read(source.split), max(numbers.get(source.side.name, {-1})) + 1))
+        if number in numbers[source.side.name]
     }
-    told = []
+    result = []
     for finding in findings:
-        if check := rereading.get(finding.check):
+        if check := rereading_checks.get(finding.check):
             examples = []
             for example in finding.examples:
-                instance = read[example.split, example.number]
-                what = check.explain(example.what, instance, read[example.counterpart] if example.counterpart else None)
+                instance = instances[example.split, example.number]
+                what = check.explain(example.what, instance, instances[example.counterpart] if example.counterpart else None)
                 examples.append(replace(example, id=instance.id, what=what))
             finding = replace(finding, examples=tuple(examples))  # noqa: PLW2901 - the same finding, told
-        told.append(finding)
-    return told
+        result.append(finding)
+    return result

@@ -60,20 +60,20 @@ def _located(instance: Instance) -> list[tuple[Step, bool]]:
     """Each step whose answer can be looked up, and whether its paragraph states it."""
     paragraphs = {paragraph.id: paragraph for paragraph in instance.paragraphs}
     steps = instance.decomposition or ()
-    located = []
+    result = []
     for step in steps:
         paragraph = paragraphs.get(step.paragraph_id or "")
         aliases = instance.answers if step is steps[-1] else ()
         answers = names([step.answer or "", *aliases])
         if paragraph is not None and step.answer and names([step.answer]):
-            located.append((step, paragraph_states(paragraph, answers)))
-    return located
+            result.append((step, paragraph_states(paragraph, answers)))
+    return result
 
 
 def _share_with_fault(instance: Instance) -> float:
     # An unanswerable question lacks the paragraph of a step on purpose.
-    located = _located(instance) if instance.answerable else []
-    return float(not all(stated for _, stated in located)) if located else np.nan
+    steps = _located(instance) if instance.answerable else []
+    return float(not all(is_stated for _, is_stated in steps)) if steps else np.nan
 
 
 def _differs(instance: Instance) -> float:

@@ -18,9 +18,9 @@ SHOWN = 20
 
 
 class SupportPosition(Check):
-    """How often a supporting paragraph stands at the position that is most often a supporting one.
+    """The share of questions with a supporting paragraph at the position that most often supports.
 
-    The position is chosen on one half of the questions, drawn by group, and tried on the other, so that a small set finds none by chance.
+    The position is chosen on one half of the questions, drawn by group, and tested on the other, so that a small set finds none by chance.
     Memory: some counters.
     """
 
@@ -60,15 +60,15 @@ class SupportPosition(Check):
         total = int(self._questions.sum())
         if not total:
             return self.finding(reason="No question has paragraphs marked as supporting beside others.")
-        chosen = [int(np.argmax(self._hits[1 - half])) for half in (0, 1)]
-        right = int(sum(self._hits[half, chosen[half]] for half in (0, 1)))
+        positions = [int(np.argmax(self._hits[1 - half])) for half in (0, 1)]
+        hit_count = int(sum(self._hits[half, positions[half]] for half in (0, 1)))
         supporting, size = np.nonzero(self._chance)
         chance = float((self._chance[supporting, size] * supporting / size).sum()) / total
         hits, reach = self._hits.sum(axis=0), self._reach.sum(axis=0)
-        found = self.share(
-            right, total, rng, chance=round(chance, 12),
+        finding = self.share(
+            hit_count, total, rng, chance=round(chance, 12),
             parts=tuple(Part(name=f"{p + 1}", count=int(hits[p]), total=int(reach[p])) for p in range(SHOWN) if reach[p]),
             parts_are="support at each position, of questions that have so many paragraphs",
             examples=self._worst[int(np.argmax(hits))].examples(),
         )  # fmt: skip
-        return found if found.bounds[1] > chance else replace(found, examples=())
+        return finding if finding.bounds[1] > chance else replace(finding, examples=())

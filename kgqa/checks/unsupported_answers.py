@@ -20,11 +20,11 @@ class UnsupportedAnswers(ShareCheck):
 
     def outcomes(self, batch: Batch) -> Floats:
         """1 where only other paragraphs state it; absent answers have a check of their own."""
-        supported = np.zeros(len(batch.instances), np.int64)
+        counts = np.zeros(len(batch.instances), np.int64)
         rows = np.repeat(np.arange(len(batch.instances)), batch.paragraph_counts)
-        np.add.at(supported, rows, batch.holds & batch.supporting)
+        np.add.at(counts, rows, batch.holds & batch.supporting)
         applies = batch.searchable & batch.marked & batch.textual & (batch.absent == 0)
-        return np.where(applies, supported == 0, np.nan).astype(np.float64)
+        return np.where(applies, counts == 0, np.nan).astype(np.float64)
 
     def describe(self, batch: Batch, number: int) -> str:
         """The answer and the question whose supporting paragraphs lack it."""

@@ -12,7 +12,7 @@ from kgqa.arrays.words import within_word
 from kgqa.checks.batch import Batch, Floats
 from kgqa.checks.check import ShareCheck
 from kgqa.checks.measures.mentions import mention_faults
-from kgqa.checks.owned_faults import listed, owned, told
+from kgqa.checks.owned_faults import describe_fault, faults_of_check, join_faults
 from kgqa.formats.faults import Fault
 from kgqa.records import Instance, Paragraph
 
@@ -25,9 +25,9 @@ _SEEN = re.compile(r"paragraphs\.\d+\.(?:mentions|sentences|supporting_sentences
 class WrongSpans(ShareCheck):
     """Mentions, answers, sentences and supporting sentences that are not where the record says.
 
-    A mention is wrong outside its text, beside the boundaries of words, and where the names of its entity speak against it
-    (:mod:`kgqa.checks.measures.mentions`); a sentence where it begins outside the text, within a word or before the one before it.
-    Answers are those that the format's reader noted; supporting facts that lead nowhere are the subject of ``broken-references``.
+    A mention must lie in its text, on word boundaries, and agree with the names of its entity (:mod:`kgqa.checks.measures.mentions`). A
+    sentence must begin in the text, not within a word, and after the sentence before it. Wrong answers are those that the format noted;
+    ``broken-references`` tests supporting facts that lead nowhere.
     """
 
     name = "wrong-spans"
@@ -43,22 +43,22 @@ class WrongSpans(ShareCheck):
 
     def describe(self, batch: Batch, number: int) -> str:
         """The faults of all paragraphs, as far as there is room."""
-        return listed(list(_all_faults(batch.instances[number], batch.faults[number])))
+        return join_faults(list(_all_faults(batch.instances[number], batch.faults[number])))
 
 
 def _outcome(instance: Instance, faults: Sequence[Fault]) -> float:
     if next(_all_faults(instance, faults), None) is not None:
         return 1.0
-    placed = any(p.mentions is not None or p.sentences is not None for p in instance.paragraphs)
-    return 0.0 if placed or _PLACED.search(instance.provenance or "") else float("nan")
+    has_places = any(p.mentions is not None or p.sentences is not None for p in instance.paragraphs)
+    return 0.0 if has_places or _PLACED.search(instance.provenance or "") else float("nan")
 
 
 def _all_faults(instance: Instance, faults: Sequence[Fault]) -> Iterator[str]:
-    marked = [paragraph for paragraph in instance.paragraphs if paragraph.sentences or paragraph.supporting_sentences]
-    sentences = (f"paragraph {paragraph.id}: {fault}" for paragraph in marked for fault in _sentence_faults(paragraph))
+    paragraphs = [paragraph for paragraph in instance.paragraphs if paragraph.sentences or paragraph.supporting_sentences]
+    sentences = (f"paragraph {paragraph.id}: {fault}" for paragraph in paragraphs for fault in _sentence_faults(paragraph))
     mentions = (f"paragraph {paragraph}: {fault}" for paragraph, fault in mention_faults(instance))
-    noted = (told(fault) for fault in owned(faults, WrongSpans.name) if not _SEEN.match(fault.place))
-    return chain(noted, sentences, mentions)
+    content_faults = (describe_fault(fault) for fault in faults_of_check(faults, WrongSpans.name) if not _SEEN.match(fault.place))
+    return chain(content_faults, sentences, mentions)
 
 
 def _sentence_faults(paragraph: Paragraph) -> Iterator[str]:

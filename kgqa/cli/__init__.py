@@ -121,6 +121,9 @@ def main() -> None:
             sys.stderr.flush()
             os._exit(STOP.status)
         _end(2)
+    except MemoryError:
+        print("kgqa: there is not enough memory for this; close other programs, or give it smaller files or limits.", file=sys.stderr)
+        _end(2)
     except BrokenPipeError:
         # Whoever read our output has gone, as in "kgqa query hubs | head"; nothing is wrong.
         print_nowhere()

@@ -61,7 +61,7 @@ def _print(console: Terminal, found: Relations) -> None:
     from rich.table import Column, Table
 
     from kgqa.cli.printable import printable
-    from kgqa.recipes.qangaroo.relation_figures import ASKED, shown
+    from kgqa.recipes.qangaroo.relation_figures import ASKED, figure_text
 
     counts = Counter(one.verdict for one in found.relations)
     # A sentence in each row would leave no room for figures; the letters are explained below.
@@ -71,7 +71,7 @@ def _print(console: Terminal, found: Relations) -> None:
         Column("relation", overflow="fold", min_width=16), *numbers, "out", title=f"Relations of {found.domain}", box=box.SIMPLE_HEAD
     )
     for one in found.relations:
-        table.add_row(printable(one.label), *(shown(getattr(one, name)) for name in SHOWN), out.get(one.verdict, ""))
+        table.add_row(printable(one.label), *(figure_text(getattr(one, name)) for name in SHOWN), out.get(one.verdict, ""))
     console.print(table)
     console.say(MEANING, style="dim")
     console.say(f"{counts[ASKED]:,} of {len(found.relations):,} relations become questions.", style="bold")

@@ -27,11 +27,10 @@ from kgqa.recipes.musique.recipe import RECIPE, SETS
 from kgqa.recipes.musique.tags import check_pipeline
 from kgqa.recipes.preparation import READING
 from kgqa.runs.domain import Domain
-from kgqa.runs.files import hashes_of
+from kgqa.runs.files import Watch, files_below, hashes_of
 from kgqa.runs.funnel import FunnelRow
-from kgqa.runs.runner import Runner, held
+from kgqa.runs.runner import Runner, locked
 from kgqa.runs.stage import Run
-from kgqa.runs.watch import Watch, files_below
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.defaults import COMPOSED, SEED, STORE, TRAVERSAL, WORKSPACE
 from kgqa.settings.musique import COMPOSERS, CompositionSettings, MusiqueSettings
@@ -176,7 +175,7 @@ def compose(
         answers=people,
     )
     runner = Runner(recipe=SETS if given else RECIPE, run=run, inputs=inputs, watches=watches)
-    with held(run.workspace):
+    with locked(run.workspace):
         runner.changed = run.workspace.claim(domain=loaded.settings.name, inputs=inputs)
         runner.refuse_strangers()
         if settings.composition.composer == "people" and people is None:

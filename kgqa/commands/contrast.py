@@ -78,7 +78,7 @@ def contrast(
         funnel = splits.transform()
         if inoculation:
             funnel.append(splits.inoculate(inoculation))
-        manifest = run_record(passed=passed, resolved={**asdict(settings), "inoculation": inoculation}, inputs=source.hashes())
+        manifest = run_record(options=passed, resolved={**asdict(settings), "inoculation": inoculation}, inputs=source.hashes())
         manifest |= {"recipe": "contrast", "from": source.origin, "seed": seed, "counts": splits.counts, "groups": splits.group_counts()}
         manifest["faults"] = source.faults.record()
         _describe(partial, manifest, funnel, title=source.name, seconds=round(time.perf_counter() - begin, 3))

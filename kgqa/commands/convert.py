@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kgqa.errors import EmptyResult, SettingsError, storage_errors
-from kgqa.formats.base import FileFormat, FolderFormat
 from kgqa.formats.question_set import QuestionSet, open_dataset
-from kgqa.formats.registry import find_format
-from kgqa.formats.round_trip import Changes, Written
+from kgqa.formats.registry import FileFormat, FolderFormat, find_format
+from kgqa.formats.round_trip import Changes, WrittenQuestions
 from kgqa.progress import Progress, Silent
 from kgqa.records import Instance
 from kgqa.runs.files import hashes_of, new_folder, parents_of, put_all
@@ -81,7 +80,7 @@ def convert(
 
 def _write_and_compare(source: QuestionSet, to: str, partial: Path, progress: Progress, *, lossy: bool) -> tuple[dict[str, int], Changes]:
     target = find_format(to)
-    before = {split: Written() for split in source.files}
+    before = {split: WrittenQuestions() for split in source.files}
     progress.start(f"Writing {to}", None, "questions")
     streams = {split: before[split].watch(source.read(split), progress) for split in source.files}
     if isinstance(target, FolderFormat):
@@ -97,7 +96,7 @@ def _write_and_compare(source: QuestionSet, to: str, partial: Path, progress: Pr
     progress.start("Reading it again", sum(counts.values()), "questions")
     changes = Changes()
     for split, again in _read_back(target, partial, list(before)).items():
-        changes += before[split].changed_in(again, progress)
+        changes += before[split].compare(again, progress)
     progress.finish("nothing lost" if not changes.parts else "")
     source.watch.check()
     if not lossy:

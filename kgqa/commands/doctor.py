@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kgqa.conformance.benches import Bench, EmbeddedBench, Neo4jBench
 from kgqa.conformance.comparison import Comparison, compare
-from kgqa.conformance.pieces import Piece, pieces
+from kgqa.conformance.components import Component, components
 from kgqa.conformance.replay import replay_script
 from kgqa.conformance.shrink import shrink
 from kgqa.conformance.witnesses import witnesses
@@ -42,7 +42,7 @@ class StoreReport:
 class Examination:
     """Result of :func:`doctor`: the installation and the stores."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[Component, ...]
     stores: tuple[StoreReport, ...]
 
     @property
@@ -89,7 +89,7 @@ def doctor(
     if script is not None and written:
         with storage_errors(Path(script)):
             Path(script).write_text(written, "utf-8")
-    return Examination(pieces=tuple(pieces(Path(workspace))), stores=reports)
+    return Examination(pieces=tuple(components(Path(workspace))), stores=reports)
 
 
 def _examine(makers: Sequence[Callable[[], Bench]], *, queries: int, seed: int, progress: Progress) -> Iterator[StoreReport]:

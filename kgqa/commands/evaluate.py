@@ -9,17 +9,15 @@ from typing import Any
 from kgqa.errors import SettingsError, check_seed, storage_errors, suggestion
 from kgqa.formats.huggingface.hub import Place
 from kgqa.formats.question_set import open_dataset
-from kgqa.metrics.bootstrap import RESAMPLES
+from kgqa.metrics.bootstrap import RESAMPLES, intervals
 from kgqa.metrics.squad import NoAnswer
 from kgqa.progress import Progress, Silent
-from kgqa.runs.files import file_hash
+from kgqa.runs.files import Watch, file_hash
 from kgqa.runs.manifest import versions
-from kgqa.runs.watch import Watch
 from kgqa.scoring import report
 from kgqa.scoring.breakdown import break_down
 from kgqa.scoring.default_metric import default_metric
-from kgqa.scoring.intervals import intervals
-from kgqa.scoring.metrics import METRICS, Beside
+from kgqa.scoring.metrics import METRICS, MetricOptions
 from kgqa.scoring.predicted_split import find_split, score
 from kgqa.scoring.predictions import read_aliases, read_original, read_probabilities
 from kgqa.scoring.report import Evaluation
@@ -65,7 +63,7 @@ def evaluate(
     )
     if json is not None:
         source.check_outside(Path(json), "--json")
-    beside = Beside(
+    beside = MetricOptions(
         original=None if original is None else read_original(Path(original)),
         aliases={} if aliases is None else read_aliases(Path(aliases)),
         no_answer=_no_answer(na_prob_file, na_prob_thresh),

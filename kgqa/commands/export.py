@@ -14,7 +14,7 @@ from kgqa.commands.graph import Part
 from kgqa.errors import SettingsError, StorageError, storage_errors, suggestion
 from kgqa.formats import musique, native, qangaroo
 from kgqa.formats.dataset_on_graph import DatasetOnGraph, dataset_folder
-from kgqa.formats.round_trip import Changes, Written
+from kgqa.formats.round_trip import Changes, WrittenQuestions
 from kgqa.progress import Progress, Silent
 from kgqa.runs.files import check_new_file, check_new_folder, lies_within, new_folder, parents_of, put_all
 from kgqa.runs.graph import finished_tables, rows_of
@@ -126,11 +126,11 @@ def _export_dataset(dataset: Path, out: Path, to: str, progress: Progress, *, lo
     with storage_errors(out), parents_of(jobs[0][1]), scratch(jobs[0][1]) as folder:
         progress.start(f"Writing {to}", None, "questions")
         for source, target in jobs:
-            written = Written()
+            written = WrittenQuestions()
             form.write(written.watch(native.read(source), progress), folder / target.name)
             count += len(written)
             # An empty file is none that could be read.
-            changes += written.changed_in(form.read(folder / target.name) if len(written) else (), progress)
+            changes += written.compare(form.read(folder / target.name) if len(written) else (), progress)
         progress.finish(f"{count:,} questions")
         if not lossy:
             changes.check_gold(str(dataset), to, count)

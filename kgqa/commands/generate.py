@@ -13,11 +13,10 @@ from kgqa.recipes.preparation import READING
 from kgqa.recipes.registry import find_recipe
 from kgqa.records import SPLITS
 from kgqa.runs.domain import Domain
-from kgqa.runs.files import hashes_of
+from kgqa.runs.files import Watch, hashes_of
 from kgqa.runs.funnel import FunnelRow
-from kgqa.runs.runner import Runner, held
+from kgqa.runs.runner import Runner, locked
 from kgqa.runs.stage import Run
-from kgqa.runs.watch import Watch
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.defaults import RECIPE, SEED, STORE, TRAVERSAL, WORKSPACE
 from kgqa.settings.neo4j import Neo4jSettings
@@ -107,7 +106,7 @@ def generate(
         traversal=traversal, neo4j=neo4j, progress=progress or Silent(),
     )  # fmt: skip
     loaded, place = runner.run.domain, runner.run.workspace
-    with held(place):
+    with locked(place):
         runner.changed = place.claim(domain=loaded.settings.name, inputs=runner.inputs)
         runner.refuse_strangers()
         runner = _performed(runner, None if recipe or limit else _by_relations(domain, loaded))

@@ -13,7 +13,7 @@ import pyarrow as pa
 from kgqa.errors import SettingsError, UnknownId
 from kgqa.formats import native
 from kgqa.formats.dataset_on_graph import dataset_folder, dataset_name, dataset_with, has_sample, rows_of_sample
-from kgqa.formats.on_graph import sample_rows
+from kgqa.formats.graph_rows import sample_rows
 from kgqa.runs.graph import finished_tables, open_store, rows_of
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.defaults import GRAPH_HOPS, GRAPH_LIMIT, STORE, WORKSPACE

@@ -11,8 +11,7 @@ from kgqa.errors import MissingInput, SettingsError, suggestion
 from kgqa.formats.question_set import QuestionSet, open_dataset
 from kgqa.progress import Progress, Silent
 from kgqa.readers.trained import READER, load_reader
-from kgqa.runs.files import check_new_file
-from kgqa.runs.watch import Watch, files_below
+from kgqa.runs.files import Watch, check_new_file, files_below
 from kgqa.scoring.default_metric import default_metric
 from kgqa.scoring.dire_gold import notes_of
 from kgqa.scoring.metrics import METRICS

@@ -12,7 +12,7 @@ from kgqa.progress import Progress, Silent
 from kgqa.recipes.qangaroo.relation_figures import RelationFigures, relation_figures
 from kgqa.runs.domain import Domain
 from kgqa.runs.files import check_new_file, write_whole
-from kgqa.runs.runner import held
+from kgqa.runs.runner import locked
 from kgqa.settings.defaults import RECIPE, RELATIONS_SORT, SEED, STORE, TRAVERSAL, WORKSPACE
 from kgqa.settings.qangaroo import QangarooSettings
 
@@ -61,7 +61,7 @@ def relations(
     )  # fmt: skip
     loaded, place, remark = runner.run.domain, runner.run.workspace, ""
     _check_evidence(loaded)
-    with held(place):
+    with locked(place):
         place.claim(domain=loaded.settings.name, inputs=runner.inputs)
         try:
             runner.perform()

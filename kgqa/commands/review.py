@@ -9,7 +9,7 @@ from pathlib import Path
 from kgqa.errors import InputError, SettingsError
 from kgqa.reviews.book import Book, check_origin, check_samples
 from kgqa.reviews.card import write_section
-from kgqa.reviews.draw import ALL, Drawn, content_of, draw, name_of
+from kgqa.reviews.draw import ALL, DrawnSamples, content_of, draw, name_of
 from kgqa.reviews.figures import ReviewFigures, agreement, figures
 from kgqa.reviews.reading import Reading, readings
 from kgqa.reviews.table import Judgement, Table, read_table
@@ -90,7 +90,7 @@ def _check_place(table: Path, dataset: Path) -> None:
         raise SettingsError(f"{table}: this lies in the dataset's folder, where a new dataset would take its place; give another --table.")
 
 
-def _drawn(folder: Path, paths: list[Path], found: list[Table]) -> Drawn:
+def _drawn(folder: Path, paths: list[Path], found: list[Table]) -> DrawnSamples:
     """The draw that the tables are of, the larger one of two."""
     if len(paths) > 1 and paths[0].resolve() == paths[1].resolve():
         raise SettingsError(f"{paths[1]}: this is the same table twice; give that of another reader.")
@@ -112,7 +112,7 @@ def _readers(path: Path, table: Table) -> list[tuple[str, str, list[Judgement]]]
     return [(path.name, name, [each for each in table.judgements if each.reader == name]) for name in names]
 
 
-def _told(drawn: Drawn, asked: int, book: Book) -> str:
+def _told(drawn: DrawnSamples, asked: int, book: Book) -> str:
     """A sentence about the drawn samples."""
     count, done = len(drawn.splits), sum(bool(each.verdict) for each in book.judgements().values())
     splits = "" if drawn.origin.split == ALL else f" in {drawn.origin.split}"

@@ -20,7 +20,7 @@ from kgqa.records import SPLITS
 from kgqa.runs.files import check_new_folder, hashes_of, new_folder
 from kgqa.runs.manifest import run_record, write_manifest
 from kgqa.settings.defaults import SEED, SPLIT_BY, SPLIT_SHARES
-from kgqa.splits.components import BY, Together, deal
+from kgqa.splits.components import BY, ItemCollector, deal
 from kgqa.splits.cut import DROPPED, leak_free
 
 ROWS = 4096
@@ -73,7 +73,7 @@ def split(
     source, progress = open_dataset(dataset, format, paragraphs=paragraphs), progress or Silent()
     source.check_outside(Path(out))
     check_new_folder(Path(out))
-    together = Together(by)
+    together = ItemCollector(by)
     progress.start("Finding what questions share", None, "questions")
     for count in together.see(source.instances()):
         progress.advance(count)
@@ -131,7 +131,7 @@ def _describe(
     card = f"# {source.name}\n\nDealt out anew by kgqa; no two splits share: {kinds}.\n\n| split | questions |\n|---|---|\n{rows}\n"
     card += f"\n{dropped:,} questions were left out, as they share such things with several splits.\n" if dropped else ""
     (folder / "README.md").write_text(card, "utf-8", "backslashreplace")
-    manifest = run_record(passed={"dataset": source.name, **settings}, resolved=settings, inputs=source.hashes())
+    manifest = run_record(options={"dataset": source.name, **settings}, resolved=settings, inputs=source.hashes())
     manifest |= {
         "recipe": "split",
         "from": source.origin,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import time
 from collections import Counter
@@ -28,9 +29,9 @@ from kgqa.progress import Progress, Silent
 from kgqa.readers import saved
 from kgqa.readers.registry import READERS
 from kgqa.readers.specification import Specification, specification
-from kgqa.runs.files import file_hashes, key_of, new_folder, write_whole
-from kgqa.runs.watch import Watch, files_below
+from kgqa.runs.files import Watch, file_hashes, files_below, key_of, new_folder, write_whole
 from kgqa.settings.defaults import SEED
+from kgqa.settings.small_files import read_small
 from kgqa.settings.training import OF_TIME_AND_MEMORY
 from kgqa.training import record
 from kgqa.training.checkpoints import STATE
@@ -129,7 +130,7 @@ def _fit(
     made = asked.make()
     train_questions = of_split(source, "train")
     dev = of_split(source, "dev") if "dev" in source.files else None
-    facts = record.Facts(
+    facts = record.RunFacts(
         reader=asked.name,
         dataset=source.name,
         hashes=source.hashes(),
@@ -137,7 +138,7 @@ def _fit(
         settings=asked.record(),
         device=str(device_of(asked.training)) if asked.steps else "",
     )
-    with record.open(runs, run=folder, facts=facts) if is_first_process() else nullcontext() as run:
+    with record.open_record(runs, run=folder, facts=facts) if is_first_process() else nullcontext() as run:
         parts: set[object] = set()
 
         def note(point: Mapping[str, Any]) -> None:
@@ -256,7 +257,7 @@ def _begin(folder: Path, source: QuestionSet, asked: Specification, seed: int, s
 def _read(path: Path) -> dict[str, Any]:
     """A JSON object of ours. Raises BrokenInput."""
     try:
-        found = json.loads(path.read_text("utf-8"))
+        found = json.loads(read_small(path))
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
@@ -282,10 +283,13 @@ def _as_it_was(folder: Path, source: QuestionSet, asked: Specification) -> Train
         found = _read(path)
     shutil.rmtree(folder / FIT, ignore_errors=True)  # which a kill may have left
     try:
+        numbers = {name: float(found[name]) for name in ("questions", "steps", "seconds")}
+        best = None if found["best"] is None else float(found["best"])
+        if not all(map(math.isfinite, (*numbers.values(), best or 0.0))):
+            raise ValueError("no number")
         return Trained(
             source=source, folder=folder, reader=asked.name, questions=int(found["questions"]), faults=Counter(found["faults"]),
-            steps=int(found["steps"]), best=None if found["best"] is None else float(found["best"]), seconds=float(found["seconds"]),
-            was_finished=True,
+            steps=int(found["steps"]), best=best, seconds=numbers["seconds"], was_finished=True,
         )  # fmt: skip
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise BrokenInput(f"{path}: kgqa train did not write this; choose another --out, or remove {folder} to start again.") from None

@@ -1,4 +1,4 @@
-"""Where random graphs are put: a new file of the embedded engine, or an empty Neo4j database, which is left as it was found."""
+"""The stores for random graphs: a new file of the embedded engine, or an empty Neo4j database, which is restored afterwards."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kgqa.store.queries import read_queries
 MARK = "doctor-"
 """Begins the hash in the marker of a random graph, so that everybody can tell whose it is."""
 PATIENCE = 1.0
-"""Seconds for which a server that is away is asked again: whoever looks into what is here does not wait for what is not."""
+"""Seconds of retries for an unreachable server: the doctor reports on this machine and need not wait long."""
 
 
 class Bench(Protocol):
@@ -31,12 +31,12 @@ class Bench(Protocol):
     name: str
     version: str
     per_graph: int
-    """How many queries to ask of one graph."""
+    """The number of queries for each graph."""
     fault: str
-    """What is known to be wrong with this version; empty: nothing."""
+    """A known fault of this version; empty if there is no such fault."""
 
     def holding(self, graph: RandomGraph) -> AbstractContextManager[GraphStore]:
-        """A context in which the store holds ``graph``, and nothing else."""
+        """A context during which the store holds only ``graph``."""
 
     def close(self) -> None:
         """Leave everything as it was found."""
@@ -73,7 +73,7 @@ class Neo4jBench:
     name = "neo4j"
     fault = ""
     per_graph = 500
-    """On every new graph the server plans most queries anew, some five seconds, in which it could answer a thousand."""
+    """The server plans most queries again for each new graph, which takes about as long as answering a thousand."""
 
     def __init__(self, settings: Neo4jSettings) -> None:
         """Connect, and erase what an examination that was killed left behind.

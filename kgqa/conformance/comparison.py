@@ -14,7 +14,7 @@ import pyarrow as pa
 from kgqa.conformance.arguments import random_arguments
 from kgqa.conformance.benches import Bench
 from kgqa.conformance.graphs import RandomGraph, random_graph
-from kgqa.conformance.oracles.known import Known, Rows
+from kgqa.conformance.oracles.graph_index import GraphIndex, Rows
 from kgqa.conformance.oracles.registry import expected_rows, found_rows, templates
 from kgqa.conformance.witnesses import Witness, witnesses
 from kgqa.errors import KgqaError, StoreUnreachable
@@ -40,7 +40,7 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What one store answered."""
+    """The results of one store."""
 
     store: str
     version: str
@@ -49,78 +49,78 @@ class Comparison:
     graphs: int
     seconds: float
     disagreements: dict[str, int] = field(default_factory=dict)
-    """Name of the query → how often its answer was wrong."""
+    """Name of the query → number of wrong answers."""
     smallest: Disagreement | None = None
     """The wrong answer on the fewest rows, of a search only where all are."""
     witnesses: int = 0
-    """How many fixed cases were asked before, in which some version of an engine is known to be wrong."""
+    """The number of fixed cases, each known to fail on some version of an engine."""
 
 
 def compare(bench: Bench, *, queries: int, seed: int, advance: Callable[[int], None] | None = None) -> Comparison:
-    """Ask ``bench`` all witnesses and then so many queries of random graphs; the same ``seed`` gives the same on every store.
+    """Run all witnesses on ``bench``, then this number of ``queries`` on random graphs, which depend on ``seed`` only, not on the store.
 
-    Every template is asked equally often. Raises StoreUnreachable where a server goes away.
+    Every template is used equally often. Raises StoreUnreachable if a server disappears.
     """
     rng = random.Random(seed)  # noqa: S311 - nothing here is secret
-    asked = [query for query in templates() if bench.name in query.stores]
-    begin, done, graphs = time.perf_counter(), 0, 0
-    fixed = witnesses()
-    known_wrong = list(_ask_witnesses(bench, fixed))
-    wrong = Counter(disagreement.query.name for disagreement in known_wrong)
+    templates_of_store = [query for query in templates() if bench.name in query.stores]
+    begin, asked_count, graphs = time.perf_counter(), 0, 0
+    fixed_cases = witnesses()
+    witness_failures = list(_ask_witnesses(bench, fixed_cases))
+    failures = Counter(disagreement.query.name for disagreement in witness_failures)
     # They are as small as they get, so a random graph never takes their place.
-    smallest = min(known_wrong, key=lambda disagreement: len(disagreement.graph), default=None)
-    turn: list[Query] = []
-    while done < queries:
-        known = Known(random_graph(rng))
+    smallest = min(witness_failures, key=lambda disagreement: len(disagreement.graph), default=None)
+    deck: list[Query] = []
+    while asked_count < queries:
+        index = GraphIndex(random_graph(rng))
         graphs += 1
-        with bench.holding(known.graph) as store:
-            count = min(bench.per_graph, queries - done)
+        with bench.holding(index.graph) as store:
+            count = min(bench.per_graph, queries - asked_count)
             for _ in range(count):
-                turn = turn or rng.sample(asked, len(asked))
-                query = turn.pop()
-                arguments = random_arguments(query, known, rng)
-                expected = expected_rows(query, known, arguments)
-                found = answer(store, query, arguments)
-                if found != expected:
-                    wrong[query.name] += 1
-                    this = Disagreement(query=query, arguments=arguments, graph=known.graph, found=found, expected=expected)
-                    if not known_wrong and (smallest is None or _size(this) < _size(smallest)):
-                        smallest = this
-        done += count
+                deck = deck or rng.sample(templates_of_store, len(templates_of_store))
+                query = deck.pop()
+                arguments = random_arguments(query, index, rng)
+                expected = expected_rows(query, index, arguments)
+                actual = answer(store, query, arguments)
+                if actual != expected:
+                    failures[query.name] += 1
+                    disagreement = Disagreement(query=query, arguments=arguments, graph=index.graph, found=actual, expected=expected)
+                    if not witness_failures and (smallest is None or _size(disagreement) < _size(smallest)):
+                        smallest = disagreement
+        asked_count += count
         if advance:
             advance(count)
     return Comparison(
         store=bench.name,
         version=bench.version,
-        templates=len(asked),
-        queries=done,
+        templates=len(templates_of_store),
+        queries=asked_count,
         graphs=graphs,
         seconds=time.perf_counter() - begin,
-        disagreements=dict(sorted(wrong.items())),
+        disagreements=dict(sorted(failures.items())),
         smallest=smallest,
-        witnesses=len(fixed),
+        witnesses=len(fixed_cases),
     )
 
 
-def _size(wrong: Disagreement) -> tuple[bool, int]:
-    """What is shown of several is the smallest; last of all a search, which is no query that could be replayed."""
-    return bool(wrong.query.search), len(wrong.graph)
+def _size(disagreement: Disagreement) -> tuple[bool, int]:
+    """A sort key for the disagreement to show: the smallest one, and searches last, since they cannot be replayed as a query."""
+    return bool(disagreement.query.search), len(disagreement.graph)
 
 
-def _ask_witnesses(bench: Bench, fixed: Sequence[Witness]) -> Iterator[Disagreement]:
-    """Those that ``bench`` answers wrongly; one graph holds all that are asked of it."""
-    for graph, those in groupby(fixed, key=lambda witness: witness.graph):
-        known = Known(graph)
+def _ask_witnesses(bench: Bench, fixed_cases: Sequence[Witness]) -> Iterator[Disagreement]:
+    """The witnesses that ``bench`` answers wrongly; witnesses with the same graph share it."""
+    for graph, members in groupby(fixed_cases, key=lambda witness: witness.graph):
+        index = GraphIndex(graph)
         with bench.holding(graph) as store:
-            for witness in those:
-                expected = expected_rows(witness.query, known, witness.arguments)
-                found = answer(store, witness.query, witness.arguments)
-                if found != expected:
-                    yield Disagreement(query=witness.query, arguments=witness.arguments, graph=graph, found=found, expected=expected)
+            for witness in members:
+                expected = expected_rows(witness.query, index, witness.arguments)
+                actual = answer(store, witness.query, witness.arguments)
+                if actual != expected:
+                    yield Disagreement(query=witness.query, arguments=witness.arguments, graph=graph, found=actual, expected=expected)
 
 
 def answer(store: GraphStore, query: Query, arguments: dict[str, Value]) -> Found:
-    """The rows that ``store`` gives, or what it says instead; raises StoreUnreachable."""
+    """The rows that ``store`` returns, or its error message. Raises StoreUnreachable."""
     try:
         return found_rows(query, store.run(query, arguments, seconds=SECONDS))
     except StoreUnreachable:

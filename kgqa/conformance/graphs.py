@@ -1,7 +1,7 @@
 """Small random graphs as rows of :mod:`kgqa.store.graph`: hubs, parallel and repeated facts, cycles, isolated nodes, hostile names, nulls.
 
-What the loaders promise holds here too: ids and ``row`` are unique, no fact connects an entity with itself, a document mentions an entity
-once, an entity has one article at most and an article is about one entity. The rows come in any order, as no query may rely on it.
+They keep the promises of the loaders. Ids and ``row`` are unique; no fact connects an entity with itself; a document mentions an entity
+once. An entity has one article at most, and an article is about one entity. Rows come in any order, since no query may rely on it.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class RandomGraph:
     about: tuple[Article, ...] = ()
 
     def __len__(self) -> int:
-        """How many rows there are in all."""
+        """The number of rows of all tables."""
         return sum(len(rows) for _, rows in self.tables())
 
     def tables(self) -> Iterator[tuple[str, tuple[Any, ...]]]:
@@ -82,7 +82,7 @@ class RandomGraph:
         return ((field.name, getattr(self, field.name)) for field in fields(self))
 
     def arrow(self) -> dict[str, pa.Table]:
-        """What a store loads."""
+        """The tables for a store to load."""
         return with_measures({name: _table(ROW_TYPES[name], rows) for name, rows in self.tables()})
 
 
@@ -116,13 +116,13 @@ def random_graph(rng: random.Random) -> RandomGraph:
         entities, documents = entities + leaves, documents + pages
     owners = rng.sample(entities, min(len(entities), len(documents), rng.randint(0, 14)))
     articles = list(map(Article, (e.id for e in owners), (d.id for d in rng.sample(documents, len(owners)))))
-    counted = [Mention(d, e, rng.choice((1, 1, 1, 2, 2, 3))) for d, e in sorted(mentions)]
+    mention_rows = [Mention(d, e, rng.choice((1, 1, 1, 2, 2, 3))) for d, e in sorted(mentions)]
     numbers = rng.sample(range(len(facts)), len(facts))
     graph = RandomGraph(
         entity=tuple(_shuffled(rng, entities)),
         document=tuple(_shuffled(rng, documents)),
         fact=tuple(fact._replace(row=number) for fact, number in zip(facts, numbers, strict=True)),
-        mentions=tuple(_shuffled(rng, counted)),
+        mentions=tuple(_shuffled(rng, mention_rows)),
         about=tuple(_shuffled(rng, articles)),
     )
     return _with_nulls(rng, graph) if rng.random() < 1 / 3 else graph
@@ -131,8 +131,8 @@ def random_graph(rng: random.Random) -> RandomGraph:
 def _entities(rng: random.Random, count: int, *, first: int = 0) -> list[Entity]:
     ids = [f"{rng.choice('QeΩ')}{number}{rng.choice(MARKS)}" for number in range(first, first + count)]
     rows = rng.sample(range(first, first + count), count)
-    found = [Entity(name, row, rng.choice(KINDS), rng.choice(NAMES), rng.choice(NAMES)) for name, row in zip(ids, rows, strict=True)]
-    return [e._replace(aliases=tuple(rng.sample(NAMES, rng.choice((0, 0, 1, 2)))), common=rng.choice((0, 0, 33, 100))) for e in found]
+    entities = [Entity(name, row, rng.choice(KINDS), rng.choice(NAMES), rng.choice(NAMES)) for name, row in zip(ids, rows, strict=True)]
+    return [e._replace(aliases=tuple(rng.sample(NAMES, rng.choice((0, 0, 1, 2)))), common=rng.choice((0, 0, 33, 100))) for e in entities]
 
 
 def _documents(rng: random.Random, count: int, *, first: int = 0) -> list[Document]:
@@ -143,13 +143,13 @@ def _documents(rng: random.Random, count: int, *, first: int = 0) -> list[Docume
 
 def _facts(rng: random.Random, entities: list[Entity], count: int, *, repeats: bool) -> Iterator[Fact]:
     """Heads and tails from few entities, so that there are parallel facts and cycles."""
-    some = rng.sample(entities, rng.randint((len(entities) + 1) // 2, len(entities)))
+    sample = rng.sample(entities, rng.randint((len(entities) + 1) // 2, len(entities)))
     labels = {relation: rng.choice(NAMES) for relation in RELATIONS}
-    seen = set()
+    triples = set()
     for _ in range(count):
-        head, tail, relation = rng.choice(some).id, rng.choice(some).id, rng.choice(RELATIONS)
-        if head != tail and (repeats or (head, tail, relation) not in seen):
-            seen.add((head, tail, relation))
+        head, tail, relation = rng.choice(sample).id, rng.choice(sample).id, rng.choice(RELATIONS)
+        if head != tail and (repeats or (head, tail, relation) not in triples):
+            triples.add((head, tail, relation))
             yield Fact(head, tail, 0, relation, labels[relation])
 
 

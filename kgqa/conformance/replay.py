@@ -101,27 +101,27 @@ TYPES = {pa.int64(): "int64", pa.bool_(): "bool_"}
 """Arrow's names for them; all others are texts."""
 
 
-def replay_script(store: str, version: str, wrong: Disagreement) -> str:
+def replay_script(store: str, version: str, disagreement: Disagreement) -> str:
     """The text of the script for a disagreement of ``store``, ``embedded`` or ``neo4j``."""
     queries = read_queries()
     embedded = store == "embedded"
     engine = f"ladybug {version}" if embedded else f"Neo4j {version}"
-    tables = wrong.graph.arrow()
+    tables = disagreement.graph.arrow()
     prefix = "load" if embedded else "replay"
     values = {
-        "title": f"{engine} answers the query {wrong.query.name} wrongly on a graph of {len(wrong.graph)} rows.",
+        "title": f"{engine} answers the query {disagreement.query.name} wrongly on a graph of {len(disagreement.graph)} rows.",
         "needs": f"needs ladybug=={version} and pyarrow"
         if embedded
         else "needs the driver neo4j, an empty database, and NEO4J_* variables",
         "imports": "import sys\nimport tempfile\n\nimport ladybug\nimport pyarrow as pa"
         if embedded
         else "import os\nimport sys\n\nimport neo4j",
-        "query": wrong.query.text.replace("\\", "\\\\"),
-        "arguments": _literal(wrong.arguments),
+        "query": disagreement.query.text.replace("\\", "\\\\"),
+        "arguments": _literal(disagreement.arguments),
         "columns": _literal({name: table.column_names for name, table in tables.items()}),
         "rows": _literal({name: [tuple(row.values()) for row in table.to_pylist()] for name, table in tables.items()}),
-        "lists": _literal(edge_lists(wrong.query)),
-        "expected": _literal(wrong.expected),
+        "lists": _literal(edge_lists(disagreement.query)),
+        "expected": _literal(disagreement.expected),
         "schema": _literal([queries[f"schema_{name}"].text for name in TABLES]),
         "load": _literal({name: queries[f"{prefix}_{name}"].text for name in TABLES}),
         "types": "{" + ", ".join(f"{name!r}: [{', '.join(map(_arrow_type, table.schema.types))}]" for name, table in tables.items()) + "}",

@@ -1,4 +1,5 @@
-"""From a graph on which a store is wrong to a small one on which it still is: fewer rows first, then plainer values and arguments."""
+"""Shrinking a graph that a store answers wrongly, as long as the answer stays wrong: fewer rows first, then plainer values and
+arguments."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from typing import Any
 from kgqa.conformance.benches import Bench
 from kgqa.conformance.comparison import Disagreement, answer
 from kgqa.conformance.graphs import Entity, RandomGraph
-from kgqa.conformance.oracles.known import Known
+from kgqa.conformance.oracles.graph_index import GraphIndex
 from kgqa.conformance.oracles.registry import expected_rows
 from kgqa.store.queries import Value
 
@@ -20,39 +21,39 @@ LARGEST = 1000
 """A limit that cuts nothing off."""
 
 
-def shrink(bench: Bench, wrong: Disagreement, *, seconds: float = 60.0) -> Disagreement:
+def shrink(bench: Bench, disagreement: Disagreement, *, seconds: float = 60.0) -> Disagreement:
     """The smallest disagreement of the same query that is found within ``seconds``; the one given where it does not happen again."""
     end = time.monotonic() + seconds
 
     def happens(graph: RandomGraph, arguments: dict[str, Value]) -> Disagreement | None:
         if time.monotonic() > end:
             return None
-        expected = expected_rows(wrong.query, Known(graph), arguments)
+        expected = expected_rows(disagreement.query, GraphIndex(graph), arguments)
         with bench.holding(graph) as store:
-            found = answer(store, wrong.query, arguments)
-        return replace(wrong, graph=graph, arguments=arguments, found=found, expected=expected) if found != expected else None
+            actual = answer(store, disagreement.query, arguments)
+        return replace(disagreement, graph=graph, arguments=arguments, found=actual, expected=expected) if actual != expected else None
 
-    return _plainer(_fewer(wrong, happens), happens)
+    return _plainer(_fewer(disagreement, happens), happens)
 
 
 Happens = Callable[[RandomGraph, dict[str, Value]], Disagreement | None]
 
 
-def _fewer(wrong: Disagreement, happens: Happens) -> Disagreement:
+def _fewer(disagreement: Disagreement, happens: Happens) -> Disagreement:
     """Delta debugging: leave out halves, then quarters, down to single rows, until none can go."""
     pieces = 2
     while True:
-        rows = [(name, row) for name, table in wrong.graph.tables() for row in table]
+        rows = [(name, row) for name, table in disagreement.graph.tables() for row in table]
         size = max(1, len(rows) // pieces)
         for at in range(0, len(rows), size):
-            kept = rows[:at] + rows[at + size :]
-            smaller = happens(_graph(kept), wrong.arguments)
+            rows_left = rows[:at] + rows[at + size :]
+            smaller = happens(_graph(rows_left), disagreement.arguments)
             if smaller:
-                wrong = smaller
+                disagreement = smaller
                 break
         else:
             if size == 1:
-                return wrong
+                return disagreement
             pieces *= 2
 
 
@@ -68,20 +69,20 @@ def _graph(rows: list[tuple[str, Any]]) -> RandomGraph:
     return RandomGraph(**{name: tuple(table) for name, table in tables.items()})
 
 
-def _plainer(wrong: Disagreement, happens: Happens) -> Disagreement:
+def _plainer(disagreement: Disagreement, happens: Happens) -> Disagreement:
     """Take every simplification that keeps the answer wrong."""
     for simpler in (_renamed, _plain_texts, _large_limits, _in_order):
-        for graph, arguments in simpler(wrong):
-            wrong = happens(graph, arguments) or wrong
+        for graph, arguments in simpler(disagreement):
+            disagreement = happens(graph, arguments) or disagreement
     # Each value by itself, as some of them may matter.
-    for name, table in wrong.graph.tables():
+    for name, table in disagreement.graph.tables():
         for at, row in enumerate(table):
             for column in set(row._fields) & {"label", "description", "title", "text"}:
                 if getattr(row, column) not in {None, "a"}:
-                    rows = list(getattr(wrong.graph, name))
+                    rows = list(getattr(disagreement.graph, name))
                     rows[at] = rows[at]._replace(**{column: "a"})
-                    wrong = happens(replace(wrong.graph, **{name: tuple(rows)}), wrong.arguments) or wrong
-    return wrong
+                    disagreement = happens(replace(disagreement.graph, **{name: tuple(rows)}), disagreement.arguments) or disagreement
+    return disagreement
 
 
 Simpler = Iterator[tuple[RandomGraph, dict[str, Value]]]
@@ -124,7 +125,7 @@ def _large_limits(wrong: Disagreement) -> Simpler:
 
 
 def _in_order(wrong: Disagreement) -> Simpler:
-    """Nodes and facts are numbered from 0 and stand in that order."""
+    """Nodes and facts are numbered from 0, in this order."""
     tables: dict[str, tuple[Any, ...]] = dict(wrong.graph.tables())
     for name in ("entity", "document", "fact"):
         ordered = sorted(tables[name], key=_number)

@@ -32,7 +32,7 @@ class Witness:
 
 @cache
 def witnesses() -> tuple[Witness, ...]:
-    """All of them, those on one graph beside each other."""
+    """All witnesses; those with the same graph follow each other."""
     queries = {query.name: query for query in templates()}
     return tuple(_witness(told, queries[told["query"]]) for told in json.loads(FILE.read_text("utf-8")))
 

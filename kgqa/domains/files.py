@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kgqa.errors import SettingsError, storage_errors, suggestion
+from kgqa.settings.small_files import read_toml
 from kgqa.settings.source import QUESTIONS
 
 FOLDER = Path(__file__).resolve().parent
@@ -56,14 +56,10 @@ def read_files(domain: str) -> Files:
 
 
 def parse(path: Path) -> dict[str, Any]:
-    """What one file says. Raises SettingsError where it is no TOML."""
+    """What one file says. Raises SettingsError where it is no TOML, BrokenInput where it is no file that is read whole."""
     try:
-        raw = tomllib.loads(path.read_text("utf-8-sig"))
+        raw = read_toml(path)
         return merged(raw, raw)  # the same again; dotted keys may nest more deeply than what merges them can follow
-    except UnicodeDecodeError:
-        raise SettingsError(f"{path}: this is not UTF-8; save the file as UTF-8.") from None
-    except ValueError as error:
-        raise SettingsError(f"{path}: this is not TOML: {error}; fix the file.") from None
     except RecursionError:
         raise SettingsError(f"{path}: this is not a domain, its lists or tables are nested too deeply; fix the file.") from None
     except OSError as error:

@@ -1,3 +1,6 @@
-"""Formats of question sets, all by way of :class:`~kgqa.records.Instance`: a module each, or a folder with ``format.py``; ``registry``
-lists them. Beside them stands what all share: ``json/``, ``question_set``, ``faults``, ``provenance``, ``base``.
+"""Formats of question sets, each read into and written from :class:`~kgqa.records.Instance`.
+
+A format is a module, or a folder with ``format.py``; ``registry`` lists them and says what a format must offer. All formats share
+``json/``, ``instance_json``, ``faults`` and ``provenance``. ``question_set`` opens a set of any format, with ``recognise`` and
+``text_files``.
 """

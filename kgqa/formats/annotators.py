@@ -1,4 +1,4 @@
-"""Several people's answers to one question in the fields of an Instance, and questions that a format has no place for because of them."""
+"""The answers of several annotators in the fields of an Instance, and a check for formats that cannot hold an answer of several spans."""
 
 from __future__ import annotations
 
@@ -9,32 +9,33 @@ from kgqa.errors import BrokenInput
 from kgqa.records import Instance
 
 
-class Answers(NamedTuple):
+class AnswerFields(NamedTuple):
     """The two fields of an Instance that hold answers."""
 
     answers: tuple[str, ...]
     alternatives: tuple[tuple[str, ...], ...] | None
 
 
-def of_annotators(given: Iterable[Sequence[str]]) -> Answers:
-    """The fields for what each annotator answered, a list of parts; the first one's answer is the canonical one, and an empty one is none.
+def answer_fields(annotations: Iterable[Sequence[str]]) -> AnswerFields:
+    """The fields for the answers of all annotators, each a list of spans; the first annotator's answer is canonical, empty ones count for
+    nothing.
 
-    >>> of_annotators([["Mia Falk"], ["Falk"], ["Mia Falk"], ["Mia", "Falk"]])
-    Answers(answers=('Mia Falk', 'Falk'), alternatives=(('Mia', 'Falk'),))
-    >>> of_annotators([["Mia Falk", "Jon Reith"], ["Jon Reith"]])
-    Answers(answers=('Mia Falk', 'Jon Reith'), alternatives=(('Jon Reith',),))
+    >>> answer_fields([["Mia Falk"], ["Falk"], ["Mia Falk"], ["Mia", "Falk"]])
+    AnswerFields(answers=('Mia Falk', 'Falk'), alternatives=(('Mia', 'Falk'),))
+    >>> answer_fields([["Mia Falk", "Jon Reith"], ["Jon Reith"]])
+    AnswerFields(answers=('Mia Falk', 'Jon Reith'), alternatives=(('Jon Reith',),))
     """
-    whole = [tuple(parts) for parts in given]
-    first = whole[0] if whole else ()
-    others = [parts for parts in dict.fromkeys(whole[1:]) if parts and parts != first]
-    if len(first) != 1:
-        return Answers(first, tuple(others) or None)
-    single = (parts[0] for parts in others if len(parts) == 1)
-    return Answers((*first, *single), tuple(parts for parts in others if len(parts) > 1) or None)
+    answers = [tuple(spans) for spans in annotations]
+    canonical = answers[0] if answers else ()
+    others = [spans for spans in dict.fromkeys(answers[1:]) if spans and spans != canonical]
+    if len(canonical) != 1:
+        return AnswerFields(canonical, tuple(others) or None)
+    single = (spans[0] for spans in others if len(spans) == 1)
+    return AnswerFields((*canonical, *single), tuple(spans for spans in others if len(spans) > 1) or None)
 
 
 def check_one_part(instance: Instance, name: str) -> None:
-    """BrokenInput where the answer is several spans together and the format that people call ``name`` can list alternatives only."""
+    """Raise BrokenInput for an answer of several spans, which the format called ``name`` cannot hold: it lists alternatives only."""
     if instance.answer_type == "spans" and len(instance.answers) > 1:
         raise BrokenInput(
             f"instance {instance.id}: its answer is {len(instance.answers)} spans together, and {name} lists alternatives only; "

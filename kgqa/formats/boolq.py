@@ -1,8 +1,8 @@
 """BoolQ's JSON lines of yes/no questions over a passage (Clark et al. 2019), and the file of its contrast set (Gardner et al. 2020).
 
-BoolQ has no ids: a question's is its ``id`` where it has one, else its number in the file, from 0. The contrast set gives, below a line of
-headings, each original question with perturbed ones that somebody else answered; their ids are ``<number of the original>.<number>``, and
-they are of its group, which is written as ``perturbs``. Written are lines in either case.
+BoolQ has no ids: a question's id is the field ``id``, else its number in the file, from 0. The contrast set gives, below a line of
+headings, each original question with its perturbed questions. Their ids are ``<number of the original>.<number>``; they belong to the group
+of the original, which is written as ``perturbs``. Both kinds of file are written as JSON lines.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kgqa.errors import BrokenInput
 from kgqa.formats.faults import CHARACTERS, Fault, note_faults
 from kgqa.formats.identifiers import Identifier
 from kgqa.formats.json import stream
-from kgqa.formats.json.validate import Ids, Open, validated
+from kgqa.formats.json.validate import Open, unique, validated
 from kgqa.formats.json.write import write_lines
 from kgqa.formats.provenance import note, noted, unknown_fields
 from kgqa.formats.strategyqa.format import ANSWERS
@@ -26,17 +26,17 @@ from kgqa.records import Instance, Paragraph
 PURPOSE = "BoolQ's JSON lines of yes/no questions over a passage; its contrast set is read too"
 SUFFIX = ".jsonl"
 NAME = "boolq"
-SPOKEN = {"TRUE": True, "FALSE": False, "": None}
-"""The contrast set's answers; a few were never given."""
-SAID = {text: value for value, text in ANSWERS.items()}
+CONTRAST_ANSWERS = {"TRUE": True, "FALSE": False, "": None}
+"""The contrast set's answers; a few are empty."""
+ANSWER_VALUES = {text: value for value, text in ANSWERS.items()}
 UNLISTED = "unlisted_answer"
-"""The field of a line for what the contrast set has as an answer and is none of them."""
+"""The field of a line that keeps any other answer of the contrast set."""
 HEADINGS = "Gold Answer"
-"""What stands for the answer where the contrast set's columns are named."""
+"""The answer in the contrast set's line of headings."""
 
 
 class Record(Open):
-    """One line; the test file has no answers. SuperGLUE's have ``idx`` and ``label`` for ``id`` and ``answer``."""
+    """One line; the test file has no answers. SuperGLUE calls ``id`` and ``answer`` ``idx`` and ``label``."""
 
     question: str
     passage: str
@@ -56,7 +56,7 @@ class Perturbed(Open):
 
 
 class Original(Open):
-    """A question of BoolQ, and those that were made of it."""
+    """A question of BoolQ with its perturbed questions."""
 
     title: str
     paragraph: str
@@ -77,7 +77,7 @@ CONTRAST_SET = TypeAdapter(ContrastSet)
 
 
 def recognises(record: Mapping[str, Any]) -> bool:
-    """Whether the fields are a line's, or the file is a contrast set; lines with other answers than true and false are another set's."""
+    """Whether the fields are those of a line with a boolean answer, or the file is a contrast set."""
     if not {"question", "passage"} <= record.keys():
         return _is_contrast_set(record)
     return not {"answers", "answers_spans"} & record.keys() and record.get("answer") in (None, True, False)
@@ -89,49 +89,45 @@ def _is_contrast_set(record: Mapping[str, Any]) -> bool:
 
 
 def read(path: Path) -> Iterator[Instance]:
-    """The Instances of one file; memory: one record and all ids, of a contrast set all of it."""
-    ids = Ids()
+    """The Instances of one file. Memory: one record and all ids; a contrast set is read whole."""
     if _is_contrast_set(stream.head(path)):
-        found = _contrast_set(path)
+        records = _contrast_set(path)
     else:
-        found = ((str(number), where, record) for number, (where, record) in enumerate(stream.records(path, RECORD)))
-    for number, where, record in found:
-        instance = from_record(record, number)
-        ids.add(instance.id, where)
-        yield instance
+        records = ((str(number), where, record) for number, (where, record) in enumerate(stream.records(path, RECORD)))
+    yield from unique((where, from_record(record, number)) for number, where, record in records)
 
 
 def _contrast_set(path: Path) -> Iterator[tuple[str, str, Record]]:
-    """What the lines would be that have the same questions, each with its number and where it stands; the headings are none."""
+    """Number, place and record of each question in a contrast set, as if it were a file of lines."""
     whole = stream.document(path, CONTRAST_SET)
-    beside = _noted("file", unknown_fields(whole, ContrastSet))
+    beside = _as_field("file", unknown_fields(whole, ContrastSet))
     for number, value in enumerate(whole["data"]):
         where = f"{path.name}, entry {number + 1}"
         original = validated(value, ORIGINAL, where)
         if number == 0 and original["answer"] == HEADINGS:
             continue
         passage = {"title": original["title"], "passage": original["paragraph"], **beside}
-        extra = _noted("entry", unknown_fields(original, Original))
+        extra = _as_field("entry", unknown_fields(original, Original))
         yield str(number), where, _line({**passage, **extra}, original["question"], original["answer"], where)
         passage["perturbs"] = str(number)
         for place, perturbed in enumerate(original["perturbed_questions"], start=1):
             there = f"{where}, perturbed question {place}"
-            extra = _noted("entry", unknown_fields(perturbed, Perturbed))
+            extra = _as_field("entry", unknown_fields(perturbed, Perturbed))
             yield f"{number}.{place}", there, _line({**passage, **extra}, perturbed["perturbed_q"], perturbed["answer"], there)
 
 
-def _noted(name: str, fields: dict[str, Any]) -> dict[str, Any]:
-    """Unknown fields under a name of their own, so that none is taken for one of a line."""
+def _as_field(name: str, fields: dict[str, Any]) -> dict[str, Any]:
+    """Unknown fields as one field ``name`` of a line, so that none overwrites a field of the line itself."""
     return {name: fields} if fields else {}
 
 
 def _line(other: dict[str, Any], question: str, answer: str, where: str) -> Record:
-    unlisted = {} if answer in SPOKEN else {UNLISTED: answer}
-    return validated({**other, "question": question, "answer": SPOKEN.get(answer), **unlisted}, RECORD, where)
+    unlisted = {} if answer in CONTRAST_ANSWERS else {UNLISTED: answer}
+    return validated({**other, "question": question, "answer": CONTRAST_ANSWERS.get(answer), **unlisted}, RECORD, where)
 
 
 def from_record(record: Record, number: str) -> Instance:
-    """The Instance of a line, whose id is ``number`` where it has none."""
+    """The Instance of a line; ``number`` is the id of a line without one."""
     name, answer = str(record.get("id", record.get("idx", number))), record.get("answer", record.get("label"))
     notes = unknown_fields(record, Record)
     odd = notes.get(UNLISTED) if answer is None else None
@@ -150,20 +146,20 @@ def from_record(record: Record, number: str) -> Instance:
 
 
 def to_record(instance: Instance) -> dict[str, Any]:
-    """The line of a question over one paragraph whose answer is yes, no or not known; BrokenInput for any other."""
+    """The line of a question over one paragraph whose answer is yes, no or unknown; BrokenInput for any other question."""
     if len(instance.paragraphs) != 1:
         raise BrokenInput(
             f"instance {instance.id}: BoolQ's questions have one passage, and this one has {len(instance.paragraphs)}; "
             "leave it out, or write another format."
         )
-    if instance.answers and instance.answers[0] not in SAID:
+    if instance.answers and instance.answers[0] not in ANSWER_VALUES:
         raise BrokenInput(f"instance {instance.id}: BoolQ's answers are yes and no; leave this question out, or write another format.")
     (paragraph,) = instance.paragraphs
     record: dict[str, Any] = {"id": instance.id, "question": instance.question}
     if paragraph.title is not None:
         record["title"] = paragraph.title
     if instance.answers:
-        record["answer"] = SAID[instance.answers[0]]
+        record["answer"] = ANSWER_VALUES[instance.answers[0]]
     record["passage"] = paragraph.text
     if instance.group != instance.id:
         record["perturbs"] = instance.group

@@ -1,4 +1,4 @@
-"""What the columns of the native format are, and Instances as such a table: a paragraph that many of them show is converted once."""
+"""The columns of the native format, and Instances as such a table. A paragraph shared by many Instances is converted once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kgqa.errors import BrokenInput
 from kgqa.records import Instance, Mention, Paragraph
 
 LIMIT = 1 << 31
-"""Places are less than this."""
+"""Character offsets must be below this: their columns are 32-bit integers."""
 MENTION = pa.struct([("entity", pa.string()), ("start", pa.int32()), ("end", pa.int32())])
 PARAGRAPH = pa.struct(
     [
@@ -76,14 +76,13 @@ MEANINGS = {
 OPTIONAL = frozenset({"alternatives", "grades"})
 """Columns that older datasets do not have; null is read there."""
 OF_RECIPES = SCHEMA.remove(SCHEMA.get_field_index("alternatives"))
-"""What a recipe writes: every answer that it gives is one of ``answers``."""
+"""The columns that recipes write; they put every right answer into ``answers``."""
 
 
 def table_of(instances: Sequence[Instance], schema: pa.Schema = SCHEMA) -> pa.Table:
-    """What ``native.write`` would write, as ``schema``, which is ``SCHEMA`` or ``OF_RECIPES``; BrokenInput for a place that a column has
-    no room for.
+    """The Instances as a table of ``schema``, which is ``SCHEMA`` or ``OF_RECIPES``. Raises BrokenInput for an offset of ``LIMIT`` or more.
 
-    Memory: the table, and each different paragraph once more.
+    Memory: the table, and each distinct paragraph once more.
     """
     try:
         return _table_of(instances, schema)
@@ -111,7 +110,7 @@ def _table_of(instances: Sequence[Instance], schema: pa.Schema) -> pa.Table:
 
 
 def _shared_paragraphs(instances: Sequence[Instance]) -> pa.Array:
-    """Lists of the paragraphs; equal objects are found by identity, which costs nothing."""
+    """A list array of each Instance's paragraphs. Each paragraph object is converted once; comparing identities costs nothing."""
     numbers: dict[int, int] = {}
     different: list[Paragraph] = []
     places = []
@@ -136,7 +135,7 @@ def _mentions(lists: Sequence[tuple[Mention, ...] | None]) -> pa.Array:
     every = list(chain.from_iterable(mentions or () for mentions in lists))
     columns = [pa.array([getattr(mention, field.name) for mention in every], field.type) for field in MENTION]
     ends = accumulate(len(mentions or ()) for mentions in lists)
-    # A null stands where a list is missing; its place among the offsets would be null, but the last must be a number.
+    # ListArray takes a null offset for a missing list. The last offset only ends the last list, so it must be a number.
     starts = [0, *ends]
     marked: list[int | None] = [None if mentions is None else start for mentions, start in zip(lists, starts, strict=False)]
     return pa.ListArray.from_arrays(pa.array([*marked, starts[-1]], pa.int32()), pa.StructArray.from_arrays(columns, fields=list(MENTION)))

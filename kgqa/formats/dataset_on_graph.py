@@ -1,4 +1,4 @@
-"""A dataset as rows that lie on the graph of a workspace, for whoever loads or exports it."""
+"""Finding a dataset of a workspace, and its samples as rows on the workspace's graph, ready to load or export."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from kgqa.errors import MissingInput, SettingsError, UnknownId, storage_errors
 from kgqa.formats import native
-from kgqa.formats.on_graph import rejected_rows, sample_rows
+from kgqa.formats.graph_rows import rejected_rows, sample_rows
 from kgqa.progress import Progress
 from kgqa.runs.files import file_hash, key_of
 from kgqa.runs.workspace import Workspace
@@ -21,16 +21,19 @@ from kgqa.store.samples import SAMPLE_PART, SAMPLES_VERSION
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetOnGraph:
-    """A dataset as rows on the graph."""
+    """The samples of a dataset as rows on the graph."""
 
     name: str
     content: str
-    """Hash of what the rows were made from."""
+    """Hash of the files that the rows were made from."""
     rows: dict[str, pa.Table]
 
     @classmethod
     def read(cls, folder: Path, place: Workspace, progress: Progress, *, rejected: bool = False) -> DatasetOnGraph:
-        """Raises UnknownId where the dataset names an entity or a document that the graph does not have, and BrokenInput."""
+        """The rows of the dataset in ``folder``, with the rejected questions if ``rejected``.
+
+        Raises UnknownId for an entity or document that the graph lacks, BrokenInput for a damaged dataset.
+        """
         name = dataset_name(folder)
         progress.start(f"Reading samples of {name}", None, "samples")
         native.check_whole(folder)
@@ -45,7 +48,7 @@ class DatasetOnGraph:
 
 
 def dataset_folder(place: Workspace, dataset: Path) -> Path:
-    """The folder of ``dataset``: as given, or relative to the workspace, or by its name there. Raises MissingInput."""
+    """The folder of ``dataset``: the path itself, relative to the workspace, or a name in it. Raises MissingInput."""
     known = [dataset, place.path / dataset, place.path / "datasets" / dataset]
     with storage_errors(dataset):
         for folder in known:
@@ -55,7 +58,7 @@ def dataset_folder(place: Workspace, dataset: Path) -> Path:
 
 
 def dataset_name(folder: Path) -> str:
-    """What the dataset is called: as its manifest says, else as its folder."""
+    """The dataset's name in its manifest, else the name of its folder."""
     return str(native.manifest_of(folder).get("dataset", folder.resolve().name))
 
 
@@ -78,7 +81,7 @@ def has_sample(folder: Path, sample: str) -> bool:
 
 
 def rows_of_sample(rows: Mapping[str, pa.Table], sample: str) -> dict[str, pa.Table]:
-    """Those of the tables of ``SAMPLE_PART`` that are about the sample with this id."""
+    """The rows of each table of ``SAMPLE_PART`` that belong to the sample with this id."""
     samples = rows["sample"].filter(pc.equal(rows["sample"]["id"], sample))
     links = rows["has_chain"].filter(pc.is_in(rows["has_chain"]["sample"], value_set=samples["key"].combine_chunks()))
     chains = rows["chain"].filter(pc.is_in(rows["chain"]["key"], value_set=links["chain"].combine_chunks()))
@@ -91,7 +94,7 @@ def rows_of_sample(rows: Mapping[str, pa.Table], sample: str) -> dict[str, pa.Ta
 
 
 def _check_known(rows: Mapping[str, pa.Table], folder: Path, place: Workspace) -> None:
-    """Raise UnknownId for an entity or a document that the rows name and the graph does not have."""
+    """Raise UnknownId for an entity or a document that the graph lacks."""
     for kind, column in (("entities", "entity"), ("documents", "document")):
         named = pa.concat_tables([table.select([column]) for table in rows.values() if column in table.column_names])[column]
         ids = pc.unique(named)

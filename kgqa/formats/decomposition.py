@@ -1,4 +1,4 @@
-"""References between the steps of a decomposition: ``#2`` in a step's question stands for the answer of the second step."""
+"""References between the steps of a decomposition: ``#2`` in a step's question means the answer of the second step."""
 
 from __future__ import annotations
 
@@ -12,15 +12,19 @@ REFERENCE = re.compile(r"(?<!&)#([0-9]{1,4})(?![0-9])")
 
 
 def dependencies(questions: Sequence[str], ids: Sequence[str]) -> list[tuple[str, ...]]:
-    """For each question the ids of the earlier steps that it refers to, in their order; any other ``#k`` is text, as in "a #1 hit"."""
+    """For each question, the ids of the earlier steps that it refers to, in order; any other ``#k`` is text, as in "a #1 hit".
+
+    >>> dependencies(["Who built Weir?", "Where was #1 born?", "a #7 hit"], ["a", "b", "c"])
+    [(), ('a',), ()]
+    """
     return [
-        tuple(ids[number - 1] for number in sorted({int(found) for found in REFERENCE.findall(question)}) if 1 <= number <= place)
+        tuple(ids[number - 1] for number in sorted(set(map(int, REFERENCE.findall(question)))) if 1 <= number <= place)
         for place, question in enumerate(questions)
     ]
 
 
 def wrong_references(questions: Sequence[str]) -> list[Fault]:
-    """The steps that refer to themselves, to a later step or to none, where that cannot be text; of each the first such reference."""
+    """A fault for each step with a reference to itself, a later step or no step; each fault names the first such reference."""
     faults = []
     for place, question in enumerate(questions):
         wrong = next((number for number in map(int, REFERENCE.findall(question)) if not 1 <= number <= place), None)

@@ -1,12 +1,12 @@
-"""DiRe's JSON: HotpotQA's records, of which several belong to one question, with labels of sufficiency (Trivedi et al. 2020).
+"""DiRe's JSON: HotpotQA's records, several for each question, with labels of sufficiency (Trivedi et al. 2020).
 
-What the published code makes of HotpotQA: the sufficiency transform T(D) (``sufficiency`` 1 and 0) and its probe (0 and -1), whose records
-are told apart by ``sub_idx``, and the probe P(D), which has neither, so that the format has to be named to read it. ``_id`` is the
-question's in all of its records. The n-th record of a question, from 0, is Instance ``<_id>#<n>`` of group ``<_id>``; one that is labelled
-insufficient has no answer, and the question's is noted.
+The published code makes three kinds of set from HotpotQA: the sufficiency transform T(D), labelled 1 and 0 (``sufficiency``); its probe,
+labelled 0 and -1; and the probe P(D), without labels, which is read only if the user names the format. All records of a question have its
+``_id``; in the two labelled kinds ``sub_idx`` numbers them. The n-th record of a question, from 0, becomes Instance ``<_id>#<n>`` of group
+``<_id>``. An insufficient record has no answer; the answer of its question goes into its note.
 
-The sets of ``kgqa contrast`` are written in this form too. What it has no field for is in one more, ``dire``, which the published code does
-not look at and by which everything but the parts that HotpotQA's form lacks comes back.
+The sets of ``kgqa contrast`` are written in this form too. A further field, ``dire``, holds everything that the form lacks, except parts
+that HotpotQA's form lacks as well; the published code ignores it.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ PURPOSE = "DiRe's JSON: HotpotQA's records, several of each question, with label
 SUFFIX = ".json"
 NAME = "dire"
 PROBE, SUFFICIENCY, PROBE_OF_SUFFICIENCY = "probe", "sufficiency", "probe-of-sufficiency"
-DECIDING = {1: SUFFICIENCY, -1: PROBE_OF_SUFFICIENCY}
-"""Label → the transform that alone has it."""
+DECISIVE_LABELS = {1: SUFFICIENCY, -1: PROBE_OF_SUFFICIENCY}
+"""Label → the only transform that uses it."""
 LABELS = {PROBE: (None,), SUFFICIENCY: (1, 0), PROBE_OF_SUFFICIENCY: (0, -1)}
 
 
-class Shown(Open):
-    """What ``dire`` holds beside the note: what the Instance says and the record cannot."""
+class DireFields(Open):
+    """The field ``dire`` of a record that ``kgqa contrast`` made: the note, and the Instance's fields that the record lacks."""
 
     question: str
     transform: str
@@ -53,7 +53,7 @@ class Shown(Open):
 
 
 class Record(hotpotqa.Record):
-    """One record; all of a file have both labels, or none has."""
+    """One record; either all records of a file have both labels, or none has any."""
 
     sufficiency: NotRequired[int]
     sub_idx: NotRequired[int]
@@ -61,34 +61,34 @@ class Record(hotpotqa.Record):
 
 
 RECORD = TypeAdapter(Record)
-SHOWN = TypeAdapter(Shown)
-OWN = ("sufficiency", "sub_idx", NAME)
-ONLY_HERE = ("id", "group", "answerable", "answered", "marked", "paragraphs")
-"""Fields of ``Shown`` that are no part of the note."""
+DIRE_FIELDS = TypeAdapter(DireFields)
+OWN_KEYS = ("sufficiency", "sub_idx", NAME)
+INSTANCE_FIELDS = ("id", "group", "answerable", "answered", "marked", "paragraphs")
+"""Fields of ``DireFields`` that are not part of the note."""
 
 
 def recognises(record: Mapping[str, Any]) -> bool:
-    """Whether there are HotpotQA's fields and a label, or what kgqa adds."""
+    """Whether the record has HotpotQA's fields and either labels or the field ``dire``."""
     return hotpotqa.recognises(record) and ({"sufficiency", "sub_idx"} <= record.keys() or isinstance(record.get(NAME), dict))
 
 
 def read(path: Path) -> Iterator[Instance]:
-    """The Instances of one file; memory: one record, and all ids. Records before the first with a label 1 or -1 are read twice."""
+    """The Instances of one file. Memory: one record and all ids. Records up to the first label 1 or -1 are read twice."""
     transform = _transform(path)
     counts: Counter[str] = Counter()
-    ids, labelled = Ids(), _Labels()
+    ids, labels = Ids(), _Labels()
     for where, record in stream.records(path, RECORD):
         hotpotqa.check_whole(record, where)
         number = counts[record["_id"]]
         counts[record["_id"]] += 1
         instance = from_record(record, where, transform=transform, number=number)
-        labelled.add(record, where)
+        labels.add(record, where)
         ids.add(instance.id, where)
         yield instance
 
 
 class _Labels:
-    """The ``sub_idx`` of each question that were seen."""
+    """The pairs of question and ``sub_idx`` seen so far, to refuse a repeated one."""
 
     def __init__(self) -> None:
         self._seen: set[tuple[str, int]] = set()
@@ -102,7 +102,7 @@ class _Labels:
 
 
 def _transform(path: Path) -> str:
-    """What the labels of a file say that made it; a label 0 says nothing, as both transforms with labels have it."""
+    """The transform that made a file, from its labels; label 0 does not decide, since both labelled transforms use it."""
     labels = False
     for _, record in stream.values(path):
         if isinstance(record.get(NAME), dict):
@@ -111,22 +111,22 @@ def _transform(path: Path) -> str:
         if label is None and not labels:
             return PROBE
         labels = True
-        if type(label) is int and label in DECIDING:
-            return DECIDING[label]
+        if type(label) is int and label in DECISIVE_LABELS:
+            return DECISIVE_LABELS[label]
     if labels:
         raise BrokenInput(f"{path.name}: every record has the sufficiency 0, so that it is no whole set of DiRe; fetch it again.")
     return PROBE
 
 
 def from_record(record: Record, where: str, *, transform: str, number: int) -> Instance:
-    """The Instance of the record that is the ``number``-th of its question; what ``dire`` holds counts more than ``transform``.
+    """The Instance of a record, the ``number``-th of its question; the field ``dire`` takes precedence over ``transform``.
 
-    InputError where the labels are not the transform's.
+    Raises InputError for a label that the transform does not use.
     """
-    plain = hotpotqa.from_record(cast(hotpotqa.Record, {key: value for key, value in record.items() if key not in OWN}))
+    plain = hotpotqa.from_record(cast(hotpotqa.Record, {key: value for key, value in record.items() if key not in OWN_KEYS}))
     if "dire" in record:
-        return _ours(plain, record["dire"], where)
-    sufficiency = _checked(record, where, transform)
+        return _from_contrast(plain, record["dire"], where)
+    sufficiency = _label(record, where, transform)
     insufficient = sufficiency in {0, -1}
     values = {
         "question": plain.id,
@@ -147,62 +147,63 @@ def from_record(record: Record, where: str, *, transform: str, number: int) -> I
     )
 
 
-def _checked(record: Record, where: str, transform: str) -> int | None:
-    """The label, or None in a probe."""
+def _label(record: Record, where: str, transform: str) -> int | None:
+    """The label of a record, None in a probe. Raises InputError for a label that the transform does not use."""
     label = record.get("sufficiency")
     if not transform:
         raise MissingInput(f"{where}: the field {NAME!r} is missing; every record of this file has one.")
     if label not in LABELS[transform]:
-        known = " or ".join("none" if one is None else str(one) for one in LABELS[transform])
-        found = "none" if label is None else str(label)[:20]
-        raise BrokenInput(f"{where}, field 'sufficiency': expected {known}, as in records before, found {found}; fix or drop the record.")
+        expected = " or ".join("none" if number is None else str(number) for number in LABELS[transform])
+        text = "none" if label is None else str(label)[:20]
+        raise BrokenInput(f"{where}, field 'sufficiency': expected {expected}, as in records before, found {text}; fix or drop the record.")
     if label is not None and "sub_idx" not in record:
         raise MissingInput(f"{where}: the field 'sub_idx' is missing; every record with a sufficiency has one.")
     return label
 
 
-def _ours(plain: Instance, held: dict[str, Any], where: str) -> Instance:
-    """What ``kgqa contrast`` made; its note calls paragraphs by their ids, which a record does not have."""
-    shown = validated(held, SHOWN, f"{where}, field 'dire'")
-    ids = shown["paragraphs"]
+def _from_contrast(plain: Instance, field: dict[str, Any], where: str) -> Instance:
+    """The Instance of a record that ``kgqa contrast`` made. Its note refers to paragraphs by id, which HotpotQA's records lack."""
+    fields = validated(field, DIRE_FIELDS, f"{where}, field 'dire'")
+    ids = fields["paragraphs"]
     if len(ids) != len(plain.paragraphs) or len(set(ids)) != len(ids):
         raise BrokenInput(
             f"{where}, field 'dire.paragraphs': expected {len(plain.paragraphs)} different ids, one for each paragraph; "
             "write the set again."
         )
-    answers = tuple(shown["answers"]) if shown["answered"] else ()
+    answers = tuple(fields["answers"]) if fields["answered"] else ()
+    marks = fields["marked"]
     return replace(
         plain,
-        id=shown["id"],
-        group=shown["group"],
+        id=fields["id"],
+        group=fields["group"],
         answers=answers,
         answer_type=plain.answer_type if answers else "none",
-        answerable=shown["answerable"],
-        paragraphs=tuple(_renamed(paragraph, name, marked=shown["marked"]) for paragraph, name in zip(plain.paragraphs, ids, strict=True)),
-        provenance=note(NAME, {key: value for key, value in held.items() if key not in ONLY_HERE}, beside=plain.provenance),
+        answerable=fields["answerable"],
+        paragraphs=tuple(_with_id(paragraph, name, keep_marks=marks) for paragraph, name in zip(plain.paragraphs, ids, strict=True)),
+        provenance=note(NAME, {key: value for key, value in field.items() if key not in INSTANCE_FIELDS}, beside=plain.provenance),
     )
 
 
-def _renamed(paragraph: Paragraph, name: str, *, marked: bool) -> Paragraph:
-    if marked:
+def _with_id(paragraph: Paragraph, name: str, *, keep_marks: bool) -> Paragraph:
+    if keep_marks:
         return replace(paragraph, id=name)
     return replace(paragraph, id=name, supporting=None, supporting_sentences=None)
 
 
 def to_record(instance: Instance) -> dict[str, Any]:
-    """The record; BrokenInput for a question that no transform of DiRe made."""
+    """The record of an instance that one of DiRe's transforms made; BrokenInput for any other."""
     values = noted(instance, NAME)
     if not {"question", "sufficiency", "sub_idx"} <= values.keys():
         raise BrokenInput(f"instance {instance.id}: no transform of DiRe made it; make the set with kgqa contrast, or write hotpotqa.")
     answers = values.get("answers") or list(instance.answers)
     record = {**hotpotqa.to_record(instance), "_id": values["question"], **({"answer": answers[0]} if answers else {})}
-    # The published code wants facts of every record; insufficient ones of T(D) carry no marks and are not looked at.
+    # The published code requires the field in every record, though it ignores it in insufficient ones of T(D), which have no marks.
     record.setdefault("supporting_facts", [])
     if values["sufficiency"] is not None:
         record |= {"sufficiency": values["sufficiency"], "sub_idx": values["sub_idx"]}
     if values.get("removed") is None:
         return record
-    own = {
+    instance_fields = {
         "id": instance.id,
         "group": instance.group,
         "answerable": instance.answerable,
@@ -210,7 +211,7 @@ def to_record(instance: Instance) -> dict[str, Any]:
         "marked": all(paragraph.supporting is not None for paragraph in instance.paragraphs),
         "paragraphs": [paragraph.id for paragraph in instance.paragraphs],
     }
-    return {**record, NAME: {**values, **own}}
+    return {**record, NAME: {**values, **instance_fields}}
 
 
 def write(instances: Iterable[Instance], path: Path) -> None:

@@ -1,12 +1,12 @@
 """DROP's JSON: one object of passages, and questions whose answer is a number, a date or spans (Dua et al. 2019).
 
-A question has one paragraph, whose id is the passage's. An answer is its number, its spans, of which there may be several that are right
-together only, or its date as text. Beside the canonical answer the validated ones are right as well: those of one part stand in
-``answers`` where the canonical answer has one part too, all others in ``alternatives``. How they stand in the file is noted, with what is
-a number or a date; as are ``wiki_url`` and unknown fields of passage and question.
+A question has one paragraph, with the passage's id. An answer is a number, a date as text, or one or more spans, all of which form the
+answer. The validated answers are right as well as the canonical one: if the canonical answer and a validated one both have one part, it
+becomes one of ``answers``, else one of ``alternatives``. The note keeps the answers as the file has them, with their numbers and dates, and
+unknown fields of passage and question such as ``wiki_url``.
 
-A question of a test file has no ``answer``. One that is there and empty in all parts is what the IIRC baseline writes for a question that
-its paragraphs do not answer (``make_drop_style.py``); DROP has no meaning for it, so that it is noted as a fault.
+Questions of a test file have no ``answer``. The IIRC baseline writes an ``answer`` whose parts are all empty for a question that its
+paragraphs do not answer (``make_drop_style.py``). DROP does not define such an answer, so it is noted as a fault.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from typing import Any, NotRequired
 from pydantic import TypeAdapter
 
 from kgqa.errors import BrokenInput
-from kgqa.formats.annotators import Answers, of_annotators
+from kgqa.formats.annotators import AnswerFields, answer_fields
 from kgqa.formats.faults import Fault, note_faults
-from kgqa.formats.identifiers import unused
+from kgqa.formats.identifiers import free_name
 from kgqa.formats.json import stream
-from kgqa.formats.json.types import encoded
+from kgqa.formats.json.types import encode
 from kgqa.formats.json.validate import Ids, Open, validated
 from kgqa.formats.provenance import note, noted, unknown_fields
 from kgqa.records import Instance, Paragraph
@@ -33,63 +33,63 @@ PURPOSE = "DROP's JSON: passages, and questions answered by a number, a date or 
 SUFFIX = ".json"
 NAME = "drop"
 BETWEEN = "\n\n"
-"""Between the texts of a question with several paragraphs, which this format has no place for."""
+"""Joins the texts of a question with several paragraphs, as the format holds only one."""
 
 
 class Date(Open):
-    """A date; what is not known is empty or left out."""
+    """A date; unknown parts are empty or left out."""
 
     day: NotRequired[str]
     month: NotRequired[str]
     year: NotRequired[str]
 
 
-class Answer(Open):
-    """One annotator's answer; what it is not is empty or left out."""
+class DropAnswer(Open):
+    """One annotator's answer: a number, a date or spans; the other two are empty or left out."""
 
     number: NotRequired[str]
     date: NotRequired[Date]
     spans: NotRequired[list[str]]
 
 
-class Question(Open):
+class DropQuestion(Open):
     """One question; test files have no answer."""
 
     query_id: str
     question: str
-    answer: NotRequired[Answer]
-    validated_answers: NotRequired[list[Answer]]
+    answer: NotRequired[DropAnswer]
+    validated_answers: NotRequired[list[DropAnswer]]
 
 
 class Passage(Open):
     """A passage with its questions."""
 
     passage: str
-    qa_pairs: list[Question]
+    qa_pairs: list[DropQuestion]
 
 
-class Notes(Open):
-    """What is noted of a question."""
+class DropNotes(Open):
+    """A question's note: the answers as in the file, and unknown fields of passage and question."""
 
-    answer: NotRequired[Answer]
-    validated_answers: NotRequired[list[Answer]]
+    answer: NotRequired[DropAnswer]
+    validated_answers: NotRequired[list[DropAnswer]]
     passage: NotRequired[dict[str, Any]]
     question: NotRequired[dict[str, Any]]
 
 
 FILE = TypeAdapter(dict[str, Passage])
-NOTES = TypeAdapter(Notes)
+NOTES = TypeAdapter(DropNotes)
 EMPTY = Fault(kind="absent-answer", place="answer", detail="number, spans and date are empty, which only IIRC's scorer takes for an answer")
 
 
 def recognises(record: Mapping[str, Any]) -> bool:
-    """Whether the file is an object of passages with questions."""
+    """Whether the file is one object of passages with questions."""
     first = next(iter(record.values()), None)
     return isinstance(first, dict) and {"passage", "qa_pairs"} <= first.keys()
 
 
 def read(path: Path) -> Iterator[Instance]:
-    """The Instances of one file, of which all is in memory. Raises InputError with passage, question and field."""
+    """The Instances of one file. Memory: the whole file. Raises InputError with passage, question and field."""
     ids = Ids()
     empty = True
     for passage_id, passage in stream.document(path, FILE).items():
@@ -101,14 +101,14 @@ def read(path: Path) -> Iterator[Instance]:
         raise BrokenInput(f"{path.name}: the file holds no question; give one that does.")
 
 
-def instance_of(question: Question, passage_id: str, passage: Passage) -> Instance:
+def instance_of(question: DropQuestion, passage_id: str, passage: Passage) -> Instance:
     """The Instance of one question about a passage."""
     answer: Mapping[str, Any] = question.get("answer", {})
-    answers, alternatives = _fields_of(question)
+    answers, alternatives = _answer_fields(question)
     canonical = spans_of(answer)
     empty = "answer" in question and not canonical
     notes: dict[str, Any] = {name: value for name, value in question.items() if name in {"answer", "validated_answers"}}
-    rest = {"passage": unknown_fields(passage, Passage), "question": unknown_fields(question, Question)}
+    unknown = {"passage": unknown_fields(passage, Passage), "question": unknown_fields(question, DropQuestion)}
     return Instance(
         id=question["query_id"],
         question=question["question"],
@@ -119,18 +119,18 @@ def instance_of(question: Question, passage_id: str, passage: Passage) -> Instan
         answerable=not empty,
         group=question["query_id"],
         provenance=note_faults(
-            [EMPTY] if empty else (), beside=note(NAME, {**notes, **{name: fields for name, fields in rest.items() if fields}})
+            [EMPTY] if empty else (), beside=note(NAME, {**notes, **{name: fields for name, fields in unknown.items() if fields}})
         ),
     )
 
 
-def _fields_of(question: Mapping[str, Any]) -> Answers:
-    """The answers of a question, or of what was noted of one."""
-    return of_annotators([spans_of(question.get("answer", {})), *map(spans_of, question.get("validated_answers", ()))])
+def _answer_fields(question: Mapping[str, Any]) -> AnswerFields:
+    """The answers of a question, or of its note."""
+    return answer_fields([spans_of(question.get("answer", {})), *map(spans_of, question.get("validated_answers", ()))])
 
 
 def spans_of(answer: Mapping[str, Any]) -> tuple[str, ...]:
-    """The number, the spans or the date of an answer, the first of these that is not empty, as the official script has it.
+    """The number, the spans or the date of an answer: the first that is not empty, as in the official script.
 
     >>> spans_of({"number": "", "spans": [], "date": {"day": "", "month": "May", "year": "1990"}})
     ('May 1990',)
@@ -147,61 +147,61 @@ def spans_of(answer: Mapping[str, Any]) -> tuple[str, ...]:
 def gold_answers(instance: Instance) -> tuple[tuple[str, ...], ...]:
     """All answers that the scorer compares with, each a list of spans, the canonical one first.
 
-    Where they were read from DROP and are what they were, each is there as often as people gave it, and empty where they left it so.
+    Answers read from DROP and not changed since are repeated as often as annotators gave them, and may be empty.
     """
-    given = _noted_answers(instance)
-    if "answer" in given:
-        return tuple(map(spans_of, [given["answer"], *given.get("validated_answers", ())]))
+    fields = _noted_answers(instance)
+    if "answer" in fields:
+        return tuple(map(spans_of, [fields["answer"], *fields.get("validated_answers", ())]))
     return instance.whole_answers or (() if instance.answerable else ((),))
 
 
-def _notes(instance: Instance) -> Notes:
+def _notes(instance: Instance) -> DropNotes:
     return validated(noted(instance, NAME), NOTES, f"instance {instance.id}, provenance, {NAME!r}")
 
 
 def _noted_answers(instance: Instance) -> dict[str, Any]:
-    """``answer`` and ``validated_answers`` as noted, where they still are what the Instance says; else nothing."""
+    """``answer`` and ``validated_answers`` from the note if they still agree with the Instance, else no fields."""
     notes = _notes(instance)
-    if _fields_of(notes) != (instance.answers, instance.alternatives):
+    if _answer_fields(notes) != (instance.answers, instance.alternatives):
         return {}
     return {name: value for name, value in notes.items() if name in {"answer", "validated_answers"}}
 
 
 def write(instances: Iterable[Instance], path: Path) -> None:
-    """Write one file; BrokenInput for a question that its paragraphs do not answer, unless its answer was an empty one in such a file.
+    """Write one file. Raises BrokenInput for an unanswerable question, unless a file of this kind gave it an empty answer.
 
-    Neighbours with the same paragraph form one passage. Where other questions had its id already, ``#2`` or more is added to it. Memory:
-    one passage and all ids.
+    Consecutive questions with the same paragraph form one passage; a repeated passage id gets ``#2`` and so on. Memory: one passage and all
+    ids.
     """
-    used: set[str] = set()
+    ids: set[str] = set()
     with path.open("w", encoding="utf-8") as file:
         file.write("{")
-        for (passage_id, text, rest), group in groupby(instances, _passage):
-            name = unused(passage_id, used)
-            passage = {**rest, "passage": text, "qa_pairs": [to_question(instance) for instance in group]}
-            entry = f"{json.dumps(name, ensure_ascii=False)}: {encoded(passage)}"
-            file.write((",\n" if len(used) > 1 else "\n") + entry)
+        for (passage_id, text, fields), group in groupby(instances, _passage):
+            name = free_name(passage_id, ids)
+            passage = {**fields, "passage": text, "qa_pairs": [to_question(instance) for instance in group]}
+            entry = f"{json.dumps(name, ensure_ascii=False)}: {encode(passage)}"
+            file.write((",\n" if len(ids) > 1 else "\n") + entry)
         file.write("\n}\n")
 
 
 def _passage(instance: Instance) -> tuple[str, str, dict[str, Any]]:
-    """The id, text and unknown fields of a question's passage; several paragraphs are joined under the question's id."""
+    """Id, text and unknown fields of a question's passage; several paragraphs become one text with the question's id."""
     single = len(instance.paragraphs) == 1
     text = BETWEEN.join(paragraph.text for paragraph in instance.paragraphs)
     return instance.paragraphs[0].id if single else instance.id, text, _notes(instance).get("passage", {})
 
 
 def to_question(instance: Instance) -> dict[str, Any]:
-    """The official question; without an answer where it is not known, BrokenInput where the paragraphs do not give one.
+    """The official question, without ``answer`` if that is unknown; an empty answer from a file of this kind stays empty.
 
-    An answer that was empty in such a file is so again.
+    Raises BrokenInput for any other unanswerable question.
     """
-    given = _noted_answers(instance)
-    if not instance.answerable and (instance.answers or "answer" not in given):
+    fields = _noted_answers(instance)
+    if not instance.answerable and (instance.answers or "answer" not in fields):
         raise BrokenInput(
             f"instance {instance.id}: its paragraphs do not answer it, which DROP does not know; leave it out, or write squad2 or iirc."
         )
-    answers = given or _plain_answers(instance)
+    answers = fields or _plain_answers(instance)
     return {**_notes(instance).get("question", {}), "query_id": instance.id, "question": instance.question, **answers}
 
 
@@ -209,12 +209,12 @@ def _plain_answers(instance: Instance) -> dict[str, Any]:
     """The answers in official form: the canonical one, and all others as validated answers."""
     if not instance.answers:
         return {}
-    answer, *validated = instance.whole_answers
+    canonical, *others = instance.whole_answers
     number = instance.answer_type == "number"
-    found: dict[str, Any] = {"answer": _plain(answer, number=number)}
-    if validated:
-        found["validated_answers"] = [_plain(parts, number=number) for parts in validated]
-    return found
+    fields: dict[str, Any] = {"answer": _plain(canonical, number=number)}
+    if others:
+        fields["validated_answers"] = [_plain(spans, number=number) for spans in others]
+    return fields
 
 
 def _plain(spans: tuple[str, ...], *, number: bool) -> dict[str, Any]:

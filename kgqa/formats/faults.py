@@ -1,7 +1,7 @@
-"""What the authors of a set got wrong in the content of a record: it is kept as it is, noted, counted, and written back unchanged.
+"""Faults of content in the records of a set: kept as they are, noted, counted, and written back unchanged.
 
-What breaks the form (no JSON, a value of another type, no id) is refused by the readers. A fault that only the reader of a format can see,
-since the normal form has no place for it, is noted in the provenance under ``NAME``; one that any Instance shows is not noted but seen.
+Parsers refuse broken form (invalid JSON, a value of another type, a missing id). A fault that only the parser of a format can see is noted
+in the provenance under ``NAME``; a fault that is visible in the Instance is found when the Instance is inspected (:func:`faults_of`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kgqa.formats.provenance import ENCODER, everything, note, noted
 from kgqa.records import Candidate, Instance, Paragraph
 
 NAME = "faults"
-"""Under which readers note them: place in the record → kind and what is wrong, in words."""
+"""The name of the note with faults: place in the record → kind of the fault, and a description."""
 FAULTS = MappingProxyType(
     {
         "absent-support": "a supporting fact names a paragraph or sentence that is not there",
@@ -40,14 +40,14 @@ FAULTS = MappingProxyType(
     }
 )
 """Kind of a fault → the sentence that reports show."""
-BEARABLE = frozenset({"absent-question", "other-type", "absent-text", "empty-question", "empty-answer", "empty-title", "equal-paragraphs"})
-"""What breaks no promise of a format, so that ``--strict`` lets it pass."""
+TOLERABLE = frozenset({"absent-question", "other-type", "absent-text", "empty-question", "empty-answer", "empty-title", "equal-paragraphs"})
+"""Faults that break no promise of a format, so that ``--strict`` accepts them."""
 OF_ANSWERABLE = frozenset({"absent-answer", "absent-paragraph", "unlisted-answer"})
-"""What is no fault where the paragraphs do not answer the question."""
-SHOWN = 3
-"""Kinds of faults, and ids, that the summary names."""
+"""Faults that only an answerable question can have."""
+SUMMARY_SIZE = 3
+"""How many kinds of faults, and how many ids, the summary names."""
 CHARACTERS = 60
-"""Of an id, or a text of the record, that a sentence shows."""
+"""How many characters of an id or a text a message shows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,78 +57,78 @@ class Fault:
     kind: str
     """A key of ``FAULTS``."""
     place: str
-    """The field in the record, as ``supporting_facts.2``; of what any Instance shows, its part, as ``paragraphs.2``."""
+    """The field in the record, as ``supporting_facts.2``, or the part of the Instance, as ``paragraphs.2``."""
     detail: str
-    """What is wrong there, in words."""
+    """A description, in words."""
 
 
 def note_faults(faults: Iterable[Fault], *, beside: str | None) -> str | None:
-    """Provenance with the ``faults`` of a record added to what ``beside`` holds already."""
+    """The provenance ``beside`` with the ``faults`` of a record added."""
     values = {fault.place: [fault.kind, fault.detail] for fault in faults}
     if not values:
         return beside
     if beside is None or f'"{NAME}"' in beside:
-        return note(NAME, _told(beside) | values, beside=beside)
-    # Written behind what is there, which need not be parsed for it.
+        return note(NAME, _faults_in(beside) | values, beside=beside)
+    # Appended as text, since parsing a long provenance would take far longer.
     before = beside.rstrip()[:-1].rstrip()
     return f'{before}{"" if before == "{" else ", "}"{NAME}": {ENCODER.encode(values)}}}'
 
 
-def _told(provenance: str | None) -> dict[str, Any]:
-    """Faults that another reader noted."""
-    told = json.loads(provenance or "{}").get(NAME)
-    return told if isinstance(told, dict) else {}
+def _faults_in(provenance: str | None) -> dict[str, Any]:
+    """The note of faults in a provenance; empty if it has none."""
+    faults = json.loads(provenance or "{}").get(NAME)
+    return faults if isinstance(faults, dict) else {}
 
 
 def without_faults(instance: Instance, places: tuple[str, ...]) -> Instance:
     """``instance`` without the noted faults whose places begin with one of ``places``."""
-    told = noted_places(instance)
-    left = {place: value for place, value in told.items() if not place.startswith(places)}
-    if left == told:
+    faults = noted_places(instance)
+    remaining = {place: value for place, value in faults.items() if not place.startswith(places)}
+    if remaining == faults:
         return instance
-    others = {name: values for name, values in everything(instance).items() if name != NAME}
-    found = others | ({NAME: left} if left else {})
-    return replace(instance, provenance=json.dumps(found, ensure_ascii=False) if found else None)
+    notes = {name: values for name, values in everything(instance).items() if name != NAME}
+    notes |= {NAME: remaining} if remaining else {}
+    return replace(instance, provenance=json.dumps(notes, ensure_ascii=False) if notes else None)
 
 
-def of_unanswerable(notes: Mapping[str, Any]) -> dict[str, Any]:
-    """A whole provenance without the faults that a question which was made unanswerable cannot have."""
-    told = notes.get(NAME)
-    if not isinstance(told, dict):
+def without_faults_of_answerable(notes: Mapping[str, Any]) -> dict[str, Any]:
+    """A whole provenance without the faults that only an answerable question can have (``OF_ANSWERABLE``)."""
+    faults = notes.get(NAME)
+    if not isinstance(faults, dict):
         return dict(notes)
-    left = {place: value for place, value in told.items() if not (isinstance(value, list) and value and value[0] in OF_ANSWERABLE)}
-    return {name: left if name == NAME else values for name, values in notes.items() if left or name != NAME}
+    remaining = {place: value for place, value in faults.items() if not (isinstance(value, list) and value and value[0] in OF_ANSWERABLE)}
+    return {name: remaining if name == NAME else values for name, values in notes.items() if remaining or name != NAME}
 
 
 def faults_of(instance: Instance) -> tuple[Fault, ...]:
-    """The faults of an Instance, those that its reader noted first; BrokenInput where the note is none."""
-    seen = tuple(_seen(instance)) if _is_suspect(instance) else ()
+    """The faults of an Instance, noted ones first. Raises BrokenInput for a damaged note."""
+    visible = tuple(_visible_faults(instance)) if _is_suspect(instance) else ()
     if f'"{MARK}"' in (instance.provenance or ""):
-        seen = (*seen, *_of_other_types(json.loads(instance.provenance or "{}")))
-    return (*_noted(instance), *seen) if f'"{NAME}"' in (instance.provenance or "") else seen
+        visible = (*visible, *_type_faults(json.loads(instance.provenance or "{}")))
+    return (*_noted_faults(instance), *visible) if f'"{NAME}"' in (instance.provenance or "") else visible
 
 
-def _of_other_types(notes: Any, place: str = "") -> Iterator[Fault]:
-    """The fields of which a reader noted that they came with another type, wherever in the ``notes`` that stands."""
+def _type_faults(notes: Any, place: str = "") -> Iterator[Fault]:
+    """A fault for each field that came with another type: each entry of a ``MARK``, at any depth of ``notes``."""
     if isinstance(notes, list):
-        for number, each in enumerate(notes):
-            yield from _of_other_types(each, f"{place}{number}.")
+        for number, entry in enumerate(notes):
+            yield from _type_faults(entry, f"{place}{number}.")
     elif isinstance(notes, dict):
-        marked = notes.get(MARK)
-        for name, given in marked.items() if isinstance(marked, dict) else ():
-            yield Fault(kind="other-type", place=f"{place}{name}", detail=f"the file has {str(given)[:CHARACTERS]!r}")
-        for name, each in notes.items():
+        originals = notes.get(MARK)
+        for name, value in originals.items() if isinstance(originals, dict) else ():
+            yield Fault(kind="other-type", place=f"{place}{name}", detail=f"the file has {str(value)[:CHARACTERS]!r}")
+        for name, entry in notes.items():
             if name != MARK:
-                yield from _of_other_types(each, f"{place}{name}.")
+                yield from _type_faults(entry, f"{place}{name}.")
 
 
 def noted_places(instance: Instance) -> dict[str, Any]:
-    """Place → what its reader noted there."""
-    # Most have none, and looking for the word is far cheaper than parsing what else is noted.
+    """Place → kind and description of each noted fault."""
+    # Most Instances have no faults, and a search for the word is far cheaper than parsing all notes.
     return noted(instance, NAME) if instance.provenance is not None and f'"{NAME}"' in instance.provenance else {}
 
 
-def _noted(instance: Instance) -> Iterator[Fault]:
+def _noted_faults(instance: Instance) -> Iterator[Fault]:
     for place, value in noted_places(instance).items():
         kind, detail = value if isinstance(value, list) and len(value) == 2 else (None, None)
         if not (isinstance(kind, str) and isinstance(detail, str) and kind in FAULTS):
@@ -137,7 +137,7 @@ def _noted(instance: Instance) -> Iterator[Fault]:
 
 
 def _is_suspect(instance: Instance) -> bool:
-    """Whether a closer look may find something: this is asked of every question, most of which are sound, and must cost next to nothing."""
+    """Whether a closer look may find a fault. Every question is tested, and most are sound, so this must cost next to nothing."""
     paragraphs, answers = instance.paragraphs, instance.answers
     if instance.candidates is not None or (paragraphs and not instance.question.strip()) or not all(map(str.strip, answers)):
         return True
@@ -146,8 +146,8 @@ def _is_suspect(instance: Instance) -> bool:
         return True
     if not all(map(str.strip, [paragraph.title for paragraph in paragraphs if paragraph.title is not None])):
         return True
-    placed = [paragraph for paragraph in paragraphs if paragraph.mentions or paragraph.sentences or paragraph.supporting_sentences]
-    return bool(placed) and any(map(_may_be_outside, placed))
+    annotated = [paragraph for paragraph in paragraphs if paragraph.mentions or paragraph.sentences or paragraph.supporting_sentences]
+    return any(map(_may_be_outside, annotated))
 
 
 def _may_be_outside(paragraph: Paragraph) -> bool:
@@ -157,8 +157,8 @@ def _may_be_outside(paragraph: Paragraph) -> bool:
     return bool(paragraph.mentions) or bool(marks and not (sentences and max(marks) < len(sentences) and min(marks) >= 0))
 
 
-def _seen(instance: Instance) -> Iterator[Fault]:
-    # Gold that is there to score by alone may say neither the question nor its paragraphs.
+def _visible_faults(instance: Instance) -> Iterator[Fault]:
+    # Gold files for scoring may have neither question nor paragraphs.
     if instance.paragraphs and not instance.question.strip():
         yield Fault(kind="empty-question", place="question", detail="it holds no visible character")
     for number, answer in enumerate(instance.answers):
@@ -168,17 +168,17 @@ def _seen(instance: Instance) -> Iterator[Fault]:
     for number, paragraph in enumerate(instance.paragraphs):
         if paragraph.title is not None and not paragraph.title.strip():
             yield Fault(kind="empty-title", place=f"paragraphs.{number}.title", detail="it holds no visible character")
-        same = first.setdefault((paragraph.title, paragraph.text), number)
-        if same != number:
-            yield Fault(kind="equal-paragraphs", place=f"paragraphs.{number}", detail=f"title and text are those of paragraphs.{same}")
+        earlier = first.setdefault((paragraph.title, paragraph.text), number)
+        if earlier != number:
+            yield Fault(kind="equal-paragraphs", place=f"paragraphs.{number}", detail=f"title and text are those of paragraphs.{earlier}")
         if paragraph.mentions or paragraph.sentences or paragraph.supporting_sentences:
-            yield from _misplaced(paragraph, f"paragraphs.{number}")
+            yield from _offset_faults(paragraph, f"paragraphs.{number}")
     if instance.candidates is not None:
-        yield from _miscounted(instance, instance.candidates)
+        yield from _candidate_faults(instance, instance.candidates)
 
 
-def _misplaced(paragraph: Paragraph, where: str) -> Iterator[Fault]:
-    """Mentions, sentences and marks that are not in the text."""
+def _offset_faults(paragraph: Paragraph, where: str) -> Iterator[Fault]:
+    """Mentions and sentence offsets outside the text, and marks of sentences that do not exist."""
     length, sentences = len(paragraph.text), paragraph.sentences or ()
     for number, mention in enumerate(paragraph.mentions or ()):
         if not 0 <= mention.start <= mention.end <= length:
@@ -194,11 +194,10 @@ def _misplaced(paragraph: Paragraph, where: str) -> Iterator[Fault]:
             yield Fault(kind="wrong-place", place=f"{where}.supporting_sentences.{number}", detail=detail)
 
 
-def _miscounted(instance: Instance, candidates: Sequence[Candidate]) -> Iterator[Fault]:
-    """A chosen answer that cannot be chosen, and candidates that cannot be told apart."""
+def _candidate_faults(instance: Instance, candidates: Sequence[Candidate]) -> Iterator[Fault]:
+    """An answer that is not among the candidates, and candidates with equal texts."""
     texts = {candidate.text for candidate in candidates}
-    chosen = instance.answers[:1] if instance.answer_type == "candidate" else ()
-    for answer in chosen:
+    for answer in instance.answers[:1] if instance.answer_type == "candidate" else ():
         if answer not in texts and instance.answer_id not in {candidate.id for candidate in candidates}:
             yield Fault(kind="unlisted-answer", place="answer", detail=f"{answer[:CHARACTERS]!r} is not among the candidates")
     first: dict[str, int] = {}
@@ -210,20 +209,20 @@ def _miscounted(instance: Instance, candidates: Sequence[Candidate]) -> Iterator
 
 @dataclass(slots=True)
 class FaultCounts:
-    """The faults in some questions, counted."""
+    """Counts of the faults in a number of questions."""
 
     questions: int = 0
     imperfect: int = 0
     """Questions with at least one fault."""
     kinds: Counter[str] = field(default_factory=Counter)
-    """Kind of a fault → questions that have one of it."""
+    """Kind of a fault → questions with at least one fault of this kind."""
     first: list[str] = field(default_factory=list)
     """The ids of the first imperfect questions."""
     hidden: int = 0
-    """Questions whose answer is hidden, which is no fault."""
+    """Questions whose answer is hidden, which does not count as a fault."""
 
     def add(self, instance: Instance) -> tuple[Fault, ...]:
-        """Count one question; its faults."""
+        """Count one question, and return its faults."""
         self.questions += 1
         self.hidden += instance.hidden
         faults = faults_of(instance)
@@ -231,32 +230,32 @@ class FaultCounts:
             self.imperfect += 1
             for kind in {fault.kind for fault in faults}:
                 self.kinds[kind] += 1
-            if len(self.first) < SHOWN:
+            if len(self.first) < SUMMARY_SIZE:
                 self.first.append(instance.id[:CHARACTERS])
         return faults
 
     def __iadd__(self, other: FaultCounts) -> FaultCounts:
-        """Those of other questions too."""
+        """Add the counts of other questions."""
         self.questions += other.questions
         self.imperfect += other.imperfect
         self.hidden += other.hidden
         self.kinds += other.kinds
-        self.first = [*self.first, *other.first][:SHOWN]
+        self.first = [*self.first, *other.first][:SUMMARY_SIZE]
         return self
 
     def record(self) -> dict[str, object]:
-        """All counts, for JSON."""
+        """The counts as a JSON object."""
         return {"questions": self.questions, "imperfect": self.imperfect, "kinds": dict(sorted(self.kinds.items()))}
 
     @property
     def sentence(self) -> str:
-        """One line that counts them; empty where there are none."""
+        """One line of summary; empty if no question has a fault."""
         if not self.imperfect:
             return ""
-        listed = sorted(self.kinds.items(), key=lambda item: (-item[1], item[0]))
-        kinds = "; ".join(f"{FAULTS[kind]} ({count:,})" for kind, count in listed[:SHOWN])
-        more = len(listed) - SHOWN
-        others = f"; and {more} more {'kind' if more == 1 else 'kinds'}" if more > 0 else ""
+        ranking = sorted(self.kinds.items(), key=lambda item: (-item[1], item[0]))
+        kinds = "; ".join(f"{FAULTS[kind]} ({count:,})" for kind, count in ranking[:SUMMARY_SIZE])
+        excess = len(ranking) - SUMMARY_SIZE
+        others = f"; and {excess} more {'kind' if excess == 1 else 'kinds'}" if excess > 0 else ""
         ids = ", ".join(self.first) + (", …" if self.imperfect > len(self.first) else "")
         have, are = ("has", "It is") if self.imperfect == 1 else ("have", "They are")
         return (
@@ -264,11 +263,11 @@ class FaultCounts:
         )
 
 
-def counted(instances: Iterable[Instance], counts: FaultCounts, *, where: str, strict: bool) -> Iterator[Instance]:
-    """The ``instances``, whose faults are added to ``counts``; if ``strict``, BrokenInput at the first that is not ``BEARABLE``."""
+def count_faults(instances: Iterable[Instance], counts: FaultCounts, *, where: str, strict: bool) -> Iterator[Instance]:
+    """Pass the ``instances`` through and add their faults to ``counts``; if ``strict``, BrokenInput at the first not ``TOLERABLE``."""
     for instance in instances:
-        found = counts.add(instance)
-        fault = next((fault for fault in found if fault.kind not in BEARABLE), None) if strict and found else None
+        faults = counts.add(instance)
+        fault = next((fault for fault in faults if fault.kind not in TOLERABLE), None) if strict and faults else None
         if fault is not None:
             raise BrokenInput(
                 f"{where}, question {instance.id}, field {fault.place!r}: {FAULTS[fault.kind]}: {fault.detail}; "

@@ -1,7 +1,8 @@
-"""The gold of a question, part by part, wherever an Instance keeps it: what scorers compare with, and no conversion may lose unseen.
+"""The gold of a question, part by part: the fields that scorers compare with, so that a conversion that loses one is noticed.
 
-Two Instances whose parts are equal score alike with any predictions. What no scorer reads (places of answers, a file's own fields) is no
-gold; nor is what says nothing: the mark of a question's only paragraph, or names of an answer that is chosen from a list.
+Two Instances with equal parts get equal scores for any predictions. Fields that no scorer reads (offsets of answers, a file's own fields)
+are not gold. Neither are fields without information: the mark of a question's only paragraph, and names of an answer chosen from
+candidates.
 """
 
 from __future__ import annotations
@@ -14,23 +15,23 @@ from typing import Any
 
 from kgqa.errors import BrokenInput
 from kgqa.formats import qangaroo
-from kgqa.formats.identifiers import looks_like_number
+from kgqa.formats.identifiers import numbers_of
 from kgqa.records import Instance, Paragraph
 
 Notes = Mapping[str, Any]
 Part = Callable[[Instance, Notes], Any]
 ABSENT = MappingProxyType({"hotpotqa": "absent_facts", "twowiki": "supporting_facts"})
-"""Format → under which name it notes the supporting facts whose paragraph or sentence is not shown."""
+"""Format → the field of its note with the supporting facts whose paragraph or sentence is not shown."""
 
 
 def _answers(instance: Instance, _: Notes) -> Any:
-    """The canonical answer, and all that are right; of a choice, what is chosen."""
-    chosen = _chosen(instance)
-    whole = instance.whole_answers if chosen is None else ((chosen,),)
-    return (whole[0], frozenset(whole)) if whole else None
+    """The canonical answer and the set of all right answers; for a question with candidates, only the right candidate."""
+    candidate = _right_candidate(instance)
+    answers = instance.whole_answers if candidate is None else ((candidate,),)
+    return (answers[0], frozenset(answers)) if answers else None
 
 
-def _chosen(instance: Instance) -> str | None:
+def _right_candidate(instance: Instance) -> str | None:
     if instance.candidates is None or not instance.answers:
         return None
     try:
@@ -49,9 +50,9 @@ def _support(instance: Instance, notes: Notes) -> Any:
     single = len(paragraphs) == 1 and not paragraphs[0].supporting_sentences
     if instance.candidates is not None or (not absent and (single or all(paragraph.supporting is None for paragraph in paragraphs))):
         return None
-    numbers = _numbers(instance)
-    marked = ((paragraph, sentence) for paragraph in paragraphs if paragraph.supporting for sentence in _sentences(paragraph))
-    shown = frozenset((numbers[paragraph.id], paragraph.title or "", sentence) for paragraph, sentence in marked)
+    numbers = numbers_of([paragraph.id for paragraph in paragraphs])
+    facts = ((paragraph, sentence) for paragraph in paragraphs if paragraph.supporting for sentence in _sentences(paragraph))
+    shown = frozenset((numbers[paragraph.id], paragraph.title or "", sentence) for paragraph, sentence in facts)
     unknown = tuple(numbers[paragraph.id] for paragraph in paragraphs if paragraph.supporting is None)
     return shown, absent, unknown
 
@@ -61,34 +62,28 @@ def _sentences(paragraph: Paragraph) -> tuple[int, ...] | range:
 
 
 def _absent_facts(notes: Notes) -> frozenset[str]:
-    return frozenset(_text(fact) for name, field in ABSENT.items() for fact in _listed(_note(notes, name).get(field)))
-
-
-def _numbers(instance: Instance) -> dict[str, int]:
-    ids = [paragraph.id for paragraph in instance.paragraphs]
-    numbered = all(map(looks_like_number, ids))
-    return {id: int(id) if numbered else place for place, id in enumerate(ids)}  # noqa: A001 - what the field is called
+    return frozenset(_text(fact) for name, field in ABSENT.items() for fact in _as_list(_note(notes, name).get(field)))
 
 
 def _decomposition(instance: Instance, _: Notes) -> Any:
     """The steps' questions and answers, and the numbers of their paragraphs."""
     steps = instance.decomposition or ()
-    numbers = _numbers(instance) if steps else {}
+    numbers = numbers_of([paragraph.id for paragraph in instance.paragraphs])
     return tuple((step.question, step.answer, numbers.get(step.paragraph_id or "", step.paragraph_id)) for step in steps) or None
 
 
 def _candidates(instance: Instance, _: Notes) -> Any:
-    """How candidates are shown, in any order."""
+    """The candidates as the official file shows them, in any order."""
     return None if instance.candidates is None else tuple(sorted(qangaroo.expressions(instance).values()))
 
 
-def _noted(name: str, *fields: str) -> Part:
-    """What a format notes in ``fields``, as far as something stands there."""
+def _note_part(name: str, *fields: str) -> Part:
+    """The part made of those ``fields`` of a format's note that are not empty."""
 
     def part(_: Instance, notes: Notes) -> Any:
         note = _note(notes, name)
-        found = {field: note[field] for field in fields if note.get(field)}
-        return _text(found) if found else None
+        values = {field: note[field] for field in fields if note.get(field)}
+        return _text(values) if values else None
 
     return part
 
@@ -98,7 +93,7 @@ def _note(notes: Notes, name: str) -> Notes:
     return note if isinstance(note, dict) else {}
 
 
-def _listed(value: object) -> list[Any]:
+def _as_list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
@@ -112,17 +107,17 @@ GOLD: Mapping[str, Part] = MappingProxyType(
         "whether there is an answer": _answerable,
         "supporting facts": _support,
         "steps of the decomposition": _decomposition,
-        "evidence triples": _noted("twowiki", "evidences", "evidences_id"),
-        "annotators' evidence": _noted("strategyqa", "evidence"),
+        "evidence triples": _note_part("twowiki", "evidences", "evidences_id"),
+        "annotators' evidence": _note_part("strategyqa", "evidence"),
         "candidates": _candidates,
-        "people's verdicts": _noted("qangaroo", "annotations"),
+        "people's verdicts": _note_part("qangaroo", "annotations"),
     }
 )
-"""What a part is called → what it is of an Instance with its notes, None where nothing is known of it."""
+"""Name of a part → a function that takes it from an Instance and its notes, and returns None if the part is unknown."""
 
 
 def gold_of(instance: Instance, notes: Notes) -> Iterator[int | None]:
-    """A hash of each part of ``GOLD``, None where nothing is known of it, to be compared within one run; ``notes`` are its provenance."""
+    """A hash of each part of ``GOLD``, None for an unknown one; ``notes`` is the decoded provenance. Valid in one process only."""
     for part in GOLD.values():
         value = part(instance, notes)
         yield None if value is None else hash(value)

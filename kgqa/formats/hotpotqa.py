@@ -1,12 +1,12 @@
 """HotpotQA's JSON, distractor and fullwiki: a list of records with titled paragraphs in sentences (Yang et al. 2018).
 
-A supporting fact is a title and the number of a sentence. In fullwiki the paragraphs were retrieved, so that a fact's title may not be
-among them; such facts are noted, as are those that name a sentence which their paragraph has not, some of which official files have. Where
-two paragraphs have the same title, a fact means the first of them that has such a sentence. Records without paragraphs, which the official
-scorer takes as gold, are read too. Where the answer is not there, or is empty beside an empty list of facts, as in test files, it is
-hidden, and nothing is known of support.
+A supporting fact is a title and the number of a sentence. In fullwiki the paragraphs were retrieved, so a fact's title may be missing; in
+both settings, some facts of official files name a sentence that their paragraph lacks. Both kinds of fact are noted. If two paragraphs have
+the same title, a fact refers to the first one with such a sentence. Records without paragraphs, which the official scorer accepts as gold,
+are read too. If the answer is missing, or empty together with an empty list of facts, as in test files, the answer is hidden and support is
+unknown.
 
-2WikiMultihopQA has the same fields and more. Each of the two formats writes what the other noted: type, level, facts that are not shown.
+2WikiMultihopQA has the same fields and more. Each of the two formats writes the other's note: type, level, and facts that are not shown.
 """
 
 from __future__ import annotations
@@ -30,10 +30,12 @@ from kgqa.records import Instance, Paragraph
 PURPOSE = "HotpotQA's JSON: ten titled paragraphs in sentences, with supporting facts"
 SUFFIX = ".json"
 NAME = "hotpotqa"
+REPEATED_IDS = "these are probes of DiRe's", "dire"
+"""If an id is repeated: a possible explanation, and the format to name then. DiRe's probes have the same fields."""
 BOOLEAN = ("yes", "no")
 Fact = tuple[str, int]
 Facts = list[Annotated[Fact, Strict(False)]]
-"""Supporting facts as JSON has them, lists of two."""
+"""Supporting facts in JSON: lists of a title and a number."""
 
 
 class Record(Open):
@@ -46,29 +48,29 @@ class Record(Open):
     supporting_facts: NotRequired[Facts]
 
 
-class Notes(Open):
-    """What is noted: unknown fields, and what the normal form has no place for."""
+class HotpotqaNotes(Open):
+    """A question's note: unknown fields of its record, and everything else that the normal form lacks."""
 
     absent_facts: NotRequired[Facts]
-    """Facts about titles or sentences that are not there."""
+    """Facts about missing titles or sentences."""
     given_facts: NotRequired[Facts]
-    """All facts in the order of the record, where that is not the paragraphs'."""
+    """All facts in the record's order, if it differs from the order of the paragraphs."""
     absent_fields: NotRequired[list[str]]
-    """Which of ``question`` and ``context`` the record has not, and without paragraphs, of which no fact is known, ``supporting_facts``."""
+    """Fields that the record lacks: ``question``, ``context``, and ``supporting_facts`` in a record without paragraphs."""
     empty_fields: NotRequired[dict[str, Any]]
-    """Of a record whose answer is hidden, the fields of gold that are there and empty."""
+    """The empty gold fields of a record whose answer is hidden."""
 
 
 RECORD = TypeAdapter(Record)
-NOTES = TypeAdapter(Notes)
-HELD = frozenset(Record.__annotations__) | frozenset(Notes.__annotations__)
-"""Fields that are not noted as they are."""
+NOTES = TypeAdapter(HotpotqaNotes)
+KNOWN_FIELDS = frozenset(Record.__annotations__) | frozenset(HotpotqaNotes.__annotations__)
+"""Fields of a record that are not copied into the note."""
 OF_TWOWIKI = ("entity_ids", "evidences", "evidences_id", "empty_fields")
-"""What 2WikiMultihopQA notes and HotpotQA has not."""
+"""Fields of 2WikiMultihopQA's note that HotpotQA lacks."""
 
 
 def recognises(record: Mapping[str, Any]) -> bool:
-    """Whether the fields are HotpotQA's, gold without paragraphs included, and not those of 2WikiMultihopQA, which has more."""
+    """Whether the fields are HotpotQA's, gold without paragraphs included, without the further ones of 2WikiMultihopQA."""
     return "_id" in record and _is_question(record) and not {"evidences", "entity_ids"} & record.keys()
 
 
@@ -77,14 +79,14 @@ def _is_question(record: Mapping[str, Any]) -> bool:
 
 
 def check_whole(record: Mapping[str, Any], where: str) -> None:
-    """MissingInput where there is neither a question with paragraphs nor gold, which is answer and facts."""
+    """Raise MissingInput for a record that has neither question and paragraphs nor gold, that is answer and facts."""
     if not _is_question(record):
         field = "context" if "question" in record else "question"
         raise MissingInput(f"{where}: the field {field!r} is missing; every such record has it, or 'answer' and 'supporting_facts'.")
 
 
 def read(path: Path) -> Iterator[Instance]:
-    """The Instances of one file; memory: one record, and all ids."""
+    """The Instances of one file. Memory: one record and all ids."""
     ids = Ids()
     for where, record in stream.records(path, RECORD):
         check_whole(record, where)
@@ -97,8 +99,8 @@ def from_record(record: Record) -> Instance:
     hidden = hides_gold(record)
     paragraphs, supports = paragraphs_of(record.get("context", ()), None if hidden else record.get("supporting_facts"))
     answer = None if hidden else record.get("answer")
-    extra = {key: value for key, value in record.items() if key not in HELD}
-    extra |= supports.named("absent_facts")
+    extra = {key: value for key, value in record.items() if key not in KNOWN_FIELDS}
+    extra |= supports.notes("absent_facts")
     if empty := {field: record.get(field) for field in ("answer", "supporting_facts") if hidden and field in record}:
         extra["empty_fields"] = empty
     extra |= absent_fields(record, ("question",) if record.get("context") else ("question", "context", "supporting_facts"))
@@ -120,38 +122,38 @@ def hides_gold(record: Mapping[str, Any]) -> bool:
 
 
 def absent_fields(record: Mapping[str, Any], written: Sequence[str]) -> dict[str, list[str]]:
-    """The note of those fields that are ``written`` of such a question, and that the record has not."""
+    """The note of the fields that :func:`to_record` writes for such a question (``written``) and the record lacks."""
     absent = [field for field in written if field not in record]
     return {"absent_fields": absent} if absent else {}
 
 
 def without_absent(record: Mapping[str, Any], notes: Mapping[str, Any]) -> dict[str, Any]:
-    """``record`` without those of the fields that were absent which are empty still."""
+    """``record`` without the fields that the original record lacked and that are still empty."""
     absent = notes.get("absent_fields", ())
     return {field: value for field, value in record.items() if value or field not in absent}
 
 
 class Supports(NamedTuple):
-    """What a record's supporting facts say beyond the marks of its paragraphs."""
+    """Supporting facts of a record that the marks of its paragraphs do not express."""
 
     absent: Sequence[Fact]
-    """Those whose paragraph or sentence is not there."""
-    given: Sequence[Fact]
-    """All of them, where they are not in the order in which :func:`facts_of` finds them; else none."""
+    """Facts whose paragraph or sentence is missing."""
+    in_record_order: Sequence[Fact]
+    """All facts, if they are not in the order of :func:`facts_of`; else empty."""
     faults: Sequence[Fault]
 
-    def named(self, absent: str) -> dict[str, list[Fact]]:
-        """What is to be noted, and under which names: ``absent`` is that of the first."""
+    def notes(self, absent: str) -> dict[str, list[Fact]]:
+        """The fields to note; ``absent`` is the name of the field for absent facts."""
         notes = {absent: list(self.absent)} if self.absent else {}
-        return notes | {"given_facts": list(self.given)} if self.given else notes
+        return notes | {"given_facts": list(self.in_record_order)} if self.in_record_order else notes
 
 
 def paragraphs_of(
     context: Sequence[tuple[str, Sequence[str]]], facts: Sequence[Fact] | None, *, between: str = ""
 ) -> tuple[tuple[Paragraph, ...], Supports]:
-    """The paragraphs with their supporting sentences, and what else the facts say.
+    """The paragraphs with their supporting sentences marked, and the rest of the facts; ``facts`` None: support is unknown.
 
-    ``between`` joins sentences, which in HotpotQA carry the space before them.
+    ``between`` joins sentences; in HotpotQA each sentence but the first begins with its space.
     """
     supporting: dict[int, set[int]] = {}
     absent, faults = [], []
@@ -166,17 +168,17 @@ def paragraphs_of(
             continue
         absent.append((title, sentence))
         if numbers:
-            shown = f"the paragraph {title[:CHARACTERS]!r}"
-            detail = f"{shown} has {len(context[numbers[0]][1])} sentences and none with the number {sentence}"
+            count = len(context[numbers[0]][1])
+            detail = f"the paragraph {title[:CHARACTERS]!r} has {count} sentences and none with the number {sentence}"
             faults.append(Fault(kind="absent-support", place=f"supporting_facts.{place}", detail=detail))
     marks = [None if facts is None else tuple(sorted(supporting.get(number, ()))) for number in range(len(context))]
-    found = [(context[number][0], sentence) for number in sorted(supporting) for sentence in sorted(supporting[number])]
-    given = () if facts is None or [*found, *absent] == list(facts) else facts
+    in_order = [(context[number][0], sentence) for number in sorted(supporting) for sentence in sorted(supporting[number])]
+    in_record_order = () if facts is None or [*in_order, *absent] == list(facts) else facts
     paragraphs = tuple(_paragraph(number, *entry, marks[number], between) for number, entry in enumerate(context))
-    return paragraphs, Supports(absent=absent, given=given, faults=faults)
+    return paragraphs, Supports(absent=absent, in_record_order=in_record_order, faults=faults)
 
 
-def _paragraph(number: int, title: str, sentences: Sequence[str], marked: tuple[int, ...] | None, between: str) -> Paragraph:
+def _paragraph(number: int, title: str, sentences: Sequence[str], marks: tuple[int, ...] | None, between: str) -> Paragraph:
     starts, at = [], 0
     for sentence in sentences:
         starts.append(at)
@@ -185,14 +187,14 @@ def _paragraph(number: int, title: str, sentences: Sequence[str], marked: tuple[
         id=str(number),
         title=title,
         text=between.join(sentences),
-        supporting=None if marked is None else bool(marked),
+        supporting=None if marks is None else bool(marks),
         sentences=tuple(starts),
-        supporting_sentences=marked,
+        supporting_sentences=marks,
     )
 
 
 def to_record(instance: Instance) -> dict[str, Any]:
-    """The official record; a paragraph without sentences becomes one sentence, and if it supports the answer, that is the fact."""
+    """The official record. A paragraph without sentences becomes one sentence, which is a supporting fact if the paragraph supports."""
     notes = validated(_notes_of(instance), NOTES, f"instance {instance.id}, provenance")
     check_one_part(instance, "HotpotQA")
     record: dict[str, Any] = {"_id": instance.id}
@@ -204,26 +206,26 @@ def to_record(instance: Instance) -> dict[str, Any]:
     record["context"] = [[paragraph.title or "", sentences_of(paragraph)] for paragraph in instance.paragraphs]
     if not instance.answers:
         record = {**notes.get("empty_fields", {}), **record}
-    return without_absent(record, notes) | {key: value for key, value in notes.items() if key not in Notes.__annotations__}
+    return without_absent(record, notes) | {key: value for key, value in notes.items() if key not in HotpotqaNotes.__annotations__}
 
 
 def _notes_of(instance: Instance) -> dict[str, Any]:
-    """This format's own notes, else what 2WikiMultihopQA noted and HotpotQA has a place for."""
-    if own := noted(instance, NAME):
-        return own
-    theirs = noted(instance, "twowiki")
-    absent = {"absent_facts": theirs["supporting_facts"]} if "supporting_facts" in theirs else {}
-    return {field: value for field, value in theirs.items() if field not in {*OF_TWOWIKI, "supporting_facts"}} | absent
+    """HotpotQA's note, else the part of 2WikiMultihopQA's note that fits HotpotQA."""
+    if note_of_hotpotqa := noted(instance, NAME):
+        return note_of_hotpotqa
+    note_of_twowiki = noted(instance, "twowiki")
+    absent = {"absent_facts": note_of_twowiki["supporting_facts"]} if "supporting_facts" in note_of_twowiki else {}
+    return {field: value for field, value in note_of_twowiki.items() if field not in {*OF_TWOWIKI, "supporting_facts"}} | absent
 
 
-def all_facts(instance: Instance, absent: Sequence[Fact], given: Sequence[Fact]) -> list[list[Any]]:
-    """The marked facts and the ``absent`` ones; as they were ``given``, where those are the same facts."""
-    found = [*facts_of(instance), *map(list, absent)]
-    return list(map(list, given)) if {tuple(fact) for fact in found} == set(given) else found
+def all_facts(instance: Instance, absent: Sequence[Fact], in_record_order: Sequence[Fact]) -> list[list[Any]]:
+    """The marked and the ``absent`` facts; ``in_record_order`` if that holds the same facts."""
+    facts = [*facts_of(instance), *map(list, absent)]
+    return list(map(list, in_record_order)) if {tuple(fact) for fact in facts} == set(in_record_order) else facts
 
 
 def facts_of(instance: Instance) -> list[list[Any]]:
-    """The supporting facts, as title and number of the sentence; all sentences of a supporting paragraph where none is marked."""
+    """The supporting facts as pairs of title and sentence number; all sentences of a supporting paragraph without marked ones."""
     return [
         [paragraph.title or "", sentence]
         for paragraph in instance.paragraphs
@@ -233,9 +235,9 @@ def facts_of(instance: Instance) -> list[list[Any]]:
 
 
 def sentences_of(paragraph: Paragraph) -> list[str]:
-    """The sentences, of which the first begins with the text; all of it where their places are not in it, one behind the other."""
+    """The sentences of a paragraph; the whole text as one sentence if their offsets do not ascend within it."""
     starts = [0, *paragraph.sentences[1:]] if paragraph.sentences else []
-    if paragraph.sentences is None or any(before > after for before, after in pairwise([*starts, len(paragraph.text)])):
+    if paragraph.sentences is None or any(start > end for start, end in pairwise([*starts, len(paragraph.text)])):
         return [paragraph.text]
     ends = [*starts[1:], len(paragraph.text)]
     return [paragraph.text[start:end] for start, end in zip(starts, ends, strict=bool(starts))]

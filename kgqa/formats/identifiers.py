@@ -1,42 +1,58 @@
-"""Ids of official files: numbers in some and text in others, of which the normal form has text, and names that several things have."""
+"""Ids of official files: numbers in some, text in others, always text in the normal form; and unique names."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
 _NUMBER = re.compile(r"0|-?[1-9][0-9]{0,4299}")
-"""Python turns no more than 4,300 digits into a number, and JSON with more is refused."""
+"""Python converts at most 4,300 digits to a number; JSON with longer numbers is refused."""
 
 
-def _checked(value: object) -> object:
+def _check_identifier(value: object) -> object:
     if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
         return value
     raise PydanticCustomError("identifier_type", "expected text or a whole number")
 
 
-Identifier = Annotated[int | str, BeforeValidator(_checked)]
-"""The type of such a field."""
+Identifier = Annotated[int | str, BeforeValidator(_check_identifier)]
+"""The type of a field that holds an id."""
 
 
 def looks_like_number(text: str) -> bool:
-    """Whether ``text`` is how a whole number is written in JSON, so that it may have been one."""
+    """Whether ``text`` is a whole number as JSON writes it, so that the id may have been a number."""
     return _NUMBER.fullmatch(text) is not None
 
 
 def number_or_text(text: str) -> int | str:
-    """The number, where ``text`` looks like one, as the official files have it; else the text."""
+    """The number if ``text`` looks like one, as in official files, else the text."""
     return int(text) if looks_like_number(text) else text
 
 
-def unused(name: str, used: set[str]) -> str:
-    """``name``, or ``name#2`` and so on where others have it; it is ``used`` from now on."""
-    found, number = name, 1
-    while found in used:
+def numbers_of(ids: Sequence[str]) -> dict[str, int]:
+    """Id → number: the ids themselves if all look like numbers, else their positions.
+
+    >>> numbers_of(["7", "3"]), numbers_of(["7", "a"])
+    ({'7': 7, '3': 3}, {'7': 0, 'a': 1})
+    """
+    are_numbers = all(map(looks_like_number, ids))
+    return {name: int(name) if are_numbers else place for place, name in enumerate(ids)}
+
+
+def free_name(name: str, names: set[str]) -> str:
+    """``name``, or ``name#2``, ``name#3`` and so on if it is among ``names``, to which the result is added.
+
+    >>> names = {"a"}
+    >>> free_name("a", names), free_name("a", names), free_name("b", names)
+    ('a#2', 'a#3', 'b')
+    """
+    result, number = name, 1
+    while result in names:
         number += 1
-        found = f"{name}#{number}"
-    used.add(found)
-    return found
+        result = f"{name}#{number}"
+    names.add(result)
+    return result

@@ -1,7 +1,9 @@
-"""An Instance as a JSON object with the field names of the normal form, for formats that let other data travel along."""
+"""An Instance as a JSON object with the field names of the normal form, whole or in part, for formats that accept further fields."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from types import MappingProxyType
 from typing import Any, Literal, NotRequired
@@ -10,7 +12,8 @@ from pydantic import TypeAdapter
 
 from kgqa.errors import BrokenInput, DuplicateId
 from kgqa.formats import native
-from kgqa.formats.json.validate import Closed, validated
+from kgqa.formats.json.validate import Closed, Open, validated
+from kgqa.formats.provenance import everything
 from kgqa.records import Instance
 
 
@@ -79,7 +82,7 @@ class Row(Closed):
 
 
 ROW = TypeAdapter(Row)
-UNSAID = MappingProxyType(
+UNKNOWN_FIELDS = MappingProxyType(
     {
         "alternatives": None,
         "answer_id": None,
@@ -90,24 +93,73 @@ UNSAID = MappingProxyType(
         "answerable": True,
     }
 )
-"""The fields of a row that say nothing."""
+"""The values of fields about which nothing is known."""
+KEY = "kgqa"
+"""The key under which other formats hold an Instance's further fields."""
+
+
+class FurtherParagraphFields(Open):
+    """Fields of a paragraph that a format lacks."""
+
+    id: NotRequired[str]
+
+
+class FurtherFields(Open):
+    """Fields of an Instance that a format lacks, and those of its paragraphs by the format's name for them."""
+
+    paragraphs: NotRequired[dict[str, FurtherParagraphFields]]
+    provenance: NotRequired[str | None]
 
 
 def to_row(instance: Instance) -> dict[str, Any]:
-    """All of an Instance; tuples, which JSON writes as lists."""
+    """All fields of an Instance; tuples, which JSON writes as lists."""
     return asdict(instance)
 
 
 def from_row(value: object, where: str) -> Instance:
-    """The Instance in a row; raises BrokenInput, MissingInput or DuplicateId with the field that is not an Instance's."""
+    """The Instance in a row. Raises BrokenInput, MissingInput or DuplicateId with the wrong field."""
     row = validated(value, ROW, where)
-    found = native.instance(dict(row))
-    if found.grades is not None and len(found.grades) != len(found.candidates or ()):
+    instance = native.instance(dict(row))
+    if instance.grades is not None and len(instance.grades) != len(instance.candidates or ()):
         raise BrokenInput(f"{where}, field 'grades': expected one for each candidate; fix or drop the record.")
-    if not all(0 <= grade.confidence <= 1 for grade in found.grades or () if grade):
+    if not all(0 <= grade.confidence <= 1 for grade in instance.grades or () if grade):
         raise BrokenInput(f"{where}, field 'grades.confidence': expected a number from 0 to 1; fix or drop the record.")
-    ids = [paragraph.id for paragraph in found.paragraphs]
+    ids = [paragraph.id for paragraph in instance.paragraphs]
     if len(set(ids)) < len(ids):
-        twice = next(id for id in ids if ids.count(id) > 1)  # noqa: A001 - what the field is called
-        raise DuplicateId(f"{where}: two paragraphs have the id {twice}; give one of them another.")
-    return found
+        duplicate = next(name for name in ids if ids.count(name) > 1)
+        raise DuplicateId(f"{where}: two paragraphs have the id {duplicate}; give one of them another.")
+    return instance
+
+
+def provenance_of(fields: Mapping[str, Any], where: str) -> str | None:
+    """The provenance among further ``fields``. Raises BrokenInput unless it is a JSON object."""
+    text: str | None = fields.get("provenance")
+    try:
+        is_object = text is None or isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        is_object = False
+    if not is_object:
+        raise BrokenInput(f"{where}, field {f'{KEY}.provenance'!r}: expected a JSON object, as text; fix it, or set it to null.")
+    return text
+
+
+def further_fields(instance: Instance, plain: Instance, names: Sequence[str], note_name: str) -> dict[str, Any]:
+    """The fields in which ``instance`` differs from ``plain``, which is what a format's own fields give.
+
+    ``names`` are the format's names of the paragraphs, in order. Its own note, ``note_name``, is left out of the provenance: reading the
+    format's fields makes it again.
+    """
+    row, plain_row = to_row(instance), to_row(plain)
+    fields = {field: row[field] for field in row if row[field] != plain_row[field] and field not in {"paragraphs", "provenance"}}
+    paragraphs = {
+        name: {field: values[field] for field in values if values[field] != plain_values[field]}
+        for name, values, plain_values in zip(names, row["paragraphs"], plain_row["paragraphs"], strict=True)
+        if values != plain_values
+    }
+    if paragraphs:
+        fields["paragraphs"] = paragraphs
+    notes = everything(instance)
+    other_notes = {name: value for name, value in notes.items() if name != note_name}
+    if other_notes:
+        fields["provenance"] = instance.provenance if other_notes == notes else json.dumps(other_notes, ensure_ascii=False)
+    return fields

@@ -1,10 +1,10 @@
 """MuSiQue's JSON lines, Ans and Full: paragraphs with an ``idx``, and a decomposition into single-hop questions (Trivedi et al. 2022).
 
-In Full every question is there twice under one id, once with a paragraph that it needs taken away. Of that one the Instance's id is
-``<id>#unanswerable``; its group is the official id, and the answer that it would have is noted. Steps depend on those that their question
-refers to as ``#1``. Files without paragraphs are read too: their steps then name paragraphs that are elsewhere. Of an unanswerable
-question a step may name the paragraph that was taken away; of any other that is a fault, as is a step without paragraph. A
-record without an answer, as test files have them, hides it: nobody knows whether there is one, and ``answerable`` is not written.
+In Full, each id has two records: an answerable question and its unanswerable twin, which lacks a paragraph that it needs. The twin's
+Instance has the id ``<id>#unanswerable`` and the official id as its group; the answer that it would have is noted. A step depends on the
+steps that its question refers to, as ``#1``. Files without paragraphs are read too; their steps then name paragraphs of another file. A
+step of an unanswerable question may name the removed paragraph; in an answerable question a missing paragraph is a fault. A record without
+an answer, as in test files, has a hidden answer: nobody knows whether it is answerable, so ``answerable`` is not written.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from kgqa.errors import DuplicateId, MissingInput
 from kgqa.formats.annotators import check_one_part
 from kgqa.formats.decomposition import dependencies
 from kgqa.formats.faults import Fault, note_faults
-from kgqa.formats.identifiers import Identifier, looks_like_number, number_or_text
+from kgqa.formats.identifiers import Identifier, looks_like_number, number_or_text, numbers_of
 from kgqa.formats.json import stream
-from kgqa.formats.json.validate import Ids, Open, validated
+from kgqa.formats.json.validate import Open, unique, validated
 from kgqa.formats.json.write import write_lines
 from kgqa.formats.provenance import note, noted, unknown_fields
 from kgqa.records import Instance, Paragraph, Step
@@ -30,11 +30,11 @@ PURPOSE = "MuSiQue's JSON lines (Ans and Full): twenty paragraphs and a decompos
 SUFFIX = ".jsonl"
 NAME = "musique"
 TWIN = "#unanswerable"
-"""What the id of an unanswerable Instance ends with."""
+"""The end of an unanswerable Instance's id."""
 
 
 class Passage(Open):
-    """One paragraph; test files do not say whether it supports the answer."""
+    """One paragraph; test files lack ``is_supporting``."""
 
     idx: int
     title: str
@@ -64,16 +64,16 @@ class Record(Open):
 
 
 class HopNotes(Open):
-    """What is noted of a step: unknown fields, and those below as in ``Notes``."""
+    """A step's note: unknown fields, and the two below as in ``MusiqueNotes``."""
 
     absent_fields: NotRequired[list[str]]
     null_fields: NotRequired[list[str]]
 
 
-class Notes(Open):
-    """What is noted: unknown fields, those of paragraphs and steps by id, and what an unanswerable question's twin answers.
+class MusiqueNotes(Open):
+    """A question's note: unknown fields, those of paragraphs and steps by id, and the answer of an unanswerable question's twin.
 
-    Of a step, the id is noted where it was text that looks like a number, and the idx of its paragraph where that is not there.
+    A step's note also has its id, if that was text that looks like a number, and the idx of a missing paragraph.
     """
 
     paragraphs: NotRequired[dict[str, dict[str, Any]]]
@@ -81,23 +81,23 @@ class Notes(Open):
     answer: NotRequired[str]
     answer_aliases: NotRequired[list[str]]
     answerable: NotRequired[bool]
-    """What a record says whose answer is hidden."""
+    """The field of a record whose answer is hidden."""
     absent_fields: NotRequired[list[str]]
-    """Which of those that are written otherwise the record has not."""
+    """Fields that the record lacks and :func:`to_record` would write."""
     null_fields: NotRequired[list[str]]
-    """Which of them are null."""
+    """Fields that are null in the record."""
     empty_fields: NotRequired[list[str]]
-    """Which are empty lists where no list is written."""
+    """Fields with an empty list that :func:`to_record` would leave out."""
 
 
 RECORD = TypeAdapter(Record)
-NOTES = TypeAdapter(Notes)
-OURS = ("absent_fields", "null_fields", "empty_fields")
-"""Notes that are no fields of a record or step."""
+NOTES = TypeAdapter(MusiqueNotes)
+FORM_NOTES = ("absent_fields", "null_fields", "empty_fields")
+"""Fields of notes that are not fields of a record or step."""
 
 
 def recognises(record: Mapping[str, Any]) -> bool:
-    """Whether there is a decomposition, or the paragraphs are MuSiQue's."""
+    """Whether the record has a decomposition or MuSiQue's paragraphs."""
     paragraphs = record.get("paragraphs")
     first = paragraphs[0] if isinstance(paragraphs, list) and paragraphs else None
     return {"id", "question"} <= record.keys() and (
@@ -106,16 +106,12 @@ def recognises(record: Mapping[str, Any]) -> bool:
 
 
 def read(path: Path) -> Iterator[Instance]:
-    """The Instances of one file; memory: one record, and all ids."""
-    ids = Ids()
-    for where, record in stream.records(path, RECORD):
-        instance = from_record(record, where)
-        ids.add(instance.id, where)
-        yield instance
+    """The Instances of one file. Memory: one record and all ids."""
+    return unique((where, from_record(record, where)) for where, record in stream.records(path, RECORD))
 
 
 def from_record(record: Record, where: str) -> Instance:
-    """The Instance of an official record; InputError where an idx or a step's id is there twice."""
+    """The Instance of an official record. Raises InputError for a repeated idx or step id."""
     if "paragraphs" not in record and "question_decomposition" not in record:
         raise MissingInput(f"{where}: the field 'paragraphs' is missing; every such record has it, or 'question_decomposition'.")
     answerable = record.get("answerable", True)
@@ -137,13 +133,13 @@ def from_record(record: Record, where: str) -> Instance:
 
 
 def _answers(record: Record) -> tuple[str, ...]:
-    """The answer and its aliases; where it is missing, these are what is known of it."""
+    """The answer and its aliases; the aliases alone if the answer is missing."""
     answer, aliases = record.get("answer"), record.get("answer_aliases", [])
     return tuple(aliases) if answer is None else (answer, *aliases)
 
 
 def _faults(record: Record) -> list[Fault]:
-    """What is wrong with an answerable question."""
+    """The faults of an answerable question."""
     faults = []
     if record.get("answer") is None and record.get("answer_aliases"):
         faults.append(Fault(kind="absent-answer", place="answer", detail="there are only aliases of it"))
@@ -177,18 +173,18 @@ def _step(hop: Hop, depends_on: tuple[str, ...]) -> Step:
 
 def _check_unique(ids: Sequence[str], field: str, name: str, where: str) -> None:
     if len(set(ids)) < len(ids):
-        twice = next(id for id in ids if ids.count(id) > 1)  # noqa: A001 - what the field is called
-        raise DuplicateId(f"{where}, field {field!r}: the {name} {twice} is there twice; fix or drop the record.")
+        duplicate = next(value for value in ids if ids.count(value) > 1)
+        raise DuplicateId(f"{where}, field {field!r}: the {name} {duplicate} is there twice; fix or drop the record.")
 
 
 def _notes(record: Record, answers: Sequence[str], answerable: bool) -> dict[str, Any]:
-    """As in ``Notes``."""
+    """A question's note, with the fields of ``MusiqueNotes``."""
     notes = _unknown(record, Record)
-    shown, known = record.get("paragraphs", ()), Passage.__annotations__.keys()
-    passages = {str(passage["idx"]): unknown_fields(passage, Passage) for passage in shown if not passage.keys() <= known}
-    ids = {str(passage["idx"]) for passage in shown}
+    passages = record.get("paragraphs", ())
+    fields_by_idx = {str(passage["idx"]): fields for passage in passages if (fields := unknown_fields(passage, Passage))}
+    ids = {str(passage["idx"]) for passage in passages}
     hops = {str(hop["id"]): values for hop in record.get("question_decomposition", ()) if (values := _hop_notes(hop, ids))}
-    notes |= {field: values for field, values in (("paragraphs", passages), ("question_decomposition", hops)) if values}
+    notes |= {field: values for field, values in (("paragraphs", fields_by_idx), ("question_decomposition", hops)) if values}
     answer = record.get("answer")
     if answers and answer is None:
         notes["answer_aliases"] = list(answers)
@@ -199,13 +195,13 @@ def _notes(record: Record, answers: Sequence[str], answerable: bool) -> dict[str
     absent = [field for field in ("answer_aliases", "answerable") if field not in record and answers]
     if "answer" in record and answer is None:
         notes["null_fields"] = ["answer"]
-    unwritten = {"paragraphs": "question_decomposition" in record, "answer_aliases": not answers}
-    empty = [field for field, is_left_out in unwritten.items() if is_left_out and record.get(field) == []]
+    left_out = {"paragraphs": "question_decomposition" in record, "answer_aliases": not answers}
+    empty = [field for field, is_left_out in left_out.items() if is_left_out and record.get(field) == []]
     return notes | ({"absent_fields": absent} if absent else {}) | ({"empty_fields": empty} if empty else {})
 
 
 def _unknown(fields: Mapping[str, Any], kind: type) -> dict[str, Any]:
-    return {field: value for field, value in unknown_fields(fields, kind).items() if field not in OURS}
+    return {field: value for field, value in unknown_fields(fields, kind).items() if field not in FORM_NOTES}
 
 
 def _hop_notes(hop: Hop, shown: Collection[str]) -> dict[str, Any]:
@@ -223,23 +219,23 @@ def _hop_notes(hop: Hop, shown: Collection[str]) -> dict[str, Any]:
 
 
 def to_record(instance: Instance) -> dict[str, Any]:
-    """The official record; paragraphs whose ids are not all numbers are numbered in their order.
+    """The official record; paragraphs are numbered in order unless all their ids are numbers.
 
-    A step whose paragraph is not shown has none, except where it was not among those of the official record, or none are shown at all.
+    A step loses a paragraph that is not shown, unless the official record lacked it too or the question has no paragraphs at all.
     """
     notes = validated(noted(instance, NAME), NOTES, f"instance {instance.id}, provenance")
-    numbers = _numbers(instance.paragraphs)
+    numbers = numbers_of([paragraph.id for paragraph in instance.paragraphs])
     record: dict[str, Any] = {"id": instance.id if instance.answerable else instance.id.removesuffix(TWIN)}
     empty = notes.get("empty_fields", ())
     if instance.paragraphs or instance.decomposition is None or "paragraphs" in empty:
-        of_paragraphs = notes.get("paragraphs", {})
-        record["paragraphs"] = [_passage(paragraph, numbers[paragraph.id], of_paragraphs) for paragraph in instance.paragraphs]
+        passage_notes = notes.get("paragraphs", {})
+        record["paragraphs"] = [_passage(paragraph, numbers[paragraph.id], passage_notes) for paragraph in instance.paragraphs]
     record["question"] = instance.question
     if instance.decomposition is not None:
-        of_steps = notes.get("question_decomposition", {})
-        record["question_decomposition"] = [_hop(step, numbers, of_steps) for step in instance.decomposition]
+        step_notes = notes.get("question_decomposition", {})
+        record["question_decomposition"] = [_hop(step, numbers, step_notes) for step in instance.decomposition]
     check_one_part(instance, "MuSiQue")
-    record |= _written_answers(instance, notes)
+    record |= _answer_fields(instance, notes)
     if not instance.hidden or "answerable" in notes:
         record["answerable"] = instance.answerable
     if "answer_aliases" in empty:
@@ -250,23 +246,16 @@ def to_record(instance: Instance) -> dict[str, Any]:
     return record | _unknown(notes, Record)
 
 
-def _written_answers(instance: Instance, notes: Notes) -> dict[str, Any]:
-    """The fields of the answer and its aliases; of an unanswerable question, those that were noted."""
+def _answer_fields(instance: Instance, notes: MusiqueNotes) -> dict[str, Any]:
+    """The fields of the answer and its aliases; the noted ones for an unanswerable question."""
     answers, aliases = instance.answers, notes.get("answer_aliases", [])
     if not answers and not instance.answerable and "answer" in notes:
         answers = (notes["answer"], *aliases)
     empty: dict[str, Any] = {"answer": None} if "answer" in notes.get("null_fields", ()) else {}
-    alone = aliases and "answer" not in notes and list(answers) == (aliases if instance.answerable else [])
-    if alone:
+    has_aliases_only = aliases and "answer" not in notes and list(answers) == (aliases if instance.answerable else [])
+    if has_aliases_only:
         return {**empty, "answer_aliases": aliases}
     return {"answer": answers[0], "answer_aliases": list(answers[1:])} if answers else empty
-
-
-def _numbers(paragraphs: Sequence[Paragraph]) -> dict[str, int]:
-    ids = [paragraph.id for paragraph in paragraphs]
-    if all(map(looks_like_number, ids)):
-        return {id: int(id) for id in ids}  # noqa: A001 - what the field is called
-    return {id: place for place, id in enumerate(ids)}  # noqa: A001
 
 
 def _passage(paragraph: Paragraph, idx: int, notes: Mapping[str, Any]) -> dict[str, Any]:
@@ -277,14 +266,14 @@ def _passage(paragraph: Paragraph, idx: int, notes: Mapping[str, Any]) -> dict[s
 
 
 def _hop(step: Step, numbers: Mapping[str, int], notes: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    shown, of_step = step.paragraph_id or "", notes.get(step.id, {})
+    paragraph_id, step_notes = step.paragraph_id or "", notes.get(step.id, {})
     hop: dict[str, Any] = {"id": number_or_text(step.id), "question": step.question}
-    if step.answer is not None or "answer" in of_step.get("null_fields", ()):
+    if step.answer is not None or "answer" in step_notes.get("null_fields", ()):
         hop["answer"] = step.answer
-    is_elsewhere = not numbers or str(of_step.get("paragraph_support_idx")) == shown
-    elsewhere = int(shown) if is_elsewhere and looks_like_number(shown) else None
-    hop |= {**unknown_fields(of_step, HopNotes), "paragraph_support_idx": numbers.get(shown, elsewhere)}
-    if hop["paragraph_support_idx"] is None and "paragraph_support_idx" in of_step.get("absent_fields", ()):
+    is_elsewhere = not numbers or str(step_notes.get("paragraph_support_idx")) == paragraph_id
+    elsewhere = int(paragraph_id) if is_elsewhere and looks_like_number(paragraph_id) else None
+    hop |= {**unknown_fields(step_notes, HopNotes), "paragraph_support_idx": numbers.get(paragraph_id, elsewhere)}
+    if hop["paragraph_support_idx"] is None and "paragraph_support_idx" in step_notes.get("absent_fields", ()):
         del hop["paragraph_support_idx"]
     return hop
 

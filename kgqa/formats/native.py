@@ -1,4 +1,4 @@
-"""kgqa's own format: Parquet, one Instance a row, one file a split."""
+"""kgqa's own format: Parquet with one Instance per row and one file per split."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from kgqa.formats.json.validate import Ids
 from kgqa.formats.native_faults import first_fault, same_kind
 from kgqa.records import SPLITS, Candidate, Grade, Instance, Mention, Paragraph, Step
 from kgqa.runs.files import write_parquet
+from kgqa.settings.small_files import read_small
 
 BATCH_ROWS = 2048
-PURPOSE = "kgqa's own Parquet, one Instance a row, which holds all of it"
+PURPOSE = "kgqa's own Parquet with one Instance per row, which holds all of it"
 
 
 def write(instances: Iterable[Instance], path: Path) -> None:
@@ -29,93 +30,94 @@ def write(instances: Iterable[Instance], path: Path) -> None:
 
 
 def read(path: Path, *, batch: int = 256) -> Iterator[Instance]:
-    """The Instances of one file, in order, ``batch`` rows and all ids in memory at a time.
+    """The Instances of one file, in order. Memory: ``batch`` rows and all ids.
 
-    A column that is OPTIONAL may be missing. Raises MissingInput where the file or another column is missing, BrokenInput where it is not
-    Parquet or a row is no Instance, DuplicateId where two questions of the file, or two paragraphs of a question, have the same id.
+    OPTIONAL columns may be missing. Raises MissingInput for a missing file or column, BrokenInput for a file that is not Parquet or a row
+    that is not an Instance, DuplicateId for two questions of the file or two paragraphs of a question with the same id.
     """
     ids = Ids()
     first = 1
-    with _opened(path) as file:
+    with _open_parquet(path) as file:
         for rows in file.iter_batches(batch_size=batch, columns=SCHEMA.names):
-            for number, found in enumerate(_sound(rows, path, first), start=first):
-                ids.add(found.id, f"{path.name}, row {number}")
-                yield found
+            for number, row_instance in enumerate(_instances(rows, path, first), start=first):
+                ids.add(row_instance.id, f"{path.name}, row {number}")
+                yield row_instance
             first += rows.num_rows
         if first - 1 != file.metadata.num_rows:
             raise BrokenInput(f"{path}: the file ends before the last of its {file.metadata.num_rows:,} rows; make the dataset again.")
 
 
-def _sound(rows: pa.RecordBatch, path: Path, first: int) -> Iterator[Instance]:
-    """The Instances in ``rows``, the first of which is the file's row number ``first``."""
+def _instances(rows: pa.RecordBatch, path: Path, first: int) -> Iterator[Instance]:
+    """The Instances in ``rows``; ``first`` is the number of the first row in the file. Raises BrokenInput at the first faulty row."""
     fault = first_fault(rows)
     for number, row in enumerate(rows.to_pylist() if fault is None else rows.slice(0, fault[0]).to_pylist(), start=first):
-        found = instance(row)
-        if len({paragraph.id for paragraph in found.paragraphs}) < len(found.paragraphs):
-            raise DuplicateId(f"{path.name}, row {number}: two paragraphs of question {found.id} have the same id; make the dataset again.")
-        yield found
+        result = instance(row)
+        if len({paragraph.id for paragraph in result.paragraphs}) < len(result.paragraphs):
+            raise DuplicateId(
+                f"{path.name}, row {number}: two paragraphs of question {result.id} have the same id; make the dataset again."
+            )
+        yield result
     if fault is not None:
         raise BrokenInput(f"{path.name}, row {first + fault[0]}, {fault[1]}; make the dataset again.")
 
 
 def read_fields(path: Path, *fields: str, batch: int = 1024) -> Iterator[dict[str, Any]]:
-    """Some fields of each row, as ``paragraphs.list.element.id``; far faster than :func:`read` where texts are not needed.
+    """Some fields of each row, as ``paragraphs.list.element.id``; far faster than :func:`read` if texts are not needed.
 
-    A column that is OPTIONAL and missing is null. Raises as :func:`read` does.
+    A missing OPTIONAL column is null. Raises as :func:`read` does.
     """
-    with _opened(path) as file:
+    with _open_parquet(path) as file:
         missing = dict.fromkeys({field.split(".")[0] for field in fields}.difference(file.schema_arrow.names))
         for rows in file.iter_batches(batch_size=batch, columns=list(fields)):
             yield from ({**row, **missing} for row in rows.to_pylist())
 
 
 def read_columns(path: Path, *fields: str) -> pa.Table:
-    """Some fields of all rows as columns, as ``paragraphs.list.element.id``; one that is OPTIONAL and missing is not there. Raises as
-    :func:`read` does."""
-    with _opened(path) as file:
+    """Some fields of all rows as columns, as ``paragraphs.list.element.id``, without missing OPTIONAL ones. Raises as :func:`read` does."""
+    with _open_parquet(path) as file:
         return file.read(columns=list(fields))
 
 
-def find(path: Path, id: str) -> Instance | None:  # noqa: A002 - what the field is called
-    """The Instance with this ``id``, or None. Raises as :func:`read` does."""
-    return next(take(path, (id,)), None)
+def find(path: Path, name: str) -> Instance | None:
+    """The Instance with the id ``name``, or None. Raises as :func:`read` does."""
+    return next(take(path, (name,)), None)
 
 
 def take(path: Path, ids: Collection[str]) -> Iterator[Instance]:
-    """The Instances with these ``ids``, in the file's order; of the other rows only the ids are read. Raises as :func:`read` does."""
+    """The Instances with these ``ids``, in the file's order; only their rows are read whole. Raises as :func:`read` does."""
     before = 0
-    with _opened(path) as file:
+    with _open_parquet(path) as file:
         for group in range(file.num_row_groups):
-            found = file.read_row_group(group, columns=["id"])["id"].to_pylist()
-            places = [place for place, each in enumerate(found) if each in ids]
+            group_ids = file.read_row_group(group, columns=["id"])["id"].to_pylist()
+            places = [place for place, name in enumerate(group_ids) if name in ids]
             if places:
                 rows = file.read_row_group(group, columns=SCHEMA.names)
                 for place in places:
-                    yield from _sound(rows.slice(place, 1).combine_chunks().to_batches()[0], path, before + place + 1)
-            before += len(found)
+                    yield from _instances(rows.slice(place, 1).combine_chunks().to_batches()[0], path, before + place + 1)
+            before += len(group_ids)
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[pq.ParquetFile]:
+def _open_parquet(path: Path) -> Iterator[pq.ParquetFile]:
     if not path.is_file():
         raise MissingInput(f"{path}: there is no such file; make the dataset again.")
     try:
-        with storage_errors(path), path.open("rb") as opened, pq.ParquetFile(opened) as file:
-            _check_columns(file.schema_arrow, path)
-            yield file
+        with storage_errors(path), path.open("rb") as file, pq.ParquetFile(file) as parquet:
+            _check_columns(parquet.schema_arrow, path)
+            yield parquet
     except (pa.ArrowException, OSError, UnicodeDecodeError):
         raise BrokenInput(f"{path}: this is not a whole Parquet file; make the dataset again.") from None
 
 
-def _check_columns(found: pa.Schema, path: Path) -> None:
+def _check_columns(schema: pa.Schema, path: Path) -> None:
     for field in SCHEMA:
-        if field.name not in found.names:
+        if field.name not in schema.names:
             if field.name in OPTIONAL:
                 continue
             raise MissingInput(f"{path}: the column {field.name!r} is missing, so these are not Instances of kgqa.")
-        if found.names.count(field.name) > 1:
+        if schema.names.count(field.name) > 1:
             raise BrokenInput(f"{path}: the column {field.name!r} is there twice; make the dataset again.")
-        if not same_kind(found.field(field.name).type, field.type):
+        if not same_kind(schema.field(field.name).type, field.type):
             raise BrokenInput(f"{path}: the column {field.name!r} is of another type than an Instance's; make the dataset again.")
 
 
@@ -126,11 +128,11 @@ def instance(row: dict[str, Any]) -> Instance:
             **row,
             "paragraphs": tuple(_paragraph(entry) for entry in row["paragraphs"]),
             "answers": tuple(row["answers"]),
-            "alternatives": _each(row.get("alternatives"), tuple),
-            "candidates": _each(row["candidates"], lambda entry: Candidate(**entry)),
-            "chains": _each(row["chains"], lambda chains: tuple(tuple(chain) for chain in chains)),
-            "grades": _each(row.get("grades"), lambda entry: None if entry is None else Grade(**entry)),
-            "decomposition": _each(row["decomposition"], lambda entry: Step(**{**entry, "depends_on": tuple(entry["depends_on"])})),
+            "alternatives": _tuple_of(row.get("alternatives"), tuple),
+            "candidates": _tuple_of(row["candidates"], lambda entry: Candidate(**entry)),
+            "chains": _tuple_of(row["chains"], lambda chains: tuple(tuple(chain) for chain in chains)),
+            "grades": _tuple_of(row.get("grades"), lambda entry: None if entry is None else Grade(**entry)),
+            "decomposition": _tuple_of(row["decomposition"], lambda entry: Step(**{**entry, "depends_on": tuple(entry["depends_on"])})),
         }
     )
 
@@ -139,19 +141,19 @@ def _paragraph(row: dict[str, Any]) -> Paragraph:
     return Paragraph(
         **{
             **row,
-            "mentions": _each(row["mentions"], lambda entry: Mention(**entry)),
-            "sentences": _each(row["sentences"], int),
-            "supporting_sentences": _each(row["supporting_sentences"], int),
+            "mentions": _tuple_of(row["mentions"], lambda entry: Mention(**entry)),
+            "sentences": _tuple_of(row["sentences"], int),
+            "supporting_sentences": _tuple_of(row["supporting_sentences"], int),
         }
     )
 
 
-def _each(values: list[Any] | None, make: Any) -> tuple[Any, ...] | None:
+def _tuple_of(values: list[Any] | None, make: Any) -> tuple[Any, ...] | None:
     return None if values is None else tuple(make(value) for value in values)
 
 
 def split_files(dataset: Path) -> dict[str, Path]:
-    """The split files of a dataset folder; raises MissingInput where it has none."""
+    """Split → file, of a dataset folder. Raises MissingInput for a folder without splits, or without one that its manifest names."""
     with storage_errors(dataset):
         files = {split: dataset / f"{split}.parquet" for split in SPLITS if (dataset / f"{split}.parquet").is_file()}
         what = "this is a file, and no dataset's folder" if dataset.is_file() else "this folder holds no dataset"
@@ -161,33 +163,33 @@ def split_files(dataset: Path) -> dict[str, Path]:
             "--to native made of a set of another format."
         )
     counts = manifest_of(dataset).get("counts")
-    made = [split for split, count in counts.items() if count] if isinstance(counts, dict) else []
-    gone = next((split for split in SPLITS if split not in files and split in made), None)
-    if gone is not None:
+    missing = next((split for split in SPLITS if isinstance(counts, dict) and counts.get(split) and split not in files), None)
+    if missing is not None:
         raise MissingInput(
-            f"{dataset / gone}.parquet: this part of the dataset is missing, which its manifest names; get it again, or give another part."
+            f"{dataset / missing}.parquet: this part of the dataset is missing, which its manifest names; get it again, or give another "
+            "part."
         )
     return files
 
 
 def manifest_of(folder: Path) -> dict[str, Any]:
-    """What a dataset's folder says about how it was made; empty where it says nothing that can be read."""
+    """The manifest of a dataset's folder; empty if it is missing or damaged."""
     try:
-        found = json.loads((folder / "manifest.json").read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
+        manifest = json.loads(read_small(folder / "manifest.json"))
+    except (OSError, ValueError, RecursionError, BrokenInput):
         return {}
-    return found if isinstance(found, dict) else {}
+    return manifest if isinstance(manifest, dict) else {}
 
 
 def is_folder(path: Path) -> bool:
-    """Whether ``path`` is a dataset of ours, or one Parquet file of it."""
+    """Whether ``path`` is a dataset in this format, or one Parquet file of it."""
     files = [path] if path.suffix == ".parquet" else [path / f"{split}.parquet" for split in SPLITS]
     return any(_holds_instances(file) for file in files if file.is_file())
 
 
 def _holds_instances(path: Path) -> bool:
     try:
-        # By an open file: Arrow takes no name that is not UTF-8.
+        # An open file, since Arrow refuses names that are not UTF-8.
         with path.open("rb") as file:
             return set(SCHEMA.names) - OPTIONAL <= set(pq.read_schema(file).names)
     except (pa.ArrowException, OSError, UnicodeDecodeError):
@@ -195,14 +197,14 @@ def _holds_instances(path: Path) -> bool:
 
 
 def splits(path: Path) -> dict[str, Path]:
-    """Split → file, of a dataset folder or of one Parquet file; raises as :func:`split_files`."""
+    """Split → file, of a dataset folder or of one Parquet file. Raises as :func:`split_files` does."""
     if not path.is_file():
         return split_files(path)
     return {path.stem if path.stem in SPLITS else "test": path}
 
 
 def write_folder(splits: Mapping[str, Iterable[Instance]], folder: Path) -> None:
-    """One file a split in the new ``folder``, a batch of rows in memory at a time."""
+    """Write one file per split into the new ``folder``. Memory: a batch of rows."""
     folder.mkdir()
     for split, instances in splits.items():
         with (
@@ -214,14 +216,14 @@ def write_folder(splits: Mapping[str, Iterable[Instance]], folder: Path) -> None
 
 
 def batched(instances: Iterable[Instance], size: int) -> Iterator[list[Instance]]:
-    """Lists of ``size`` Instances; the last may be shorter."""
+    """Lists of ``size`` Instances; the last one may be shorter."""
     remaining = iter(instances)
     while batch := list(islice(remaining, size)):
         yield batch
 
 
 def check_whole(dataset: Path) -> None:
-    """Raise MissingInput where the manifest names a file that is not there."""
+    """Raise MissingInput for a file that the manifest names and the folder lacks."""
     files = manifest_of(dataset).get("files")
     for name in files if isinstance(files, dict) else ():
         if not (dataset / name).is_file():

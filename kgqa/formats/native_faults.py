@@ -1,7 +1,7 @@
-"""What is wrong with rows of the native format: other kinds of columns, null where something must be, unknown answer types, wrong grades.
+"""Faults in rows of the native format: wrong types of columns, forbidden nulls, unknown answer types, wrong grades.
 
-Arrow lets a file say less than an Instance must; what is wrong is found here, column by column, before any record is made of it. A mention
-or sentence outside its text is no fault of the form: ``faults.py`` sees it.
+Arrow allows more than an Instance does, so columns are checked before any Instance is made. A mention or sentence outside its text is a
+fault of content, which ``faults.py`` finds.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ NULLABLE = frozenset(
         "paragraph_id",
     }
 )
-"""Fields, wherever they stand, that may be null."""
+"""Fields, at any depth, that may be null."""
 NULLABLE_ELEMENTS = frozenset({"grades"})
-"""Lists of which some elements may be null."""
+"""Lists whose elements may be null."""
 
 
 def same_kind(found: pa.DataType, expected: pa.DataType) -> bool:
-    """Whether a column of type ``found`` holds what ``expected`` does, whatever the width of its offsets and numbers."""
+    """Whether type ``found`` holds the same values as ``expected``, whatever the width of its offsets and numbers."""
     if pa.types.is_struct(expected):
         fields = {field.name: field.type for field in found} if pa.types.is_struct(found) else {}
         return set(fields) == {field.name for field in expected} and all(same_kind(fields[field.name], field.type) for field in expected)
@@ -51,9 +51,10 @@ def same_kind(found: pa.DataType, expected: pa.DataType) -> bool:
 
 
 def first_fault(rows: pa.RecordBatch) -> tuple[int, str] | None:
-    """The first row that is no Instance and what is wrong with it, as ``field 'question': expected text, found null``; None: all are sound.
+    """Number and fault of the first row that is not an Instance, as ``field 'question': this is null and must not be``; None without
+    faults.
 
-    Repeated ids of questions are not looked for: a batch is not the whole file.
+    Repeated ids of questions are not checked, since a batch is not the whole file.
     """
     if _fault(rows) is None:
         return None
@@ -77,7 +78,7 @@ def _fault(rows: pa.RecordBatch) -> str | None:
 
 def _grade_fault(rows: pa.RecordBatch) -> str | None:
     counts = pc.list_value_length(rows["grades"])
-    # Nothing is known of grades that are null; candidates that are null are none.
+    # Null grades are unknown and never wrong; null candidates count as an empty list.
     wrong = pc.fill_null(pc.not_equal(counts, pc.fill_null(pc.list_value_length(rows["candidates"]), 0)), False)
     if wrong.true_count:
         return "field 'grades': expected one for each candidate"
@@ -91,9 +92,9 @@ def _null(column: pa.Array, path: str) -> str | None:
     if column.null_count and path.rpartition(".")[2] not in NULLABLE:
         return path
     if pa.types.is_struct(column.type):
-        # Rows that are null themselves were reported above: only lists may be.
+        # Null rows of a struct were reported above, since only lists may be null.
         children = [(column.field(field.name), f"{path}.{field.name}") for field in column.type]
-        return next((found for child, name in children if (found := _null(child, name))), None)
+        return next((inner for child, name in children if (inner := _null(child, name))), None)
     if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
         values = column.flatten()
         if values.null_count and path in NULLABLE_ELEMENTS:

@@ -1,12 +1,12 @@
-"""Single-hop questions over one paragraph as JSON lines: Natural Questions as QED has them, and plain records.
+"""Single-hop questions over one paragraph as JSON lines: QED's records of Natural Questions, and plain records.
 
-QED (Lamm et al. 2021) gives the answers of each annotator with their places, where the sentences begin and which of them explains the
-answer. The spans of one annotator are one answer together, those of several annotators are alternatives. A plain record, as MuSiQue's seed
-questions are, is ``id, question, answer, title, context``, and ``answers`` where there are several alternatives. A seed question may come
-in several wordings under one id; the second one's Instance is ``<id>#2``, and its group the id. An Instance that was a QED record, and
-whose answers and text are what they were, is written as one, any other as a plain record, which has no place for several spans together.
-Spans that the paragraph has not where they say, and beginnings of sentences that do not rise within it, are noted as faults. Such
-beginnings are no sentences.
+QED (Lamm et al. 2021) gives the answers of each annotator with their offsets, the offsets of sentences, and the sentence that explains the
+answer. All spans of one annotator form one answer; those of several annotators are alternatives. A plain record, such as MuSiQue's seed
+questions, has the fields ``id, question, answer, title, context``, and ``answers`` for several alternatives. A seed question may have
+several wordings under one id; the second wording becomes Instance ``<id>#2`` in the group ``<id>``. An Instance from a QED record with
+unchanged answers and text is written as such a record, any other as a plain record, which cannot hold an answer of several spans. Spans
+that are not at their offsets, and offsets of sentences that do not ascend within the paragraph, are noted as faults; such offsets are
+ignored.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, NotRequired
 from pydantic import TypeAdapter
 
 from kgqa.errors import BrokenInput, DuplicateId, InputError
-from kgqa.formats.annotators import check_one_part, of_annotators
+from kgqa.formats.annotators import answer_fields, check_one_part
 from kgqa.formats.faults import CHARACTERS, Fault, note_faults, noted_places
 from kgqa.formats.identifiers import Identifier, looks_like_number, number_or_text
 from kgqa.formats.json import stream
@@ -38,7 +38,7 @@ SELECTED = "annotation.selected_sentence"
 
 
 class Span(Open):
-    """A place in the paragraph and what stands there."""
+    """Offsets in the paragraph, and the text between them."""
 
     start: int
     end: int
@@ -46,7 +46,7 @@ class Span(Open):
 
 
 class Annotation(Open):
-    """QED's explanation of the answer; of its parts only the selected sentence has a place in the normal form."""
+    """QED's explanation of the answer; the normal form has a field for the selected sentence only."""
 
     selected_sentence: NotRequired[Span | None]
 
@@ -64,7 +64,7 @@ class QedRecord(Open):
 
 
 class PlainRecord(Open):
-    """One line with one answer or several."""
+    """One line with one or more answers."""
 
     id: Identifier
     question: str
@@ -80,7 +80,7 @@ PLAIN = TypeAdapter(PlainRecord)
 
 
 def recognises(record: Mapping[str, Any]) -> bool:
-    """Whether the fields are QED's, or those of a plain record, whose answers are texts."""
+    """Whether the fields are QED's, or those of a plain record with texts as answers."""
     return _is_qed(record) or (
         {"id", "question", "title", "context"} <= record.keys()
         and isinstance(record["context"], str)
@@ -94,9 +94,9 @@ def _is_qed(record: Mapping[str, Any]) -> bool:
 
 
 def read(path: Path) -> Iterator[Instance]:
-    """The Instances of one file; memory: one record, all ids and questions.
+    """The Instances of one file. Memory: one record, all ids and questions.
 
-    DuplicateId where an id is there twice with the same question.
+    Raises DuplicateId for an id that is repeated with the same question.
     """
     wordings, ids = Wordings(), Ids()
     for where, record in stream.records(path, RECORD):
@@ -111,39 +111,40 @@ def read(path: Path) -> Iterator[Instance]:
 
 
 class Wordings:
-    """The questions that were seen under each id."""
+    """The wordings of each question, by id."""
 
     def __init__(self) -> None:
-        """Nothing was seen yet."""
-        self._seen: dict[str, list[str]] = {}
+        """Start without questions."""
+        self._wordings: dict[str, list[str]] = {}
 
-    def add(self, id: str, question: str) -> int | None:  # noqa: A002 - what the field is called
-        """The number of this wording under ``id``, from 1; None where it was there already."""
-        seen = self._seen.setdefault(id, [])
-        if question in seen:
+    def add(self, name: str, question: str) -> int | None:
+        """Add a wording under the id ``name``, and return its number from 1; None for a repeated wording."""
+        wordings = self._wordings.setdefault(name, [])
+        if question in wordings:
             return None
-        seen.append(question)
-        return len(seen)
+        wordings.append(question)
+        return len(wordings)
 
     def name(self, instance: Instance) -> str:
-        """What a file calls ``instance`` so that :func:`read` finds its id again; the wording is then seen."""
+        """Add ``instance``, and return the id in the file from which :func:`read` makes its id again."""
         base, _, number = instance.id.rpartition("#")
-        seen = self._seen.get(base, [])
-        name = base if base == instance.group and number == str(len(seen) + 1) and seen and instance.question not in seen else instance.id
+        wordings = self._wordings.get(base, [])
+        is_next = base == instance.group and number == str(len(wordings) + 1)
+        name = base if is_next and wordings and instance.question not in wordings else instance.id
         self.add(name, instance.question)
         return name
 
 
 def from_record(record: Mapping[str, Any], where: str) -> Instance:
-    """The Instance of a record of either kind; InputError where a field is not what it must be."""
+    """The Instance of a record of either kind. Raises InputError for a wrong field."""
     if _is_qed(record):
         return _from_qed(validated(record, QED, where), where)
     plain = validated(record, PLAIN, where)
     answer = plain.get("answer")
-    given = [[text] for text in ([] if answer is None else [answer]) + plain.get("answers", [])]
+    answers = [[text] for text in ([] if answer is None else [answer]) + plain.get("answers", [])]
     notes = _notes(plain, PlainRecord, "id")
     title, text = plain.get("title"), plain["context"]
-    return _instance(plain["id"], plain["question"], given, _paragraph(title, text), notes)
+    return _instance(plain["id"], plain["question"], answers, _paragraph(title, text), notes)
 
 
 def _from_qed(record: QedRecord, where: str) -> Instance:
@@ -152,21 +153,21 @@ def _from_qed(record: QedRecord, where: str) -> Instance:
     annotation = record.get("annotation")
     selected = annotation.get("selected_sentence") if annotation else None
     faults = list(_faults(answers, selected, text, starts))
-    wrong = {fault.place for fault in faults}
-    sound = None if STARTS in wrong else starts
-    paragraph = _paragraph(record.get("title_text"), text, sound, None if SELECTED in wrong else selected)
+    places = {fault.place for fault in faults}
+    valid_starts = None if STARTS in places else starts
+    paragraph = _paragraph(record.get("title_text"), text, valid_starts, None if SELECTED in places else selected)
     notes = {**_notes(record, QedRecord, "example_id"), "original_nq_answers": answers}
     if "annotation" in record:
         notes["annotation"] = record["annotation"]
-    if sound is None and starts is not None:
+    if valid_starts is None and starts is not None:
         notes[STARTS] = starts
-    given = [list(dict.fromkeys(span["string"] for span in spans)) for spans in answers if spans]
-    return _instance(record["example_id"], record["question_text"], given, paragraph, notes, faults=faults)
+    texts = [list(dict.fromkeys(span["string"] for span in spans)) for spans in answers if spans]
+    return _instance(record["example_id"], record["question_text"], texts, paragraph, notes, faults=faults)
 
 
 def _faults(answers: list[list[Span]], selected: Span | None, text: str, starts: list[int] | None) -> Iterator[Fault]:
-    """Spans that ``text`` has not where they say, and sentences that do not begin one after the other within it."""
-    spans = [(span, f"original_nq_answers.{number}.{place}") for number, given in enumerate(answers) for place, span in enumerate(given)]
+    """Spans that are not at their offsets in ``text``, and offsets of sentences that do not ascend within it."""
+    spans = [(span, f"original_nq_answers.{number}.{place}") for number, answer in enumerate(answers) for place, span in enumerate(answer)]
     for span, place in spans if selected is None else [*spans, (selected, SELECTED)]:
         start, end, string = span["start"], span["end"], span["string"]
         if not 0 <= start <= end <= len(text) or text[start:end] != string:
@@ -177,17 +178,17 @@ def _faults(answers: list[list[Span]], selected: Span | None, text: str, starts:
 
 
 def _paragraph(title: str | None, text: str, starts: list[int] | None = None, selected: Span | None = None) -> Paragraph:
-    marked = None
+    marks = None
     if starts is not None and selected is not None:
         ends = [*starts[1:], len(text)]
-        marked = tuple(n for n, start in enumerate(starts) if start < selected["end"] and ends[n] > selected["start"])
+        marks = tuple(n for n, start in enumerate(starts) if start < selected["end"] and ends[n] > selected["start"])
     return Paragraph(
-        id="0", title=title, text=text, supporting=None, sentences=None if starts is None else tuple(starts), supporting_sentences=marked
+        id="0", title=title, text=text, supporting=None, sentences=None if starts is None else tuple(starts), supporting_sentences=marks
     )
 
 
 def _notes(record: Mapping[str, Any], kind: type, name: str) -> dict[str, Any]:
-    """Unknown fields, and the id where it is text that looks like a number."""
+    """Unknown fields, and the id if it is text that looks like a number."""
     notes = {key: value for key, value in record.items() if key not in kind.__annotations__}
     ambiguous = isinstance(record[name], str) and looks_like_number(record[name])
     return notes | ({name: record[name]} if ambiguous else {})
@@ -196,21 +197,21 @@ def _notes(record: Mapping[str, Any], kind: type, name: str) -> dict[str, Any]:
 def _instance(
     identifier: int | str,
     question: str,
-    given: Sequence[Sequence[str]],
+    annotations: Sequence[Sequence[str]],
     paragraph: Paragraph,
     notes: dict[str, Any],
     *,
     faults: Sequence[Fault] = (),
 ) -> Instance:
-    """Who gives an answer, which may be several spans together, says that the paragraph supports it."""
-    answers, alternatives = of_annotators(given)
+    """The Instance of a question with the answers of all annotators; its paragraph supports any answer."""
+    answers, alternatives = answer_fields(annotations)
     return Instance(
         id=str(identifier),
         question=question,
         paragraphs=(replace(paragraph, supporting=True) if answers else paragraph,),
         answers=answers,
         alternatives=alternatives,
-        answer_type=("none", "span", "spans")[min(len(given[0]), 2)] if given else "none",
+        answer_type=("none", "span", "spans")[min(len(annotations[0]), 2)] if annotations else "none",
         answerable=True,
         group=str(identifier),
         provenance=note_faults(faults, beside=note(NAME, notes)),
@@ -218,7 +219,7 @@ def _instance(
 
 
 def to_record(instance: Instance, name: str | None = None) -> dict[str, Any]:
-    """The record of a question over one paragraph, with the id ``name``; BrokenInput where there are more paragraphs, or none."""
+    """The record of a question over one paragraph, with the id ``name``. Raises BrokenInput for any other number of paragraphs."""
     if len(instance.paragraphs) != 1:
         raise BrokenInput(
             f"instance {instance.id}: a single-hop record holds one paragraph, and this question has {len(instance.paragraphs)}; "
@@ -230,7 +231,7 @@ def to_record(instance: Instance, name: str | None = None) -> dict[str, Any]:
 
 
 def _qed(instance: Instance, notes: Mapping[str, Any], name: str) -> dict[str, Any] | None:
-    """QED's record, or None where it was none or its notes do not fit the question any more."""
+    """QED's record, or None if the question comes from elsewhere or its note does not fit it any more."""
     if "original_nq_answers" not in notes:
         return None
     (paragraph,) = instance.paragraphs
@@ -245,11 +246,10 @@ def _qed(instance: Instance, notes: Mapping[str, Any], name: str) -> dict[str, A
         again = from_record(record, f"instance {instance.id}")
     except InputError:
         return None
-    same = (again.answers, again.alternatives) == (instance.answers, instance.alternatives) and again.paragraphs[
-        0
-    ].supporting_sentences == paragraph.supporting_sentences
-    # A place that never held does not hold now; one that no longer holds does not fit.
-    return record if same and noted_places(again) == noted_places(instance) else None
+    has_same_answers = (again.answers, again.alternatives) == (instance.answers, instance.alternatives)
+    has_same_marks = again.paragraphs[0].supporting_sentences == paragraph.supporting_sentences
+    # Offsets that were wrong from the start may stay wrong; newly wrong ones show that the text has changed.
+    return record if has_same_answers and has_same_marks and noted_places(again) == noted_places(instance) else None
 
 
 def _plain(instance: Instance, notes: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -261,11 +261,11 @@ def _plain(instance: Instance, notes: Mapping[str, Any], name: str) -> dict[str,
     if len(instance.answers) > 1:
         record["answers"] = list(instance.answers)
     record |= {"title": paragraph.title, "context": paragraph.text}
-    held = {*PlainRecord.__annotations__, *QedRecord.__annotations__}
-    return record | {key: value for key, value in notes.items() if key not in held}
+    known_fields = {*PlainRecord.__annotations__, *QedRecord.__annotations__}
+    return record | {key: value for key, value in notes.items() if key not in known_fields}
 
 
 def write(instances: Iterable[Instance], path: Path) -> None:
-    """Write one file, line by line; memory: all ids and questions."""
+    """Write one file, line by line. Memory: all ids and questions."""
     wordings = Wordings()
     write_lines((to_record(instance, wordings.name(instance)) for instance in instances), path)

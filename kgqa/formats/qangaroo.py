@@ -1,8 +1,8 @@
 """QAngaroo's JSON: ``id, query, answer, candidates, supports[, annotations]``, a list of records per file (Welbl et al. 2018).
 
-As the official files do it: in WikiHop query, answer and candidates are lower-cased and the texts are not; in MedHop drugs and proteins are
-replaced by their ids everywhere. Which of the two an Instance wants is in its provenance (``surface``); one that says nothing is written as
-it is. The format has no place for paragraph ids, titles, mentions, chains, grades and aliases.
+Official files of WikiHop have query, answer and candidates in lower case, but not the texts; those of MedHop replace drugs and proteins by
+their ids everywhere. The field ``surface`` of the provenance selects one of the two; an Instance without it is written unchanged. The
+format cannot hold paragraph ids, titles, mentions, chains, grades and aliases.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 
 from kgqa.errors import BrokenInput
 from kgqa.formats.json import stream
-from kgqa.formats.json.validate import Ids, Open
+from kgqa.formats.json.validate import Open, unique
 from kgqa.formats.json.write import write_list
 from kgqa.formats.provenance import everything, note, noted
 from kgqa.records import Candidate, Instance, Paragraph
@@ -26,14 +26,15 @@ PURPOSE = "QAngaroo's JSON (WikiHop, MedHop): a query, candidates and supporting
 SUFFIX = ".json"
 NAME = "qangaroo"
 NOT_HELD = ("paragraph ids", "titles", "mentions", "supporting marks", "chains", "grades", "aliases of the answer", "provenance")
-"""What an Instance may have and this format cannot hold; exporting says so."""
+"""Fields of an Instance that this format cannot hold, for the message of ``kgqa export``."""
 PLACEHOLDER = "___MASK"
-"""With which what stands for a candidate begins in a masked twin; ``IS_PLACEHOLDER`` is all of it, in whatever spelling."""
+"""The beginning of a masked candidate."""
 IS_PLACEHOLDER = re.compile(r"_*MASK\d+_*")
+"""Matches a whole masked candidate, in any spelling."""
 
 
 class Record(Open):
-    """One question of an official file; some also have ``annotations``, three people's judgements each of two things."""
+    """One question of an official file; some have ``annotations``, three annotators' judgements of two aspects."""
 
     id: str
     query: str
@@ -44,8 +45,8 @@ class Record(Open):
 
 
 RECORD = TypeAdapter(Record)
-HELD = frozenset({"id", "query", "answer", "candidates", "supports"})
-"""Fields that have a place in an Instance; all others are noted."""
+INSTANCE_FIELDS = frozenset({"id", "query", "answer", "candidates", "supports"})
+"""Fields that an Instance holds; all others are noted."""
 
 
 def recognises(record: Mapping[str, Any]) -> bool:
@@ -54,19 +55,19 @@ def recognises(record: Mapping[str, Any]) -> bool:
 
 
 def to_record(instance: Instance) -> dict[str, Any]:
-    """The official record of a multiple-choice Instance with one answer; BrokenInput where it is no such question.
+    """The official record of a multiple-choice Instance with one answer. Raises BrokenInput for any other question.
 
-    What a recipe made, or was answered in free words, is held to what official files promise; what was read may break it.
+    The answer must be one of distinct candidates, except in a question that was read from such a file and broke this rule already.
     """
     if instance.candidates is None or not instance.answers:
         raise BrokenInput(f"instance {instance.id}: QAngaroo holds questions with candidates and one answer only; this one has none.")
     surface, query = _recipe_notes(instance)
-    shown = expressions(instance)
+    texts = expressions(instance)
     record = {
         "id": instance.id,
         "query": instance.question.lower() if surface == "label" else query,
-        "answer": shown[instance.answer_id] if instance.answer_id in shown else instance.answers[0],
-        "candidates": sorted(shown.values()) if surface else list(shown.values()),
+        "answer": texts[instance.answer_id] if instance.answer_id in texts else instance.answers[0],
+        "candidates": sorted(texts.values()) if surface else list(texts.values()),
         "supports": [_support(paragraph, surface) for paragraph in instance.paragraphs],
     }
     if surface or instance.answer_type != "candidate":
@@ -75,7 +76,7 @@ def to_record(instance: Instance) -> dict[str, Any]:
 
 
 def expressions(instance: Instance) -> dict[str, str]:
-    """The id of each candidate → how the official file shows it, which is what predictions name; BrokenInput where notes are damaged."""
+    """Candidate id → its text in the official file, which predictions use. Raises BrokenInput for damaged notes."""
     surface, _ = _recipe_notes(instance)
     return {candidate.id: _expression(candidate, surface) for candidate in instance.candidates or ()}
 
@@ -87,7 +88,7 @@ def _expression(candidate: Candidate, surface: str | None) -> str:
 
 
 def _recipe_notes(instance: Instance) -> tuple[str | None, str]:
-    """How the recipe wants candidates shown, and the query; BrokenInput where its notes are not what a recipe writes."""
+    """The fields ``surface`` and ``query`` of a recipe's provenance. Raises BrokenInput for values that no recipe writes."""
     provenance = everything(instance)
     surface, query = provenance.get("surface"), provenance.get("query", instance.question)
     if surface not in (None, "label", "id") or not isinstance(query, str):
@@ -96,7 +97,7 @@ def _recipe_notes(instance: Instance) -> tuple[str | None, str]:
 
 
 def _support(paragraph: Paragraph, surface: str | None) -> str:
-    """The text, where ids are shown with every mention replaced by its entity's id."""
+    """The paragraph's text; with ``surface`` "id", every mention is replaced by its entity's id."""
     if surface != "id" or not paragraph.mentions:
         return paragraph.text
     parts, at = [], 0
@@ -110,7 +111,7 @@ def _support(paragraph: Paragraph, surface: str | None) -> str:
 
 
 def from_record(record: Record) -> Instance:
-    """The Instance of an official record, masked or not; the id of a candidate is its text, and ``<text>#2`` where it is there again."""
+    """The Instance of an official record, masked or not; a candidate's id is its text, with ``#2`` and so on for repeated texts."""
     return Instance(
         id=record["id"],
         question=record["query"],
@@ -123,21 +124,21 @@ def from_record(record: Record) -> Instance:
         candidates=_candidates(record["candidates"]),
         answerable=True,
         group=record["id"],
-        provenance=note(NAME, {key: value for key, value in record.items() if key not in HELD}),
+        provenance=note(NAME, {key: value for key, value in record.items() if key not in INSTANCE_FIELDS}),
     )
 
 
 def _candidates(texts: Sequence[str]) -> tuple[Candidate, ...]:
     if len(set(texts)) == len(texts):
         return tuple([Candidate(id=text, text=text) for text in texts])
-    taken, seen, found = set(texts), set[str](), []
+    ids, earlier_texts, candidates = set(texts), set[str](), []
     for text in texts:
-        free = (f"{text}#{number}" for number in count(2))
-        name = text if text not in seen else next(name for name in free if name not in taken)
-        taken.add(name)
-        seen.add(text)
-        found.append(Candidate(id=name, text=text))
-    return tuple(found)
+        options = (f"{text}#{number}" for number in count(2))
+        name = text if text not in earlier_texts else next(name for name in options if name not in ids)
+        ids.add(name)
+        earlier_texts.add(text)
+        candidates.append(Candidate(id=name, text=text))
+    return tuple(candidates)
 
 
 def _check(record: Mapping[str, Any], where: str) -> None:
@@ -145,8 +146,8 @@ def _check(record: Mapping[str, Any], where: str) -> None:
     if record["answer"] not in candidates:
         raise BrokenInput(f"{where}, field 'answer': {record['answer']!r} is not among the candidates; fix or drop the record.")
     if len(set(candidates)) != len(candidates):
-        twice = next(text for text in candidates if candidates.count(text) > 1)
-        raise BrokenInput(f"{where}, field 'candidates': {twice!r} is there twice; fix or drop the record.")
+        duplicate = next(text for text in candidates if candidates.count(text) > 1)
+        raise BrokenInput(f"{where}, field 'candidates': {duplicate!r} is there twice; fix or drop the record.")
 
 
 def write(instances: Iterable[Instance], path: Path) -> None:
@@ -155,8 +156,5 @@ def write(instances: Iterable[Instance], path: Path) -> None:
 
 
 def read(path: Path) -> Iterator[Instance]:
-    """The Instances of one official file; memory: one record, and all ids. Raises InputError with file, record and field."""
-    ids = Ids()
-    for where, record in stream.records(path, RECORD):
-        ids.add(record["id"], where)
-        yield from_record(record)
+    """The Instances of one official file. Memory: one record and all ids. Raises InputError with file, record and field."""
+    return unique((where, from_record(record)) for where, record in stream.records(path, RECORD))

@@ -1,8 +1,9 @@
-"""Quoref's JSON: SQuAD 1.1's form, in which several answers of a question are the parts of one (Dasigi et al. 2019).
+"""Quoref's JSON: SQuAD 1.1's form, but several answers of a question are parts of one answer (Dasigi et al. 2019).
 
-Nothing in a file says so but its answers. Where annotators gave alternatives, as in SQuAD's dev set, these are mostly equal, one holds the
-other, or they overlap: of SQuAD 1.1's 10,567 questions with several answers those of 37 do not. Parts are different texts at different
-places. A file is Quoref's where that holds for more than half of the questions with several answers; whoever knows better names ``squad``.
+Only its answers tell such a file from SQuAD's. Alternatives of several annotators, as in SQuAD's dev set, are mostly equal, or one contains
+or overlaps the other; among SQuAD 1.1's 10,567 questions with several answers only 37 are exceptions. Parts are different texts at
+different offsets. A file is recognised as Quoref's if more than half of its questions with several answers have parts; a user may name
+``squad`` instead.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 
 from kgqa.errors import BrokenInput
 from kgqa.formats import squad
-from kgqa.formats.squad import FILE, Question, absent_answer, entries, instance_of
+from kgqa.formats.squad import FILE, SquadQuestion, absent_answer, entries, instance_of
 from kgqa.records import Instance
 
 PURPOSE = "Quoref's JSON: SQuAD 1.1's form, where several answers of a question are one answer together"
@@ -23,60 +24,60 @@ SUFFIX = ".json"
 NAME = "quoref"
 VERSION = "1.0"
 PARTS = 0.5
-"""More than this share of the questions with several answers must have parts."""
+"""The share of questions with several answers that must be exceeded by those with parts."""
 
 
 def recognises(record: Mapping[str, Any]) -> bool:
-    """Whether the file is SQuAD 1.1's by its fields, and most of its lists of answers are parts."""
+    """Whether the file has SQuAD 1.1's fields, and most of its lists of answers are parts."""
     return squad.recognises(record) and has_parts(squad.questions_in(record))
 
 
 def has_parts(questions: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether most of those that have several answers have parts of one."""
+    """Whether most questions with several answers have parts of one answer."""
     lists = [answers for question in questions if len(answers := _answers(question)) > 1]
     return sum(map(_are_parts, lists)) > PARTS * len(lists)
 
 
 def _answers(question: Mapping[str, Any]) -> list[tuple[str, int | None]]:
-    """Text and place of each answer, as far as these are what they must be."""
-    answers = question.get("answers")
-    found = [answer for answer in answers if isinstance(answer, dict)] if isinstance(answers, list) else []
-    places = [place if isinstance(place := answer.get("answer_start"), int) else None for answer in found]
-    return [(answer["text"].casefold(), at) for answer, at in zip(found, places, strict=True) if isinstance(answer.get("text"), str)]
+    """Text and offset (None if unknown) of each answer that has a text."""
+    values = question.get("answers")
+    answers = [answer for answer in values if isinstance(answer, dict)] if isinstance(values, list) else []
+    offsets = [offset if isinstance(offset := answer.get("answer_start"), int) else None for answer in answers]
+    return [(answer["text"].casefold(), at) for answer, at in zip(answers, offsets, strict=True) if isinstance(answer.get("text"), str)]
 
 
 def _are_parts(answers: Sequence[tuple[str, int | None]]) -> bool:
-    return not any(_say_the_same(*pair) for pair in combinations(answers, 2))
+    return not any(_overlap(*pair) for pair in combinations(answers, 2))
 
 
-def _say_the_same(one: tuple[str, int | None], other: tuple[str, int | None]) -> bool:
-    """Whether one text holds the other, or they overlap; where a place is not known, whether they share a word."""
-    (text, start), (second, at) = one, other
-    if text in second or second in text:
+def _overlap(first: tuple[str, int | None], second: tuple[str, int | None]) -> bool:
+    """Whether one text contains the other, or they overlap; with an unknown offset, whether they share a word."""
+    (text, start), (other_text, other_start) = first, second
+    if text in other_text or other_text in text:
         return True
-    if start is None or at is None:
-        return bool({*text.split()} & {*second.split()})
-    return start < at + len(second) and at < start + len(text)
+    if start is None or other_start is None:
+        return bool({*text.split()} & {*other_text.split()})
+    return start < other_start + len(other_text) and other_start < start + len(text)
 
 
 def read(path: Path) -> Iterator[Instance]:
-    """The Instances of one file, of which all is in memory. Raises InputError with the question and field."""
+    """The Instances of one file. Memory: the whole file. Raises InputError with the question and field."""
     for entry in entries(path, FILE):
-        yield instance_of(entry, NAME, Question, faults=absent_answer(entry), parts=True)
+        yield instance_of(entry, NAME, SquadQuestion, faults=absent_answer(entry), parts=True)
 
 
 def write(instances: Iterable[Instance], path: Path) -> None:
-    """Write one file; BrokenInput for a question without an answer that had one in this format. Memory: one article."""
+    """Write one file. Raises BrokenInput for an unanswerable question from another format. Memory: one article."""
     squad.write_file(instances, path, to_question, version=VERSION)
 
 
 def to_question(instance: Instance) -> dict[str, Any]:
-    """The official question with the parts of its answer, of alternatives the first; BrokenInput where it has none."""
+    """The official question with the parts of its first answer. Raises BrokenInput for an unanswerable question."""
     notes = squad.notes_of(instance)
     if not instance.answerable and notes.get("answers") != []:
         raise BrokenInput(
             f"instance {instance.id}: it has no answer, and Quoref holds answered questions only; leave it out, or write squad2."
         )
     parts = instance.answers if instance.answer_type == "spans" else instance.answers[:1]
-    written = squad.answers_field(instance if parts == instance.answers else replace(instance, answers=parts), notes)
-    return {**notes.get("question", {}), "id": instance.id, "question": instance.question, **written}
+    answers = squad.answers_field(instance if parts == instance.answers else replace(instance, answers=parts), notes)
+    return {**notes.get("question", {}), "id": instance.id, "question": instance.question, **answers}

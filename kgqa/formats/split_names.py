@@ -1,4 +1,4 @@
-"""Which split a name stands for, and the order of splits."""
+"""The split that a file name stands for, and the order of splits."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import TypeVar
 from kgqa.records import SPLIT_NAMES, SPLITS
 
 _WORDS = re.compile(r"(?<![a-z])(" + "|".join(SPLIT_NAMES) + r")(?![a-z])")
-Of = TypeVar("Of")
+Value = TypeVar("Value")
 
 
 def split_in(name: str) -> str | None:
-    """What the last such word in the ``name`` of a file or folder stands for; None where there is none.
+    """The split of the last word in ``name`` that names one, None without such a word.
 
     >>> split_in("hotpot_train_v1.1"), split_in("validation-00000-of-00001"), split_in("training")
     ('train', 'dev', None)
@@ -22,6 +22,6 @@ def split_in(name: str) -> str | None:
     return SPLIT_NAMES[words[-1]] if words else None
 
 
-def in_order(found: Mapping[str, Of]) -> dict[str, Of]:
-    """Train first, then dev and test, as far as they are there."""
-    return {split: found[split] for split in SPLITS if split in found}
+def in_order(values: Mapping[str, Value]) -> dict[str, Value]:
+    """The splits in the order train, dev, test."""
+    return {split: values[split] for split in SPLITS if split in values}

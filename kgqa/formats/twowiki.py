@@ -1,9 +1,9 @@
 """2WikiMultihopQA's JSON: HotpotQA's fields, and the Wikidata triples that lead to the answer (Ho et al. 2020).
 
-Sentences are joined by a space, which HotpotQA's carry themselves. ``type``, ``entity_ids``, ``evidences`` and ``evidences_id`` are noted
-as they are. Some records of the official files have no paragraphs, and some supporting facts no sentence; these facts are noted. The
-aliases of answers, which version 1.1 of the official scorer takes, are in a file of their own that belongs to scoring. What HotpotQA
-noted of a question is written too.
+Sentences are joined by a space; HotpotQA's sentences begin with it instead. ``type``, ``entity_ids``, ``evidences`` and ``evidences_id``
+are noted. Some records of the official files have no paragraphs, and some supporting facts have no sentence; such facts are noted. The
+aliases of answers, which version 1.1 of the official scorer uses, are in a separate file that belongs to scoring. HotpotQA's note of a
+question is written too.
 """
 
 from __future__ import annotations
@@ -46,36 +46,36 @@ class Record(Open):
     answer_id: NotRequired[str | None]
 
 
-class Notes(Open):
-    """What is noted: all fields that are not ``HELD``, and what else the normal form has no place for."""
+class TwowikiNotes(Open):
+    """A question's note: all fields outside ``INSTANCE_FIELDS``, and the form of the record."""
 
     supporting_facts: NotRequired[hotpotqa.Facts]
-    """Those whose paragraph or sentence is not there."""
+    """Facts whose paragraph or sentence is missing."""
     given_facts: NotRequired[hotpotqa.Facts]
-    """All of them in the order of the record, where that is not the paragraphs'."""
+    """All facts in the record's order, if it differs from the order of the paragraphs."""
     absent_fields: NotRequired[list[str]]
-    """Which of those that are written otherwise the record has not."""
+    """Fields that the record lacks and :func:`to_record` would write."""
     empty_fields: NotRequired[dict[str, Any]]
-    """Those that are there and empty, with what stands there, where they are not written otherwise."""
+    """Empty fields with their values, if :func:`to_record` would leave them out or write another empty value."""
 
 
 RECORD = TypeAdapter(Record)
-NOTES = TypeAdapter(Notes)
-HELD = ("_id", "question", "context", "supporting_facts", "answer", "answer_id")
-"""Fields that the normal form has a place for."""
-OURS = ("given_facts", "absent_fields", "empty_fields")
-"""Notes that are no fields of a record."""
-NOT_NOTED = frozenset({*HELD, *OURS})
+NOTES = TypeAdapter(TwowikiNotes)
+INSTANCE_FIELDS = ("_id", "question", "context", "supporting_facts", "answer", "answer_id")
+"""Fields that an Instance holds."""
+FORM_NOTES = ("given_facts", "absent_fields", "empty_fields")
+"""Fields of a note that are not fields of a record."""
+NOT_COPIED = frozenset({*INSTANCE_FIELDS, *FORM_NOTES})
 MAY_BE_EMPTY = ("context", "supporting_facts", "evidences", "answer", "answer_id")
 
 
 def recognises(record: Mapping[str, Any]) -> bool:
-    """Whether there are HotpotQA's fields and triples, or the ids of the entities that the question is about."""
+    """Whether the record has HotpotQA's ``_id``, and triples or the ids of the question's entities."""
     return "_id" in record and ("evidences" in record or "entity_ids" in record)
 
 
 def read(path: Path) -> Iterator[Instance]:
-    """The Instances of one file; memory: one record, and all ids."""
+    """The Instances of one file. Memory: one record and all ids."""
     ids = Ids()
     for where, record in stream.records(path, RECORD):
         if not recognises(record):
@@ -90,13 +90,13 @@ def from_record(record: Record) -> Instance:
     """The Instance of an official record."""
     facts = None if hotpotqa.hides_gold(record) else record.get("supporting_facts")
     paragraphs, supports = hotpotqa.paragraphs_of(record.get("context", ()), facts, between=BETWEEN)
-    # Where a test file has a place for the answer, it is empty.
+    # Test files with an answer field leave it empty.
     answer = record.get("answer") or None
-    notes = {key: value for key, value in record.items() if key not in NOT_NOTED and (key != "evidences" or value)}
-    notes |= supports.named("supporting_facts")
-    written = ["question"] + (["supporting_facts"] if not record.get("context") else []) + (["answer_id"] if answer else [])
-    empty = _empty(record)
-    notes |= hotpotqa.absent_fields(record, written) | ({"empty_fields": empty} if empty else {})
+    notes = {key: value for key, value in record.items() if key not in NOT_COPIED and (key != "evidences" or value)}
+    notes |= supports.notes("supporting_facts")
+    fields = ["question"] + (["supporting_facts"] if not record.get("context") else []) + (["answer_id"] if answer else [])
+    empty = _empty_fields(record)
+    notes |= hotpotqa.absent_fields(record, fields) | ({"empty_fields": empty} if empty else {})
     return Instance(
         id=record["_id"],
         question=record.get("question", ""),
@@ -110,56 +110,58 @@ def from_record(record: Record) -> Instance:
     )
 
 
-def _empty(record: Record) -> dict[str, Any]:
-    """As in ``Notes``; a list of facts is written otherwise, and the list of triples by which a record is known."""
+def _empty_fields(record: Record) -> dict[str, Any]:
+    """The empty fields of a record that :func:`to_record` would not write with the same value."""
     if all(map(record.get, MAY_BE_EMPTY)):
         return {}
-    written: dict[str, Any] = {} if hotpotqa.hides_gold(record) and record.get("context") else {"supporting_facts": []}
+    defaults: dict[str, Any] = {} if hotpotqa.hides_gold(record) and record.get("context") else {"supporting_facts": []}
     if "entity_ids" not in record:
-        written["evidences"] = []
+        defaults["evidences"] = []
     if record.get("answer"):
-        written["answer_id"] = None
-    found = {field: record.get(field) for field in MAY_BE_EMPTY if field in record and not record.get(field)}
-    return {field: value for field, value in found.items() if field not in written or value != written[field]}
+        defaults["answer_id"] = None
+    empty = {field: record.get(field) for field in MAY_BE_EMPTY if field in record and not record.get(field)}
+    return {field: value for field, value in empty.items() if field not in defaults or value != defaults[field]}
 
 
 def to_record(instance: Instance) -> dict[str, Any]:
-    """The official record; without triples or entity ids it has an empty list of triples, by which it is known."""
-    known_notes = validated(_notes_of(instance), NOTES, f"instance {instance.id}, provenance")
-    notes = {key: value for key, value in known_notes.items() if key not in NOT_NOTED}
-    if "entity_ids" not in notes:
-        notes.setdefault("evidences", [])
+    """The official record. Without triples or entity ids it gets an empty list of triples, from which the format is recognised."""
+    notes = validated(_notes_of(instance), NOTES, f"instance {instance.id}, provenance")
+    record_fields = {key: value for key, value in notes.items() if key not in NOT_COPIED}
+    if "entity_ids" not in record_fields:
+        record_fields.setdefault("evidences", [])
     check_one_part(instance, "2WikiMultihopQA")
     record: dict[str, Any] = {"_id": instance.id, "question": instance.question}
     if instance.paragraphs:
         record["context"] = [[paragraph.title or "", sentences_of(paragraph)] for paragraph in instance.paragraphs]
     if all(paragraph.supporting is not None for paragraph in instance.paragraphs):
-        absent, given = known_notes.get("supporting_facts", []), known_notes.get("given_facts", [])
-        record["supporting_facts"] = hotpotqa.all_facts(instance, absent, given)
+        absent, in_record_order = notes.get("supporting_facts", []), notes.get("given_facts", [])
+        record["supporting_facts"] = hotpotqa.all_facts(instance, absent, in_record_order)
     if instance.answers:
         record["answer"] = instance.answers[0]
     if instance.answer_id is not None or instance.answers:
         record["answer_id"] = instance.answer_id
-    record = hotpotqa.without_absent(record, known_notes)
-    empty = known_notes.get("empty_fields", {})
-    record |= {field: empty[field] for field in MAY_BE_EMPTY if field in empty and not (record.get(field) or notes.get(field))}
-    known = [field for field in Record.__annotations__ if field in record or field in notes]
-    return {field: record.get(field, notes.get(field)) for field in known} | {k: v for k, v in notes.items() if k not in known}
+    record = hotpotqa.without_absent(record, notes)
+    empty = notes.get("empty_fields", {})
+    record |= {field: empty[field] for field in MAY_BE_EMPTY if field in empty and not (record.get(field) or record_fields.get(field))}
+    # Official order first, then unknown fields.
+    order = [field for field in Record.__annotations__ if field in record or field in record_fields]
+    official = {field: record.get(field, record_fields.get(field)) for field in order}
+    return official | {field: value for field, value in record_fields.items() if field not in order}
 
 
 def _notes_of(instance: Instance) -> dict[str, Any]:
-    """This format's own notes, else HotpotQA's; there, a field that is one of this format's may hold anything."""
-    if own := noted(instance, NAME):
-        return own
-    theirs = dict(noted(instance, hotpotqa.NAME))
-    absent = {"supporting_facts": theirs.pop("absent_facts")} if "absent_facts" in theirs else {}
-    odd = {"type"} if not isinstance(theirs.get("type"), str) else set()
-    unfit = odd | {*hotpotqa.OF_TWOWIKI, "answer_id"}
-    return {field: value for field, value in theirs.items() if field not in unfit} | absent
+    """This format's note, else HotpotQA's without fields of this format, which may have any value there."""
+    if note_of_twowiki := noted(instance, NAME):
+        return note_of_twowiki
+    note_of_hotpotqa = dict(noted(instance, hotpotqa.NAME))
+    absent = {"supporting_facts": note_of_hotpotqa.pop("absent_facts")} if "absent_facts" in note_of_hotpotqa else {}
+    wrong_type = {"type"} if not isinstance(note_of_hotpotqa.get("type"), str) else set()
+    unusable = wrong_type | {*hotpotqa.OF_TWOWIKI, "answer_id"}
+    return {field: value for field, value in note_of_hotpotqa.items() if field not in unusable} | absent
 
 
 def sentences_of(paragraph: Paragraph) -> list[str]:
-    """The sentences without the one space that joins them, whichever of the two it was counted with."""
+    """The sentences without the space that joins two of them, whether it ends the first or begins the second."""
     sentences = hotpotqa.sentences_of(paragraph)
     for place in range(len(sentences) - 1):
         if sentences[place].endswith(BETWEEN):

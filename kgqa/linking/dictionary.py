@@ -12,10 +12,11 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from kgqa.arrays.narrow import check_fits
+from kgqa.arrays.int32 import check_fits
 from kgqa.arrays.rows import row_bounds
 from kgqa.arrays.tokens import spellings
 from kgqa.linking.forms import adjectives, plural
+from kgqa.linking.inflections import inflections
 from kgqa.linking.trie import Trie, build_trie
 from kgqa.settings.linking import LinkingSettings
 from kgqa.sources.tables import arrow, frame
@@ -57,6 +58,8 @@ class Dictionary:
     """Whether the entity can be a candidate, so that all its occurrences are recorded."""
     skip: npt.NDArray[np.uint8]
     """Tokens at the beginning that are no part of the mention: the article of "the United Kingdom"."""
+    cut: npt.NDArray[np.uint8]
+    """Characters at the end that are no part of the mention: the ending of an inflected name."""
     name: npt.NDArray[np.uint32]
     """Row of :attr:`names`."""
     names: pl.DataFrame
@@ -64,6 +67,8 @@ class Dictionary:
     part."""
     removed: dict[str, int]
     """Rule → names removed."""
+    endings: tuple[str, ...]
+    """The endings of inflected names that the texts have."""
 
 
 def build_dictionary(
@@ -87,6 +92,7 @@ def build_dictionary(
     texts = frame(documents) if documents is not None else pl.DataFrame(schema={"about": pl.String, "text": pl.String})
     table, removed = _apply_rules(table, texts, settings)
     table = _with_forms(table, frame(facts) if facts is not None else _NO_FACTS, settings)
+    table, endings = _with_inflections(table, documents, settings)
     table = _without_articles(table, settings)
     kept = arrow(table.select("name"))["name"]
     trie, group = build_trie(kept)
@@ -99,6 +105,8 @@ def build_dictionary(
         rank=pl.when(pl.col("priority") >= 0).then(pl.col("priority") % 16 + 4 * (pl.col("priority") // 16)).otherwise(NO_LINK),
     )  # fmt: skip
     table = table.filter(pl.col("group") >= 0).sort("group", "priority", "row", "case", "spelling", "at")
+    if endings:
+        table = table.filter(pl.col("cut") == pl.col("cut").min().over("group"))
     crowded = _crowded(table)
     removed["too many bearers"] = int(crowded.sum())
     table = table.with_columns(priority=pl.when(crowded).then(NO_LINK).otherwise("priority")).filter(
@@ -114,9 +122,11 @@ def build_dictionary(
         priority=table["priority"].cast(pl.Int32).to_numpy(),
         candidate=table["candidate"].to_numpy(),
         skip=table["skip"].to_numpy(),
+        cut=table["cut"].to_numpy(),
         name=table["at"].to_numpy(),
         names=described,
         removed=removed,
+        endings=endings,
     )
 
 
@@ -190,7 +200,7 @@ def _with_features(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSe
     written = pl.when(pl.col("either").fill_null(False)).then(pl.lit(INITIAL, pl.UInt8)).otherwise(pl.lit(EXACT, pl.UInt8))
     exact = (pl.col("letters") <= settings.exact_letters) & ~pl.col("either").fill_null(False)
     case = pl.when(exact).then(pl.lit(EXACT, pl.UInt8)).when(as_written).then(written).otherwise(of_source)
-    return table.with_columns(case=case, skip=pl.lit(0, pl.UInt8)).drop("small", "either")
+    return table.with_columns(case=case, skip=pl.lit(0, pl.UInt8), cut=pl.lit(0, pl.UInt8)).drop("small", "either")
 
 
 def _written_small(table: pl.DataFrame, texts: pl.DataFrame) -> pl.DataFrame:
@@ -235,6 +245,17 @@ def _with_forms(table: pl.DataFrame, facts: pl.DataFrame, settings: LinkingSetti
     derived = derived.with_columns(name="form", links=pl.lit(False), case=pl.lit(EXACT, pl.UInt8)).select(table.columns)
     derived = derived.unique(["row", "name"], keep="first", maintain_order=True)
     return pl.concat([table, plurals, derived]).with_columns(adjective=pl.col("name").is_in(single.unique().implode()))
+
+
+def _with_inflections(table: pl.DataFrame, documents: pa.Table | None, settings: LinkingSettings) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Add the inflected forms of names that the texts have; and the endings. English names have none but what an apostrophe parts."""
+    if documents is None or not settings.inflections or settings.language == "en":
+        return table, ()
+    found = inflections(table["name"], documents["text"])
+    forms = (
+        table.drop("cut").join(found.forms, on="name", how="inner", maintain_order="left").with_columns(name="form").select(table.columns)
+    )
+    return pl.concat([table, forms]), found.endings
 
 
 def _without_articles(table: pl.DataFrame, settings: LinkingSettings) -> pl.DataFrame:

@@ -50,6 +50,8 @@ class Linked:
     """``document, reason``: documents that take no part in the traversal."""
     report: dict[str, int]
     """Names removed by each rule, and places left out by each."""
+    endings: tuple[str, ...]
+    """The endings of inflected names that were learned from the texts."""
 
 
 def link_mentions(
@@ -102,6 +104,7 @@ def link_mentions(
             **{f"names: {rule}": count for rule, count in dictionary.removed.items()},
             **{f"places: {rule}": count for rule, count in rejected.items()},
         },
+        endings=dictionary.endings,
     )
 
 

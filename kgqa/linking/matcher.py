@@ -13,9 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from kgqa.arrays.growth import grown
-from kgqa.arrays.kernel import kernel
-from kgqa.arrays.narrow import check_fits
+from kgqa.arrays.int32 import check_fits
+from kgqa.arrays.kernel import grown, kernel
 from kgqa.arrays.particles import BEGINS, ENDS, mark_edges, particle_tables
 from kgqa.arrays.texts import text_buffers
 from kgqa.arrays.tokens import TOKEN_STEP, character_tables, tokenize
@@ -28,7 +27,7 @@ from kgqa.settings.workers import worker_count
 ENTRY = np.dtype(
     [
         ("spelling", np.uint64), ("entity", np.int32), ("priority", np.int32),
-        ("case", np.uint8), ("candidate", np.bool_), ("skip", np.uint8),
+        ("case", np.uint8), ("candidate", np.bool_), ("skip", np.uint8), ("cut", np.uint8),
     ],
     align=True,
 )  # fmt: skip
@@ -236,6 +235,11 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                     if case != FREE and stack_spelling[level] - (initials[i] if case == INITIAL else zero) != entries[entry].spelling:
                         continue
                     entity = entries[entry].entity
+                    end = stop
+                    for _ in range(entries[entry].cut):
+                        end -= 1
+                        while data[begin + end] & 0xC0 == 0x80:
+                            end -= 1
                     # Entries are ordered by priority, then entity, so that the best claim is written first.
                     if links and entries[entry].priority >= 0:  # else NO_LINK
                         if context < 0:
@@ -250,7 +254,7 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                                 mentions = grown(mentions, mention_count + 1)
                             mentions[mention_count, 0] = document
                             mentions[mention_count, 1] = starts[i + min(entries[entry].skip, last - i)]
-                            mentions[mention_count, 2], mentions[mention_count, 3] = stop, entity
+                            mentions[mention_count, 2], mentions[mention_count, 3] = end, entity
                             mentions[mention_count, 4], mentions[mention_count, 5] = entry, context
                             mention_count += 1
                     if occurrences and entries[entry].candidate:
@@ -263,7 +267,7 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                         if found_count == len(found):
                             found = grown(found, found_count + 1)
                         found[found_count, 0], found[found_count, 1] = document, starts[i]
-                        found[found_count, 2], found[found_count, 3] = stop, entity
+                        found[found_count, 2], found[found_count, 3] = end, entity
                         found_count += 1
                 if mention_count > first_pair:
                     linked = True

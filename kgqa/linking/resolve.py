@@ -58,8 +58,9 @@ def resolve(
     degree = np.bincount(heads, minlength=count) + np.bincount(tails, minlength=count)
     known = measures(dictionary, usage, degree, settings)
     name = dictionary.name[pairs.entry].astype(np.int64)
-    before, after, letter = _beside_names(pairs)
-    adjective = _adjectives(pairs, name, after, letter, known, frame(tables["documents"])["text"])
+    stop = pairs.end + dictionary.cut[pairs.entry]
+    before, after, letter = _beside_names(pairs, stop)
+    adjective = _adjectives(pairs, stop, name, after, letter, known, frame(tables["documents"])["text"])
     texts = frame(tables["documents"])["text"]
     said = _said(pairs, name, dictionary, texts)
     sure = _certain(pairs, name, known, before, after, letter) & ~adjective[name] & (said != CONTRADICTED)
@@ -99,6 +100,7 @@ def _said(pairs: Pairs, name: npt.NDArray[np.int64], dictionary: Dictionary, tex
 
 def _adjectives(
     pairs: Pairs,
+    stop: npt.NDArray[np.int32],
     name: npt.NDArray[np.int64],
     after: npt.NDArray[np.int32],
     letter: npt.NDArray[np.int32],
@@ -113,7 +115,7 @@ def _adjectives(
     attributive = np.bincount(name[noun], minlength=names)
     often = (attributive >= SEEN) & (attributive > ATTRIBUTIVE * number)
     rows = np.flatnonzero(noun & often[name])
-    following = pl.DataFrame({"name": name[rows], "end": pairs.end[rows], "text": texts.gather(pairs.document[rows])})
+    following = pl.DataFrame({"name": name[rows], "end": stop[rows], "text": texts.gather(pairs.document[rows])})
     following = following.select("name", word=pl.col("text").str.slice(pl.col("end") + 1, 12).str.extract(r"^(\S+)"))
     # "the Aisne department" is always the same noun.
     most = following.group_by("name", "word").len().group_by("name").agg(pl.col("len").max())
@@ -136,12 +138,13 @@ def _numbers(values: pa.ChunkedArray, ids: pa.ChunkedArray) -> npt.NDArray[np.in
     return rows
 
 
-def _beside_names(pairs: Pairs) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """The three parts of the contexts; a capitalised word after a place that begins another place is a name, if it is no common noun."""
+def _beside_names(pairs: Pairs, stop: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """The three parts of the contexts; a capitalised word after a place that begins another place is a name, if it is no common noun;
+    ``stop``: where words of places end."""
     before, after, letter = parts(pairs.context)
     first = np.flatnonzero(np.diff(pairs.place, prepend=-1))
     follows = np.zeros(len(first), np.bool_)
-    follows[:-1] = (pairs.document[first[:-1]] == pairs.document[first[1:]]) & (pairs.end[first[:-1]] + 1 == pairs.start[first[1:]])
+    follows[:-1] = (pairs.document[first[:-1]] == pairs.document[first[1:]]) & (stop[first[:-1]] + 1 == pairs.start[first[1:]])
     # A common noun with a capital goes on with the name, be it a name itself: "Colchester County".
     return before, np.where((after == PROPER_CAPITAL) & follows[pairs.place], NAME, after).astype(np.int32), letter
 

@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from kgqa.arrays.hashes import mixed, table_size
+from kgqa.arrays.int32 import check_fits
 from kgqa.arrays.kernel import kernel
-from kgqa.arrays.narrow import check_fits
 from kgqa.arrays.tokens import token_hashes
 
 EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)

@@ -1,12 +1,13 @@
-"""Bootstrap intervals of means (Efron 1979): what the mean would have been on other questions of the same kind."""
+"""Bootstrap intervals of means (Efron 1979)."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from kgqa.arrays.draws import draw
 from kgqa.errors import InputError
 
 RESAMPLES = 1000
@@ -24,10 +25,10 @@ class Interval:
 
 
 def interval(scores: Collection[float], *, rng: np.random.Generator, resamples: int = RESAMPLES) -> Interval:
-    """The interval of the mean of one score per question, or per group where scoring is by group; InputError without scores.
+    """The 95% interval of the mean of one score per question, or per group if scoring is by group. Raises InputError without scores.
 
-    Resampling n scores with replacement and counting how often each distinct one comes is a multinomial draw, exactly; F1 of 100,000
-    questions has some hundreds of distinct values, and only those are drawn. The same scores in another order give the same interval.
+    Resampling n scores with replacement and counting each distinct value is exactly a multinomial draw. F1 over 100,000 questions has a few
+    hundred distinct values, and only those are drawn. The order of the scores does not change the interval.
     """
     if not len(scores):
         raise InputError("There is no score to compute an interval from.")
@@ -40,3 +41,16 @@ def interval(scores: Collection[float], *, rng: np.random.Generator, resamples: 
         means[first : first + step] = (draws * values).sum(axis=1) / len(scores)
     low, high = np.percentile(means, [2.5, 97.5])
     return Interval(mean=float((counts * values).sum() / len(scores)), low=float(low), high=float(high))
+
+
+def intervals(per_record: Mapping[str, Mapping[str, float]], *, scale: float, seed: int) -> dict[str, Interval]:
+    """Score → mean and 95% interval of its values, times ``scale``.
+
+    Each score has its own draws, so its interval does not depend on which other scores are computed.
+    """
+    interval_of = {}
+    for name, values in per_record.items():
+        rng = np.random.default_rng(draw(purpose=f"interval of {name}", seed=seed, id="all"))
+        mean_interval = interval(values.values(), rng=rng)
+        interval_of[name] = Interval(mean=scale * mean_interval.mean, low=scale * mean_interval.low, high=scale * mean_interval.high)
+    return interval_of

@@ -20,7 +20,7 @@ OFFICIAL = tuple(f"{prefix}{name}" for prefix in ("", "sp_", "joint_") for name 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class HotpotQAGold:
     """Gold of a question: answer and supporting facts."""
 
     answer: str
@@ -28,33 +28,33 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prediction:
-    """What a system says; None where it says nothing about it."""
+class HotpotQAPrediction:
+    """A system's prediction; a part is None if the file has none for this question."""
 
     answer: str | None = None
     support: frozenset[Fact] | None = None
 
 
-def hotpotqa(gold: Mapping[str, Question], predictions: Mapping[str, Prediction]) -> Scores:
-    """Means over all gold questions: what is missing counts 0, and makes the joint scores 0; unknown ids are ignored."""
+def hotpotqa(gold: Mapping[str, HotpotQAGold], predictions: Mapping[str, HotpotQAPrediction]) -> Scores:
+    """Means over all gold questions. A missing part counts 0 and makes the joint scores 0; unknown ids are ignored."""
     missing, extra = unmatched(gold, predictions)
     per_record: dict[str, dict[str, float]] = {}
     for key, question in gold.items():
-        predicted = predictions.get(key, Prediction())
+        predicted = predictions.get(key, HotpotQAPrediction())
         answer = NOTHING if predicted.answer is None else answer_overlap(predicted.answer, question.answer)
         support = paragraphs = NOTHING
         if predicted.support is not None:
             support = set_overlap(predicted.support, question.support)
             paragraphs = set_overlap(titles(predicted.support), titles(question.support))
         record(per_record, key, {"": answer, "sp_": support, "joint_": joint(answer, support), "paragraph_": paragraphs})
-    found = {name: mean(values) for name, values in per_record.items()}
-    official = {name: found[name] for name in OFFICIAL}
+    means = {name: mean(values) for name, values in per_record.items()}
+    official = {name: means[name] for name in OFFICIAL}
     parts = missing_parts(gold, predictions, {"answer": "answer", "sp": "support"})
-    return Scores(official=official, unrounded=found, per_record=per_record, missing=missing, missing_parts=parts, extra=extra)
+    return Scores(official=official, unrounded=means, per_record=per_record, missing=missing, missing_parts=parts, extra=extra)
 
 
 def answer_overlap(prediction: str, gold: str) -> Overlap:
-    """F1, precision and recall are 0 where one side is yes, no or noanswer and the other is not the same, and without a common token."""
+    """SQuAD's overlap, but F1, precision and recall are 0 where one side is yes, no or noanswer and the other side differs."""
     left, right = normalize(prediction), normalize(gold)
     if left != right and (left in CLOSED or right in CLOSED):
         return NOTHING
@@ -62,7 +62,7 @@ def answer_overlap(prediction: str, gold: str) -> Overlap:
 
 
 def titles(facts: frozenset[Fact]) -> frozenset[str]:
-    """The paragraphs that supporting sentences stand in."""
+    """Titles of the paragraphs that contain these supporting sentences."""
     return frozenset(title for title, _ in facts)
 
 

@@ -1,4 +1,6 @@
-"""How far annotators agree: Cohen's kappa (1960) of two, Fleiss' (1971) of several, and how often there is no majority."""
+"""Inter-annotator agreement: Cohen's kappa (1960) for two annotators, Fleiss' (1971) for several, and the share of items without a
+majority.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,11 @@ class Agreement:
 
     items: int
     annotators: int
-    """Of each item; they need not be the same people."""
+    """Annotators per item; they need not be the same people for every item."""
     kappa: float | None
-    """1: they always agree; 0: no more than chance. None where only one category was ever chosen, so that chance explains everything."""
+    """1 is perfect agreement, 0 is chance. None if only one category was ever chosen: chance then explains everything."""
     without_majority: float
-    """The share of items, between 0 and 1, on which no category has more than half of the annotators."""
+    """The share of items, from 0 to 1, on which no category was chosen by more than half of the annotators."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,26 +30,29 @@ class PairAgreement:
 
     items: int
     same: int
-    """Items on which they chose the same category."""
+    """Items for which both chose the same category."""
     kappa: float | None
-    """1: they always agree; 0: no more than chance. None where both chose one and the same category throughout."""
+    """1 is perfect agreement, 0 is chance. None if both chose the same single category throughout."""
 
 
 def cohen(first: Sequence[str], second: Sequence[str]) -> PairAgreement:
-    """The agreement of two annotators, whose categories stand in the same order of items; InputError where there is none, or they differ.
+    """Agreement of two annotators whose categories are in the same order of items. Raises InputError if there are none, or lengths differ.
 
-    Cohen's chance is that of two people with habits of their own; Fleiss' takes both for the same.
+    Cohen's chance agreement uses each annotator's own distribution; Fleiss' pools them.
 
     >>> cohen(["yes", "yes", "no", "no"], ["yes", "no", "no", "no"]).kappa
     0.5
     """
     if not first or len(first) != len(second):
         raise InputError(f"Cohen's kappa needs items that both judged; the one has {len(first)} judgements and the other {len(second)}.")
-    items, same = len(first), sum(one == other for one, other in zip(first, second, strict=True))
-    mine, theirs = Counter(first), Counter(second)
-    chance = sum(mine[category] * theirs[category] for category in mine)
-    kappa = (same * items - chance) / (items * items - chance) if chance < items * items else None
-    return PairAgreement(items=items, same=same, kappa=kappa)
+    items, agreements = (
+        len(first),
+        sum(first_category == second_category for first_category, second_category in zip(first, second, strict=True)),
+    )
+    first_counts, second_counts = Counter(first), Counter(second)
+    chance = sum(first_counts[category] * second_counts[category] for category in first_counts)
+    kappa = (agreements * items - chance) / (items * items - chance) if chance < items * items else None
+    return PairAgreement(items=items, same=agreements, kappa=kappa)
 
 
 def fleiss(items: Sequence[Sequence[str]]) -> Agreement:
@@ -64,14 +69,14 @@ def fleiss(items: Sequence[Sequence[str]]) -> Agreement:
                 f"item {number}: it has {len(categories)} annotators and the first has {annotators}; Fleiss' kappa needs the same number."
             )
     pairs = annotators * (annotators - 1)
-    agreeing = sum(count * (count - 1) for categories in items for count in Counter(categories).values())
-    observed = agreeing / pairs / len(items)
-    chosen = Counter(category for categories in items for category in categories)
-    expected = sum((count / chosen.total()) ** 2 for count in chosen.values())
+    agreeing_pairs = sum(count * (count - 1) for categories in items for count in Counter(categories).values())
+    observed = agreeing_pairs / pairs / len(items)
+    category_counts = Counter(category for categories in items for category in categories)
+    expected = sum((count / category_counts.total()) ** 2 for count in category_counts.values())
     return Agreement(
         items=len(items),
         annotators=annotators,
-        kappa=(observed - expected) / (1 - expected) if len(chosen) > 1 else None,
+        kappa=(observed - expected) / (1 - expected) if len(category_counts) > 1 else None,
         without_majority=sum(majority(categories) is None for categories in items) / len(items),
     )
 

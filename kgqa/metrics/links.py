@@ -1,4 +1,4 @@
-"""IIRC's link prediction: which of a paragraph's links lead to what the question needs (Ferguson et al. 2020)."""
+"""IIRC's link prediction: which links of a paragraph lead to the context that the question needs (Ferguson et al. 2020)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from kgqa.metrics.scores import Scores, mean, unmatched
 
 
 def link_prediction(gold: Mapping[str, frozenset[str]], predictions: Mapping[str, frozenset[str]]) -> Scores:
-    """``precision`` and ``recall``, averaged over questions, and ``f1`` of the two averages, between 0 and 1.
+    """``precision`` and ``recall``, averaged over questions, and ``f1`` of the two averages, from 0 to 1.
 
-    A question without gold links for which none are predicted has 1 and 1; otherwise an empty side has 0. A missing id counts 0.
+    A question without gold links and without predicted links scores 1 and 1; otherwise an empty side scores 0. A missing id counts 0.
     """
     missing, extra = unmatched(gold, predictions)
     per_record: dict[str, dict[str, float]] = {"precision": {}, "recall": {}}
@@ -24,6 +24,6 @@ def link_prediction(gold: Mapping[str, frozenset[str]], predictions: Mapping[str
         else:
             _, _, precision, recall = set_overlap(predicted, links)
         per_record["precision"][key], per_record["recall"][key] = precision, recall
-    found = {name: mean(values) for name, values in per_record.items()}
-    found["f1"] = harmonic(found["precision"], found["recall"])
-    return Scores(official=found, unrounded=found, per_record=per_record, missing=missing, extra=extra)
+    means = {name: mean(values) for name, values in per_record.items()}
+    means["f1"] = harmonic(means["precision"], means["recall"])
+    return Scores(official=means, unrounded=means, per_record=per_record, missing=missing, extra=extra)

@@ -15,8 +15,8 @@ SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """What is right for one line of the gold file."""
+class MuSiQueGold:
+    """Gold of one line of the gold file."""
 
     id: str
     answers: tuple[str, ...]
@@ -27,8 +27,8 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prediction:
-    """What a system says in one line of its file."""
+class MuSiQuePrediction:
+    """A system's prediction for one line of its file."""
 
     id: str
     answer: str
@@ -36,36 +36,36 @@ class Prediction:
     answerable: bool
 
 
-def musique(gold: Sequence[Question], predictions: Sequence[Prediction]) -> Scores:
+def musique(gold: Sequence[MuSiQueGold], predictions: Sequence[MuSiQuePrediction]) -> Scores:
     """``answer_f1, answer_em, support_f1`` over the answerable questions, whatever answerability was predicted.
 
-    Where some question is unanswerable, ``group_answer_sufficiency_f1`` and ``group_support_sufficiency_f1`` over the pairs too.
-    ``support_em`` is ours. InputError where the two do not have the same ids line by line, and where an id is not once answerable and
-    once not in a set with unanswerable questions; DuplicateId where one occurs twice in a set without.
+    If some questions are unanswerable, also ``group_answer_sufficiency_f1`` and ``group_support_sufficiency_f1`` over the pairs.
+    ``support_em`` is our addition. Raises InputError if the ids differ line by line, or a set with unanswerable questions does not have
+    each id once answerable and once not; DuplicateId if an id occurs twice in a set without unanswerable questions.
     """
     _check_aligned(gold, predictions)
     per_record: dict[str, dict[str, float]] = {name: {} for name in ("answer_f1", "answer_em", "support_f1", "support_em")}
-    wrong: set[str] = set()
+    misjudged: set[str] = set()
     for question, predicted in zip(gold, predictions, strict=True):
         if predicted.answerable != question.answerable:
-            wrong.add(question.id)
+            misjudged.add(question.id)
         if question.answerable:
             exact, f1 = gold_scores(predicted.answer, question.answers)
             support = set_overlap(predicted.support, question.support)
             # Two empty sets agree fully here, other than in HotpotQA; otherwise EM implies F1.
-            found = {"answer_f1": f1, "answer_em": exact, "support_f1": max(support.f1, support.em), "support_em": support.em}
-            for name, value in found.items():
+            question_scores = {"answer_f1": f1, "answer_em": exact, "support_f1": max(support.f1, support.em), "support_em": support.em}
+            for name, value in question_scores.items():
                 per_record[name][question.id] = value
     if not all(question.answerable for question in gold):
         for part in ("answer", "support"):
             scores = per_record[f"{part}_f1"]
-            per_record[f"group_{part}_sufficiency_f1"] = {key: 0.0 if key in wrong else value for key, value in scores.items()}
+            per_record[f"group_{part}_sufficiency_f1"] = {key: 0.0 if key in misjudged else value for key, value in scores.items()}
     means = {name: mean(values) for name, values in per_record.items()}
     official = {name: round(value, 3) for name, value in means.items() if name != "support_em"}
     return Scores(official=official, unrounded=means, per_record=per_record)
 
 
-def _check_aligned(gold: Sequence[Question], predictions: Sequence[Prediction]) -> None:
+def _check_aligned(gold: Sequence[MuSiQueGold], predictions: Sequence[MuSiQuePrediction]) -> None:
     if not gold:
         raise InputError("There is nothing to score: the gold data holds no question.")
     if len(gold) != len(predictions):
@@ -83,16 +83,16 @@ def _check_aligned(gold: Sequence[Question], predictions: Sequence[Prediction]) 
     _check_groups(gold)
 
 
-def _check_groups(gold: Sequence[Question]) -> None:
+def _check_groups(gold: Sequence[MuSiQueGold]) -> None:
     groups: dict[str, list[bool]] = {}
     for question in gold:
         groups.setdefault(question.id, []).append(question.answerable)
-    full = not all(question.answerable for question in gold)
+    has_unanswerable = not all(question.answerable for question in gold)
     for key, members in groups.items():
-        if full and sorted(members) != [False, True]:
+        if has_unanswerable and sorted(members) != [False, True]:
             raise InputError(
                 f"question {key}: it has {sum(members)} answerable and {len(members) - sum(members)} unanswerable instances; "
                 "a set with unanswerable questions needs one of each."
             )
-        if not full and len(members) > 1:
+        if not has_unanswerable and len(members) > 1:
             raise DuplicateId(f"question {key}: it occurs {len(members)} times, each time answerable; keep one.")

@@ -1,4 +1,4 @@
-"""How answers are made comparable: SQuAD's way, which HotpotQA, DiRe, 2WikiMultihopQA, MuSiQue and QAngaroo use too.
+"""Normalisation of answers as SQuAD does it; HotpotQA, DiRe, 2WikiMultihopQA, MuSiQue and QAngaroo use it too.
 
 DROP has its own, in ``drop.py``.
 """
@@ -10,12 +10,12 @@ import string
 
 ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = string.punctuation.encode()
-_CODEC = ("utf-8", "surrogatepass")
+_ENCODING = ("utf-8", "surrogatepass")
 
 
 def without_punctuation(text: str) -> str:
-    """The text without ASCII punctuation; nothing is left in its place, so that ``U.S.`` becomes ``US``."""
-    return text.encode(*_CODEC).translate(None, _PUNCTUATION).decode(*_CODEC)  # sooner done than str.translate
+    """The text without ASCII punctuation. Nothing replaces it: ``U.S.`` becomes ``US``."""
+    return text.encode(*_ENCODING).translate(None, _PUNCTUATION).decode(*_ENCODING)  # sooner done than str.translate
 
 
 def normalize(text: str) -> str:

@@ -1,4 +1,4 @@
-"""How much of a prediction is in the gold and the other way round, over token multisets and over sets."""
+"""Overlap of a prediction with the gold, over token multisets and over sets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Overlap(NamedTuple):
 
 
 NOTHING = Overlap()
-"""The scores of what was not predicted."""
+"""The scores of a missing prediction."""
 
 
 def harmonic(precision: float, recall: float) -> float:
@@ -26,7 +26,7 @@ def harmonic(precision: float, recall: float) -> float:
 
 
 def token_overlap(predicted: Sequence[str], gold: Sequence[str]) -> Overlap:
-    """Over multisets: a token counts as often as both sides have it; all 0 without a common token but EM, which is 1 where both are empty.
+    """Overlap of multisets: a token counts as often as both sides have it. Without a common token all is 0, except EM of two empty sides.
 
     >>> round(token_overlap("new york new york".split(), "new york".split()).f1, 2)
     0.67
@@ -40,7 +40,7 @@ def token_overlap(predicted: Sequence[str], gold: Sequence[str]) -> Overlap:
 
 
 def set_overlap(predicted: Set[Hashable], gold: Set[Hashable]) -> Overlap:
-    """Over sets: all 0 where nothing is shared but EM, which is 1 where the sets are equal, empty ones too."""
+    """Overlap of sets. Without a common member all is 0, except EM of two empty sets, which is 1."""
     common = len(predicted & gold)
     precision = common / len(predicted) if predicted else 0.0
     recall = common / len(gold) if gold else 0.0
@@ -48,7 +48,7 @@ def set_overlap(predicted: Set[Hashable], gold: Set[Hashable]) -> Overlap:
 
 
 def joint(*parts: Overlap) -> Overlap:
-    """All at once, as HotpotQA joins answer and support: precisions multiplied, recalls multiplied, F1 from the two, EM multiplied."""
+    """HotpotQA's joint score: the products of precisions, recalls and EMs, and the F1 of the joint precision and recall."""
     em = precision = recall = 1.0
     for part in parts:
         em, precision, recall = em * part.em, precision * part.precision, recall * part.recall

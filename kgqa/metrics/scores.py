@@ -1,4 +1,4 @@
-"""What every scorer returns, and the little that they share: who is missing, and how official scripts add up."""
+"""The result type of all scorers, and what they share: unmatched ids, and sums as the official scripts compute them."""
 
 from __future__ import annotations
 
@@ -14,56 +14,58 @@ SHOWN = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scores:
-    """What a scorer found."""
+    """The result of a scorer."""
 
     official: dict[str, Any]
-    """The official script's own names, with the values that it prints: on its scale and in its rounding.
+    """The official script's own names with the values that it prints, on its scale and with its rounding.
 
-    Numbers, but for DROP's ``types``: type of answer → what the script prints of its questions.
+    All are numbers, except DROP's ``types``: type of answer → the script's scores for its questions.
     """
     unrounded: dict[str, float]
-    """The same before rounding, and after them what the official script does not report."""
+    """The same before rounding, followed by scores that the official script does not report."""
     per_record: dict[str, dict[str, float]]
-    """Name → id → score between 0 and 1, in the order of the gold; ids are groups where scoring is by group.
+    """Name → id → score from 0 to 1, in gold order; ids are groups if scoring is by group.
 
-    Exactly the names of ``unrounded`` that are means over records are here; a mean over some of the records holds those only.
+    It has exactly the names of ``unrounded`` that are means over records; a mean over some of the records has only those.
     """
     missing: tuple[str, ...] = ()
     """Gold ids without a prediction, in the order of the gold; they count as 0."""
     missing_parts: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Part of a prediction, as its file calls it → gold ids that have a prediction without it, which counts as 0."""
+    """Part of a prediction, under its name in the file → gold ids with a prediction that lacks it; the part counts as 0."""
     extra: tuple[str, ...] = ()
-    """Predicted ids that the gold does not know, in the order of the predictions; they are ignored."""
+    """Predicted ids that the gold lacks, in the order of the predictions; they are ignored."""
 
 
 def unmatched(gold: Iterable[str], predicted: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The ids only the gold has, and those only the predictions have, each in its own order; InputError where there is no gold."""
-    wanted, given = dict.fromkeys(gold), dict.fromkeys(predicted)
-    if not wanted:
+    """The ids that only the gold has, and those that only the predictions have, each in its own order. Raises InputError without gold."""
+    gold_ids, predicted_ids = dict.fromkeys(gold), dict.fromkeys(predicted)
+    if not gold_ids:
         raise InputError("There is nothing to score: the gold data holds no question.")
-    return tuple(key for key in wanted if key not in given), tuple(key for key in given if key not in wanted)
+    return tuple(key for key in gold_ids if key not in predicted_ids), tuple(key for key in predicted_ids if key not in gold_ids)
 
 
 def missing_parts(gold: Iterable[str], predictions: Mapping[str, object], names: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Which parts predictions lack, by their ``names`` in the file, each with the attribute that holds it; parts that all have left out."""
-    lacking = {
+    """Gold ids whose prediction lacks a part. ``names``: part, as the file names it → attribute. Parts that every prediction has are left
+    out.
+    """
+    ids_by_part = {
         part: tuple(key for key in gold if key in predictions and getattr(predictions[key], attribute) is None)
         for part, attribute in names.items()
     }
-    return {part: ids for part, ids in lacking.items() if ids}
+    return {part: ids for part, ids in ids_by_part.items() if ids}
 
 
 def listed(ids: Iterable[str]) -> str:
     """``a, b, c and 7 more``: ids for a message."""
-    known = list(ids)
-    rest = len(known) - SHOWN
-    return ", ".join(known[:SHOWN]) + (f" and {rest} more" if rest > 0 else "")
+    all_ids = list(ids)
+    more = len(all_ids) - SHOWN
+    return ", ".join(all_ids[:SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def total(values: Iterable[float]) -> float:
-    """The sum, one value after the other from the left.
+    """The sum, added from left to right.
 
-    Not ``sum``: from Python 3.12 on it makes up for rounding errors, and then the last digit is another than the official scripts'.
+    Not ``sum``: since Python 3.12 it compensates rounding errors, and the last digit would differ from the official scripts'.
     """
     result = 0.0
     for value in values:
@@ -72,5 +74,5 @@ def total(values: Iterable[float]) -> float:
 
 
 def mean(values: Mapping[str, float]) -> float:
-    """The total over the count; 0 where there is nothing."""
+    """The total over the count; 0 for no values."""
     return total(values.values()) / len(values) if values else 0.0

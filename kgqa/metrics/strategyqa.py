@@ -11,24 +11,24 @@ from kgqa.metrics.scores import Scores, listed, mean, total, unmatched
 
 RETRIEVED = 10
 LONGEST = 4
-"""Tokens of the longest n-grams that SARI looks at."""
+"""Tokens of the longest n-grams in SARI."""
 Gram = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class StrategyQAGold:
     """Gold of a question: answer, steps and annotators' evidence."""
 
     question: str
     answer: bool
     decomposition: tuple[str, ...]
     evidence: tuple[frozenset[str], ...]
-    """For each annotator the ids of all the paragraphs that any step names."""
+    """For each annotator the ids of all paragraphs that any of the steps names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prediction:
-    """What a system says; None where it does not do that task at all."""
+class StrategyQAPrediction:
+    """A system's prediction; None for a task that it does not do at all."""
 
     answer: bool | None = None
     decomposition: tuple[str, ...] | None = None
@@ -36,11 +36,11 @@ class Prediction:
     """Ids of paragraphs, best first."""
 
 
-def strategyqa(gold: Mapping[str, Question], predictions: Mapping[str, Prediction]) -> Scores:
-    """``Accuracy``, ``SARI`` and ``Recall@10``; a task that is not done is 0 and has no per-record scores.
+def strategyqa(gold: Mapping[str, StrategyQAGold], predictions: Mapping[str, StrategyQAPrediction]) -> Scores:
+    """``Accuracy``, ``SARI`` and ``Recall@10``; a task that was not done scores 0 and has no per-record scores.
 
-    As the evaluator does it, every question needs a prediction for the same tasks: MissingInput for missing ids, UnknownId for others,
-    InputError where some predictions leave out a task that others do.
+    As in the evaluator, every question needs a prediction for the same tasks. Raises MissingInput for missing ids, UnknownId for others,
+    and InputError if some predictions lack a task that others do.
     """
     missing, extra = unmatched(gold, predictions)
     if missing:
@@ -58,44 +58,59 @@ def strategyqa(gold: Mapping[str, Question], predictions: Mapping[str, Predictio
             per_record["Recall@10"][key] = recall(predicted.paragraphs, question.evidence)
     for name, values in per_record.items():
         if values and len(values) < len(gold):
-            lacking = [key for key in gold if key not in values]
+            incomplete = [key for key in gold if key not in values]
             raise InputError(
-                f"{name}: {len(lacking)} predictions lack what it scores, others have it: {listed(lacking)}. Give all or none."
+                f"{name}: {len(incomplete)} predictions lack what it scores, others have it: {listed(incomplete)}. Give all or none."
             )
-    found = {name: mean(values) for name, values in per_record.items()}
-    done = {name: values for name, values in per_record.items() if values}
-    return Scores(official=found, unrounded=found, per_record=done)
+    means = {name: mean(values) for name, values in per_record.items()}
+    scored = {name: values for name, values in per_record.items() if values}
+    return Scores(official=means, unrounded=means, per_record=scored)
 
 
 def recall(paragraphs: Sequence[str], evidence: Sequence[Set[str]]) -> float:
-    """The share of an annotator's paragraphs among the first ten retrieved, at best; 0 for an annotator without paragraphs."""
-    found = frozenset(paragraphs[:RETRIEVED])
-    return max((len(found & wanted) / len(wanted) for wanted in evidence if wanted), default=0.0)
+    """The best share, over annotators, of an annotator's paragraphs among the first ten retrieved; an annotator without paragraphs is
+    skipped.
+    """
+    retrieved = frozenset(paragraphs[:RETRIEVED])
+    return max(
+        (
+            len(retrieved & paragraphs_of_annotator) / len(paragraphs_of_annotator)
+            for paragraphs_of_annotator in evidence
+            if paragraphs_of_annotator
+        ),
+        default=0.0,
+    )
 
 
 def sari(source: str, prediction: str, target: str) -> float:
-    """How well what was kept, added and deleted from the source agrees with the target (Xu et al. 2016), in Tensor2Tensor's variant.
+    """How well the kept, added and deleted n-grams agree with the target (Xu et al. 2016), in Tensor2Tensor's variant.
 
-    The mean over n-grams of 1 to 4 white-space tokens, as sets, of F1 for kept and added ones and of the precision of deleted ones
+    The mean over n-grams of 1 to 4 white-space tokens, as sets, of the F1 of kept and of added n-grams and the precision of deleted ones
     (beta 0); 0/0 is 1. "?" is a token of its own.
     """
-    before, given, wanted = (text.replace("?", " ?").split() for text in (source, prediction, target))
-    keep, add, delete = [], [], []
+    source_tokens, predicted_tokens, target_tokens = (text.replace("?", " ?").split() for text in (source, prediction, target))
+    kept_f1s, added_f1s, deleted_precisions = [], [], []
     for size in range(1, LONGEST + 1):
-        old, new, right = _grams(before, size), _grams(given, size), _grams(wanted, size)
-        keep.append(_agreement(old & new, old & right))
-        add.append(_agreement(new - old, right - old))
-        delete.append(_ratio(len((old - new) & (old - right)), len(old - new)))
-    return (total(keep) / LONGEST + total(add) / LONGEST + total(delete) / LONGEST) / 3.0
+        source_grams, predicted_grams, target_grams = (
+            _grams(source_tokens, size),
+            _grams(predicted_tokens, size),
+            _grams(target_tokens, size),
+        )
+        kept_f1s.append(_agreement(source_grams & predicted_grams, source_grams & target_grams))
+        added_f1s.append(_agreement(predicted_grams - source_grams, target_grams - source_grams))
+        deleted_precisions.append(
+            _ratio(len((source_grams - predicted_grams) & (source_grams - target_grams)), len(source_grams - predicted_grams))
+        )
+    return (total(kept_f1s) / LONGEST + total(added_f1s) / LONGEST + total(deleted_precisions) / LONGEST) / 3.0
 
 
 def _grams(tokens: Sequence[str], size: int) -> set[Gram]:
     return {tuple(tokens[start : start + size]) for start in range(len(tokens) + 1 - size)}
 
 
-def _agreement(given: Set[Gram], wanted: Set[Gram]) -> float:
-    common = len(given & wanted)
-    return harmonic(_ratio(common, len(given)), _ratio(common, len(wanted)))
+def _agreement(predicted: Set[Gram], gold: Set[Gram]) -> float:
+    common = len(predicted & gold)
+    return harmonic(_ratio(common, len(predicted)), _ratio(common, len(gold)))
 
 
 def _ratio(part: int, whole: int) -> float:

@@ -1,6 +1,6 @@
 """2WikiMultihopQA as version 1.1 of its official script scores it (Ho et al. 2020): HotpotQA's scores and evidence triples, in percent.
 
-Version 1.0 of the script compares the letters of the relations only; version 1.1 without aliases is what it was meant to be.
+Version 1.0 of the script compares only the letters of the relations. Version 1.1 without aliases is what 1.0 was meant to be.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ Aliases = Mapping[str, Collection[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question(hotpotqa.Question):
+class TwoWikiGold(hotpotqa.HotpotQAGold):
     """Gold of a question: HotpotQA's, and evidence triples."""
 
     answer_id: str | None
     evidence: tuple[Triple, ...]
     evidence_ids: tuple[Triple, ...] = ()
-    """Entity ids around the same relations, one triple for each of ``evidence``; or none."""
+    """Entity ids around the same relations, one triple for each triple of ``evidence``; or none at all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prediction(hotpotqa.Prediction):
-    """What a system says; None where it says nothing about it."""
+class TwoWikiPrediction(hotpotqa.HotpotQAPrediction):
+    """A system's prediction; a part is None if the file has none for this question."""
 
     evidence: tuple[Triple, ...] | None = None
 
@@ -47,17 +47,17 @@ class Accepted:
     tails: frozenset[str]
 
 
-def twowiki(gold: Mapping[str, Question], predictions: Mapping[str, Prediction], *, aliases: Aliases | None = None) -> Scores:
-    """Means over all gold questions: what is missing counts 0, and makes the joint scores 0; unknown ids are ignored.
+def twowiki(gold: Mapping[str, TwoWikiGold], predictions: Mapping[str, TwoWikiPrediction], *, aliases: Aliases | None = None) -> Scores:
+    """Means over all gold questions. A missing part counts 0 and makes the joint scores 0; unknown ids are ignored.
 
-    InputError where a question's evidence ids do not fit its evidence.
+    Raises InputError if a question's evidence ids do not match its evidence.
     """
     names = aliases or {}
     folded = _Folded(names)
     missing, extra = unmatched(gold, predictions)
     per_record: dict[str, dict[str, float]] = {}
     for key, question in gold.items():
-        predicted = predictions.get(key, Prediction())
+        predicted = predictions.get(key, TwoWikiPrediction())
         answer = NOTHING
         if predicted.answer is not None:
             answers = {question.answer, *names.get(question.answer_id or "", ())}
@@ -67,20 +67,20 @@ def twowiki(gold: Mapping[str, Question], predictions: Mapping[str, Prediction],
         if predicted.evidence is not None:
             evidence = evidence_overlap(predicted.evidence, _accepted(key, question, folded))
         record(per_record, key, {"": answer, "sp_": support, "evi_": evidence, "joint_": joint(answer, support, evidence)})
-    found = {name: total(values.values()) / len(gold) * 100 for name, values in per_record.items()}
-    official = {name: round(value, 2) for name, value in found.items()}
+    means = {name: total(values.values()) / len(gold) * 100 for name, values in per_record.items()}
+    official = {name: round(value, 2) for name, value in means.items()}
     parts = missing_parts(gold, predictions, {"answer": "answer", "sp": "support", "evidence": "evidence"})
-    return Scores(official=official, unrounded=found, per_record=per_record, missing=missing, missing_parts=parts, extra=extra)
+    return Scores(official=official, unrounded=means, per_record=per_record, missing=missing, missing_parts=parts, extra=extra)
 
 
 def support_overlap(predicted: frozenset[Fact], gold: frozenset[Fact]) -> Overlap:
-    """Titles in lower case. As in the official script, facts that differ in case only are still two."""
-    wanted, given = _lower_cased(gold), _lower_cased(predicted)
-    found = sum(fact in wanted for fact in given)
-    lost = sum(fact not in given for fact in wanted)
-    precision = found / len(given) if given else 0.0
-    recall = found / (found + lost) if found + lost else 0.0
-    return Overlap(float(found == len(given) and not lost), harmonic(precision, recall), precision, recall)
+    """Overlap with titles in lower case. As in the official script, facts that differ only in case still count as two."""
+    gold_facts, predicted_facts = _lower_cased(gold), _lower_cased(predicted)
+    matches = sum(fact in gold_facts for fact in predicted_facts)
+    misses = sum(fact not in predicted_facts for fact in gold_facts)
+    precision = matches / len(predicted_facts) if predicted_facts else 0.0
+    recall = matches / (matches + misses) if matches + misses else 0.0
+    return Overlap(float(matches == len(predicted_facts) and not misses), harmonic(precision, recall), precision, recall)
 
 
 def _lower_cased(facts: frozenset[Fact]) -> list[Fact]:
@@ -88,17 +88,18 @@ def _lower_cased(facts: frozenset[Fact]) -> list[Fact]:
 
 
 def evidence_overlap(predicted: tuple[Triple, ...], gold: tuple[Accepted, ...]) -> Overlap:
-    """How many different predicted triples are one of the gold ones, over either count.
+    """Precision and recall of distinct predicted triples against the gold ones.
 
-    As in the official script, two predictions may be the same gold triple under two names, and recall may then exceed 1.
+    As in the official script, two predictions may match the same gold triple under two names, so recall can exceed 1.
     """
-    given = {(fold(head), fold(relation), fold(tail)) for head, relation, tail in predicted}
-    found = sum(
-        any(relation == right.relation and head in right.heads and tail in right.tails for right in gold) for head, relation, tail in given
+    triples = {(fold(head), fold(relation), fold(tail)) for head, relation, tail in predicted}
+    matches = sum(
+        any(relation == accepted.relation and head in accepted.heads and tail in accepted.tails for accepted in gold)
+        for head, relation, tail in triples
     )
-    precision = found / len(given) if given else 0.0
-    recall = found / len(gold) if gold else 0.0
-    return Overlap(float(found == len(given) == len(gold)), harmonic(precision, recall), precision, recall)
+    precision = matches / len(triples) if triples else 0.0
+    recall = matches / len(gold) if gold else 0.0
+    return Overlap(float(matches == len(triples) == len(gold)), harmonic(precision, recall), precision, recall)
 
 
 def fold(text: str) -> str:
@@ -107,7 +108,7 @@ def fold(text: str) -> str:
 
 
 class _Folded(dict[str, frozenset[str]]):
-    """Entity id → its other names, folded when first asked for: entities come again and most are never asked for."""
+    """Entity id → its folded aliases, computed on first access: entities recur, and most are never needed."""
 
     def __init__(self, names: Aliases) -> None:
         self._names = names
@@ -117,9 +118,9 @@ class _Folded(dict[str, frozenset[str]]):
         return self[entity]
 
 
-def _accepted(key: str, question: Question, names: Mapping[str, frozenset[str]]) -> tuple[Accepted, ...]:
-    known = question.evidence_ids or tuple(("", relation, "") for _, relation, _ in question.evidence)
-    if [relation for _, relation, _ in known] != [relation for _, relation, _ in question.evidence]:
+def _accepted(key: str, question: TwoWikiGold, names: Mapping[str, frozenset[str]]) -> tuple[Accepted, ...]:
+    id_triples = question.evidence_ids or tuple(("", relation, "") for _, relation, _ in question.evidence)
+    if [relation for _, relation, _ in id_triples] != [relation for _, relation, _ in question.evidence]:
         raise InputError(
             f"question {key}: its evidence ids do not have the relations of its evidence; give one id triple for each triple, or none."
         )
@@ -129,5 +130,5 @@ def _accepted(key: str, question: Question, names: Mapping[str, frozenset[str]])
             relation=fold(relation),
             tails=names[tail_id] | {fold(tail)},
         )
-        for (head, relation, tail), (head_id, _, tail_id) in zip(question.evidence, known, strict=True)
+        for (head, relation, tail), (head_id, _, tail_id) in zip(question.evidence, id_triples, strict=True)
     )

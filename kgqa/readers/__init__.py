@@ -1,1 +1,1 @@
-"""The papers' readers, each behind the same four calls: fit, predict, save, load (``kgqa.training.reader``)."""
+"""The readers of the papers, all with the same four methods: fit, predict, save, load (``kgqa.training.reader``)."""

@@ -1,4 +1,4 @@
-"""Where a text names an answer or a candidate, and which of a question's paragraphs may teach its answer."""
+"""Occurrences of answers and candidates in texts, and the paragraphs that a reader may learn an answer from."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from kgqa.arrays.words import begins, ends
 from kgqa.records import Candidate, Instance, Paragraph
 
 OPTIONS = ("yes", "no")
-"""Answers that no paragraph states; readers find them in front of the text (Trivedi et al. 2020, appendix B)."""
+"""Answers that no paragraph states; readers see them in front of the text (Trivedi et al. 2020, appendix B)."""
 
 
 def occurrences(answer: str, text: str) -> list[tuple[int, int]]:
-    """Where ``text`` has ``answer`` as whole words, in characters; as it is spelt, or if it never is so, in any case."""
+    """Character spans in ``text`` of ``answer`` as whole words: with the same spelling, or if there is none, ignoring case."""
     if not answer.strip():
         return []
     exact, loose = _patterns(answer)
-    return _whole(exact, text) or _whole(loose, text)
+    return _whole_word_spans(exact, text) or _whole_word_spans(loose, text)
 
 
-def _whole(pattern: re.Pattern[str], text: str) -> list[tuple[int, int]]:
-    """Where the pattern stands on the boundaries of words, from left to right and apart; an underscore goes on with a letter."""
-    found: list[tuple[int, int]] = []
+def _whole_word_spans(pattern: re.Pattern[str], text: str) -> list[tuple[int, int]]:
+    """Non-overlapping matches at word boundaries, from left to right; an underscore next to a letter is no boundary."""
+    spans: list[tuple[int, int]] = []
     match = pattern.search(text)
     while match is not None:
         start, end = match.span()
@@ -32,9 +32,9 @@ def _whole(pattern: re.Pattern[str], text: str) -> list[tuple[int, int]]:
         goes_on = text[end : end + 1] == "_" and text[end - 1].isalnum()
         is_whole = not is_begun and not goes_on and begins(text, start) and ends(text, end)
         if is_whole:
-            found.append((start, end))
+            spans.append((start, end))
         match = pattern.search(text, end if is_whole else start + 1)
-    return found
+    return spans
 
 
 @lru_cache(maxsize=4096)
@@ -48,17 +48,17 @@ def is_option(instance: Instance) -> bool:
     return bool(instance.answers) and instance.answers[0].strip().lower() in OPTIONS and not instance.candidates
 
 
-def drawn_candidate(instance: Instance) -> Candidate:
-    """A candidate by its text, whatever order they stand in: where no paragraph mentions any, a set's order shall not answer."""
+def random_candidate(instance: Instance) -> Candidate:
+    """A candidate drawn by its text, for questions whose paragraphs mention none: the order of candidates must not give the answer."""
     purpose = "no candidate is mentioned"
-    return min(instance.candidates or (), key=lambda each: draw(purpose=purpose, seed=0, id=f"{instance.id}\n{each.text}"))
+    return min(instance.candidates or (), key=lambda candidate: draw(purpose=purpose, seed=0, id=f"{instance.id}\n{candidate.text}"))
 
 
 def answer_spans(instance: Instance) -> Iterator[tuple[int, int, int]]:
-    """Paragraph number, start and end of the answer and its aliases: in supporting paragraphs, or if none of these has it, in any."""
-    found = list(_spans(instance.answers, instance.paragraphs))
-    supported = [span for span in found if instance.paragraphs[span[0]].supporting]
-    yield from supported or found
+    """Paragraph number, start and end of the answer and its aliases: in supporting paragraphs, or if none states it, in all."""
+    spans = list(_spans(instance.answers, instance.paragraphs))
+    in_support = [span for span in spans if instance.paragraphs[span[0]].supporting]
+    yield from in_support or spans
 
 
 def _spans(names: Iterable[str], paragraphs: Sequence[Paragraph]) -> Iterator[tuple[int, int, int]]:
@@ -69,13 +69,13 @@ def _spans(names: Iterable[str], paragraphs: Sequence[Paragraph]) -> Iterator[tu
 
 
 def candidate_spans(instance: Instance) -> Iterator[tuple[int, int, int, int]]:
-    """Candidate number, paragraph number, start and end of every mention of a candidate: as the set marks them, else by its text."""
+    """Candidate number, paragraph number, start and end of each mention of a candidate: as the set marks it, else by its text."""
     candidates = instance.candidates or ()
     by_id = {candidate.id: number for number, candidate in enumerate(candidates)}
     for number, paragraph in enumerate(instance.paragraphs):
-        marked = {(by_id[each.entity], each.start, each.end) for each in paragraph.mentions or () if each.entity in by_id}
-        named = {place for place, _, _ in marked}
-        for place, candidate in enumerate(candidates):
-            if place not in named:
-                marked.update((place, *span) for span in occurrences(candidate.text, paragraph.text))
-        yield from ((place, number, start, end) for place, start, end in sorted(marked))
+        spans = {(by_id[mention.entity], mention.start, mention.end) for mention in paragraph.mentions or () if mention.entity in by_id}
+        marked_candidates = {index for index, _, _ in spans}
+        for index, candidate in enumerate(candidates):
+            if index not in marked_candidates:
+                spans.update((index, *span) for span in occurrences(candidate.text, paragraph.text))
+        yield from ((index, number, start, end) for index, start, end in sorted(spans))

@@ -1,4 +1,4 @@
-"""What fitting and reading in folds will take, measured by a few steps of training and a few questions read."""
+"""Estimated cost of fitting and predicting in folds, measured on a few training steps and a few predictions."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from kgqa.training.reader import Fitting
 from kgqa.training.task import TOKENS
 
 TRIED = 8
-"""Questions that the measurement reads."""
+"""Questions in the measurement."""
 MOST = 200
-"""Questions that these are taken from."""
+"""Questions that the sample is drawn from."""
 STEPS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """Readers of one kind that are fitted to some questions, in folds or once, and read others."""
+    """Readers of one kind, fitted in folds or once, that predict some questions."""
 
     name: str
     reader: Specification
     judged: Sequence[Instance]
     train: Sequence[Instance] | None
-    """Questions to train on; None: cross-fitted."""
+    """Questions to train on; None for cross-fitting."""
     beside: Mapping[str, Sequence[Instance]] = field(default_factory=lambda: MappingProxyType({}))
     weight: float = 1.0
-    """Its cost a character, of that of the reader of everything."""
+    """Cost per character, relative to the reader that sees everything."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,10 +49,10 @@ class Cost:
 
     seconds: float
     tokens: int
-    """That go through networks, in training and reading, of all jobs."""
+    """Tokens that pass through networks, in training and prediction, over all jobs."""
     questions: int
     passes: float
-    """How often the judged questions' tokens are read."""
+    """Passes over the tokens of the judged questions."""
 
     def __str__(self) -> str:
         """The estimate in one line, with minutes and tokens."""
@@ -64,34 +64,36 @@ class Cost:
 
 
 def cost_of(jobs: Sequence[Job], *, folds: int, seeds: int) -> Cost:
-    """How long all ``jobs`` take from the beginning, as this machine is now; folds that are done already are not taken off."""
+    """The cost of all ``jobs`` from the start, at the machine's present speed; finished folds are not subtracted."""
     first = jobs[0]
-    measured = _measured(first)
-    share = (folds - 2) / folds
+    speed = _measured_speed(first)
+    inner_share = (folds - 2) / folds
     characters = seconds = 0.0
     for job in jobs:
         training = job.reader.training
-        read = _characters(job.judged) + sum(map(_characters, job.beside.values()))
-        learned = _characters(job.judged) if job.train is None else _characters(job.train)
+        # Characters that pass through the network in prediction, training and evaluation; each pass has its own speed.
+        predicted_characters = _characters(job.judged) + sum(map(_characters, job.beside.values()))
+        training_characters = _characters(job.judged) if job.train is None else _characters(job.train)
         fits = folds if job.train is None else 1
-        part = share if job.train is None else 1 - 1 / folds
-        count = max(1, round(part * len(job.judged if job.train is None else job.train)))
+        train_share = inner_share if job.train is None else 1 - 1 / folds
+        count = max(1, round(train_share * len(job.judged if job.train is None else job.train)))
         epochs = min(training.epochs, (training.max_steps or 1 << 40) * training.batch / count)
-        trained = fits * part * learned * epochs * job.weight
-        in_dev = len(job.judged if job.train is None else job.train) / folds
-        times = max(1.0, epochs * training.evaluations) * min(1.0, training.dev_questions / in_dev)
-        dev = fits * learned / folds * times * job.weight
-        characters += seeds * (trained + dev + read * job.weight)
-        seconds += seeds * (trained * measured.train + (dev + read * job.weight) * measured.read)
+        trained_characters = fits * train_share * training_characters * epochs * job.weight
+        dev_questions = len(job.judged if job.train is None else job.train) / folds
+        # A fit evaluates at least once, and on a sample if the dev fold is larger.
+        evaluations = max(1.0, epochs * training.evaluations) * min(1.0, training.dev_questions / dev_questions)
+        dev_characters = fits * training_characters / folds * evaluations * job.weight
+        characters += seeds * (trained_characters + dev_characters + predicted_characters * job.weight)
+        seconds += seeds * (trained_characters * speed.train + (dev_characters + predicted_characters * job.weight) * speed.read)
     return Cost(
-        seconds=seconds, tokens=round(characters * measured.tokens), questions=len(first.judged),
+        seconds=seconds, tokens=round(characters * speed.tokens), questions=len(first.judged),
         passes=characters / max(1, _characters(first.judged)),
     )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Measured:
-    """For each character of a question and its paragraphs."""
+class _Speed:
+    """Seconds and tokens per character of a question with its paragraphs."""
 
     train: float
     """Seconds; so is ``read``."""
@@ -99,11 +101,11 @@ class _Measured:
     tokens: float
 
 
-def _measured(job: Job) -> _Measured:
-    asked = _spread([each for each in (job.train or job.judged) if each.answerable], MOST)
+def _measured_speed(job: Job) -> _Speed:
+    answerable = _spread([instance for instance in (job.train or job.judged) if instance.answerable], MOST)
     # Of questions whose answers no paragraph states nothing can be learned, and so no speed.
-    some = _spread([each for each in asked if is_option(each) or _is_stated(each)] or asked, TRIED)
-    size = max(1, len(some) // STEPS)
+    sample = _spread([instance for instance in answerable if is_option(instance) or _is_stated(instance)] or answerable, TRIED)
+    size = max(1, len(sample) // STEPS)
     points: list[dict[str, object]] = []
     settings = job.reader.training.model_copy(update={"epochs": STEPS, "max_steps": STEPS, "batch": size, "checkpoint_seconds": 1e6})
     with tempfile.TemporaryDirectory(prefix="kgqa-") as name:
@@ -111,25 +113,25 @@ def _measured(job: Job) -> _Measured:
         reader = job.reader.make()
         fitting = Fitting(place=folder / "fit", settings=settings, seed=0, progress=Silent(), record=points.append)
         try:
-            reader.fit(of_list(some), None, fitting)
+            reader.fit(of_list(sample), None, fitting)
         except InterruptedRun:  # it names a folder that goes with it
             raise InterruptedRun("stopped while the cost was measured; run the same command again to start again.") from None
         begin = time.perf_counter()
-        read = sum(1 for _ in reader.predict(of_list(some), Silent()))
+        predicted = sum(1 for _ in reader.predict(of_list(sample), Silent()))
         seconds = time.perf_counter() - begin
         tokens = sum(_tokens(path) for path in folder.rglob("*.arrow"))
-    characters = _characters(some)
+    characters = _characters(sample)
     # The first step makes ready what the others use.
     speeds = [float(str(point["examples_per_second"])) for point in points if "examples_per_second" in point]
-    speed = speeds[-1] if speeds else read / seconds
-    return _Measured(train=read / speed / characters, read=seconds / characters, tokens=tokens / characters)
+    speed = speeds[-1] if speeds else predicted / seconds
+    return _Speed(train=predicted / speed / characters, read=seconds / characters, tokens=tokens / characters)
 
 
 def _is_stated(instance: Instance) -> bool:
     if not instance.candidates:
         return any(answer_spans(instance))
-    right = right_candidate(instance)
-    return any(owner == right for owner, *_ in candidate_spans(instance))
+    gold = right_candidate(instance)
+    return any(owner == gold for owner, *_ in candidate_spans(instance))
 
 
 def _tokens(path: Path) -> int:
@@ -143,4 +145,4 @@ def _spread(instances: Sequence[Instance], count: int) -> list[Instance]:
 
 
 def _characters(instances: Iterable[Instance]) -> int:
-    return sum(len(each.question) + sum(len(paragraph.text) for paragraph in each.paragraphs) for each in instances)
+    return sum(len(instance.question) + sum(len(paragraph.text) for paragraph in instance.paragraphs) for instance in instances)

@@ -1,4 +1,4 @@
-"""The readers that are known by name; the module of each is imported when it is asked for."""
+"""The readers by name; a reader's module is imported on first use."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class Kind:
     """One sentence for ``kgqa train --list``."""
     module: str
     maker: str
-    """What is called there, with the name, the settings and those of the training; gives a ``Reader``."""
+    """Function of the module that makes a ``Reader`` from name, settings and training settings."""
     settings: type[Settings] = EncoderSettings
     training: Mapping[str, Any] | None = field(default_factory=dict)
-    """Where it is trained otherwise than by default; None: it reads the training questions once, and has no steps."""
+    """Deviations from the default training settings; None if the reader counts training questions in one pass."""
 
     def make(self, name: str, settings: Settings, training: TrainingSettings) -> Reader:
-        """A reader that has learned nothing yet."""
+        """Make an untrained reader."""
         maker: Callable[[str, Settings, TrainingSettings], Reader] = getattr(import_module(self.module), self.maker)
         return maker(name, settings, training)
 
@@ -91,7 +91,7 @@ READERS: Mapping[str, Kind] = MappingProxyType(
         ),
         "single-hop": _encoder(
             purpose="End2End that learns from the steps of decompositions, and answers single-hop questions (section 7.2.1)",
-            module=f"{_TRANSFORMER}.single_hop", maker="single_hop_reader",
+            module=f"{_TRANSFORMER}.end_to_end", maker="single_hop_reader",
         ),
         "decomposer": Kind(
             purpose="a question becomes its steps, which refer to each other as #1; answers nothing (section 7.2.1)",
@@ -117,7 +117,7 @@ READERS: Mapping[str, Kind] = MappingProxyType(
 
 
 def find_reader(name: str) -> Kind:
-    """The reader of this name; SettingsError where there is none."""
+    """The reader of this name. Raises SettingsError for an unknown name."""
     if name not in READERS:
         raise SettingsError(f"reader {name!r} is not known; {suggestion(name, tuple(READERS))}")
     return READERS[name]

@@ -1,4 +1,4 @@
-"""The file that says what reader a folder holds, and of which version."""
+"""The file that identifies the reader in a folder, with its version."""
 
 from __future__ import annotations
 
@@ -11,43 +11,44 @@ from typing import Any
 from pydantic import ValidationError
 
 from kgqa.errors import BrokenInput, MissingInput, storage_errors
+from kgqa.settings.small_files import read_small
 
 FILE = "reader.json"
 VERSION = 1
-"""Of how readers are saved."""
+"""Version of the folder's layout."""
 
 
 def write(folder: Path, reader: str, **state: Any) -> None:
-    """Say that ``folder`` holds a ``reader``; ``state`` is JSON-able."""
+    """Record that ``folder`` holds a ``reader``; ``state`` is JSON-able."""
     text = json.dumps({"reader": reader, "version": VERSION, **state}, indent=1, ensure_ascii=False, sort_keys=True)
     with storage_errors(folder):
         (folder / FILE).write_text(text + "\n", "utf-8")
 
 
 def read(folder: Path, reader: str | None = None) -> Mapping[str, Any]:
-    """What :func:`write` wrote. Raises MissingInput, BrokenInput where it is of another ``reader`` or version."""
+    """Read what :func:`write` wrote. Raises MissingInput, and BrokenInput for another ``reader`` or version."""
     path = folder / FILE
     if not path.is_file():
         raise MissingInput(f"{folder}: there is no {FILE} here, so this is no trained reader; give the folder that kgqa train made.")
     try:
         with storage_errors(path):
-            found = json.loads(path.read_text("utf-8"))
+            description = json.loads(read_small(path))
     except (ValueError, RecursionError) as error:
         raise BrokenInput(f"{path}: this is no JSON ({error}); train the reader again.") from None
-    if not isinstance(found, dict) or not isinstance(found.get("reader"), str):
+    if not isinstance(description, dict) or not isinstance(description.get("reader"), str):
         raise BrokenInput(f"{path}: it does not say which reader this is; train the reader again.")
-    if found.get("version") != VERSION:
+    if description.get("version") != VERSION:
         raise BrokenInput(
-            f"{path}: this reader was saved as version {found.get('version')}, and this kgqa reads {VERSION}; train it again."
+            f"{path}: this reader was saved as version {description.get('version')}, and this kgqa reads {VERSION}; train it again."
         )
-    if reader is not None and found["reader"] != reader:
-        raise BrokenInput(f"{path}: this is the reader {found['reader']}, not {reader}; give the folder of one.")
-    return found
+    if reader is not None and description["reader"] != reader:
+        raise BrokenInput(f"{path}: this is the reader {description['reader']}, not {reader}; give the folder of one.")
+    return description
 
 
 @contextmanager
 def described(folder: Path) -> Iterator[None]:
-    """BrokenInput where what follows does not find in the file what a reader of this kind needs."""
+    """Raise BrokenInput if the block finds that the file lacks something."""
     try:
         yield
     except (KeyError, TypeError, ValidationError) as error:

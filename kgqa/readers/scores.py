@@ -1,4 +1,4 @@
-"""How good a prediction is, on one scale for all sets: what decides on the dev questions which weights are kept."""
+"""The quality of a prediction, on one scale for all sets; on dev questions it selects the weights."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from kgqa.training.reader import Prediction
 
 
 def answer_score(instance: Instance, prediction: Prediction) -> float:
-    """Among candidates 1 for the right one; else SQuAD's F1 with the best of the answers, of which one of several parts is these parts in
-    a row; and of unanswerable questions 1 for saying so."""
+    """1 for the right candidate; else SQuAD's F1 with the best gold answer, whose parts are joined if it has several.
+
+    For an unanswerable question, 1 if the prediction says so.
+    """
     if not instance.answerable or not instance.answers:
         return float(not prediction.answerable)
     if not prediction.answerable:
@@ -27,15 +29,15 @@ def answer_score(instance: Instance, prediction: Prediction) -> float:
 
 def support_score(instance: Instance, prediction: Prediction) -> float:
     """F1 of the supporting paragraphs."""
-    right = {paragraph.id for paragraph in instance.paragraphs if paragraph.supporting}
-    return set_overlap(set(prediction.supporting), right).f1
+    gold = {paragraph.id for paragraph in instance.paragraphs if paragraph.supporting}
+    return set_overlap(set(prediction.supporting), gold).f1
 
 
-def lesson_score(instance: Instance, prediction: Prediction) -> float:
-    """What a dev question says of the weights, as its set is scored; NaN where it says nothing.
+def dev_score(instance: Instance, prediction: Prediction) -> float:
+    """The score of a dev question, as its set is scored; NaN if it does not count.
 
-    Of DiRe's transforms a probe scores answers alone, wherever one can be had (Trivedi et al. 2020, equation 8); where a transform noted
-    how far a context suffices, an answer counts only with that label (equation 10). Of others see :func:`answer_score`.
+    In DiRe's transforms, a probe is scored by its answers alone, where there is one (Trivedi et al. 2020, equation 8). If a transform noted
+    a sufficiency label, an answer counts only with that label (equation 10). Other sets use :func:`answer_score`.
     """
     label = noted_sufficiency(instance)
     if label is None and noted(instance, "dire").get("transform") != "probe":
@@ -48,6 +50,6 @@ def lesson_score(instance: Instance, prediction: Prediction) -> float:
 
 
 def sufficiency_of(instance: Instance) -> int:
-    """DiRe's label where a transform noted one, else whether the question is answerable."""
+    """DiRe's label if a transform noted one, else whether the question is answerable."""
     label = noted_sufficiency(instance)
     return int(instance.answerable) if label is None else label

@@ -1,4 +1,4 @@
-"""A reader as ``kgqa train`` left it."""
+"""Readers in the folder of a finished run."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from kgqa.training.extra import NETWORKS, require_readers
 from kgqa.training.reader import Reader
 
 READER = "reader"
-"""The folder of a finished run that holds its reader."""
+"""Subfolder of a finished run with its reader."""
 
 
 def load_reader(run: str | Path, *, device: str | None = None, precision: str | None = None, what: str = "a trained reader") -> Reader:
-    """The reader of a finished run; ``what`` needs it, as a message has it. Raises InputError, SettingsError."""
+    """Load the reader of a finished run; ``what`` needs it, for messages. Raises InputError, SettingsError."""
     folder = reader_folder(run)
-    asked: Specification = specification(reader_name(run), settings={}, training={"device": device, "precision": precision})
-    require_readers(what, needed=NETWORKS if asked.steps else ())
-    reader = asked.make()
+    reader_settings: Specification = specification(reader_name(run), settings={}, training={"device": device, "precision": precision})
+    require_readers(what, needed=NETWORKS if reader_settings.steps else ())
+    reader = reader_settings.make()
     reader.load(folder)
     return reader
 
 
 def reader_folder(run: str | Path) -> Path:
-    """Where a finished run's reader is. Raises InputError."""
+    """The reader's folder in a finished run. Raises InputError."""
     folder = Path(run) / READER
     if not folder.is_dir():
         if (Path(run) / "run.json").is_file():
@@ -36,10 +36,10 @@ def reader_folder(run: str | Path) -> Path:
 
 
 def reader_name(run: str | Path) -> str:
-    """Which reader a run trained. Raises InputError."""
+    """The name of the reader that a run trained. Raises InputError."""
     return str(saved.read(reader_folder(run))["reader"])
 
 
 def reader_hashes(run: str | Path) -> dict[str, str]:
-    """File → SHA-256 of all that the reader consists of. Raises InputError."""
+    """File → SHA-256, for all files of the reader. Raises InputError."""
     return file_hashes(reader_folder(run))

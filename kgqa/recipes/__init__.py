@@ -1,1 +1,1 @@
-"""How each paper makes its data; one folder per recipe."""
+"""Recipes, which make datasets as papers describe; one folder per recipe."""

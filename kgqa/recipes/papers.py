@@ -1,4 +1,4 @@
-"""BibTeX of the papers whose recipes are followed, for cards."""
+"""BibTeX entries of the papers behind the recipes, for dataset cards."""
 
 WIKIHOP = """
 @article{welbl-etal-2018-constructing,

@@ -1,4 +1,4 @@
-"""The stages with which every recipe on a graph begins: read, link, store, project."""
+"""The first stages of every recipe on a graph: read, link, store, project."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ from kgqa.store.samples import SCHEMA
 from kgqa.traversal.projection import ROLES, project_edges
 
 Candidates = Callable[[Run, dict[str, pa.Table]], pa.Array]
-"""Which entities can be an answer, from the tables of the sources: a truth value for each row of ``entities``."""
+"""A function of the run and the source tables: for each row of ``entities`` whether it can be an answer."""
 READING = "read_sources"
-"""The stage that reads the domain's files."""
+"""Name of the stage that reads the domain's files."""
+LEARNED = "names are also found with the endings that the texts put on many of them"
 NO_LANGUAGE = "the texts are not English, so no plurals and adjectives of names are known, nor which words are everyday ones"
 
 
@@ -60,7 +61,7 @@ def _listed(rows: list[FunnelRow]) -> str:
 
 
 def link(run: Run, *, candidates: Candidates) -> StageOutput:
-    """Names and texts → mentions, occurrences, title_occurrences, links, unused; ``candidates`` tells which entities can be an answer."""
+    """Names and texts → mentions, occurrences, title_occurrences, links, unused; ``candidates`` selects entities that can be answers."""
     settings = run.domain.settings
     tables = run.tables("entities", "names", "relations", "facts", "documents")
     documents = _documents(run, tables["entities"])
@@ -75,6 +76,9 @@ def link(run: Run, *, candidates: Candidates) -> StageOutput:
         rows.append(FunnelRow(stage="link", what=what, reason=reason, removed=count, left=None, setting="linking"))
     for reason, count in frame(linked.unused).group_by("reason").len().sort("reason").iter_rows():
         rows.append(FunnelRow(stage="link", what="documents", reason=UNUSED_REASONS[reason], removed=count, left=None, setting="documents"))
+    if linked.endings:
+        learned = f"{LEARNED}: {', '.join(f'-{ending}' for ending in linked.endings)}"
+        rows.append(FunnelRow(stage="link", what="names", reason=learned, removed=None, left=None, setting="linking.inflections"))
     if not settings.linking.language:
         rows.append(FunnelRow(stage="link", what="names", reason=NO_LANGUAGE, removed=None, left=None, setting="linking.language"))
     rows.append(FunnelRow(stage="link", what="mentions", reason="linked", removed=None, left=linked.mentions.num_rows))
@@ -85,7 +89,7 @@ def link(run: Run, *, candidates: Candidates) -> StageOutput:
 
 
 def _documents(run: Run, entities: pa.Table) -> DocumentSettings:
-    """Which documents take part: articles that kgqa's own file leaves out need not be among the user's; what the user writes must exist."""
+    """The settings that select documents. Ids in ``exclude_about`` must exist if the user's file names them, but not if kgqa's own does."""
     documents = run.domain.settings.documents
     if "exclude_about" in run.domain.own.get("documents", {}):
         return documents
@@ -94,7 +98,7 @@ def _documents(run: Run, entities: pa.Table) -> DocumentSettings:
 
 
 def build_store(run: Run) -> StageOutput:
-    """Tables → the graph; it is an index and may be deleted. The embedded one is a file of the workspace."""
+    """Tables → the graph, a file of the workspace or on the server. It is only an index and may be deleted."""
     rows = rows_of(run.workspace)
     run.progress.start("Building the graph", sum(table.num_rows for table in rows.values()), "rows")
     if run.store == "neo4j":
@@ -109,7 +113,7 @@ def build_store(run: Run) -> StageOutput:
 
 
 def graph_kind(run: Run) -> object:
-    """What a graph is made with, beside its tables: another engine, or a schema that another version of kgqa has, rebuilds it."""
+    """The engine and the schema of the graph. Together with its tables they determine the graph; it is rebuilt when one of them changes."""
     if run.store != "embedded":
         return [run.store, GRAPH_VERSION]
     queries = read_queries()
@@ -140,7 +144,7 @@ def project(run: Run) -> StageOutput:
 
 
 def depends_on_settings(*sections: str) -> Callable[[Run], object]:
-    """For a stage whose output depends on these sections of the domain alone."""
+    """``depends_on`` for a stage whose output depends only on these sections of the domain."""
 
     def part(run: Run) -> object:
         dump = run.domain.settings.model_dump(mode="json", include=set(sections))
@@ -150,7 +154,7 @@ def depends_on_settings(*sections: str) -> Callable[[Run], object]:
 
 
 def depends_on_queries(*roles: str) -> Callable[[Run], object]:
-    """For a stage whose output depends on the domain's queries in these roles alone."""
+    """``depends_on`` for a stage whose output depends only on the domain's queries in these roles."""
 
     def part(run: Run) -> object:
         settings = run.domain.settings.projection
@@ -160,9 +164,10 @@ def depends_on_queries(*roles: str) -> Callable[[Run], object]:
 
 
 def preparation(*, candidates: Candidates, depends_on: Callable[[Run], object], edges: bool = True) -> tuple[Stage, ...]:
-    """The stages; a recipe says which entities can be an answer, and on which of its settings that depends, as JSON-able data.
+    """The stages.
 
-    ``edges``: whether it traverses the graph, for which edges are projected.
+    ``candidates`` selects the entities that can be answers, and ``depends_on`` returns the settings that this depends on, JSON-able.
+    Without ``edges`` the projection is left out, for recipes that do not traverse the graph.
     """
     stages = (
         Stage(

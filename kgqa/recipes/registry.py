@@ -1,4 +1,4 @@
-"""The recipes that are known, and the module of each, which is imported with the first domain."""
+"""The registry of recipes; a recipe's module is imported when a domain first needs it."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ RECIPES = {
     "musique": "kgqa.recipes.musique.recipe",
     "qangaroo": "kgqa.recipes.qangaroo.recipe",
 }
-"""Name → the module that holds it as ``RECIPE``; a domain names its recipe, and sets it in a section of that name."""
+"""Name → the module with the ``RECIPE``. A domain names its recipe and has its settings in a section of that name."""
 
 
 COMMANDS = frozenset({"musique"})
-"""Recipes that have a command of their own: a domain may set them beside the one that it names."""
+"""Recipes with a command of their own. A domain may have settings for them in addition to those of the recipe that it names."""
 
 
 def find_recipe(name: str) -> Recipe:
-    """The recipe of this name, one of ``RECIPES``."""
+    """The recipe ``name``, a key of ``RECIPES``."""
     recipe = import_module(RECIPES[name]).RECIPE
     assert isinstance(recipe, Recipe)
     return recipe

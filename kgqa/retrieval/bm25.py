@@ -1,7 +1,7 @@
-"""BM25 over paragraphs: bm25s makes the index, with every term's score in every paragraph; a kernel adds them up and keeps the best.
+"""BM25 over paragraphs: bm25s builds the index, with every term's score in every paragraph; a kernel sums them up and keeps the best.
 
-The search is our own because datasets depend on it: equal scores are put in order by row, whatever the machine, and queries are answered by
-several threads with the same result.
+The search is our own because datasets depend on it: equal scores are ordered by row on every machine, and several threads answer queries
+with the same result.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from kgqa.arrays.search import lower_bound
 from kgqa.arrays.tokens import word_hashes
 
 K1, B = 1.2, 0.75
-"""Lucene's values, as Elasticsearch has them, which the paper used."""
+"""Lucene's values, and so Elasticsearch's, which the paper used."""
 COMMON = 0.25
-"""Words in more than this share of the paragraphs are not searched; they are uninformative and slow."""
+"""Words in more than this share of the paragraphs are not searched: they are uninformative and slow."""
 BATCH = 256
-"""Queries that a thread answers at a time."""
+"""Queries per task of a thread."""
 
 
 class Bm25:
-    """An index. Memory: 8 bytes for each different word of each paragraph."""
+    """A BM25 index. Memory: 8 bytes per distinct word of a paragraph."""
 
     def __init__(self, texts: pa.Array | pa.ChunkedArray) -> None:
-        """Index ``texts``, words in any case."""
+        """Index ``texts``, ignoring case."""
         import bm25s
 
         bounds, hashes = word_hashes(texts)
@@ -38,9 +38,9 @@ class Bm25:
         self.count = len(texts)
         index = bm25s.BM25(k1=K1, b=B, method="lucene")
         parts = np.split(numbers.astype(np.int64), bounds[1:-1])
-        known = {int(number): int(number) for number in range(len(self._words))}
-        if known:
-            index.index(([part.tolist() for part in parts], known), show_progress=False, create_empty_token=False)
+        term_numbers = {int(number): int(number) for number in range(len(self._words))}
+        if term_numbers:
+            index.index(([part.tolist() for part in parts], term_numbers), show_progress=False, create_empty_token=False)
             scores = index.scores
         else:
             scores = {"data": np.zeros(0, np.float32), "indices": np.zeros(0, np.int32), "indptr": np.zeros(1, np.int64)}
@@ -50,18 +50,18 @@ class Bm25:
         self._searched = np.diff(self._begins) <= max(1.0, COMMON * self.count)
 
     def queries(self, texts: pa.Array | pa.ChunkedArray) -> Rows:
-        """For each text the index's numbers of its words, those left out that are unknown or common."""
+        """For each text the index's numbers of its words, without unknown and common words."""
         bounds, hashes = word_hashes(texts)
         number = find(self._words, hashes)
-        known = (number >= 0) & (self._searched[number] if len(self._searched) else False)
-        return Rows(offsets=bounds, targets=number.astype(np.int32)).keep(known)
+        is_searched = (number >= 0) & (self._searched[number] if len(self._searched) else False)
+        return Rows(offsets=bounds, targets=number.astype(np.int32)).keep(is_searched)
 
     def search(
         self, queries: Rows, count: int, *, workers: int = 1, advance: Callable[[int], None] = lambda _: None
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
-        """For each query its ``count`` best paragraphs, the best first (queries × count; -1 where fewer have any word), and their scores.
+        """For each query its ``count`` best paragraphs in falling order (queries × count; -1 if fewer match), and their scores.
 
-        Of equal scores the lower row comes first. O(paragraphs that have the words). Memory: 8 bytes a paragraph and worker.
+        For equal scores the lower row comes first. O(paragraphs with a query word). Memory: 8 bytes per paragraph and worker.
         """
         total = len(queries.offsets) - 1
         rows = np.full((total, count), -1, np.int32)
@@ -78,11 +78,11 @@ class Bm25:
         return rows, scores
 
     def best_of(self, queries: Rows, candidates: Rows) -> npt.NDArray[np.int32]:
-        """For each query the best of its candidates (rows that ascend, at least one), the first of equal ones."""
-        found: npt.NDArray[np.int32] = _best_of(
+        """For each query the best of its candidates (ascending rows, at least one); the first in a tie."""
+        best_rows: npt.NDArray[np.int32] = _best_of(
             self._begins, self._rows, self._scores, queries.offsets, queries.targets, candidates.offsets, candidates.targets
         )
-        return found
+        return best_rows
 
 
 @kernel
@@ -92,11 +92,11 @@ def _best_of(begins, rows, scores, offsets, words, candidate_offsets, candidates
         best, most = candidates[candidate_offsets[query]], np.float32(-1)
         for k in range(candidate_offsets[query], candidate_offsets[query + 1]):
             total = np.float32(0)
-            for at in range(offsets[query], offsets[query + 1]):
-                last = begins[words[at] + 1]
-                place = lower_bound(rows, begins[words[at]], last, candidates[k])
-                if place < last and rows[place] == candidates[k]:
-                    total += scores[place]
+            for index in range(offsets[query], offsets[query + 1]):
+                last = begins[words[index] + 1]
+                position = lower_bound(rows, begins[words[index]], last, candidates[k])
+                if position < last and rows[position] == candidates[k]:
+                    total += scores[position]
             if total > most:
                 best, most = candidates[k], total
         out[query] = best
@@ -112,16 +112,17 @@ def _search(begins, rows, scores, count, offsets, words, first, last, best_rows,
     heap_score = np.empty(most, np.float32)
     heap_row = np.empty(most, np.int32)
     for query in range(first, last):
-        seen = 0
-        for at in range(offsets[query], offsets[query + 1]):
-            for entry in range(begins[words[at]], begins[words[at] + 1]):
+        touched_count = 0
+        for index in range(offsets[query], offsets[query + 1]):
+            for entry in range(begins[words[index]], begins[words[index] + 1]):
                 row = rows[entry]
+                # BM25's scores are positive, so a total of 0 marks a row that the query has not touched yet.
                 if total[row] == 0.0:
-                    touched[seen] = row
-                    seen += 1
+                    touched[touched_count] = row
+                    touched_count += 1
                 total[row] += scores[entry]
         size = 0
-        for k in range(seen):
+        for k in range(touched_count):
             row, score = touched[k], total[touched[k]]
             total[row] = 0.0
             if size < most:
@@ -131,10 +132,11 @@ def _search(begins, rows, scores, count, offsets, words, first, last, best_rows,
             elif score > heap_score[0] or (score == heap_score[0] and row < heap_row[0]):
                 heap_score[0], heap_row[0] = score, row
                 _sift_down(heap_score, heap_row, size)
-        for place in range(size - 1, -1, -1):
-            best_scores[query, place], best_rows[query, place] = heap_score[0], heap_row[0]
-            heap_score[0], heap_row[0] = heap_score[place], heap_row[place]
-            _sift_down(heap_score, heap_row, place)
+        # The root is the worst that is left: it takes the last free rank, and the last leaf takes its place.
+        for rank in range(size - 1, -1, -1):
+            best_scores[query, rank], best_rows[query, rank] = heap_score[0], heap_row[0]
+            heap_score[0], heap_row[0] = heap_score[rank], heap_row[rank]
+            _sift_down(heap_score, heap_row, rank)
 
 
 @kernel(inline=True)
@@ -143,26 +145,26 @@ def _worse(score, row, other_score, other_row):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _sift_up(scores, rows, at):  # type: ignore[no-untyped-def]
-    while at > 0:
-        above = (at - 1) >> 1
-        if not _worse(scores[at], rows[at], scores[above], rows[above]):
+def _sift_up(scores, rows, child):  # type: ignore[no-untyped-def]
+    while child > 0:
+        parent = (child - 1) >> 1
+        if not _worse(scores[child], rows[child], scores[parent], rows[parent]):
             return
-        scores[at], scores[above] = scores[above], scores[at]
-        rows[at], rows[above] = rows[above], rows[at]
-        at = above
+        scores[child], scores[parent] = scores[parent], scores[child]
+        rows[child], rows[parent] = rows[parent], rows[child]
+        child = parent
 
 
 @kernel
 def _sift_down(scores, rows, size):  # type: ignore[no-untyped-def]
-    at = 0
+    parent = 0
     while True:
-        worst = at
-        for below in range(2 * at + 1, min(2 * at + 3, size)):
-            if _worse(scores[below], rows[below], scores[worst], rows[worst]):
-                worst = below
-        if worst == at:
+        worst = parent
+        for child in range(2 * parent + 1, min(2 * parent + 3, size)):
+            if _worse(scores[child], rows[child], scores[worst], rows[worst]):
+                worst = child
+        if worst == parent:
             return
-        scores[at], scores[worst] = scores[worst], scores[at]
-        rows[at], rows[worst] = rows[worst], rows[at]
-        at = worst
+        scores[parent], scores[worst] = scores[worst], scores[parent]
+        rows[parent], rows[worst] = rows[worst], rows[parent]
+        parent = worst

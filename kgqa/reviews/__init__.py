@@ -1,1 +1,1 @@
-"""Samples read by people: which are drawn, what a reader sees and may say of them, the table of it, and the figures that come out."""
+"""Human review of samples: the draw, the reading page's content, the verdicts, their table, and the figures."""

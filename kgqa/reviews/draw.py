@@ -1,4 +1,4 @@
-"""Drawing of samples by the hashes of their ids, independent of their order."""
+"""Random samples by the hashes of their ids, independent of their order."""
 
 from __future__ import annotations
 
@@ -20,67 +20,67 @@ ALL = "all"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Where samples were drawn, and how: whoever has the dataset draws the same ones."""
+    """Where and how samples were drawn: anyone with the dataset draws the same ones."""
 
     dataset: str
     """The name of its folder."""
     content: str
-    """Hash of all that the dataset holds but its card, as its manifest and card give it."""
+    """Hash of the dataset's content without its card, as in its manifest and card."""
     split: str
-    """One of them, or ``all``."""
+    """A split, or ``all``."""
     seed: int
     sample: int
     """Requested number; there may be fewer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drawn:
+class DrawnSamples:
     """The drawn samples, with their origin and splits."""
 
     origin: Origin
     splits: Mapping[str, str]
     """Sample → its split, in the order of the draw."""
     available: int
-    """Samples among which they were drawn."""
+    """Samples in the population."""
 
 
-def draw(dataset: Path, *, sample: int, seed: int, split: str = ALL) -> Drawn:
+def draw(dataset: Path, *, sample: int, seed: int, split: str = ALL) -> DrawnSamples:
     """The ``sample`` samples with the smallest hashes of seed and id; a larger draw of the same seed begins with the smaller one.
 
-    All of them where there are no more. Memory: an id for each that is drawn. Raises SettingsError, EmptyResult, MissingInput, BrokenInput,
-    and DuplicateId where one that is drawn is there twice.
+    All samples if there are no more. Memory: an id per drawn sample. Raises SettingsError, EmptyResult, MissingInput, BrokenInput, and
+    DuplicateId if a drawn id occurs twice.
     """
     _check(sample, seed, split)
     files = native.split_files(dataset)
     reservoir: Reservoir[str] = Reservoir(sample, purpose="review", seed=seed)
-    places: dict[str, str] = {}
+    splits: dict[str, str] = {}
     available = 0
     for name in (name for name in files if split in {name, ALL}):
         for row in native.read_fields(files[name], "id"):
             available += 1
-            if row["id"] in places:
-                where = places[row["id"]]
-                raise DuplicateId(f"{files[name]}: sample {row['id']} is there twice, or in {where} too; make the dataset again.")
-            places[row["id"]] = name
+            if row["id"] in splits:
+                other_split = splits[row["id"]]
+                raise DuplicateId(f"{files[name]}: sample {row['id']} is there twice, or in {other_split} too; make the dataset again.")
+            splits[row["id"]] = name
             if (left_out := reservoir.add(row["id"], row["id"])) is not None:
-                places.pop(left_out, None)
+                splits.pop(left_out, None)
     if not available:
         raise EmptyResult(
             f"{dataset}: there are no samples{'' if split == ALL else f' in {split}'} to read; give another dataset or --split."
         )
     origin = Origin(dataset=name_of(dataset), content=content_of(dataset), split=split, seed=seed, sample=sample)
-    return Drawn(origin=origin, splits={each: places[each] for each in reservoir.values()}, available=available)
+    return DrawnSamples(origin=origin, splits={sample: splits[sample] for sample in reservoir.values()}, available=available)
 
 
 def name_of(dataset: Path) -> str:
-    """The name of a dataset's folder, whatever way leads there."""
+    """The name of a dataset's folder, with symbolic links resolved."""
     return Path(os.path.realpath(dataset)).name
 
 
 def content_of(dataset: Path) -> str:
     """Content hash of a dataset, from its manifest, else from its files. Raises MissingInput."""
-    found = native.manifest_of(dataset).get("content")
-    return found if isinstance(found, str) and found else key_of(hashes_of(native.split_files(dataset).values()))
+    content = native.manifest_of(dataset).get("content")
+    return content if isinstance(content, str) and content else key_of(hashes_of(native.split_files(dataset).values()))
 
 
 def _check(sample: int, seed: int, split: str) -> None:

@@ -36,18 +36,18 @@ class Figures:
     table: str
     """The name of the table's file."""
     read: int
-    """Samples with a verdict, which all shares are of."""
+    """Samples with a verdict; the denominator of all shares."""
     drawn: int
     """Samples in the draw."""
     shares: tuple[Share, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Agreed:
+class CategoryAgreement:
     """Agreement of two annotators on one category."""
 
     question: str
-    """``verdict``: which of all; else one category: yes or no."""
+    """``verdict`` for all verdicts together; else one category, as yes or no."""
     agreement: PairAgreement
     same: Interval
     """Share of samples with the same judgement, with its 95% interval."""
@@ -59,37 +59,45 @@ class ReviewFigures:
 
     origin: Origin
     available: int
-    """Samples among which were drawn."""
+    """Samples in the population."""
     readers: tuple[Figures, ...]
-    agreed: tuple[Agreed, ...]
+    agreed: tuple[CategoryAgreement, ...]
     """Agreement on samples with a verdict of both; empty with one annotator or without such a sample."""
 
 
 def figures(judgements: Sequence[Judgement], *, reader: str, table: str, drawn: int) -> Figures:
-    """The shares of one reader; InputError where no sample has a verdict."""
-    given = [each for each in judgements if each.verdict]
-    if not given:
+    """The shares of one annotator. Raises InputError if no sample has a verdict."""
+    judged = [judgement for judgement in judgements if judgement.verdict]
+    if not judged:
         raise InputError(f"{table}: no sample has a verdict yet; read some with kgqa review.")
-    counts = {name: sum(test(each) for each in given) for name, test in _questions().items()}
-    shares = tuple(Share(category=name, count=count, interval=wilson(count, len(given))) for name, count in counts.items())
-    return Figures(reader=reader, table=table, read=len(given), drawn=drawn, shares=shares)
+    counts = {name: sum(test(judgement) for judgement in judged) for name, test in _category_tests().items()}
+    shares = tuple(Share(category=name, count=count, interval=wilson(count, len(judged))) for name, count in counts.items())
+    return Figures(reader=reader, table=table, read=len(judged), drawn=drawn, shares=shares)
 
 
-def agreement(first: Sequence[Judgement], second: Sequence[Judgement]) -> tuple[Agreed, ...]:
-    """Agreement of two annotators on samples with a verdict of both: over all verdicts, and by category."""
-    mine, theirs = ({each.sample: each for each in judgements if each.verdict} for judgements in (first, second))
-    both = [(mine[sample], theirs[sample]) for sample in mine if sample in theirs]
-    if not both:
+def agreement(first: Sequence[Judgement], second: Sequence[Judgement]) -> tuple[CategoryAgreement, ...]:
+    """Agreement of two annotators on samples judged by both: over all verdicts, and per category."""
+    first_judgements, second_judgements = (
+        {judgement.sample: judgement for judgement in judgements if judgement.verdict} for judgements in (first, second)
+    )
+    pairs = [(first_judgements[sample], second_judgements[sample]) for sample in first_judgements if sample in second_judgements]
+    if not pairs:
         return ()
-    asked: dict[str, Callable[[Judgement], str]] = {VERDICT: lambda each: each.verdict}
-    asked |= {name: lambda each, test=test: str(test(each)) for name, test in _questions().items()}  # type: ignore[misc]
-    found = {name: cohen([say(one) for one, _ in both], [say(other) for _, other in both]) for name, say in asked.items()}
-    return tuple(Agreed(question=name, agreement=each, same=wilson(each.same, each.items)) for name, each in found.items())
+    category_of: dict[str, Callable[[Judgement], str]] = {VERDICT: lambda judgement: judgement.verdict}
+    category_of |= {name: lambda judgement, test=test: str(test(judgement)) for name, test in _category_tests().items()}  # type: ignore[misc]
+    agreements = {
+        name: cohen([category(judgement) for judgement, _ in pairs], [category(judgement) for _, judgement in pairs])
+        for name, category in category_of.items()
+    }
+    return tuple(
+        CategoryAgreement(question=name, agreement=agreement, same=wilson(agreement.same, agreement.items))
+        for name, agreement in agreements.items()
+    )
 
 
-def _questions() -> Mapping[str, Callable[[Judgement], bool]]:
-    """Category → whether a judgement is of it."""
-    asked: dict[str, Callable[[Judgement], bool]] = {VALIDITY: lambda each: each.verdict in VALID}
-    asked |= {name: lambda each, name=name: each.verdict == name for name in VERDICTS}  # type: ignore[misc]
-    asked |= {name: lambda each, name=name: name in each.marks for name in MARKS}  # type: ignore[misc]
-    return asked
+def _category_tests() -> Mapping[str, Callable[[Judgement], bool]]:
+    """Category → test whether a judgement belongs to it."""
+    tests: dict[str, Callable[[Judgement], bool]] = {VALIDITY: lambda judgement: judgement.verdict in VALID}
+    tests |= {name: lambda judgement, name=name: judgement.verdict == name for name in VERDICTS}  # type: ignore[misc]
+    tests |= {name: lambda judgement, name=name: name in judgement.marks for name in MARKS}  # type: ignore[misc]
+    return tests

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from kgqa.formats import native
 from kgqa.records import Candidate, Instance
-from kgqa.reviews.draw import Drawn
+from kgqa.reviews.draw import DrawnSamples
 from kgqa.runs.labels import Pair, labels, names_in, relations_among, workspace_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hop:
-    """One step of a chain, over a document that is to connect two entities."""
+    """One step of a chain: a document that connects two entities."""
 
     before: str
     document: str
@@ -27,25 +27,25 @@ class Hop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """A sample as it is laid before a reader."""
+    """A sample as shown to an annotator."""
 
     instance: Instance
     split: str
     names: Mapping[str, str]
-    """Entity → what it is called; its id where nobody knows better."""
+    """Entity → its name; its id if no name is known."""
     chains: Mapping[str, tuple[tuple[Hop, ...], ...]]
-    """Candidate, or answer → its chains."""
+    """Candidate or answer → its chains."""
     knows_graph: bool
-    """Whether facts were looked up; else the dataset lies outside of its workspace, and hops have none."""
+    """Whether facts were looked up; False if the dataset is outside its workspace, and hops have no facts."""
 
     @property
     def grades(self) -> dict[str, str]:
         """The answer and the best other candidate → their grades in words; empty without grades."""
-        answer, other = self.instance.answer_grade, self.instance.best_other
-        shown = {} if answer is None else {"the answer": str(answer)}
-        if other is not None:
-            shown[f"the best other, {other[0].text}"] = str(other[1])
-        return shown
+        answer, best_other = self.instance.answer_grade, self.instance.best_other
+        grade_of = {} if answer is None else {"the answer": str(answer)}
+        if best_other is not None:
+            grade_of[f"the best other, {best_other[0].text}"] = str(best_other[1])
+        return grade_of
 
     @property
     def answer_chains(self) -> tuple[tuple[Hop, ...], ...]:
@@ -63,44 +63,44 @@ class Reading:
         return self.instance.answers[0] if self.instance.answers else "no answer"
 
 
-def readings(dataset: Path, drawn: Drawn) -> tuple[Reading, ...]:
-    """The samples that were drawn, in their order; memory: these. Raises as reading the dataset does."""
+def readings(dataset: Path, drawn: DrawnSamples) -> tuple[Reading, ...]:
+    """The drawn samples, in their order, all in memory. Raises the errors of reading the dataset."""
     files = native.split_files(dataset)
     instances: dict[str, Instance] = {}
     for split in dict.fromkeys(drawn.splits.values()):
-        wanted = {sample for sample, place in drawn.splits.items() if place == split}
-        instances |= {instance.id: instance for instance in native.take(files[split], wanted)}
-    chains = {sample: _by_end(instance) for sample, instance in instances.items()}
-    entities = {entity for found in chains.values() for paths in found.values() for path in paths for entity in path[::2]}
-    place = workspace_of(dataset)
-    named = {} if place is None else labels(place, "entities", entities)
-    facts = {} if place is None else relations_among(place, entities)
+        ids = {sample for sample, workspace in drawn.splits.items() if workspace == split}
+        instances |= {instance.id: instance for instance in native.take(files[split], ids)}
+    chains = {sample: _chains_by_end(instance) for sample, instance in instances.items()}
+    entities = {entity for chains_by_end in chains.values() for paths in chains_by_end.values() for path in paths for entity in path[::2]}
+    workspace = workspace_of(dataset)
+    entity_labels = {} if workspace is None else labels(workspace, "entities", entities)
+    facts = {} if workspace is None else relations_among(workspace, entities)
     return tuple(
         Reading(
             instance=instances[sample],
             split=split,
-            names=_names(instances[sample], chains[sample], named),
+            names=_names(instances[sample], chains[sample], entity_labels),
             chains={end: tuple(_hops(path, facts) for path in paths) for end, paths in chains[sample].items()},
-            knows_graph=place is not None,
+            knows_graph=workspace is not None,
         )
         for sample, split in drawn.splits.items()
     )
 
 
-def _names(instance: Instance, chains: Mapping[str, list[tuple[str, ...]]], named: dict[str, str]) -> dict[str, str]:
+def _names(instance: Instance, chains: Mapping[str, list[tuple[str, ...]]], entity_labels: dict[str, str]) -> dict[str, str]:
     """Names of the entities of the chains: from the workspace, else from the sample, else their ids."""
-    known = names_in(instance) | named
-    return {entity: known.get(entity, entity) for paths in chains.values() for path in paths for entity in path[::2]}
+    names = names_in(instance) | entity_labels
+    return {entity: names.get(entity, entity) for paths in chains.values() for path in paths for entity in path[::2]}
 
 
-def _by_end(instance: Instance) -> dict[str, list[tuple[str, ...]]]:
+def _chains_by_end(instance: Instance) -> dict[str, list[tuple[str, ...]]]:
     """Candidate → its chains."""
-    found: dict[str, list[tuple[str, ...]]] = {}
+    chains_by_end: dict[str, list[tuple[str, ...]]] = {}
     for chains in instance.chains or ():
         for chain in chains:
             if len(chain) > 2:
-                found.setdefault(chain[-1], []).append(chain)
-    return found
+                chains_by_end.setdefault(chain[-1], []).append(chain)
+    return chains_by_end
 
 
 def _hops(chain: tuple[str, ...], facts: Mapping[Pair, tuple[str, ...]]) -> tuple[Hop, ...]:

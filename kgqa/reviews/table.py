@@ -1,4 +1,4 @@
-"""The table of what a reader said: tab-separated, a line a sample, with where the samples come from above it; fit for a commit."""
+"""The table of judgements: tab-separated, one line per sample, with the samples' origin above; fit for a commit."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from pathlib import Path
 from kgqa.errors import MOST_SEED, BrokenInput, DuplicateId, MissingInput, storage_errors, suggestion
 from kgqa.reviews.draw import MOST_SAMPLE, Origin
 from kgqa.reviews.verdicts import MARKS, VERDICTS, Category
+from kgqa.settings.small_files import read_small
 
 TITLE = "# kgqa review 1"
-"""The first line; the number is the form's."""
+"""The first line; the number is the version of the format."""
 COLUMNS = ("sample", "reader", "verdict", "marks", "candidate", "note")
 NUMBERS = {"seed": range(MOST_SEED + 1), "sample": range(1, MOST_SAMPLE + 1)}
-"""Fields of the origin that are numbers → which they can be."""
+"""Numeric fields of the origin → their allowed range."""
 _ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 _LETTERS = {"\\": "\\", "t": "\t", "n": "\n", "r": "\r"}
 
@@ -27,11 +28,11 @@ class Judgement:
     sample: str
     reader: str
     verdict: str = ""
-    """A key of ``VERDICTS``; empty: not yet given."""
+    """A key of ``VERDICTS``; empty if there is no verdict yet."""
     marks: tuple[str, ...] = ()
-    """Keys of ``MARKS``, in their order there."""
+    """Keys of ``MARKS``, in their order."""
     candidate: str = ""
-    """The candidate that is as true as the answer, where the reader says which."""
+    """The candidate that is as true as the answer, if the annotator names one."""
     note: str = ""
 
     @property
@@ -50,12 +51,13 @@ class Table:
 
 def line_of(judgement: Judgement) -> str:
     """The judgement as a line of the table, without its end."""
-    each = judgement
-    return "\t".join(map(_escaped, (each.sample, each.reader, each.verdict, ",".join(each.marks), each.candidate, each.note)))
+    marks = ",".join(judgement.marks)
+    cells = (judgement.sample, judgement.reader, judgement.verdict, marks, judgement.candidate, judgement.note)
+    return "\t".join(map(_escaped, cells))
 
 
 def table_text(table: Table) -> str:
-    """The file's text; :func:`read_table` makes the same table of it."""
+    """The file's text; :func:`read_table` restores the table from it."""
     head = [TITLE, *(f"# {name}: {_escaped(str(value))}" for name, value in asdict(table.origin).items()), "\t".join(COLUMNS)]
     return "\n".join([*head, *map(line_of, table.judgements)]) + "\n"
 
@@ -66,7 +68,7 @@ def read_table(path: Path) -> Table:
         if not path.is_file():
             raise MissingInput(f"{path}: there is no such file; give a table that kgqa review wrote.")
         try:
-            lines = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n").split("\n")
+            lines = read_small(path).decode("utf-8-sig").replace("\r\n", "\n").split("\n")
         except UnicodeDecodeError:
             raise BrokenInput(f"{path}: this is not UTF-8 text, so no table of kgqa review; give another file.") from None
     if lines[0] != TITLE:
@@ -96,21 +98,22 @@ def _origin(path: Path, names: list[str], lines: list[str]) -> Origin:
 
 
 def _rows(path: Path, lines: list[str], above: int) -> Iterator[Judgement]:
-    seen: dict[tuple[str, str], int] = {}
+    line_of_key: dict[tuple[str, str], int] = {}
     for number, line in enumerate(lines[above:], start=above + 1):
         if not line:
             continue
         cells = [_plain(cell, path, number) for cell in line.split("\t")]
         if len(cells) != len(COLUMNS):
             raise BrokenInput(f"{path}, line {number}: it has {len(cells)} columns, not {len(COLUMNS)}; fix the line.")
-        found = _judgement(cells, path, number)
-        key = (found.sample, found.reader)
-        if key in seen:
+        judgement = _judgement(cells, path, number)
+        key = (judgement.sample, judgement.reader)
+        if key in line_of_key:
             raise DuplicateId(
-                f"{path}, line {number}: reader {found.reader} judged sample {found.sample} in line {seen[key]} already; keep one of them."
+                f"{path}, line {number}: reader {judgement.reader} judged sample {judgement.sample} in line {line_of_key[key]} already; "
+                "keep one of them."
             )
-        seen[key] = number
-        yield found
+        line_of_key[key] = number
+        yield judgement
 
 
 def _judgement(cells: list[str], path: Path, number: int) -> Judgement:
@@ -119,27 +122,27 @@ def _judgement(cells: list[str], path: Path, number: int) -> Judgement:
         raise BrokenInput(f"{path}, line {number}: the {'reader' if sample else 'sample'} is empty; fix the line.")
     if verdict and verdict not in VERDICTS:
         raise BrokenInput(f"{path}, line {number}: the verdict {verdict!r} is not known; {suggestion(verdict, VERDICTS)}")
-    named = marks.split(",") if marks else []
-    for mark in named:
+    mark_names = marks.split(",") if marks else []
+    for mark in mark_names:
         if mark not in MARKS:
             raise BrokenInput(f"{path}, line {number}: the mark {mark!r} is not known; {suggestion(mark, MARKS)}")
-    return Judgement(sample=sample, reader=reader, verdict=verdict, marks=in_order(named, MARKS), candidate=candidate, note=note)
+    return Judgement(sample=sample, reader=reader, verdict=verdict, marks=in_order(mark_names, MARKS), candidate=candidate, note=note)
 
 
 def in_order(names: Iterable[str], known: Mapping[str, Category]) -> tuple[str, ...]:
-    """Those that are ``known``, once each and in the order there."""
-    given = set(names)
-    return tuple(name for name in known if name in given)
+    """The ``known`` ones among ``names``, once each and in the known order."""
+    wanted_names = set(names)
+    return tuple(name for name in known if name in wanted_names)
 
 
 def _escaped(text: str) -> str:
-    """Without what would end a cell or a line; half a character, which no file can hold, becomes a question mark."""
+    """Escape what would end a cell or a line; an unpaired surrogate, which no file can hold, becomes a question mark."""
     whole = text.encode("utf-8", "replace").decode("utf-8")
     return "".join(_ESCAPES.get(character, character) for character in whole)
 
 
 def _plain(text: str, path: Path, number: int) -> str:
-    """Inverse of :func:`_escaped`."""
+    """Undo :func:`_escaped`. Raises BrokenInput for an unknown escape."""
     if re.search(r"(?<!\\)(\\\\)*\\([^tnr\\]|$)", text):
         raise BrokenInput(f"{path}, line {number}: a backslash escapes nothing; write it twice, or \\t, \\n or \\r.")
     return re.sub(r"\\(.)", lambda match: _LETTERS[match[1]], text)

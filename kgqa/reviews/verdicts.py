@@ -10,7 +10,7 @@ class Category:
     """A verdict or a mark."""
 
     name: str
-    """As the table has it."""
+    """Its name in the table."""
     key: str
     """Key on the page."""
     label: str

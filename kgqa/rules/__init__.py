@@ -1,1 +1,1 @@
-"""What the facts of a graph imply: composed paths, and relations that say the same."""
+"""Rules mined from the facts of a graph: paths of two relations, and single relations, that imply a relation."""

@@ -1,4 +1,4 @@
-"""Of how many pairs that a path joins a relation could hold: what the support of a rule is compared with."""
+"""Counts the bodies of path rules: the pairs that a path joins and that could have the relation. Confidence divides support by them."""
 
 from __future__ import annotations
 
@@ -8,36 +8,40 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kgqa.arrays.growth import grown
-from kgqa.arrays.kernel import kernel
+from kgqa.arrays.kernel import grown, kernel
 from kgqa.arrays.rows import Adjacency, IntArray, row_bounds
 from kgqa.rules.roles import RoleGraph, RoleRuns
 
 PARTS = 16
-"""Ranges of entities that threads take one after the other."""
+"""Number of ranges of entities that threads share."""
 Counts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bodies:
-    """A graph, and for each entity the relations of which it is a subject, and those of which it is an object."""
+    """A graph, with the relations that each entity is a subject and an object of."""
 
     runs: RoleRuns
     roles: int
+    """Number of roles of the graph."""
     subjects: Adjacency
+    """Entity → the relations that it is a subject of."""
     objects: Adjacency
+    """Entity → the relations that it is an object of."""
     relations: int
+    """Number of relations of the graph."""
 
     @classmethod
     def of(cls, graph: RoleGraph, head: IntArray, relation: IntArray, tail: IntArray) -> Bodies:
-        """Over the paths of ``graph``, for the relations of the given facts."""
+        """For the paths of ``graph`` and the relations of the given facts (int32 columns)."""
         subjects, objects = (Adjacency.from_pairs(ends, relation, graph.entities) for ends in (head, tail))
         return cls(runs=graph.runs(), roles=graph.role_count, subjects=subjects, objects=objects, relations=graph.relations)
 
     def count(self, keys: Counts, *, stride: int, workers: int) -> tuple[Counts, Counts]:
-        """``body`` and ``typed`` (:class:`~kgqa.rules.paths.PathRules`) of each key (:mod:`kgqa.rules.paths`), over every ``stride``-th x.
+        """``body`` and ``typed`` (:class:`~kgqa.rules.paths.PathRules`) of each key, counted over every ``stride``-th entity x.
 
-        ``keys`` ascend. O(paths that some key asks for over their x); memory: 8 bytes an entity and worker.
+        ``keys`` (int64, ascending) are those of :func:`kgqa.rules.paths._supports`. O(two-hop paths with some key); memory: 8 bytes per
+        entity and worker.
         """
         entities = len(self.runs.offsets) - 1
         path, relation = keys // self.relations, (keys % self.relations).astype(np.int32)
@@ -64,13 +68,18 @@ def _count_bodies(  # type: ignore[no-untyped-def]
     offsets, roles, starts, targets, bounds, seconds, relations, subjects, of_subject, objects, of_object,
     first_x, last_x, stride, relation_count,
 ):  # fmt: skip
+    """Count ``body`` and ``typed`` of each rule over the entities x from ``first_x`` to ``last_x``.
+
+    The rules with first role a are ``bounds[a]:bounds[a + 1]``, with second role ``seconds`` and relation ``relations``. A pair (x, y)
+    counts once per rule however many z join it, so all ends of one path are marked before the next path begins.
+    """
     body, typed = np.zeros(len(relations), np.int64), np.zeros(len(relations), np.int64)
     has, rule_of = np.zeros(relation_count, np.bool_), np.full(relation_count, -1, np.int64)
     slot_of = np.full(len(bounds) - 1, -1, np.int64)
-    slots, asked = np.empty(len(bounds), np.int64), np.empty(len(relations), np.int64)
+    slots, rules = np.empty(len(bounds), np.int64), np.empty(len(relations), np.int64)
     latest = np.empty(len(bounds), np.int64)
     legs, before = np.empty(1 << 10, np.int64), np.empty(1 << 10, np.int64)
-    seen, turn = np.zeros(len(offsets) - 1, np.int64), 0
+    last_turn, turn = np.zeros(len(offsets) - 1, np.int64), 0
     for x in range(first_x + (-first_x) % stride, last_x, stride):
         if subjects[x] == subjects[x + 1]:
             continue
@@ -78,19 +87,21 @@ def _count_bodies(  # type: ignore[no-untyped-def]
             has[of_subject[i]] = True
         for run in range(offsets[x], offsets[x + 1]):
             first = roles[run]
-            count = _ask(bounds[first], bounds[first + 1], seconds, relations, has, slot_of, slots, asked)
+            count = _group_by_second_role(bounds[first], bounds[first + 1], seconds, relations, has, slot_of, slots, rules)
             if count == 0:
                 continue
+            # Second hops are collected once per first hop, and then visited path by path.
             legs, before = _link_legs(offsets, roles, targets[starts[run] : starts[run + 1]], slot_of, latest[:count], legs, before)
             for slot in range(count):
-                slot_of[seconds[asked[slots[slot]]]] = -1
+                slot_of[seconds[rules[slots[slot]]]] = -1
                 if latest[slot] < 0:
                     continue
+                # ``rule_of`` maps a relation to its rule on this path, so that one look at y serves all rules of the path.
                 turn += 1
-                for rule in asked[slots[slot] : slots[slot + 1]]:
+                for rule in rules[slots[slot] : slots[slot + 1]]:
                     rule_of[relations[rule]] = rule
-                ends = _count_ends(x, latest[slot], legs, before, starts, targets, objects, of_object, rule_of, seen, turn, typed)
-                for rule in asked[slots[slot] : slots[slot + 1]]:
+                ends = _count_ends(x, latest[slot], legs, before, starts, targets, objects, of_object, rule_of, last_turn, turn, typed)
+                for rule in rules[slots[slot] : slots[slot + 1]]:
                     rule_of[relations[rule]] = -1
                     body[rule] += ends
         for i in range(subjects[x], subjects[x + 1]):
@@ -99,52 +110,60 @@ def _count_bodies(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _ask(low, high, seconds, relations, has, slot_of, slots, asked):  # type: ignore[no-untyped-def]
-    """How many second roles the rules ``low`` to ``high`` ask for, of those whose relation x ``has``.
+def _group_by_second_role(low, high, seconds, relations, has, slot_of, slots, rules):  # type: ignore[no-untyped-def]
+    """Group the rules ``low`` to ``high`` by second role, if x ``has`` their relation; return the number of distinct second roles.
 
-    Each role gets a slot in ``slot_of``; the rules of a slot are ``asked[slots[slot]:slots[slot + 1]]``.
+    Each role gets a slot in ``slot_of``; the rules of a slot are ``rules[slots[slot]:slots[slot + 1]]``. Rules ascend by second role, so
+    those of a slot follow each other.
     """
-    count = rules = 0
+    count = rule_count = 0
     for rule in range(low, high):
         if has[relations[rule]]:
             if slot_of[seconds[rule]] < 0:
                 slot_of[seconds[rule]] = count
-                slots[count] = rules
+                slots[count] = rule_count
                 count += 1
-            asked[rules] = rule
-            rules += 1
-    slots[count] = rules
+            rules[rule_count] = rule
+            rule_count += 1
+    slots[count] = rule_count
     return count
 
 
 @kernel
 def _link_legs(offsets, roles, via, slot_of, latest, legs, before):  # type: ignore[no-untyped-def]
-    """The runs that go on from ``via`` and have a slot: those of one slot are linked, from ``latest[slot]`` over ``before`` to -1."""
+    """Collect the runs of the entities ``via`` whose role has a slot.
+
+    The runs of a slot form a linked list: from ``latest[slot]`` through ``before`` to -1. Returns ``legs`` and ``before``, which may have
+    grown.
+    """
     latest[:] = -1
-    found = 0
+    size = 0
     for z in via:
         for leg in range(offsets[z], offsets[z + 1]):
             slot = slot_of[roles[leg]]
             if slot < 0:
                 continue
-            if found == len(legs):
-                legs, before = grown(legs, found + 1), grown(before, found + 1)
-            legs[found], before[found] = leg, latest[slot]
-            latest[slot] = found
-            found += 1
+            if size == len(legs):
+                legs, before = grown(legs, size + 1), grown(before, size + 1)
+            legs[size], before[size] = leg, latest[slot]
+            latest[slot] = size
+            size += 1
     return legs, before
 
 
 @kernel
-def _count_ends(x, at, legs, before, starts, targets, objects, of_object, rule_of, seen, turn, typed):  # type: ignore[no-untyped-def]
-    """How many ends, ``x`` left out, the linked runs have; each counts once, and in ``typed`` for the rules that it is an object of."""
+def _count_ends(x, at, legs, before, starts, targets, objects, of_object, rule_of, last_turn, turn, typed):  # type: ignore[no-untyped-def]
+    """Number of distinct ends of the linked runs, without ``x``; adds each end to ``typed`` of the rules whose relation it is an object of.
+
+    ``last_turn`` (int64, entities) holds the turn in which an entity was last counted.
+    """
     ends = 0
     while at >= 0:
         for i in range(starts[legs[at]], starts[legs[at] + 1]):
             y = targets[i]
-            if y == x or seen[y] == turn:
+            if y == x or last_turn[y] == turn:
                 continue
-            seen[y] = turn
+            last_turn[y] = turn
             ends += 1
             for j in range(objects[y], objects[y + 1]):
                 rule = rule_of[of_object[j]]

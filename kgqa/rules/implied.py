@@ -1,4 +1,4 @@
-"""Which single edges imply a relation: relations that say the same, inverses, sub-relations, and texts that put two names together."""
+"""Single edges that imply a relation: synonymous relations, inverses, sub-relations, and texts that mention two entities together."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ from kgqa.rules.roles import RoleGraph
 
 Counts = npt.NDArray[np.int64]
 FIRST_SIZE = 1 << 10
-"""Places of the hash table of pairs when it is new: a power of two, and so is it when it grows."""
+"""Initial size of the hash table of (role, relation) pairs; always a power of two."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImpliedRelations:
-    """How often an edge with a role goes with a fact of a relation, for the pairs of role and relation of which there is any."""
+    """How often two entities that are joined by a role also have a relation, for all pairs of role and relation that occur."""
 
     relations: Adjacency
-    """For each role the relations that an edge with it could imply; the other columns have one entry for each entry of its targets."""
+    """Role → the relations that it may imply; the other columns have one entry per entry of its targets."""
     support: Counts
-    """Pairs (x, y) joined by the role of which the relation holds."""
+    """Number of pairs (x, y) joined by the role that have the relation."""
     typed: Counts
-    """Pairs joined by the role of which x has some object of the relation, and y is one somewhere; never 0."""
+    """Number of pairs joined by the role where x has some object of the relation and y is an object of it; at least 1."""
 
     @property
     def confidence(self) -> npt.NDArray[np.float64]:
-        """The lower end of the 95% Wilson interval of ``support / typed``; of a pair that is not there it is 0."""
+        """The lower end of the 95% Wilson interval of ``support / typed``; missing pairs have confidence 0."""
         return wilson_low(self.support, self.typed)
 
     @property
     def share(self) -> npt.NDArray[np.float64]:
-        """``support / typed`` itself."""
+        """The share ``support / typed``, without an allowance for few cases."""
         return self.support / self.typed
 
 
 def mine_implied(graph: RoleGraph, head: IntArray, relation: IntArray, tail: IntArray) -> ImpliedRelations:
-    """What each role of ``graph`` implies of the relations of the given facts; a relation says nothing about itself.
+    """Count support and typed for each role of ``graph`` and each relation of the given facts, except a relation's own role.
 
-    O(edges × relations of their ends); memory: at most 150 bytes for each pair of role and relation that occurs.
+    O(edges × relations of their ends); memory: at most 150 bytes per pair of role and relation that occurs.
     """
     order = np.argsort(paired(head, tail))
     subjects, objects = (Adjacency.from_pairs(ends, relation, graph.entities) for ends in (head, tail))
@@ -52,19 +52,22 @@ def mine_implied(graph: RoleGraph, head: IntArray, relation: IntArray, tail: Int
         row_bounds(head[order], graph.entities), tail[order], relation[order],
         subjects.offsets, subjects.targets, objects.offsets, objects.targets,
     )  # fmt: skip
-    kept = np.flatnonzero(keys >= 0)
-    kept = kept[np.argsort(keys[kept])]
-    role, of = keys[kept] // graph.relations, keys[kept] % graph.relations
-    kept, role, of = (column[role != 2 * of] for column in (kept, role, of))
+    rows = np.flatnonzero(keys >= 0)
+    rows = rows[np.argsort(keys[rows])]
+    role, of = keys[rows] // graph.relations, keys[rows] % graph.relations
+    rows, role, of = (column[role != 2 * of] for column in (rows, role, of))
     relations = Adjacency(offsets=row_bounds(role, graph.role_count), targets=of.astype(np.int32))
-    return ImpliedRelations(relations=relations, support=counts[kept, 0], typed=counts[kept, 1])
+    return ImpliedRelations(relations=relations, support=counts[rows, 0], typed=counts[rows, 1])
 
 
 @kernel
 def _count_implied(  # type: ignore[no-untyped-def]
     offsets, targets, roles, relation_count, fact_offsets, tails, relations, subjects, of_subject, objects, of_object
 ):
-    """A hash table: ``role * relation_count + relation``, -1 where there is none, and of each its support and typed."""
+    """Count support and typed for each pair of role and relation, in an open hash table.
+
+    Returns ``keys`` (int64, ``role * relation_count + relation``, -1 for a free slot) and ``counts`` (int64, slots × 2).
+    """
     keys, counts, count = np.full(FIRST_SIZE, -1, np.int64), np.zeros((FIRST_SIZE, 2), np.int64), 0
     has, true = np.zeros(relation_count, np.bool_), np.full(relation_count, -1, np.int64)
     for x in range(len(offsets) - 1):
@@ -72,6 +75,7 @@ def _count_implied(  # type: ignore[no-untyped-def]
             continue
         for i in range(subjects[x], subjects[x + 1]):
             has[of_subject[i]] = True
+        # Edges and facts of x are both ordered by their end y, so one pass merges them.
         fact = fact_offsets[x]
         i = offsets[x]
         while i < offsets[x + 1]:
@@ -81,6 +85,7 @@ def _count_implied(  # type: ignore[no-untyped-def]
                 stop += 1
             while fact < fact_offsets[x + 1] and tails[fact] < y:
                 fact += 1
+            # ``true[r] == i`` marks the relations that x has to y; i is new for each y, so nothing is cleared in between.
             while fact < fact_offsets[x + 1] and tails[fact] == y:
                 true[relations[fact]] = i
                 fact += 1
@@ -108,7 +113,7 @@ def _count_implied(  # type: ignore[no-untyped-def]
 
 @kernel(inline=True)
 def _place(keys, key):  # type: ignore[no-untyped-def]
-    """Where ``key`` is in a hash table with a power of two of places, or where it would go."""
+    """The slot of ``key`` in the hash table, or the free slot where it belongs (linear probing)."""
     place = np.int64(mixed(np.uint64(key)) & np.uint64(len(keys) - 1))
     while keys[place] >= 0 and keys[place] != key:
         place = (place + 1) & (len(keys) - 1)
@@ -117,10 +122,10 @@ def _place(keys, key):  # type: ignore[no-untyped-def]
 
 @kernel
 def _larger(keys, counts):  # type: ignore[no-untyped-def]
-    """The same hash table with twice as many places."""
-    larger, more = np.full(2 * len(keys), -1, np.int64), np.zeros((2 * len(keys), 2), np.int64)
+    """The same hash table with twice as many slots."""
+    larger, new_counts = np.full(2 * len(keys), -1, np.int64), np.zeros((2 * len(keys), 2), np.int64)
     for old in range(len(keys)):
         if keys[old] >= 0:
             place = _place(larger, keys[old])
-            larger[place], more[place] = keys[old], counts[old]
-    return larger, more
+            larger[place], new_counts[place] = keys[old], counts[old]
+    return larger, new_counts

@@ -1,9 +1,9 @@
-"""Composed paths: which two hops, one after the other, imply a relation, and how surely.
+"""Path rules: two hops in a row that imply a relation, with a confidence.
 
-A path rule says ``r1(x, z) and r2(z, y) => r(x, y)``. Its measures are those of AMIE (Galárraga et al. 2013, section 3): support, head
-coverage and confidence under the partial completeness assumption, which counts a pair against the rule only where the graph knows some
-object of r for x. As questions offer end points of the right kind only, :attr:`PathRules.confidence` also leaves out the y that is never
-an object of r.
+A path rule reads ``r1(x, z) and r2(z, y) => r(x, y)``. Its measures are those of AMIE (Galárraga et al. 2013, section 3): support, head
+coverage, and confidence under the partial completeness assumption. Under that assumption a pair counts against the rule only if the graph
+has some object of r for x. The candidates of a question are end points of the right kind, so :attr:`PathRules.confidence` also ignores
+every y that is not an object of r anywhere.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 import numpy.typing as npt
 
-from kgqa.arrays.growth import grown
-from kgqa.arrays.kernel import kernel
+from kgqa.arrays.kernel import grown, kernel
 from kgqa.arrays.rows import IntArray, Offsets, paired, row_bounds
 from kgqa.arrays.search import lower_bound
 from kgqa.arrays.wilson import wilson_low
@@ -24,7 +23,7 @@ from kgqa.rules.roles import RoleGraph
 from kgqa.settings.workers import worker_count
 
 STRIDE = 16
-"""Every so many-th entity is looked at first, to see which paths cannot become rules."""
+"""One of this many entities is sampled first, to discard paths that cannot become rules."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,41 +31,41 @@ class PathRules:
     """Rules as columns, ordered by (first, second, relation)."""
 
     first: IntArray
-    """The role from x to z (:mod:`kgqa.rules.roles`); ``second`` that from z to y."""
+    """The role from x to z (:mod:`kgqa.rules.roles`); ``second`` is the role from z to y."""
     second: IntArray
     relation: IntArray
     """Row of the relation table."""
     support: Counts
-    """Pairs (x, y) that the path joins and of which the relation holds."""
+    """Number of pairs (x, y) that the path joins and that have the relation."""
     body: Counts
-    """Pairs that the path joins and of which x has some object of the relation."""
+    """Number of pairs that the path joins, if x has any object of the relation."""
     typed: Counts
-    """Those of them of which y is an object of the relation somewhere."""
+    """Number of pairs in ``body`` whose y is an object of the relation for some subject."""
     head_facts: Counts
-    """Facts of the relation."""
+    """Number of facts of the relation."""
 
     def __len__(self) -> int:
-        """Number of rules."""
+        """The number of rules."""
         return len(self.relation)
 
     @property
     def head_coverage(self) -> npt.NDArray[np.float64]:
-        """The share of the relation's facts that the rule finds."""
+        """The share of the relation's facts that the rule predicts."""
         return self.support / self.head_facts
 
     @property
     def pca_confidence(self) -> npt.NDArray[np.float64]:
-        """AMIE's: the share of ``body`` of which the relation holds."""
+        """AMIE's PCA confidence, ``support / body``."""
         return self.support / self.body
 
     @property
     def confidence(self) -> npt.NDArray[np.float64]:
-        """The lower end of the 95% Wilson interval of the share of ``typed`` of which the relation holds: few cases count for less."""
+        """The lower end of the 95% Wilson interval of ``support / typed``, which discounts rules with few cases."""
         return wilson_low(self.support, self.typed)
 
-    def select(self, kept: npt.NDArray[np.bool_]) -> PathRules:
-        """The rules for which ``kept`` holds."""
-        return PathRules(**{field.name: getattr(self, field.name)[kept] for field in fields(self)})
+    def select(self, mask: npt.NDArray[np.bool_]) -> PathRules:
+        """The rules with a true entry in ``mask``."""
+        return PathRules(**{field.name: getattr(self, field.name)[mask] for field in fields(self)})
 
 
 def mine_paths(
@@ -79,18 +78,19 @@ def mine_paths(
     min_confidence: float,
     workers: int | None = None,
 ) -> PathRules:
-    """All path rules over ``graph`` for the relations of the given facts, hubs included.
+    """Mine all path rules in ``graph`` for the relations of the given facts; hubs are not capped.
 
-    Of a rule ``min_support`` pairs must be true, and its confidence at least ``min_confidence``. The rules do not depend on ``workers``.
-    Paths that a first look at every ``STRIDE``-th x shows to be far below ``min_confidence`` are not counted out. O(paths of two hops that
-    some rule asks for) steps; memory: 16 bytes a support, 24 a hop that leaves one entity's neighbours.
+    A rule needs a support of ``min_support`` and a confidence of ``min_confidence``. The result does not depend on ``workers``. Counting
+    bodies is the expensive part, so paths that are far below ``min_confidence`` in a sample of entities are discarded before it. O(two-hop
+    paths of the remaining rules); memory: 16 bytes per supporting pair and path, and 24 per hop from the neighbours of one entity.
     """
     roles, workers = graph.role_count, worker_count(workers)
     back = graph.reversed()
-    found = _all_supports(graph, back, head, relation, tail, workers=workers)
-    keys, support = np.unique(found, return_counts=True)
+    pairs = _all_supports(graph, back, head, relation, tail, workers=workers)
+    keys, support = np.unique(pairs, return_counts=True)
     keys, support = keys[support >= min_support], support[support >= min_support]
     bodies = Bodies.of(graph, head, relation, tail)
+    # In the sample of every STRIDE-th x, keep a path unless its hits lie more than about three standard errors below what it needs.
     looked = head % STRIDE == 0
     hits = _occurrences(keys, _all_supports(graph, back, head[looked], relation[looked], tail[looked], workers=workers))
     _, typed = bodies.count(keys, stride=STRIDE, workers=workers)
@@ -106,7 +106,7 @@ def mine_paths(
 
 
 def _all_supports(graph: RoleGraph, back: RoleGraph, head: IntArray, relation: IntArray, tail: IntArray, *, workers: int) -> Counts:
-    """For each fact the distinct paths that join its ends, as keys."""
+    """The distinct paths between the ends of each fact, as keys (:func:`_supports`), for all facts."""
     bounds = np.linspace(0, len(head), PARTS + 1).astype(np.int64)
 
     def run(part: int) -> Counts:
@@ -121,22 +121,30 @@ def _all_supports(graph: RoleGraph, back: RoleGraph, head: IntArray, relation: I
 
 
 def path_index(rules: PathRules, roles: int) -> tuple[Offsets, Counts]:
-    """Where the rules of each first role begin (roles + 1), and of each rule ``second << 32 | relation``, which ascend within a first role.
+    """An index for looking up rules: the bounds of each first role (roles + 1), and ``second << 32 | relation`` for each rule.
 
-    Memory: 8 bytes a role and a rule.
+    The keys ascend within a first role. Memory: 8 bytes per role and per rule.
     """
     return row_bounds(rules.first, roles), paired(rules.second, rules.relation)
 
 
-def _occurrences(keys: Counts, found: Counts) -> Counts:
-    """How often each of the ``keys``, which ascend, is in ``found``."""
-    found = np.sort(found)
-    return np.searchsorted(found, keys, side="right") - np.searchsorted(found, keys)
+def _occurrences(keys: Counts, values: Counts) -> Counts:
+    """How often each of the ``keys``, which ascend, occurs in ``values``.
+
+    >>> _occurrences(np.array([2, 5]), np.array([5, 1, 5])).tolist()
+    [0, 2]
+    """
+    values = np.sort(values)
+    return np.searchsorted(values, keys, side="right") - np.searchsorted(values, keys)
 
 
 @kernel
 def _supports(offsets, targets, roles, back_offsets, back_targets, back_roles, heads, relations, tails, role_count, relation_count):  # type: ignore[no-untyped-def]
-    """For each fact (x, r, y) the distinct paths of two hops from x to y, as ``(first * role_count + second) * relations + r``."""
+    """The distinct two-hop paths from x to y for each fact (x, r, y), as ``(first * role_count + second) * relation_count + r``.
+
+    Input: edges by source and, in the ``back_*`` arrays, by target; facts as int32 columns. Returns int64 keys, ascending within a fact.
+    O(sum over facts of the smaller degree of x and y, times a binary search).
+    """
     out, count = np.empty(1 << 16, np.int64), 0
     for fact in range(len(heads)):
         x, y = heads[fact], tails[fact]
@@ -146,14 +154,15 @@ def _supports(offsets, targets, roles, back_offsets, back_targets, back_roles, h
         swapped = short_end - short > long_end - low
         if swapped:
             short, short_end, short_targets, low, long_end, long_targets = low, long_end, long_targets, short, short_end, short_targets
-        # The shorter row is walked, and in the longer one each of its entities is looked for.
+        # Intersect the neighbours of x and y: walk the shorter row, and search the longer one for each of its entities. Rows ascend, so
+        # each search starts where the last one ended.
         while short < short_end:
             z = short_targets[short]
             stop = short
             while stop < short_end and short_targets[stop] == z:
                 stop += 1
             place = low = lower_bound(long_targets, low, long_end, z)
-            # Not "z not in (x, y)": columns of facts may have two types.
+            # Not "z not in (x, y)": numba needs one type in a tuple, and columns of facts may have two.
             while z != x and z != y and place < long_end and long_targets[place] == z:  # noqa: PLR1714
                 for i in range(short, stop):
                     first, second = (roles[place], back_roles[i]) if swapped else (roles[i], back_roles[place])
@@ -163,12 +172,13 @@ def _supports(offsets, targets, roles, back_offsets, back_targets, back_roles, h
                     count += 1
                 place += 1
             short = stop
+        # Several z may give the same path; a fact counts once for each path.
         if count > begin + 1:
             part = np.sort(out[begin:count])
-            kept = begin
+            size = begin
             for i in range(len(part)):
                 if i == 0 or part[i] != part[i - 1]:
-                    out[kept] = part[i]
-                    kept += 1
-            count = kept
+                    out[size] = part[i]
+                    size += 1
+            count = size
     return out[:count].copy()

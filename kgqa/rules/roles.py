@@ -1,7 +1,7 @@
-"""The facts of a graph, and what its texts put side by side, as edges with roles: what paths are made of.
+"""Edges with roles: the facts of a graph, and the pairs of entities that its texts mention together. Paths consist of such edges.
 
-A role is a relation with a direction, or how a text brings two entities together. Role ``2 * r`` is relation r from subject to object,
-``2 * r + 1`` the same read backwards; after those of all relations come the text roles.
+A role is a relation with a direction, or the way in which a text mentions two entities together. Role ``2 * r`` is relation r from subject
+to object, ``2 * r + 1`` its inverse. The text roles come after those of all relations.
 """
 
 from __future__ import annotations
@@ -15,63 +15,69 @@ import numpy.typing as npt
 from kgqa.arrays.rows import IntArray, Offsets, Rows, distinct, paired, row_bounds
 
 TEXT_ROLES = ("in the same document", "near each other", "in one sentence")
-"""Text grade → how a text brings the two entities of a hop together; a higher grade says more."""
+"""Text grade → its meaning: how closely a text mentions the two entities of a hop. A higher grade is stronger evidence."""
 SYMMETRIC = 0.25
-"""The share of its facts that hold in both directions from which a relation counts as symmetric, whatever the tables say; no real table
-has all of them."""
+"""A relation counts as symmetric if at least this share of its facts holds in both directions, whatever its table says. Real tables lack
+many of the inverse facts, so the share is low."""
 Pairs = tuple[IntArray, IntArray]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoleRuns:
-    """The edges of a graph by (source, role, target): the runs of entity x are ``offsets[x]:offsets[x + 1]``."""
+    """The edges of a graph, grouped into runs of one source and role: the runs of entity x are ``offsets[x]:offsets[x + 1]``."""
 
     offsets: Offsets
     roles: IntArray
-    """One for each run; they ascend within an entity."""
+    """The role of each run, ascending within an entity."""
     starts: Offsets
-    """Run i leads to ``targets[starts[i]:starts[i + 1]]``, which ascend."""
+    """Run i leads to ``targets[starts[i]:starts[i + 1]]``, ascending."""
     targets: IntArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoleGraph:
-    """Edges with roles, by the entity that they start from: those of x are ``offsets[x]:offsets[x + 1]``, ordered by (target, role)."""
+    """Edges with roles, grouped by source: the edges of entity x are ``offsets[x]:offsets[x + 1]``, ordered by (target, role)."""
 
     offsets: Offsets
     targets: IntArray
     roles: IntArray
     relations: int
-    """How many relations the roles are made of."""
+    """Number of relations of the graph."""
 
     @property
     def entities(self) -> int:
-        """How many entities there are."""
+        """Number of entities, isolated ones included."""
         return len(self.offsets) - 1
 
     @property
     def role_count(self) -> int:
-        """How many roles there are, text roles included."""
+        """Number of roles: two per relation, and the text roles."""
         return 2 * self.relations + len(TEXT_ROLES)
 
     def sources(self) -> IntArray:
-        """For each edge the entity that it starts from."""
+        """The source of each edge."""
         return Rows(offsets=self.offsets, targets=self.targets).sources()
 
     def functionality(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """For each role how few targets a source has, as sources per edge, and how few sources a target has; 0 where it has no edge.
+        """The functionality of each role, and its inverse functionality (Suchanek, Abiteboul and Senellart 2011, section 4).
 
-        1 is a function (Suchanek, Abiteboul and Senellart 2011, section 4).
+        These are distinct sources per edge and distinct targets per edge: 1 for a function, 0 for a role without edges.
+
+        >>> zeros, none = np.zeros(3, np.int32), np.array([], np.int32)  # entity 0 has three objects of relation 0
+        >>> graph = role_graph(zeros, zeros, zeros + [1, 2, 3], symmetric=np.array([False]), texts=(none, none), grades=none, entities=4)
+        >>> forwards, backwards = graph.functionality()
+        >>> forwards[:2].round(2).tolist(), backwards[:2].round(2).tolist()
+        ([0.33, 1.0], [1.0, 0.33])
         """
         edges = np.maximum(np.bincount(self.roles, minlength=self.role_count), 1)
-        found = []
+        by_direction = []
         for entity in (self.sources(), self.targets):
             pairs = distinct(paired(self.roles, entity))
-            found.append(np.bincount(pairs >> 32, minlength=self.role_count) / edges)
-        return found[0], found[1]
+            by_direction.append(np.bincount(pairs >> 32, minlength=self.role_count) / edges)
+        return by_direction[0], by_direction[1]
 
     def runs(self) -> RoleRuns:
-        """The same edges by (source, role): what of an entity's edges a path takes is read without the others."""
+        """The same edges, grouped by source and role, so that a path reads only the edges with its role."""
         keys = paired(self.sources(), self.roles)
         order = np.argsort(keys, kind="stable")
         keys = keys[order]
@@ -84,16 +90,16 @@ class RoleGraph:
         )
 
     def reversed(self) -> RoleGraph:
-        """The same edges by the entity that they lead to; roles stay as they are read forwards."""
+        """The same edges, grouped by target; each keeps the role of its forward direction."""
         return _ordered(self.targets, self.sources(), self.roles, self.entities, self.relations)
 
 
 def role_graph(
     head: IntArray, relation: IntArray, tail: IntArray, *, symmetric: npt.NDArray[np.bool_], texts: Pairs, grades: IntArray, entities: int
 ) -> RoleGraph:
-    """Facts in both directions, and the pairs that ``texts`` join from first to second with the given grades.
+    """The graph of the given facts, in both directions, and of the pairs in ``texts``, from first to second, with their ``grades``.
 
-    A relation for which ``symmetric`` (one entry a relation) holds has one role for both directions.
+    A ``symmetric`` relation (bool, one entry per relation) has one role for both directions. Duplicates and loops are dropped.
     """
     relations = len(symmetric)
     turned = 2 * relation + ~symmetric[relation]
@@ -108,17 +114,21 @@ def _ordered(source: IntArray, target: IntArray, roles: IntArray, entities: int,
     source, target, roles = source[order], target[order], roles[order]
     again = np.zeros(len(order), np.bool_)
     again[1:] = (source[1:] == source[:-1]) & (target[1:] == target[:-1]) & (roles[1:] == roles[:-1])
-    kept = ~again & (source != target)
+    mask = ~again & (source != target)
     return RoleGraph(
-        offsets=row_bounds(source[kept], entities),
-        targets=target[kept].astype(np.int32),
-        roles=roles[kept].astype(np.int32),
+        offsets=row_bounds(source[mask], entities),
+        targets=target[mask].astype(np.int32),
+        roles=roles[mask].astype(np.int32),
         relations=relations,
     )
 
 
 def role_text(role: int, labels: Sequence[str]) -> str:
-    """A role as people read it: the relation's label, with ``^`` where it is read backwards, or the sentence of a text role."""
+    """The name of a role: the relation's label, with ``^`` for the inverse, or the phrase of a text role.
+
+    >>> role_text(0, ["capital"]), role_text(1, ["capital"]), role_text(4, ["capital"])
+    ('capital', '^capital', 'in one sentence')
+    """
     if role >= 2 * len(labels):
         return TEXT_ROLES[role - 2 * len(labels)]
     return ("^" if role % 2 else "") + labels[role // 2]

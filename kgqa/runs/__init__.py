@@ -1,1 +1,1 @@
-"""A run: its workspace and files, its stages and how they are performed, the funnel, the manifest and the card."""
+"""Runs of recipes: workspace and files, stages and runner, funnel, manifest and card."""

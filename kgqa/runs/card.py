@@ -1,4 +1,4 @@
-"""Sections of a dataset card that recipes share: the front matter, loading, fields, funnel, baselines, licence, citation."""
+"""The sections of a dataset card that all recipes share: front matter, loading, fields, funnel, baselines, licence, citation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kgqa.version import __version__
 _MARKS = re.compile(r"[\\`*_\[\]()!#|~$]|(?<=\w)(?=://)|(?<=www)(?=\.)")
 _TYPES = re.compile(r"\b(item|element): ")
 EXAMPLES = 64
-"""Of so many rows the shortest is shown."""
+"""The example of a card is the shortest of this many rows."""
 _BAR = re.compile(r"(?<!\\)\|")
 _SIZES = tuple(
     (10**power, name)
@@ -31,9 +31,9 @@ _SIZES = tuple(
 
 
 def front_matter(settings: DomainSettings, counts: dict[str, int], digest: str, *, tasks: Sequence[str], twins: Sequence[str] = ()) -> str:
-    """YAML for ``datasets``: a configuration for the splits, and one for those in each of the folders ``twins``.
+    """YAML for ``datasets``: one configuration for the splits, and one for each of the folders ``twins``.
 
-    The content hash keeps its cache from serving another dataset, and empty splits cannot be loaded.
+    The content hash keeps the cache of ``datasets`` from serving another dataset. Empty splits are left out, as they cannot be loaded.
     """
     files = [f"  - split: {HUB_SPLITS[split]}\n    path: FOLDER{split}.parquet" for split, count in counts.items() if count]
     configs = [
@@ -53,23 +53,29 @@ def front_matter(settings: DomainSettings, counts: dict[str, int], digest: str, 
 
 
 def table(header: Sequence[str], rows: Iterable[list[str]]) -> str:
-    """A Markdown table."""
+    r"""A Markdown table; line breaks in cells become spaces, and bars are escaped.
+
+    >>> print(table(["split", "samples"], [["train|all", "8"]]))
+    | split | samples |
+    | --- | --- |
+    | train\|all | 8 |
+    """
     lines = ["| " + " | ".join(header) + " |", "|" + " --- |" * len(header)]
     return "\n".join(lines + ["| " + " | ".join(" ".join(_BAR.sub(r"\\|", cell).split()) for cell in row) + " |" for row in rows])
 
 
 def funnel_table(funnel: Iterable[FunnelRow]) -> str:
-    """The funnel in Markdown."""
+    """The funnel as a Markdown table."""
     return table(HEADER, (row.cells for row in funnel))
 
 
 def baseline_table(baselines: dict[str, list[dict[str, Any]]]) -> str:
-    """The Markdown table of :func:`baseline_rows`."""
+    """The accuracies of the baselines as a Markdown table."""
     return table(["split", "baseline", *baselines], baseline_rows(baselines))
 
 
 def baseline_rows(baselines: dict[str, list[dict[str, Any]]]) -> list[list[str]]:
-    """One row per split and baseline: the two, then at each point of measurement the accuracy, as ``36.7 (35.1 to 38.2)``."""
+    """One row per split and baseline: their names, then the accuracy at each point of measurement, as ``36.7 (35.1 to 38.2)``."""
     rows: dict[tuple[str, str], list[str]] = {}
     for scores in baselines.values():
         for score in scores:
@@ -78,25 +84,37 @@ def baseline_rows(baselines: dict[str, list[dict[str, Any]]]) -> list[list[str]]
 
 
 def shown_accuracy(score: Mapping[str, Any]) -> str:
-    """In per cent with its interval; a dash where there was nothing to score."""
+    """An accuracy in per cent with its interval, or a dash for an empty split.
+
+    >>> shown_accuracy({"accuracy": 0.367, "low": 0.351, "high": 0.382})
+    '36.7 (35.1 to 38.2)'
+    """
     if score["accuracy"] is None:
         return "–"
     return f"{100 * score['accuracy']:.1f} ({100 * score['low']:.1f} to {100 * score['high']:.1f})"
 
 
 def escaped(text: str) -> str:
-    """A user's text on one line that shows as it is: no Markdown and no HTML, whatever is in it."""
+    r"""A user's text on one line, with Markdown and HTML escaped so that it is shown literally.
+
+    >>> print(escaped("*bold* <b>"))
+    \*bold\* &lt;b&gt;
+    """
     return " ".join(_MARKS.sub(r"\\\g<0>", text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").split())
 
 
 def size_category(count: int) -> str:
-    """The hub's size category of ``count`` samples."""
+    """The hub's size category for ``count`` samples.
+
+    >>> size_category(999), size_category(1000)
+    ('n<1K', '1K<n<10K')
+    """
     at = bisect_right([most for most, _ in _SIZES], count)
     return _SIZES[at][1] if at < len(_SIZES) else "1B<n<10B"
 
 
 def loading(counts: Mapping[str, int], *, twins: Sequence[str] = ()) -> str:
-    """The lines of Python that load the set from its folder."""
+    """The section with the Python code that loads the dataset."""
     split = next((HUB_SPLITS[name] for name, count in counts.items() if count), HUB_SPLITS["train"])
     lines = [f'load_dataset("FOLDER", split="{split}")', *(f'load_dataset("FOLDER", "{twin}", split="{split}")' for twin in twins)]
     code = "\n".join(["from datasets import load_dataset", "", *lines])
@@ -104,13 +122,13 @@ def loading(counts: Mapping[str, int], *, twins: Sequence[str] = ()) -> str:
 
 
 def fields(schema: pa.Schema, meanings: Mapping[str, str]) -> str:
-    """The columns of each split, what is in them, and their types."""
+    """The section that lists the columns with their meanings and types."""
     rows = [[f"`{field.name}`", meanings[field.name], f"`{_TYPES.sub('', str(field.type))}`"] for field in schema]
     return "## Fields\n\n" + table(["field", "what it is", "type"], rows)
 
 
 def example(folder: Path, counts: Mapping[str, int]) -> str:
-    """One whole row of the first split that has any, as JSON: the shortest of its first rows."""
+    """The section with one whole row as JSON: the shortest of the first ``EXAMPLES`` rows of the first split that has any."""
     split = next((split for split, count in counts.items() if count), None)
     if split is None:
         return "## An example\n\nThe set is empty."
@@ -121,13 +139,13 @@ def example(folder: Path, counts: Mapping[str, int]) -> str:
 
 
 def licence(settings: DomainSettings) -> str:
-    """The licence, and whose texts and facts they are."""
-    said = {"unknown": "Unknown: the domain's file names no licence (`licence`)"}.get(settings.licence, escaped(settings.licence))
+    """The section with the licence and the sources of texts and facts."""
+    name = {"unknown": "Unknown: the domain's file names no licence (`licence`)"}.get(settings.licence, escaped(settings.licence))
     sources = "".join(f"\n- {escaped(source)}" for source in settings.attribution)
-    return f"## Licence\n\n{said}. Texts and facts keep the licence of their source." + (f"\n{sources}" if sources else "")
+    return f"## Licence\n\n{name}. Texts and facts keep the licence of their source." + (f"\n{sources}" if sources else "")
 
 
 def citation(paper: str = "") -> str:
-    """BibTeX of the recipe's paper, if any, and of kgqa."""
+    """The section with the BibTeX entries of the recipe's paper, if any, and of kgqa."""
     paper = f"{paper.strip()}\n\n" if paper else ""
     return f"## Citation\n\n```bibtex\n{paper}@software{{kgqa,\n  title = {{kgqa}},\n  version = {{{__version__}}}\n}}\n```"

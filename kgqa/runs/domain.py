@@ -1,4 +1,4 @@
-"""A domain that is ready to run."""
+"""The record that a run receives about its domain."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from kgqa.store.queries import Query
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Domain:
-    """A domain that is ready to run."""
+    """A domain with its settings resolved and its queries read."""
 
     settings: DomainSettings
     own: dict[str, Any]
     """Contents of the user's own files; empty for a built-in domain."""
     source: Path
-    """The folder that is read."""
+    """The folder with the source files."""
     is_seed: bool
-    """Whether that is the small domain that kgqa ships."""
+    """Whether ``source`` is the small domain that kgqa ships."""
     queries: dict[str, Query]
-    """All named queries, the domain's own included."""
+    """All named queries, including the domain's own."""

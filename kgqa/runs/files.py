@@ -1,4 +1,4 @@
-"""Files and folders that appear whole or not at all, Parquet with the same bytes for the same table, and hashes."""
+"""Output files and folders that appear whole or not at all, reproducible Parquet, hashes, and a check that input files do not change."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import filecmp
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,19 +17,21 @@ from types import MappingProxyType
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kgqa.errors import StorageError, storage_errors
+from kgqa.errors import InputChanged, StorageError, storage_errors
 from kgqa.runs.scratch import TEMPORARY, remove, scratch
 
 TAKEN = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno.EISDIR)
 """Error numbers of a rename to an existing path."""
+Stamp = tuple[int, ...]
+"""Device, inode, size, and the times of the last change of content and of metadata, in nanoseconds."""
 
 
 @contextmanager
 def new_folder(path: Path, *, again: bool = False) -> Iterator[Path]:
-    """The name of a folder in a hidden one beside ``path``; what is written there becomes ``path`` if all goes well, else nothing does.
+    """A folder to write to; it becomes ``path`` if the context ends without an error, and is deleted otherwise.
 
-    ``path`` may be an empty folder; StorageError where it is anything else, be it that another run made it meanwhile. With ``again`` it may
-    also hold the same files with the same bytes, as after a run that was killed when its work was done.
+    ``path`` may be missing or an empty folder. StorageError if it is anything else, also if another run created it in the meantime. With
+    ``again`` it may also hold the same files with the same bytes, as after a run that was killed just after its work was done.
     """
     with storage_errors(path):
         path = Path(os.path.abspath(path))  # so that "." and "x/.." have a name too
@@ -45,12 +48,12 @@ def new_folder(path: Path, *, again: bool = False) -> Iterator[Path]:
                     raise already_there(path) from None
 
 
-def _is_same_folder(path: Path, other: Path) -> bool:
-    return path.is_dir() and not path.is_symlink() and file_hashes(path) == file_hashes(other)
+def _is_same_folder(first: Path, second: Path) -> bool:
+    return first.is_dir() and not first.is_symlink() and file_hashes(first) == file_hashes(second)
 
 
 def real_path(path: Path) -> Path:
-    """Path without links; OSError for circular links, which ``Path.resolve`` ignores or reports as a bug."""
+    """The path without links; OSError for circular links, which ``Path.resolve`` ignores or reports as RuntimeError."""
     try:
         path.stat()
     except OSError as error:
@@ -61,28 +64,28 @@ def real_path(path: Path) -> Path:
 
 @contextmanager
 def parents_of(path: Path) -> Iterator[None]:
-    """The folders that ``path`` lies in are made; those that were not there go again where what follows fails."""
+    """Create the folders that ``path`` lies in; delete the new ones if the context ends with an error."""
     folder = Path(os.path.abspath(path.parent))
-    made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    created = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         yield
     except BaseException:
-        for parent in made:
-            with suppress(OSError):  # it was not made, or somebody else has put something there
+        for parent in created:
+            with suppress(OSError):  # it was not created, or is no longer empty
                 parent.rmdir()
         raise
 
 
 def lies_within(path: Path, folder: Path) -> bool:
-    """Whether ``path`` is ``folder`` or below it, whatever links lead there; neither need be there."""
+    """Whether ``path`` is ``folder`` or below it after links are resolved; neither has to exist."""
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
 def check_new_folder(path: Path, *, again: bool = False) -> None:
-    """Raise StorageError where :func:`new_folder` will, before anything is computed that it would hold.
+    """Raise StorageError if :func:`new_folder` would, before any work is done.
 
-    With ``again`` what a folder holds is for later, as it may be the same.
+    With ``again``, the contents of an existing folder are not checked yet, because they may turn out to be the same.
     """
     with storage_errors(path):
         path = Path(os.path.abspath(path))
@@ -95,9 +98,9 @@ def check_new_folder(path: Path, *, again: bool = False) -> None:
 
 
 def check_new_file(path: Path, *, again: bool = False) -> None:
-    """Raise StorageError where a new file cannot be put, before anything is computed that it would hold.
+    """Raise StorageError if no new file can be written at ``path``, before any work is done.
 
-    With ``again`` what a file holds is for later, as it may be the same.
+    With ``again``, the contents of an existing file are not checked yet, because they may turn out to be the same.
     """
     with storage_errors(path):
         if os.path.lexists(path) and not (again and path.is_file() and not path.is_symlink()):
@@ -112,56 +115,58 @@ def check_new_file(path: Path, *, again: bool = False) -> None:
 
 
 def already_there(path: Path) -> StorageError:
-    """Error message for an existing output path."""
+    """The error for an output path that exists."""
     return StorageError(f"{path}: this is already there; choose another --out, or remove it.")
 
 
 def put_all(places: Mapping[Path, Path]) -> None:
-    """Rename each file to its place, where nothing may be but a file of the same bytes: a run that was killed left it.
+    """Rename each file to its place, or none of them. Raises StorageError.
 
-    None of them where one cannot be. Raises StorageError.
+    A place may already hold a file with the same bytes, which a killed run left.
     """
-    there = {path for path, place in places.items() if os.path.lexists(place)}
-    for path in there:
+    existing = {path for path, place in places.items() if os.path.lexists(place)}
+    for path in existing:
         place = places[path]
         if place.is_symlink() or not place.is_file() or not filecmp.cmp(path, place, shallow=False):
             raise already_there(place)
-    rename_all({path: place for path, place in places.items() if path not in there})
+    rename_all({path: place for path, place in places.items() if path not in existing})
 
 
 def rename_all(places: Mapping[Path, Path]) -> None:
-    """Rename each file to its place; none of them where one cannot be."""
-    done: list[Path] = []
+    """Rename each file to its place; if one fails, undo the others."""
+    renamed: list[Path] = []
     try:
         for path, place in places.items():
             path.rename(place)
-            done.append(place)
+            renamed.append(place)
     except BaseException:
-        for place in done:
+        for place in renamed:
             place.unlink(missing_ok=True)
         raise
 
 
 def discard(partial: Path) -> None:
-    """Delete a temporary file or folder with its companions, as the engine's ``.wal`` and ``.shadow``."""
+    """Delete a temporary file or folder and its companions, such as the engine's ``.wal`` and ``.shadow`` files."""
     for path in partial.parent.glob(f"{partial.name}*"):
         remove(path)
 
 
 def write_parquet(table: pa.Table, path: Path) -> None:
-    """Parquet with the same bytes for the same table, whoever writes it."""
+    """Write a table as Parquet; the same table always gives the same bytes."""
     pq.write_table(table.combine_chunks(), path, compression="zstd", compression_level=1, row_group_size=1 << 16, store_schema=True)
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Put a text file at ``path``, in place of what is there; whatever happens, one of the two is there whole. Raises StorageError.
+    """Write a text file at ``path``, or replace it; at any time either the old or the new file is there whole. Raises StorageError.
 
-    What is not UTF-8, as part of a folder's name may be, is written as an escape.
+    Text that is not UTF-8, such as part of the name of a folder, is escaped.
     """
     with storage_errors(path):
         place = real_path(path)
+        if place.exists() and not place.is_file() and not place.is_dir():
+            raise StorageError(f"{place}: a pipe or device stands where a file must go; remove it or choose another path.")
         if place.exists():
-            place.open("ab").close()  # a file that may not be written is not replaced either
+            place.open("ab").close()  # fails for a read-only file, which must not be replaced
         partial = place.with_name(f".{place.name}{TEMPORARY}")
         try:
             with partial.open("wb") as file:
@@ -176,10 +181,11 @@ def write_whole(path: Path, text: str) -> None:
 
 @contextmanager
 def alone(path: Path) -> Iterator[None]:
-    """Nobody else who asks for this changes what lies in the folder of ``path``, be it a thread or a process; one waits for the other.
+    """Lock the folder of ``path`` against all other threads and processes that use this lock; wait until it is free.
 
-    What is read in between and written with :func:`write_whole` loses nothing that was said meanwhile. The lock is on the folder, since
-    the file is replaced and a file of locks would stay behind; it goes with the process. Raises StorageError where the folder is away.
+    Reading a file and replacing it with :func:`write_whole` inside the context therefore loses no other update. The folder is locked and
+    not the file, because the file is replaced and a separate lock file would stay behind. The system releases the lock when the process
+    ends. Raises StorageError if the folder is missing.
     """
     with storage_errors(path):
         folder = os.open(real_path(path).parent, os.O_RDONLY | os.O_DIRECTORY)
@@ -192,22 +198,65 @@ def alone(path: Path) -> Iterator[None]:
 
 
 def file_hash(path: Path) -> str:
-    """SHA-256 of a file's bytes."""
+    """The SHA-256 of a file's bytes, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def hashes_of(paths: Iterable[Path]) -> dict[str, str]:
-    """Name → SHA-256 of each of the ``paths`` that is a file."""
+    """Name → SHA-256 for each of the ``paths`` that is a file."""
     return {path.name: file_hash(path) for path in paths if path.is_file()}
 
 
-def file_hashes(folder: Path, known: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
-    """File below ``folder``, by its name there → SHA-256 of its bytes, where it is not ``known``; in the order of their paths."""
+def file_hashes(folder: Path, hashes: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+    """Name of each file below ``folder`` → SHA-256, in the order of their paths. ``hashes`` are those already known."""
     paths = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if path.is_file()}
-    return {name: known.get(name) or file_hash(path) for name, path in paths.items()}
+    return {name: hashes.get(name) or file_hash(path) for name, path in paths.items()}
 
 
 def key_of(*parts: object) -> str:
-    """Hash of JSON-able ``parts``."""
+    """The SHA-256 of JSON-able ``parts``; the order of keys does not matter.
+
+    >>> key_of({"a": 1, "b": 2}) == key_of({"b": 2, "a": 1}), key_of("a", "b") == key_of("ab")
+    (True, False)
+    """
     return hashlib.sha256(json.dumps(parts, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+class Watch:
+    """Notices when input files change between hashing and reading; a result would otherwise carry the hash of another file.
+
+    A replaced file counts as changed, even with the same content.
+    """
+
+    def __init__(self, paths: Iterable[Path] = ()) -> None:
+        """Watch ``paths`` from now on: files, not folders. A missing file must stay missing."""
+        self._stamps: dict[str, Stamp | None] = {}
+        self.add(paths)
+
+    def add(self, paths: Iterable[Path]) -> None:
+        """Watch these files too, from now on."""
+        for path in paths:
+            place = os.path.abspath(path)
+            self._stamps.setdefault(place, _stamp(place))
+
+    def check(self) -> None:
+        """Raise InputChanged if a file has changed; call this after all files are hashed and read."""
+        for place, before in self._stamps.items():
+            if _stamp(place) != before:
+                raise InputChanged(f"{place}: the file was changed or replaced while it was read; run the same command again.")
+
+
+def files_below(folder: Path) -> list[Path]:
+    """All files below ``folder``, sorted by path; empty if there is no such folder."""
+    return [path for path in sorted(folder.rglob("*")) if path.is_file()]
+
+
+def _stamp(place: str) -> Stamp | None:
+    try:
+        status = os.stat(place)
+    except OSError:
+        return None
+    if stat.S_ISDIR(status.st_mode):  # the times of a folder change with every file in it
+        return None
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns

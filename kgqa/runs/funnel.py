@@ -1,4 +1,4 @@
-"""The funnel: rejected items by rule, in rows for the console, the card and the manifest."""
+"""The funnel: how many items each rule removed, in rows for the console, the card and the manifest; and single rejected questions."""
 
 from __future__ import annotations
 
@@ -11,31 +11,49 @@ HEADER = ("stage", "what", "reason", "removed", "left")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunnelRow:
-    """A rule and the number of items that it removed."""
+    """A rule and the number of items that it removed.
+
+    >>> row = FunnelRow(stage="read", what="rows", reason="empty id", removed=1234, left=None)
+    >>> row.cells
+    ['read', 'rows', 'empty id', '1,234', '']
+    >>> row.is_remark
+    False
+    """
 
     stage: str
     """The stage of the run that applied it."""
     what: str
     """Kind of item: rows, names, places, documents, facts, samples."""
     reason: str
-    """The rule as a sentence; or what is left, where ``removed`` is None; or how a rule was bent, where ``left`` is None too."""
+    """The rule as a sentence. If ``removed`` is None: the items that are left. If ``left`` is None too: a remark on how kgqa applied or
+    relaxed a rule."""
     removed: int | None
     left: int | None
     setting: str = ""
-    """The setting that governs the rule, if there is one."""
+    """The setting that governs the rule, if any."""
 
     @property
     def is_remark(self) -> bool:
-        """Whether it says that a rule was bent, or has nothing to go by."""
+        """Whether the row is a remark and counts nothing."""
         return self.removed is None and self.left is None
 
     @property
     def cells(self) -> list[str]:
-        """The row of a table."""
+        """The row as texts, in the order of ``HEADER``."""
         numbers = ("" if number is None else f"{number:,}" for number in (self.removed, self.left))
         return [self.stage, self.what, self.reason, *numbers]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejection:
+    """Why a recipe rejected one question."""
+
+    reason: str
+    """A sentence, the same for all questions with this fault."""
+    detail: str
+    """The evidence in this question, in words."""
+
+
 def reasons_of(rows: Iterable[FunnelRow], *, none: str = "there is none") -> str:
-    """The rules that removed most, with counts, for a message; ``none`` if nothing was removed."""
+    """The rules that removed items, with counts, for a message; ``none`` if nothing was removed."""
     return "; ".join(f"{row.reason} ({row.removed:,})" for row in rows if row.removed) or none

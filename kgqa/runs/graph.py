@@ -1,4 +1,4 @@
-"""The graph of a workspace: opening it, and its tables."""
+"""Opens the graph of a workspace, or its tables."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ STAGES = ("read_sources", "link_mentions")
 
 @contextmanager
 def finished_tables(workspace: Workspace) -> Iterator[str]:
-    """Hold the workspace, so that no run replaces its tables meanwhile, and give their hash.
+    """Lock the workspace, so that no run replaces its tables, and yield their hash.
 
-    Raises WorkspaceError where they are not there or not finished, WorkspaceBusy where another run holds the workspace.
+    Raises WorkspaceError if the tables are missing or unfinished, and WorkspaceBusy if another run holds the workspace.
     """
     place = workspace.path
     again = f"run kgqa generate --domain DOMAIN --workspace {place} first"
     with storage_errors(place):
-        # Locking makes the folder of a workspace, which only generate should do.
+        # Locking would create the folder, and only generate may create a workspace.
         if not workspace.tables.is_dir():
             raise WorkspaceError(f"{place}: there is no graph in this workspace; {again}.")
     with workspace, storage_errors(place):
@@ -43,15 +43,15 @@ def finished_tables(workspace: Workspace) -> Iterator[str]:
 
 
 def rows_of(workspace: Workspace) -> dict[str, pa.Table]:
-    """The rows of the graph; needs as much memory as the tables and the rows together."""
+    """The rows of the graph, by table. Memory: the tables and the rows together."""
     return graph_rows({name: workspace.read_table(name) for name in SOURCES})
 
 
 def open_store(store: str, workspace: Workspace, *, neo4j: Neo4jSettings | None = None, seconds: float | None = None) -> GraphStore:
-    """The graph of ``workspace`` in the ``embedded`` store, or the one that a ``neo4j`` server holds; close it after use.
+    """The graph of ``workspace`` in the ``embedded`` store, or the graph on a ``neo4j`` server; close it after use.
 
-    ``neo4j`` says where the server is, by default what the environment says, and ``seconds`` for how long it is waited for. Raises
-    SettingsError for an unknown store, and StoreError where there is no whole graph.
+    ``neo4j`` names the server (default: the environment does), and ``seconds`` is the longest wait for an answer. Raises SettingsError for
+    an unknown store, and StoreError if there is no complete graph.
     """
     check_store(store)
     if store == "neo4j":
@@ -64,11 +64,11 @@ def open_store(store: str, workspace: Workspace, *, neo4j: Neo4jSettings | None 
         return server
     place = workspace.path
     with storage_errors(place):
-        if (loaded := loaded_graph(workspace)) is not None:
-            return EmbeddedStore(loaded, threads=worker_count())
+        if (graph := loaded_graph(workspace)) is not None:
+            return EmbeddedStore(graph, threads=worker_count())
         if not workspace.graph.is_file():
             raise StoreError(f"{place}: there is no graph in this workspace; run kgqa generate --domain DOMAIN --workspace {place} first.")
-        # The engine may crash on a damaged file, or answer wrongly, so the file is compared with its hash first.
+        # On a damaged file the engine may crash or return wrong results, so the file's hash is checked first.
         record = workspace.finished("build_store")
         if record is None:
             raise StoreError(
@@ -80,6 +80,6 @@ def open_store(store: str, workspace: Workspace, *, neo4j: Neo4jSettings | None 
 
 
 def tables_hash(workspace: Workspace) -> str:
-    """Fingerprint of the graph that the tables of ``workspace`` make."""
+    """Hash of the tables from which the graph of ``workspace`` is built."""
     with storage_errors(workspace.path):
         return key_of(GRAPH_VERSION, {name: file_hash(workspace.tables / f"{name}.parquet") for name in SOURCES})

@@ -1,4 +1,4 @@
-"""Where a result comes from: inputs, settings as passed and as resolved, seed, versions, counts, seconds."""
+"""The manifest of a result: inputs, settings as passed and as resolved, seed, versions, counts, seconds."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ PACKAGES = ("ladybug", "numba", "numpy", "polars", "pyarrow", "pydantic")
 
 @cache
 def versions() -> Mapping[str, str]:
-    """kgqa's, Python's and every package's version that can influence a dataset; to look them up takes as long as to score a small set."""
-    found = {"kgqa": __version__, "python": platform.python_version()}
+    """Versions of kgqa, Python and the packages that can influence a dataset; cached, because looking them up is slow."""
+    package_versions = {"kgqa": __version__, "python": platform.python_version()}
     for package in PACKAGES:
         try:
-            found[package] = version(package)
+            package_versions[package] = version(package)
         except PackageNotFoundError:
-            found[package] = "not installed"
-    return found
+            package_versions[package] = "not installed"
+    return package_versions
 
 
-def run_record(*, passed: dict[str, Any], resolved: dict[str, Any], inputs: dict[str, str]) -> dict[str, Any]:
-    """Facts known before a run; counts and seconds are added at its end."""
-    return {"passed": passed, "settings": resolved, "inputs": inputs, "versions": versions()}
+def run_record(*, options: dict[str, Any], resolved: dict[str, Any], inputs: dict[str, str]) -> dict[str, Any]:
+    """The part of a manifest that is known before the run; counts and seconds follow at its end."""
+    return {"passed": options, "settings": resolved, "inputs": inputs, "versions": versions()}
 
 
 def write_manifest(manifest: Mapping[str, Any], folder: Path) -> None:
-    """Put it into a folder, whose last file it is."""
+    """Write the manifest into ``folder``, as its last file: a folder with a manifest is complete."""
     text = json.dumps(manifest, indent=1, ensure_ascii=False, sort_keys=True)
-    # A folder's name need not be UTF-8; what it has instead is written as an escape.
+    # The name of a folder may contain bytes that are not UTF-8; they are escaped.
     (folder / MANIFEST).write_text(text + "\n", "utf-8", "backslashreplace")

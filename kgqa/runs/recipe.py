@@ -1,4 +1,4 @@
-"""A recipe: the settings that it takes, the stages that it runs, and what writes its dataset."""
+"""A recipe: its settings, its stages, and the function that writes its dataset."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from kgqa.settings.base import RecipeSettings
 
 
 class DatasetWriter(Protocol):
-    """Writes what the stages left into a new folder."""
+    """Writes a dataset from the tables of the stages."""
 
     def __call__(self, folder: Path, run: Run, *, funnel: list[FunnelRow], baselines: dict[str, Any]) -> dict[str, Any]:
-        """Write all files but the manifest, to which what is returned goes.
+        """Write all files except the manifest into ``folder``, and return entries for the manifest.
 
-        That is at least ``counts``, the samples of each of ``SPLITS``; ``files``, a file's hash by its name, spares hashing it again.
+        ``counts`` is required: the samples of each of ``SPLITS``. ``files`` (name → SHA-256) is optional and saves hashing the files again.
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """One way from tables to a dataset."""
+    """A way to make a dataset from tables."""
 
     settings: type[RecipeSettings]
-    """Model of the recipe's settings, the section of a domain with its name."""
+    """Model of the recipe's section in a domain file."""
     stages: tuple[Stage, ...]
     """In order; each stage's key includes the one before it."""
     write: DatasetWriter
     files: frozenset[str]
-    """All that :attr:`write` may write, relative to the dataset's folder."""
+    """All files that :attr:`write` may write, relative to the dataset's folder."""
     version: int
     """Raised when the files of a dataset change for the same samples."""
     queries: Callable[[Domain, str], list[str]]
-    """The named queries of a domain that a run with this traversal asks; SettingsError where the domain has too few."""
+    """The named queries of a domain that a run with this traversal uses; raises SettingsError if the domain has too few."""

@@ -1,4 +1,4 @@
-"""Performing a recipe: stage by stage, resuming where a run was cut off, and the dataset with its manifest last."""
+"""Runs a recipe stage by stage, resumes an interrupted run, and writes the dataset with its manifest last."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from kgqa.errors import InterruptedRun, WorkspaceError, storage_errors
+from kgqa.errors import BrokenInput, InterruptedRun, WorkspaceError, storage_errors
 from kgqa.records import SPLITS
-from kgqa.runs.files import file_hash, file_hashes, key_of
+from kgqa.runs.files import Watch, file_hash, file_hashes, key_of
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.manifest import MANIFEST, run_record, write_manifest
 from kgqa.runs.recipe import Recipe
 from kgqa.runs.stage import Run, Stage
-from kgqa.runs.watch import Watch
 from kgqa.runs.workspace import StageRecord, Workspace
 from kgqa.settings.defaults import RECIPE
+from kgqa.settings.small_files import read_small
 
 WRITING = "write_dataset"
 """Name of the last step, after all stages, in reports."""
@@ -29,26 +29,26 @@ WRITING = "write_dataset"
 
 @dataclass(slots=True, kw_only=True)
 class Runner:
-    """A recipe on its way."""
+    """The state of one run of a recipe."""
 
     recipe: Recipe
     run: Run
     inputs: dict[str, str]
     """Input file → SHA-256 of its bytes."""
     watches: Mapping[str, Watch] = field(default_factory=dict)
-    """Stage → the files outside of the workspace that it reads, as they were before they were hashed."""
+    """Stage → the state, taken before hashing, of the files outside the workspace that the stage reads."""
     changed: list[str] = field(default_factory=list)
-    """Input files that are other ones than those of the last run in the workspace."""
+    """Input files that differ from those of the last run in the workspace."""
     remarks: list[FunnelRow] = field(default_factory=list)
-    """What the funnel says first: why the settings are what they are."""
+    """First rows of the funnel: why kgqa chose or changed a setting."""
     _given: dict[str, object] = field(default_factory=dict)
-    """Stage → what of settings and seed its output depends on."""
+    """Stage → the part of settings and seed that its output depends on."""
     records: list[StageRecord] = field(default_factory=list)
-    """Funnel rows of the finished stages."""
+    """Records of the finished stages, in order."""
     reused: list[str] = field(default_factory=list)
-    """Stages that were finished before."""
+    """Stages whose output an earlier run left."""
     seconds: dict[str, float] = field(default_factory=dict)
-    """Per stage; of the run that did it, where it was finished before."""
+    """Seconds per stage; for a reused stage, those of the run that performed it."""
 
     @property
     def folder(self) -> Path:
@@ -68,7 +68,7 @@ class Runner:
     def stage_keys(self) -> Iterator[tuple[Stage, str]]:
         """Each stage with the hash of everything that its output depends on."""
         recipe = self.run.domain.settings.recipe
-        # Another recipe may have stages of the same name; the first one's keys are those of workspaces from when there was no other.
+        # Another recipe may have stages of the same name. The default recipe adds nothing, so that the keys of old workspaces stay valid.
         key = key_of("inputs", self.inputs, *([] if recipe == RECIPE else [recipe]))
         for stage in self.recipe.stages:
             self._given[stage.name] = stage.depends_on(self.run)
@@ -76,29 +76,29 @@ class Runner:
             yield stage, key
 
     def finished(self, stage: Stage, key: str) -> StageRecord | None:
-        """What the stage left behind where it need not be done again, be it that an earlier one made the same as before of another input.
+        """The record of the stage if its output is still valid, else None. Call it in the order of the stages.
 
-        To be asked after those before it, whose records are there.
+        An output also stays valid if the input files changed but the earlier stages made the same tables from them.
         """
-        # Other settings make anew all that comes after them, whatever it comes to; other input only what comes to something else.
+        # A changed setting repeats all later stages. A changed input file repeats only the stages whose input tables it changed.
         record = self.run.workspace.finished(stage.name, key, made_from=self._made_from(stage) if self.changed else "")
         return None if record is None or stage.outside(self.run) else record
 
     def _made_from(self, stage: Stage) -> str:
-        """Hash of all that the stage is given: its settings, what the stages before it made, and of the first one the input files.
+        """Hash of the stage's input: its settings and the outputs of the earlier stages, or the input files for the first stage.
 
-        Empty where a stage before it is still to do, so that nobody knows.
+        Empty if an earlier stage has not finished, because its outputs are unknown.
         """
-        earlier = list(takewhile(lambda each: each.name != stage.name, self.recipe.stages))
-        if [record.stage for record in self.records] != [each.name for each in earlier]:
+        earlier = list(takewhile(lambda earlier_stage: earlier_stage.name != stage.name, self.recipe.stages))
+        if [record.stage for record in self.records] != [earlier_stage.name for earlier_stage in earlier]:
             return ""
-        aside = {f"tables/{name}.parquet" for each in earlier for name in each.aside}
-        made = [{name: digest for name, digest in record.outputs.items() if name not in aside} for record in self.records]
-        before = made or [self.inputs]
+        aside = {f"tables/{name}.parquet" for earlier_stage in earlier for name in earlier_stage.aside}
+        outputs = [{name: digest for name, digest in record.outputs.items() if name not in aside} for record in self.records]
+        before = outputs or [self.inputs]
         return key_of(self.run.domain.settings.recipe, stage.name, stage.version, self._given[stage.name], before)
 
     def perform(self, *, last: str | None = None) -> None:
-        """Do all stages that are not finished, or those up to ``last``, in a workspace that is held. Raises KgqaError."""
+        """Perform the unfinished stages, up to ``last`` if given. The caller holds the workspace. Raises KgqaError."""
         for stage, key in self.stage_keys():
             record = self.finished(stage, key)
             if record:
@@ -112,6 +112,7 @@ class Runner:
         self.seconds = {record.stage: record.seconds for record in self.records}
 
     def _perform(self, stage: Stage, key: str) -> StageRecord:
+        """Run one stage, write its tables, and then its record."""
         place = self.run.workspace
         begin = time.perf_counter()
         place.forget(stage.name)
@@ -133,24 +134,27 @@ class Runner:
         return record
 
     def dataset_key(self, last: StageRecord) -> str:
-        """Hash of everything that the dataset depends on; ``last`` is what the last stage left, whose key need not tell all of it."""
+        """Hash of everything that the dataset depends on.
+
+        ``last`` is the record of the last stage. Its outputs count as well as its key, which does not cover them completely.
+        """
         domain = self.run.domain
         remarks = [row.reason for row in self.remarks]
         made_with = [self.recipe.version, domain.settings.resolved(), self.run.seed, domain.is_seed, last.key, last.outputs]
         return key_of(*made_with, *([remarks] if remarks else []))
 
     def written(self, key: str) -> dict[str, Any] | None:
-        """The manifest of the dataset that is there if it was made with this key and its files are as they were written."""
+        """The manifest of the existing dataset if it has this key and its files are unchanged, else None."""
         try:
-            manifest: dict[str, Any] = json.loads((self.folder / MANIFEST).read_text("utf-8"))
+            manifest: dict[str, Any] = json.loads(read_small(self.folder / MANIFEST))
             whole = manifest["key"] == key and all(file_hash(self.folder / name) == digest for name, digest in manifest["files"].items())
             whole = whole and isinstance(manifest["seconds"][WRITING], float) and set(manifest["counts"]) == set(SPLITS)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, BrokenInput):
             return None
         return manifest if whole else None
 
-    def write(self, passed: dict[str, Any]) -> tuple[dict[str, int], bool]:
-        """Write the dataset, unless the very same one is there; the samples of each split, and whether another one was replaced."""
+    def write(self, options: dict[str, Any]) -> tuple[dict[str, int], bool]:
+        """Write the dataset unless the same one exists. Returns the samples per split, and whether another dataset was replaced."""
         key = self.dataset_key(self.records[-1])
         if manifest := self.written(key):
             self.reused.append(WRITING)
@@ -158,22 +162,23 @@ class Runner:
             return {split: manifest["counts"][split] for split in SPLITS}, False
         replaced = self.folder.exists()
         counts: dict[str, int] = {}
-        self.run.workspace.replace(self.folder, lambda partial: counts.update(self._write(partial, key, passed)))
+        self.run.workspace.replace(self.folder, lambda partial: counts.update(self._write(partial, key, options)))
         self.run.progress.finish(", ".join(f"{split} {count:,}" for split, count in counts.items()))
         return counts, replaced
 
-    def _write(self, partial: Path, key: str, passed: dict[str, Any]) -> dict[str, int]:
+    def _write(self, partial: Path, key: str, options: dict[str, Any]) -> dict[str, int]:
+        """Write the dataset and its manifest into the new folder ``partial``; return the number of samples per split."""
         begin = time.perf_counter()
         partial.mkdir()
         settings = self.run.domain.settings
-        manifest = run_record(passed=passed, resolved=settings.resolved(), inputs=self.inputs)
+        manifest = run_record(options=options, resolved=settings.resolved(), inputs=self.inputs)
         manifest.update(self.recipe.write(partial, self.run, funnel=self.funnel, baselines=self.baselines))
         self.seconds[WRITING] = round(time.perf_counter() - begin, 3)
         manifest |= {
             "key": key,
             "dataset": settings.dataset,
             "seed": self.run.seed,
-            "files": file_hashes(partial, known=manifest.get("files", {})),
+            "files": file_hashes(partial, hashes=manifest.get("files", {})),
             "funnel": [asdict(row) for row in self.funnel],
             "baselines": self.baselines,
             "seconds": self.seconds,
@@ -181,11 +186,11 @@ class Runner:
         write_manifest(manifest, partial)
         counts: dict[str, int] = manifest["counts"]
         assert counts.keys() == set(SPLITS), "a recipe counts the samples of every split"
-        assert manifest["files"].keys() <= self.recipe.files, "a recipe writes what it says that it may write"
+        assert manifest["files"].keys() <= self.recipe.files, "a recipe writes only the files that it declares"
         return counts
 
     def refuse_strangers(self) -> None:
-        """Raise WorkspaceError where the dataset's folder holds a file that kgqa did not write: replacing the dataset would delete it."""
+        """Raise WorkspaceError if the dataset's folder holds a file that kgqa did not write: replacing the dataset would delete it."""
         if self.folder.is_symlink():
             raise WorkspaceError(f"{self.folder}: this is a link, and a new dataset would take its place; choose another --workspace.")
         for path in sorted(self.folder.rglob("*")):
@@ -194,8 +199,8 @@ class Runner:
 
 
 @contextmanager
-def held(workspace: Workspace) -> Iterator[None]:
-    """The workspace, locked and cleaned; errors that can interrupt a run become one sentence."""
+def locked(workspace: Workspace) -> Iterator[None]:
+    """Lock and clean the workspace. An interrupt or a lack of memory becomes a KgqaError with one sentence."""
     with workspace, storage_errors(workspace.path):
         try:
             workspace.sweep()

@@ -1,8 +1,8 @@
-"""Where files are written until they are whole: a hidden folder beside their place, which goes with the process, or with the next one.
+"""Hidden temporary folders next to an output: files are written there and moved when they are complete.
 
-A process that is killed clears nothing up. So it holds a lock on a file in its folder, which the system takes from it whatever happens,
-and whoever writes beside the folder next removes it if nobody holds the lock. A process id would prove nothing: it is given again, and is
-another one in a container or on a machine that shares the disk. Where a file system has no locks the folder is not marked, and is left.
+A killed process cannot clean up. It therefore locks a file in its folder, and the system releases the lock when the process ends. The next
+process that writes there removes every folder whose lock is free. A process id would not do: ids are reused, and differ between containers
+and machines that share a disk. On a file system without locks the folder has no lock file, and other processes leave it alone.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 TEMPORARY = ".partial"
-"""How the name of what is not yet whole ends."""
+"""Suffix of the names of incomplete files and folders."""
 MARK = ".kgqa.scratch"
 CLAIM = b"kgqa writes in this folder; as long as it does, it holds a lock on this file.\n"
 _NAME = re.compile(rf"\..+\.[a-z0-9_]+{re.escape(TEMPORARY)}", re.DOTALL)
@@ -25,12 +25,9 @@ _NAME = re.compile(rf"\..+\.[a-z0-9_]+{re.escape(TEMPORARY)}", re.DOTALL)
 
 @contextmanager
 def scratch(path: Path) -> Iterator[Path]:
-    """A new folder beside ``path``, gone with all that is in it when the context ends; those that killed processes left there go first.
-
-    Raises OSError.
-    """
+    """A new temporary folder next to ``path``, deleted when the context ends; removes those of killed processes first. Raises OSError."""
     sweep(path.parent)
-    # A name that nobody else has, so that what clears it is in place before it is there: a signal may come between any two steps.
+    # The name is unique, so the clean-up can be registered before the folder exists: a signal may arrive between any two steps.
     folder = path.with_name(f".{path.name}.{secrets.token_hex(8)}{TEMPORARY}")
     with ExitStack() as lock, ExitStack() as content:
         content.callback(_clear, folder)
@@ -40,7 +37,7 @@ def scratch(path: Path) -> Iterator[Path]:
 
 
 def _mark(folder: Path, stack: ExitStack) -> None:
-    """Hold the lock until the ``stack`` ends; the claim is written after, so that a folder that has one is or was locked."""
+    """Hold the lock until the ``stack`` ends. The claim is written after locking, so a folder with a claim is or was locked."""
     mark = os.open(folder / MARK, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     stack.callback(os.close, mark)
     try:
@@ -52,7 +49,7 @@ def _mark(folder: Path, stack: ExitStack) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what killed processes left in ``folder``; what is in use, is somebody else's or is no such folder stays."""
+    """Remove the temporary folders of killed processes from ``folder``; folders in use and other people's folders stay."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in [entry for entry in entries if _NAME.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)]:
             with suppress(OSError), ExitStack() as stack:
@@ -66,7 +63,7 @@ def is_scratch(path: Path) -> bool:
 
 
 def _is_abandoned(folder: Path, stack: ExitStack) -> bool:
-    """Whether ``folder`` is claimed and its lock can be had, which is then held until the ``stack`` ends; OSError where it cannot.
+    """Whether ``folder`` is claimed and its lock is free; holds the lock until the ``stack`` ends. Raises OSError if it is in use.
 
     No link is followed.
     """
@@ -79,7 +76,7 @@ def _is_abandoned(folder: Path, stack: ExitStack) -> bool:
 
 
 def _clear(folder: Path) -> None:
-    """Delete a scratch folder, its mark last: what a run that is killed here leaves is found again. It may not have been made."""
+    """Delete a scratch folder if it exists, its mark last: if the process is killed here, the next one still recognises the folder."""
     if not folder.exists():
         return
     for path in folder.iterdir():
@@ -89,7 +86,7 @@ def _clear(folder: Path) -> None:
 
 
 def remove(path: Path) -> None:
-    """Delete a file or folder, if it is there; of a link only the link."""
+    """Delete a file or folder if it exists; of a link, only the link itself."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:

@@ -29,11 +29,11 @@ class Run:
     store: str = "embedded"
     traversal: str = "kernel"
     neo4j: Neo4jSettings | None = None
-    """None: what the environment says."""
+    """The server; None: as the environment names it."""
     sets: tuple[str, ...] = ()
     """Question sets that are read instead of the domain's files."""
     endpoint: str | None = None
-    """Address of a chat-completions endpoint; None: what the environment says."""
+    """Address of a chat-completions endpoint; None: as the environment names it."""
     answers: Path | None = None
     """File of composed questions that annotators wrote."""
 
@@ -48,11 +48,11 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageOutput:
-    """Output of a stage."""
+    """The tables and files of a stage, and its part of the report."""
 
     tables: dict[str, pa.Table] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
-    """Files that it wrote itself, relative to the workspace."""
+    """Files that the stage wrote itself, relative to the workspace."""
     funnel: list[FunnelRow] = field(default_factory=list)
     report: dict[str, Any] = field(default_factory=dict)
     note: str = ""
@@ -72,10 +72,10 @@ class Stage:
     doing: str
     """Text that users see while the stage runs."""
     depends_on: Callable[[Run], object]
-    """The part of settings, seed and limit that its output depends on, as JSON-able data."""
+    """The part of settings, seed and limit that the output depends on, as JSON-able data."""
     run: Callable[[Run], StageOutput]
     aside: tuple[str, ...] = ()
-    """Tables of it that no stage reads, and people alone."""
+    """Tables that only people read, and no later stage."""
     outside: Callable[[Run], bool] = lambda _: False
-    """Whether it has to be done again whatever its record says: what it makes lies outside of the workspace, so that it has to look whether
-    that is still there, or a file that it goes by holds something else by now."""
+    """Whether the stage always runs, whatever its record says. This is for a stage that writes outside the workspace, where its output may
+    be gone, or reads a file there that may have changed."""

@@ -1,7 +1,7 @@
-"""The folder of a run: tables with their content hashes, what each stage has finished, a lock, and datasets that appear whole.
+"""The workspace, which is the folder of a run: tables, the records of finished stages, a lock, and datasets.
 
-A file is written under a temporary name and renamed; a stage's record is written after its files; so whatever is there is whole, and a run
-that was killed goes on from the last stage that left a record.
+Files are written under a temporary name and renamed, and a stage's record is written after its files. So every visible file is complete,
+and a run after a kill continues from the last stage with a record.
 """
 
 from __future__ import annotations
@@ -18,21 +18,22 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kgqa.errors import WorkspaceBusy, WorkspaceError, WorkspaceMismatch, storage_errors
+from kgqa.errors import BrokenInput, WorkspaceBusy, WorkspaceError, WorkspaceMismatch, storage_errors
 from kgqa.runs.files import discard, file_hash, key_of, write_parquet
 from kgqa.runs.scratch import TEMPORARY, is_scratch, remove, sweep
+from kgqa.settings.small_files import read_small
 
 FORMAT = 1
-"""Raised whenever an older workspace cannot be continued."""
+"""Format of workspaces; raised whenever kgqa can no longer continue an older one."""
 ASIDE = f".old{TEMPORARY}"
 LOCK = ".kgqa.lock"
 CODED = dict.fromkeys(("occurrences", "title_occurrences"), ("document", "entity"))
-"""Tables with so many rows that their columns of few different texts are held as dictionaries, an eighth of the memory."""
+"""Long tables → columns with few distinct values, which are read as dictionaries to save seven eighths of the memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageRecord:
-    """Record of a finished stage."""
+    """The record of a finished stage."""
 
     stage: str
     key: str
@@ -43,29 +44,29 @@ class StageRecord:
     """Counts for the funnel."""
     seconds: float
     made_from: str = ""
-    """Hash of all that the stage itself was given; with another ``key`` it need not be done again where this is the same."""
+    """Hash of the stage's input. While it is the same, the outputs stay valid even if ``key`` differs."""
     check: str = ""
-    """:meth:`checksum` of the other fields: a record that was edited does not count."""
+    """:meth:`checksum` of the other fields; kgqa ignores a record that was edited by hand."""
 
     def checksum(self) -> str:
         """Hash of all fields but ``check``."""
-        known = {name: value for name, value in asdict(self).items() if name != "check"}
-        if not self.made_from:  # as records were written before there was such a thing
-            del known["made_from"]
-        return key_of(known)
+        values = {name: value for name, value in asdict(self).items() if name != "check"}
+        if not self.made_from:  # so that records of older versions, which lack this field, stay valid
+            del values["made_from"]
+        return key_of(values)
 
 
 class Workspace:
-    """One domain's folder, locked while it is used as a context manager."""
+    """The workspace of one domain; a context manager that holds its lock."""
 
     def __init__(self, path: Path) -> None:
-        """Nothing is touched before the context is entered."""
+        """Nothing is read or written before the context is entered."""
         self.path = path
         self._lock: IO[str] | None = None
 
     @property
     def tables(self) -> Path:
-        """Where the tables are."""
+        """Folder of the tables."""
         return self.path / "tables"
 
     @property
@@ -75,20 +76,20 @@ class Workspace:
 
     @property
     def loaded(self) -> Path:
-        """The embedded graph with the samples that were loaded onto it."""
+        """Path of the embedded graph with loaded samples."""
         return self.path / "store" / "loaded.lbug"
 
     @property
     def questions(self) -> Path:
-        """The embedded graph of single-hop questions."""
+        """Path of the embedded graph of single-hop questions."""
         return self.path / "store" / "questions.lbug"
 
     def __enter__(self) -> Workspace:
-        """Create the folder if need be and lock it; raises WorkspaceBusy, WorkspaceError or StorageError."""
+        """Create the folder if it is missing, and lock it; raises WorkspaceBusy, WorkspaceError or StorageError."""
         self.check()
         with storage_errors(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
-            # The lock comes first: it marks the folder as ours, so that a run that is cut off here does not lock itself out.
+            # The lock file is the first file of a workspace and marks it as ours: after an interrupt right here, the next run accepts it.
             lock = (self.path / LOCK).open("a")
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -103,7 +104,7 @@ class Workspace:
         return self
 
     def check(self) -> None:
-        """Raise WorkspaceError where the folder cannot be, or become, a workspace; changes nothing."""
+        """Raise WorkspaceError if the folder is not a workspace and cannot become one; changes nothing."""
         try:
             str(self.path).encode("utf-8")
         except UnicodeEncodeError:
@@ -118,14 +119,14 @@ class Workspace:
                 raise WorkspaceError(f"{self.path}: this folder is not empty and is no workspace of kgqa; choose another --workspace.")
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Let go of the lock; the file stays, so that two runs never lock different files of the same name."""
+        """Release the lock; the lock file stays, so that two runs never lock different files of the same name."""
         if self._lock:
             self._lock.close()
 
     def claim(self, *, domain: str, inputs: Mapping[str, str]) -> list[str]:
-        """Make the workspace that of ``domain`` and its input files (name → SHA-256), or raise WorkspaceMismatch if it is another domain's.
+        """Record that the workspace belongs to ``domain`` and its ``inputs`` (name → SHA-256); raises WorkspaceMismatch if it is another's.
 
-        Gives the input files that are other ones than those it was made from, or that are new or gone.
+        Returns the names of the input files that are changed, new or missing since the last run.
         """
         changed = self.changes(domain=domain, inputs=inputs)
         if changed or changed is None:
@@ -133,36 +134,36 @@ class Workspace:
         return changed or []
 
     def changes(self, *, domain: str, inputs: Mapping[str, str]) -> list[str] | None:
-        """The input files that differ from those the workspace was made from; raises WorkspaceMismatch if it is another domain's.
+        """The names of the input files that are changed, new or missing since the last run; None if no stage has finished yet.
 
-        None where it is nobody's: where nothing was finished.
+        Raises WorkspaceMismatch if the workspace belongs to another domain.
         """
         path = self.path / "workspace.json"
         with storage_errors(path):
             if not path.exists() or not (any(self.tables.glob("*.json")) or (self.path / "datasets").exists()):
                 return None
         try:
-            found = json.loads(path.read_text("utf-8"))
-            version, owner, files = found["format"], found["domain"], dict(found["inputs"])
-        except (ValueError, KeyError, TypeError):
+            record = json.loads(read_small(path))
+            version, owner, files = record["format"], record["domain"], dict(record["inputs"])
+        except (OSError, ValueError, KeyError, TypeError, RecursionError, BrokenInput):
             raise WorkspaceMismatch(f"{path}: the file is damaged; choose another --workspace, or delete this one.") from None
-        other = f"choose another --workspace, as {self.path}-{domain}, or delete this one"
+        advice = f"choose another --workspace, as {self.path}-{domain}, or delete this one"
         if version != FORMAT:
-            raise WorkspaceMismatch(f"{self.path}: written by another version of kgqa (format {version}, this one has {FORMAT}); {other}.")
+            raise WorkspaceMismatch(f"{self.path}: written by another version of kgqa (format {version}, this one has {FORMAT}); {advice}.")
         if owner != domain:
-            raise WorkspaceMismatch(f"{self.path}: this workspace belongs to the domain {owner}, not {domain}; {other}.")
+            raise WorkspaceMismatch(f"{self.path}: this workspace belongs to the domain {owner}, not {domain}; {advice}.")
         return sorted(name for name in {*files, *inputs} if files.get(name) != inputs.get(name))
 
     def finished(self, stage: str, key: str | None = None, *, made_from: str = "") -> StageRecord | None:
-        """The record of ``stage`` if it was run with this ``key`` (None: any) and all its files are there as they were written.
+        """The record of ``stage`` if its key is ``key`` (None: any key) and all its files are unchanged, else None.
 
-        Or if it was ``made_from`` the same, where that is said.
+        If ``made_from`` is given, a record with the same ``made_from`` counts too.
         """
         try:
-            record = StageRecord(**json.loads((self.tables / f"{stage}.json").read_text("utf-8")))
-        except (OSError, ValueError, TypeError):
+            record = StageRecord(**json.loads(read_small(self.tables / f"{stage}.json")))
+        except (OSError, ValueError, TypeError, RecursionError, BrokenInput):
             return None
-        is_same = key in {record.key, None} or (made_from and record.made_from == made_from)
+        is_same = key in (record.key, None) or (made_from and record.made_from == made_from)
         if not is_same or record.check != record.checksum():
             return None
         for name, digest in record.outputs.items():
@@ -172,7 +173,7 @@ class Workspace:
         return record
 
     def has_record(self, stage: str) -> bool:
-        """Whether ``stage`` was finished once; its files may be damaged since."""
+        """Whether ``stage`` has a record; its files may be damaged."""
         return os.path.lexists(self.tables / f"{stage}.json")
 
     def forget(self, stage: str) -> None:
@@ -180,7 +181,7 @@ class Workspace:
         (self.tables / f"{stage}.json").unlink(missing_ok=True)
 
     def record(self, record: StageRecord) -> None:
-        """Write the record of a finished stage, which makes it finished."""
+        """Write the record of a stage; with it the stage counts as finished."""
         self.write_json(self.tables / f"{record.stage}.json", {**asdict(record), "check": record.checksum()})
 
     def write_table(self, name: str, table: pa.Table) -> str:
@@ -190,7 +191,7 @@ class Workspace:
         return str(path.relative_to(self.path))
 
     def read_table(self, name: str, *, columns: Sequence[str] | None = None) -> pa.Table:
-        """The table that a finished stage wrote, or some ``columns`` of it; those of ``CODED`` tables as dictionaries."""
+        """The table ``name``, or some ``columns`` of it; the columns in ``CODED`` are read as dictionaries."""
         coded = CODED.get(name, ())
         with storage_errors(self.path):
             return pq.read_table(self.tables / f"{name}.parquet", columns=columns, read_dictionary=coded, memory_map=False)
@@ -201,16 +202,16 @@ class Workspace:
             return int(pq.read_metadata(self.tables / f"{name}.parquet").num_rows)
 
     def write_json(self, path: Path, data: Mapping[str, Any]) -> None:
-        """Write ``data``, whole or not at all, in its own order: a resumed run reads a report as the first run had it."""
+        """Write ``data``, whole or not at all. The order of keys is kept, so that a resumed run reads the same report."""
         text = json.dumps(data, indent=1, ensure_ascii=False) + "\n"
         self.replace(path, lambda partial: partial.write_text(text, "utf-8"))
 
     def sweep(self) -> None:
-        """Remove what a killed run left behind; a dataset that it had set aside, with nothing in its place yet, comes back."""
-        mine = [self.path, self.tables, self.graph.parent, self.path / "datasets"]
-        for folder in mine:
+        """Remove the temporary files of killed runs; an old dataset comes back if the new one did not replace it yet."""
+        folders = [self.path, self.tables, self.graph.parent, self.path / "datasets"]
+        for folder in folders:
             sweep(folder)
-        for leftover in sorted(path for folder in mine for path in folder.glob(f".*{TEMPORARY}*") if not is_scratch(path)):
+        for leftover in sorted(path for folder in folders for path in folder.glob(f".*{TEMPORARY}*") if not is_scratch(path)):
             if leftover.name.endswith(ASIDE):
                 path = leftover.with_name(leftover.name.removeprefix(".").removesuffix(ASIDE))
                 if not path.exists():
@@ -219,7 +220,7 @@ class Workspace:
             remove(leftover)
 
     def replace(self, path: Path, write: Callable[[Path], object]) -> None:
-        """Let ``write`` make a file or folder under a temporary name and put it at ``path``, in place of what is there."""
+        """Let ``write`` create a file or folder under a temporary name, then move it to ``path``, replacing an old one."""
         partial = path.with_name(f".{path.name}{TEMPORARY}")
         with storage_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -230,7 +231,7 @@ class Workspace:
                 discard(partial)
                 raise
             if path.is_dir():
-                # A folder cannot be replaced in one step; the old one is set aside and only deleted once the new one stands.
+                # A folder cannot be replaced in one step. The old one is set aside, and deleted once the new one is in place.
                 old = path.with_name(f".{path.name}{ASIDE}")
                 remove(old)
                 path.rename(old)

@@ -1,4 +1,4 @@
-"""Where the points are lost: scores by hops, answer type, shape, relation, type and level, as far as the set has them."""
+"""Scores by hops, answer type, shape, relation, type and level, as far as the set has them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from types import MappingProxyType
 from typing import Any
 
 from kgqa.formats.provenance import everything
-from kgqa.metrics.bootstrap import Interval
+from kgqa.metrics.bootstrap import Interval, intervals
 from kgqa.records import Instance, Step
-from kgqa.scoring.intervals import intervals
 
 UNKNOWN = "not known"
 HOPS = ("steps of the decomposition", "documents on the shortest chain to the answer", "supporting paragraphs")
-"""Definitions of hops; the first that any question of the set has is used."""
+"""Definitions of hops; the first one that any question of the set has is used."""
 DIMENSIONS = ("hops", "answer type", "shape", "relation", "type", "level")
 SHAPES: Mapping[tuple[tuple[int, int, int], ...], str] = MappingProxyType(
     {
@@ -28,7 +27,7 @@ SHAPES: Mapping[tuple[tuple[int, int, int], ...], str] = MappingProxyType(
         ((0, 0, 1), (0, 0, 1), (1, 1, 1), (2, 2, 0)): "4hop3",
     }
 )
-"""MuSiQue's six (Trivedi et al. 2022, table 1) by depth of each step, steps that it needs, and steps that need it."""
+"""MuSiQue's six shapes (Trivedi et al. 2022, table 1), by each step's depth, the steps it needs, and the steps that need it."""
 SHAPE_IN_ID = re.compile(r"(2hop|3hop[12]|4hop[123])__")
 """Prefixes of MuSiQue's ids."""
 _NUMBER = re.compile(r"([0-9]{1,18})")
@@ -37,7 +36,7 @@ _NUMBER = re.compile(r"([0-9]{1,18})")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """The questions that have one value."""
+    """The questions that share one value."""
 
     value: str
     questions: int
@@ -47,7 +46,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dimension:
-    """One way to divide the questions."""
+    """One way to group the questions."""
 
     name: str
     """Name of the dimension, a key of ``DIMENSIONS``."""
@@ -68,39 +67,39 @@ class Traits:
 
 
 class TraitsOf:
-    """The traits of a set's questions, which may have several instances. Memory: some short texts a question."""
+    """The traits of a set's questions, which may have several instances. Memory: a few short texts per question."""
 
     def __init__(self) -> None:
-        """Nothing was seen yet."""
+        """Start without questions."""
         self._traits: dict[str, Traits] = {}
 
     def add(self, key: str, instance: Instance, supporting: Iterable[str], *, united: bool) -> None:
-        """See an instance of question ``key``.
+        """Add an instance of question ``key``.
 
-        ``united``: the support of a question is that of its instances together; else an answerable instance tells more than its twin.
+        If ``united``, the support of a question is the union over its instances; else the answerable instance overrides its twin.
         """
-        before = self._traits.get(key)
-        if before is not None and not united and not instance.answerable:
+        earlier = self._traits.get(key)
+        if earlier is not None and not united and not instance.answerable:
             return
         traits = _traits(instance)
         traits.supporting.update(supporting)
-        if before is not None and united:
-            traits.supporting.update(before.supporting)
-            traits.known.update(before.known)
-            traits.hops.update(before.hops)
+        if earlier is not None and united:
+            traits.supporting.update(earlier.supporting)
+            traits.known.update(earlier.known)
+            traits.hops.update(earlier.hops)
         self._traits[key] = traits
 
     def dimensions(self, keys: Sequence[str]) -> dict[str, tuple[str | None, dict[str, str]]]:
-        """Dimension → what it is counted by, and each question's value; those that no question has a value for are left out."""
-        found: dict[str, tuple[str | None, dict[str, str]]] = {}
+        """Dimension → its basis, and each question's value. Dimensions in which no question has a value are left out."""
+        values_by_dimension: dict[str, tuple[str | None, dict[str, str]]] = {}
         basis = next((name for name in HOPS if any(self._hops(key, name) for key in keys)), None)
         if basis is not None:
-            found["hops"] = basis, {key: str(self._hops(key, basis) or UNKNOWN) for key in keys}
+            values_by_dimension["hops"] = basis, {key: str(self._hops(key, basis) or UNKNOWN) for key in keys}
         for name in DIMENSIONS[1:]:
             values = {key: self._traits[key].known.get(name, UNKNOWN) for key in keys}
             if set(values.values()) - {UNKNOWN}:
-                found[name] = None, values
-        return found
+                values_by_dimension[name] = None, values
+        return values_by_dimension
 
     def _hops(self, key: str, basis: str) -> int:
         traits = self._traits[key]
@@ -110,11 +109,11 @@ class TraitsOf:
 def break_down(
     per_record: Mapping[str, Mapping[str, float]], traits: TraitsOf, names: Sequence[str], *, scale: float, seed: int
 ) -> tuple[Dimension, ...]:
-    """The scores ``names``, as far as they are there, for the questions of each value of each dimension."""
-    wanted = {name: per_record[name] for name in names if name in per_record}
-    keys = list(dict.fromkeys(key for values in wanted.values() for key in values))
+    """The scores ``names``, as far as present, for the questions of each value of each dimension."""
+    scores = {name: per_record[name] for name in names if name in per_record}
+    keys = list(dict.fromkeys(key for values in scores.values() for key in values))
     return tuple(
-        Dimension(name=name, basis=basis, groups=tuple(_groups(wanted, values, scale=scale, seed=seed)))
+        Dimension(name=name, basis=basis, groups=tuple(_groups(scores, values, scale=scale, seed=seed)))
         for name, (basis, values) in traits.dimensions(keys).items()
     )
 
@@ -124,9 +123,9 @@ def _groups(scores: Mapping[str, Mapping[str, float]], values: Mapping[str, str]
     for key, value in values.items():
         members[value].append(key)
     for value, keys in members.items():
-        inside = {score: {key: by_key[key] for key in keys if key in by_key} for score, by_key in scores.items()}
-        some = {score: by_key for score, by_key in inside.items() if by_key}
-        yield Group(value=value, questions=len(keys), scores=intervals(some, scale=scale, seed=seed))
+        scores_of_group = {score: {key: by_key[key] for key in keys if key in by_key} for score, by_key in scores.items()}
+        scored = {score: by_key for score, by_key in scores_of_group.items() if by_key}
+        yield Group(value=value, questions=len(keys), scores=intervals(scored, scale=scale, seed=seed))
 
 
 def _traits(instance: Instance) -> Traits:
@@ -137,12 +136,16 @@ def _traits(instance: Instance) -> Traits:
     steps = instance.decomposition
     if steps:
         traits.hops[HOPS[0]] = len(steps)
-        named = SHAPE_IN_ID.match(instance.id)
-        traits.known["shape"] = named[1] if named else shape_of(steps)
+        shape = SHAPE_IN_ID.match(instance.id)
+        traits.known["shape"] = shape[1] if shape else shape_of(steps)
     documents = documents_on_chain(instance)
     if documents:
         traits.hops[HOPS[1]] = documents
-    for name, value in (("relation", _relation(instance, notes)), ("type", _noted(notes, "type")), ("level", _noted(notes, "level"))):
+    for name, value in (
+        ("relation", _relation(instance, notes)),
+        ("type", _noted_text(notes, "type")),
+        ("level", _noted_text(notes, "level")),
+    ):
         if value is not None:
             traits.known[name] = value
     return traits
@@ -151,11 +154,11 @@ def _traits(instance: Instance) -> Traits:
 def shape_of(steps: Sequence[Step]) -> str:
     """One of MuSiQue's six shapes, or ``other, 5 steps``."""
     depths: dict[str, int] = {}
-    needed = Counter(name for step in steps for name in step.depends_on)
+    uses = Counter(name for step in steps for name in step.depends_on)
     for step in steps:
         depths[step.id] = max((depths.get(name, 0) + 1 for name in step.depends_on), default=0)
-    form = tuple(sorted((depths[step.id], len(step.depends_on), needed[step.id]) for step in steps))
-    return SHAPES.get(form) or f"other, {len(steps)} step{'s' if len(steps) > 1 else ''}"
+    signature = tuple(sorted((depths[step.id], len(step.depends_on), uses[step.id]) for step in steps))
+    return SHAPES.get(signature) or f"other, {len(steps)} step{'s' if len(steps) > 1 else ''}"
 
 
 def documents_on_chain(instance: Instance) -> int | None:
@@ -174,10 +177,10 @@ def _relation(instance: Instance, notes: Mapping[str, Any]) -> str | None:
     return words[0] if instance.answer_type == "candidate" and words else None
 
 
-def _noted(notes: Mapping[str, Any], name: str) -> str | None:
+def _noted_text(notes: Mapping[str, Any], name: str) -> str | None:
     """HotpotQA's and 2WikiMultihopQA's fields."""
-    for source in ("hotpotqa", "twowiki"):
-        value = notes[source].get(name) if isinstance(notes.get(source), dict) else None
+    for format_name in ("hotpotqa", "twowiki"):
+        value = notes[format_name].get(name) if isinstance(notes.get(format_name), dict) else None
         if isinstance(value, str) and value:
             return value
     return None
@@ -187,7 +190,7 @@ def in_order(values: Mapping[str, str]) -> list[str]:
     """Distinct values: those with a leading number by number, others by frequency, unknown ones last."""
     counts = Counter(values.values())
 
-    def place(value: str) -> tuple[Any, ...]:
+    def sort_key(value: str) -> tuple[Any, ...]:
         if value == UNKNOWN:
             return (2,)
         if _NUMBER.match(value):
@@ -195,4 +198,4 @@ def in_order(values: Mapping[str, str]) -> list[str]:
             return 0, [int(part) if number % 2 else part for number, part in enumerate(_NUMBER.split(value))], value
         return 1, -counts[value], value
 
-    return sorted(counts, key=place)
+    return sorted(counts, key=sort_key)

@@ -1,7 +1,7 @@
-"""What is right for the instances of DiRe's transforms, and the sentence numbers that their predictions mean.
+"""Gold for the instances of DiRe's transforms, and sentence numbers in their predictions.
 
-Where a transform cut sentences out of a paragraph, a system numbers those that it was shown; gold and predictions are compared by the
-numbers of the whole paragraph, which are the same in all instances of a question.
+A transform may cut sentences out of a paragraph. A system then numbers the sentences that it was shown. Gold and predictions are compared
+by the numbers in the whole paragraph, which are the same in all instances of a question.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from kgqa.formats.provenance import noted
 from kgqa.metrics import dire
 from kgqa.metrics.hotpotqa import Fact
 from kgqa.records import Instance
-from kgqa.scoring.gold import all_sentences, called, facts, single_answer
+from kgqa.scoring.gold import all_sentences, facts, single_answer, title_or_id
 
 
-class Notes(Open):
+class DireNotes(Open):
     """Note of a transform, or of the parser of DiRe's files, under ``dire``; kgqa's transforms note the whole ``supporting``."""
 
     question: str
@@ -35,7 +35,7 @@ class Notes(Open):
     supporting: NotRequired[list[Annotated[tuple[str, int | None], Strict(False)]]]
 
 
-NOTES = TypeAdapter(Notes)
+NOTES = TypeAdapter(DireNotes)
 NAME = "dire"
 
 
@@ -43,26 +43,27 @@ NAME = "dire"
 class Label:
     """Gold of one instance."""
 
-    instance: dire.Instance
+    instance: dire.DiReGold
     cut: Mapping[str, Sequence[int]]
-    """Paragraph → the numbers of sentences that are not shown. One whose title another has is left out: a prediction may mean either."""
+    """Paragraph → numbers of its sentences that are not shown. Paragraphs with a shared title are left out: a prediction may mean either.
+    """
 
 
 def dire_label(instance: Instance) -> Label:
-    """The question's answer and the supporting facts that are still there; MissingInput where no transform made the instance."""
+    """The question's answer and the supporting facts that remain. Raises MissingInput if no transform made the instance."""
     note = notes_of(instance)
-    names = {paragraph.id: called(paragraph) for paragraph in instance.paragraphs}
-    bearers = Counter(names.values())
+    names = {paragraph.id: title_or_id(paragraph) for paragraph in instance.paragraphs}
+    title_counts = Counter(names.values())
     cut: dict[str, list[int]] = {}
-    for removed in note["removed"] or ():
-        if not isinstance(removed, str) and removed[0] in names and bearers[names[removed[0]]] == 1:
-            cut.setdefault(names[removed[0]], []).append(removed[1])
+    for piece in note["removed"] or ():
+        if not isinstance(piece, str) and piece[0] in names and title_counts[names[piece[0]]] == 1:
+            cut.setdefault(names[piece[0]], []).append(piece[1])
     if instance.answers:
         single_answer(instance)
     answers = note.get("answers") or instance.answers
     if not answers:
         raise MissingInput(f"instance {instance.id}: the answer of its question is not noted; make the set again with kgqa contrast.")
-    label = dire.Instance(
+    label = dire.DiReGold(
         question_id=note["question"],
         answer=answers[0],
         support=frozenset(_support(instance, note)),
@@ -73,53 +74,54 @@ def dire_label(instance: Instance) -> Label:
     return Label(instance=label, cut={name: sorted(sentences) for name, sentences in cut.items()})
 
 
-def notes_of(instance: Instance) -> Notes:
+def notes_of(instance: Instance) -> DireNotes:
     """The note; MissingInput without one, BrokenInput if it is malformed."""
-    found = noted(instance, NAME)
-    if not found:
+    note = noted(instance, NAME)
+    if not note:
         raise MissingInput(
             f"instance {instance.id}: no transform of DiRe made it; make the set with kgqa contrast, or read it with --from dire."
         )
-    return validated(found, NOTES, f"instance {instance.id}, provenance, {NAME!r}")
+    return validated(note, NOTES, f"instance {instance.id}, provenance, {NAME!r}")
 
 
-def _support(instance: Instance, note: Notes) -> list[Fact]:
+def _support(instance: Instance, note: DireNotes) -> list[Fact]:
     """Noted facts of the remaining paragraphs and sentences; without a note, marks and additional facts of published files."""
     paragraphs = {paragraph.id: paragraph for paragraph in instance.paragraphs}
     if "supporting" in note:
-        removed = set(note["removed"] or ())
+        removed_pieces = set(note["removed"] or ())
         return [
-            (called(paragraphs[key]), number)
+            (title_or_id(paragraphs[key]), number)
             for key, sentence in note["supporting"]
-            if key in paragraphs and (key, sentence) not in removed
+            if key in paragraphs and (key, sentence) not in removed_pieces
             for number in (all_sentences(paragraphs[key]) if sentence is None else (sentence,))
         ]
     return facts(instance)
 
 
-def whole_numbers(predictions: Sequence[dire.Prediction], labels: Sequence[Label]) -> list[dire.Prediction]:
-    """The predictions with the sentence numbers of whole paragraphs; they find their instance as in the scorer."""
+def whole_numbers(predictions: Sequence[dire.DiRePrediction], labels: Sequence[Label]) -> list[dire.DiRePrediction]:
+    """The predictions, with sentence numbers of whole paragraphs. Predictions are matched to instances as in the scorer."""
     if not any(label.cut for label in labels):
         return list(predictions)
-    numbered = all(predicted.sub_idx is not None for predicted in predictions)
+    has_indices = all(prediction.sub_idx is not None for prediction in predictions)
     cuts = {}
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for label in labels:
         key = label.instance.question_id
-        cuts[key, label.instance.sub_idx if numbered else seen[key]] = label.cut
-        seen[key] += 1
-    found = []
-    seen.clear()
-    for predicted in predictions:
-        key = predicted.question_id
-        cut = cuts.get((key, predicted.sub_idx if numbered else seen[key]), {})
-        seen[key] += 1
-        sentences = frozenset((name, _whole(number, cut.get(name, ()))) for name, number in predicted.sentences)
-        found.append(replace(predicted, sentences=sentences))
-    return found
+        cuts[key, label.instance.sub_idx if has_indices else counts[key]] = label.cut
+        counts[key] += 1
+    renumbered = []
+    counts.clear()
+    for prediction in predictions:
+        key = prediction.question_id
+        cut = cuts.get((key, prediction.sub_idx if has_indices else counts[key]), {})
+        counts[key] += 1
+        sentences = frozenset((name, number_in_whole(number, cut.get(name, ()))) for name, number in prediction.sentences)
+        renumbered.append(replace(prediction, sentences=sentences))
+    return renumbered
 
 
-def _whole(number: int, cut: Sequence[int]) -> int:
-    for gone in cut:
-        number += gone <= number
+def number_in_whole(number: int, cut: Sequence[int]) -> int:
+    """The number in the whole paragraph of the sentence ``number`` among those shown; ``cut``: ascending numbers of cut sentences."""
+    for removed in cut:
+        number += removed <= number
     return number

@@ -1,4 +1,4 @@
-"""The metrics that ``kgqa evaluate`` knows: how each reads gold and predictions, what it scores with, and how its script prints."""
+"""The metrics of ``kgqa evaluate``: how each reads gold and predictions, scores them, and prints."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PERCENT = 100.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beside:
+class MetricOptions:
     """Additional files of some metrics."""
 
     original: Sequence[Any] | None = None
@@ -39,14 +39,14 @@ class Beside:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
-    """One way to score, under the name that ``--metric`` takes."""
+    """One entry of ``--metric``."""
 
     read: Callable[[Path], Any]
     """Predictions from the set's official file."""
     gold: Callable[[Instance], Any]
-    score: Callable[[Gold, Any, Beside], Scores]
+    score: Callable[[Gold, Any, MetricOptions], Scores]
     ids: Callable[[Any], Iterable[str]] = iter
-    """The questions that predictions are for."""
+    """Ids of the predicted questions."""
     key: Callable[[Instance], str] = lambda instance: instance.id
     """Key of a question in predictions."""
     several: bool = False
@@ -56,13 +56,13 @@ class Metric:
     decimals: int | None = None
     """Decimals in the official script; None without rounding."""
     headline: tuple[str, ...]
-    """The scores that are broken down; a terminal has room for four."""
+    """The scores in the breakdown; a terminal has room for four."""
 
 
-def _dire(metric: str, score: Callable[[Gold, Any, Beside], Scores], **other: Any) -> Metric:
+def _dire(metric: str, score: Callable[[Gold, Any, MetricOptions], Scores], **other: Any) -> Metric:
     return Metric(
         read=partial(predictions.read_dire, metric=metric),
-        ids=lambda found: (predicted.question_id for predicted in found),
+        ids=lambda lines: (line.question_id for line in lines),
         score=score,
         scale=PERCENT,
         headline=tuple(f"{heading}: f1" for heading in (*SINGLE, JOINT[-1])),
@@ -70,55 +70,62 @@ def _dire(metric: str, score: Callable[[Gold, Any, Beside], Scores], **other: An
     )
 
 
-def _transformed(metric: str, score: Callable[..., Scores], *, conditional: bool = False) -> Metric:
-    def scored(labels: Gold, found: Any, beside: Beside) -> Scores:
+def _dire_transform(metric: str, score: Callable[..., Scores], *, conditional: bool = False) -> Metric:
+    def score_transform(labels: Gold, predicted: Any, options: MetricOptions) -> Scores:
         instances = [label.instance for _, label in labels]
-        same_numbers = dire_gold.whole_numbers(found, [label for _, label in labels])
-        return score(instances, same_numbers, original=beside.original) if conditional else score(instances, same_numbers)
+        same_numbers = dire_gold.whole_numbers(predicted, [label for _, label in labels])
+        return score(instances, same_numbers, original=options.original) if conditional else score(instances, same_numbers)
 
-    return _dire(metric, scored, gold=dire_gold.dire_label, key=lambda instance: dire_gold.notes_of(instance)["question"], several=True)
+    return _dire(
+        metric, score_transform, gold=dire_gold.dire_label, key=lambda instance: dire_gold.notes_of(instance)["question"], several=True
+    )
 
 
-def _by_type(score: Callable[..., Scores]) -> Callable[[Gold, Any, Beside], Scores]:
+def _by_id(score: Callable[..., Scores]) -> Callable[[Gold, Any, MetricOptions], Scores]:
+    """A scorer of mappings by id, which takes no options."""
+    return lambda labels, predicted, _: score(dict(labels), predicted)
+
+
+def _by_type(score: Callable[..., Scores]) -> Callable[[Gold, Any, MetricOptions], Scores]:
     """DROP's scorer, or IIRC's, of gold answers with their types."""
 
-    def scored(right: Gold, found: Any, _: Beside) -> Scores:
-        answers = {key: [spans for spans, _ in typed] for key, typed in right}
-        return score(answers, found, types={key: [name for _, name in typed] for key, typed in right})
+    def score_typed(labels: Gold, predicted: Any, _: MetricOptions) -> Scores:
+        answers = {key: [spans for spans, _ in typed_answers] for key, typed_answers in labels}
+        return score(answers, predicted, types={key: [name for _, name in typed_answers] for key, typed_answers in labels})
 
-    return scored
+    return score_typed
 
 
 METRICS: Mapping[str, Metric] = MappingProxyType(
     {
         "squad": Metric(
-            read=predictions.read_texts, gold=gold.squad_answers, score=lambda right, found, _: squad(dict(right), found),
+            read=predictions.read_texts, gold=gold.squad_answers, score=_by_id(squad),
             scale=PERCENT, headline=("exact_match", "f1"),
         ),
         "squad2": Metric(
             read=predictions.read_texts, gold=gold.squad_answers,
-            score=lambda right, found, beside: squad2(
-                dict(right), found, no_answer=beside.no_answer, missing_as_zero=beside.missing_as_zero
+            score=lambda labels, predicted, options: squad2(
+                dict(labels), predicted, no_answer=options.no_answer, missing_as_zero=options.missing_as_zero
             ),
             scale=PERCENT, headline=("exact", "f1"),
         ),
         "hotpotqa": Metric(
-            read=predictions.read_hotpotqa, gold=gold.hotpotqa_question, score=lambda right, found, _: hotpotqa(dict(right), found),
+            read=predictions.read_hotpotqa, gold=gold.hotpotqa_question, score=_by_id(hotpotqa),
             headline=("em", "f1", "sp_f1", "joint_f1"),
         ),
         "musique": Metric(
             read=predictions.read_musique, gold=gold.musique_question, key=gold.official_id, several=True,
-            ids=lambda found: (predicted.id for predicted in found),
-            score=lambda right, found, _: musique([question for _, question in right], found),
+            ids=lambda lines: (line.id for line in lines),
+            score=lambda labels, predicted, _: musique([question for _, question in labels], predicted),
             headline=("answer_f1", "support_f1", "group_answer_sufficiency_f1", "group_support_sufficiency_f1"),
         ),
-        "dire": _dire("dire", lambda right, found, _: dire(dict(right), found), gold=gold.hotpotqa_question),
-        "dire-probe": _transformed("dire-probe", dire_probe, conditional=True),
-        "dire-sufficiency": _transformed("dire-sufficiency", dire_sufficiency),
-        "dire-probe-of-sufficiency": _transformed("dire-probe-of-sufficiency", dire_probe_of_sufficiency),
+        "dire": _dire("dire", _by_id(dire), gold=gold.hotpotqa_question),
+        "dire-probe": _dire_transform("dire-probe", dire_probe, conditional=True),
+        "dire-sufficiency": _dire_transform("dire-sufficiency", dire_sufficiency),
+        "dire-probe-of-sufficiency": _dire_transform("dire-probe-of-sufficiency", dire_probe_of_sufficiency),
         "twowiki": Metric(
             read=predictions.read_twowiki, gold=gold.twowiki_question,
-            score=lambda right, found, beside: twowiki(dict(right), found, aliases=beside.aliases),
+            score=lambda labels, predicted, options: twowiki(dict(labels), predicted, aliases=options.aliases),
             scale=PERCENT, headline=("f1", "sp_f1", "evi_f1", "joint_f1"),
         ),
         "drop": Metric(
@@ -128,11 +135,11 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
             read=predictions.read_spans, gold=gold.iirc_typed, score=_by_type(iirc), scale=PERCENT, decimals=2, headline=NAMES,
         ),
         "strategyqa": Metric(
-            read=predictions.read_strategyqa, gold=gold.strategyqa_question, score=lambda right, found, _: strategyqa(dict(right), found),
+            read=predictions.read_strategyqa, gold=gold.strategyqa_question, score=_by_id(strategyqa),
             headline=("Accuracy", "SARI", "Recall@10"),
         ),
         "qangaroo": Metric(
-            read=predictions.read_texts, gold=gold.qangaroo_question, score=lambda right, found, _: qangaroo(dict(right), found),
+            read=predictions.read_texts, gold=gold.qangaroo_question, score=_by_id(qangaroo),
             scale=PERCENT, headline=("accuracy", "validated_accuracy"),
         ),
     }

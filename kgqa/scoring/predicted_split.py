@@ -1,4 +1,4 @@
-"""The split that predictions are for, with its gold and what is known of its questions, and its scores."""
+"""The split that predictions belong to, with its gold and the traits of its questions, and its scores."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from kgqa.metrics.scores import Scores
 from kgqa.records import Instance
 from kgqa.scoring.breakdown import TraitsOf
 from kgqa.scoring.dire_gold import Label
-from kgqa.scoring.metrics import Beside, Gold, Metric
+from kgqa.scoring.metrics import Gold, Metric, MetricOptions
 
 SPLIT_ORDER = ("dev", "test", "train")
-"""Order of splits in a tie: the splits that systems are evaluated on come first."""
+"""Order of splits in a tie: those that systems are evaluated on come first."""
 SHOWN = 60
 """Characters of an id that a message shows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Joined:
+class GoldSplit:
     """The gold of one split."""
 
     split: str
@@ -32,11 +32,11 @@ class Joined:
     traits: TraitsOf
 
 
-def find_split(source: QuestionSet, metric: Metric, predictions: Any, path: Path, advance: Callable[[int], None]) -> Joined:
-    """The split of which most questions are predicted; BrokenInput where none is. Those without a prediction are the scorer's business.
+def find_split(source: QuestionSet, metric: Metric, predictions: Any, path: Path, advance: Callable[[int], None]) -> GoldSplit:
+    """The split with the most predicted questions. Raises BrokenInput if there is none; missing predictions are left to the scorer.
 
-    Of the other splits nothing but the ids is looked at, since they may have no answers. With several splits the one that is found is read
-    twice. Memory: gold and traits of one split; paragraphs are not kept.
+    Of the other splits only the ids are read, since they may lack answers. With several splits the chosen one is read twice. Memory: gold
+    and traits of one split; paragraphs are not kept.
     """
     predicted = set(metric.ids(predictions))
     if not predicted:
@@ -44,17 +44,17 @@ def find_split(source: QuestionSet, metric: Metric, predictions: Any, path: Path
     splits = sorted(source.files, key=SPLIT_ORDER.index)
     best = splits[0] if len(splits) == 1 else _most_predicted(source, splits, metric, predicted, advance)
     if best is not None:
-        joined = _collect(source, best, metric, advance)
-        if not predicted.isdisjoint(key for key, _ in joined.gold):
-            return joined
+        gold_split = _collect(source, best, metric, advance)
+        if not predicted.isdisjoint(key for key, _ in gold_split.gold):
+            return gold_split
     example = next((metric.key(instance) for split in splits for instance in source.read(split)), "")
-    raise BrokenInput(_mismatch(path, source, min(predicted), example))
+    raise BrokenInput(_mismatch_message(path, source, min(predicted), example))
 
 
 def _most_predicted(
     source: QuestionSet, splits: Sequence[str], metric: Metric, predicted: set[str], advance: Callable[[int], None]
 ) -> str | None:
-    """The split with most predicted questions, the first in a tie; None without any."""
+    """The split with the most predicted questions, the first in a tie; None if there is none."""
 
     def keys(split: str) -> Iterator[str]:
         for instance in source.read(split):
@@ -66,39 +66,39 @@ def _most_predicted(
     return best if shared[best] else None
 
 
-def _mismatch(path: Path, source: QuestionSet, here: str, there: str) -> str:
-    if not there:
+def _mismatch_message(path: Path, source: QuestionSet, predicted_id: str, gold_id: str) -> str:
+    if not gold_id:
         return f"{source.path}: the set holds no question; give one that does."
-    where = f"{path.name}: these are predictions for another set than {source.path.name}"
-    looks = f"one looks like {there[:SHOWN]} there and {here[:SHOWN]} here"
-    return f"{where}: no id is in both, {looks}; give the predictions for this set."
+    beginning = f"{path.name}: these are predictions for another set than {source.path.name}"
+    examples = f"one looks like {gold_id[:SHOWN]} there and {predicted_id[:SHOWN]} here"
+    return f"{beginning}: no id is in both, {examples}; give the predictions for this set."
 
 
-def _collect(source: QuestionSet, split: str, metric: Metric, advance: Callable[[int], None]) -> Joined:
+def _collect(source: QuestionSet, split: str, metric: Metric, advance: Callable[[int], None]) -> GoldSplit:
     gold: list[tuple[str, Any]] = []
     traits = TraitsOf()
-    seen: set[str] = set()
+    keys: set[str] = set()
     for instance in source.read(split):
-        key, right = metric.key(instance), metric.gold(instance)
-        if key in seen and not metric.several:
+        key, answer = metric.key(instance), metric.gold(instance)
+        if key in keys and not metric.several:
             raise DuplicateId(f"{source.files[split].name}: id {key} is there twice; drop one of the questions.")
-        seen.add(key)
-        gold.append((key, right))
-        traits.add(key, instance, _supporting(instance, right), united=isinstance(right, Label))
+        keys.add(key)
+        gold.append((key, answer))
+        traits.add(key, instance, _supporting(instance, answer), united=isinstance(answer, Label))
         advance(1)
-    return Joined(split=split, gold=gold, traits=traits)
+    return GoldSplit(split=split, gold=gold, traits=traits)
 
 
-def _supporting(instance: Instance, right: Any) -> set[str]:
-    """Keys of supporting paragraphs: ids, or names if instances of one question show them at different positions."""
-    if isinstance(right, Label):
-        return set(titles(right.instance.support))
+def _supporting(instance: Instance, gold: Any) -> set[str]:
+    """Keys of supporting paragraphs: ids, or titles if the instances of one question show them at different positions."""
+    if isinstance(gold, Label):
+        return set(titles(gold.instance.support))
     return {paragraph.id for paragraph in instance.paragraphs if paragraph.supporting}
 
 
-def score(joined: Joined, metric: Metric, predictions: Any, beside: Beside, *, path: Path, dataset: Place) -> Scores:
-    """The scores; the messages of the scorer are preceded by the files that it compares."""
+def score(gold_split: GoldSplit, metric: Metric, predictions: Any, options: MetricOptions, *, path: Path, dataset: Place) -> Scores:
+    """The scores. An error of the scorer is prefixed with the names of both files."""
     try:
-        return metric.score(joined.gold, predictions, beside)
+        return metric.score(gold_split.gold, predictions, options)
     except InputError as error:
         raise type(error)(f"{path.name} against {dataset.name}: {error}") from None

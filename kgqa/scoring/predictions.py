@@ -1,6 +1,6 @@
-"""The sets' official prediction files, each read into what its scorer takes.
+"""The sets' official prediction files, parsed into the input of their scorers.
 
-A file that is one object is in memory as a whole, and may have as many bytes as a record anywhere else in kgqa.
+A file that is one object is read into memory as a whole. It may have as many bytes as a record anywhere else in kgqa.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ Kind = TypeVar("Kind")
 
 
 class HotpotQAFile(Open):
-    """HotpotQA's one object; the script breaks where a part is not there, and ignores other parts."""
+    """HotpotQA's object; the script crashes if a part is missing, and ignores other parts."""
 
     answer: dict[str, str]
     sp: dict[str, Facts]
 
 
 class TwoWikiFile(HotpotQAFile):
-    """2WikiMultihopQA's, which has the evidence triples too."""
+    """2WikiMultihopQA's object, which also has the evidence triples."""
 
     evidence: dict[str, Triples]
 
@@ -45,7 +45,7 @@ class MuSiQueLine(Open):
     predicted_answerable: bool
 
 
-class DiRePrediction(Open):
+class DiReContextLine(Open):
     """Prediction for one context, with the fields that all of DiRe's metrics need."""
 
     question_id: str
@@ -54,32 +54,32 @@ class DiRePrediction(Open):
     supporting_sentences: Facts
 
 
-class DiReLine(DiRePrediction):
-    """On the set itself."""
+class DiReLine(DiReContextLine):
+    """A prediction on the set itself."""
 
     answer_confidence: NotRequired[FiniteFloat]
     sub_idx: NotRequired[int]
     sufficiency: NotRequired[int]
 
 
-class ProbeLine(DiRePrediction):
-    """Prediction for a context of a probe, where the answer with the higher confidence counts."""
+class ProbeLine(DiReContextLine):
+    """A prediction on a probe, where the more confident answer counts."""
 
     answer_confidence: FiniteFloat
     sub_idx: NotRequired[int]
     sufficiency: NotRequired[int]
 
 
-class SufficiencyLine(DiRePrediction):
-    """In the sufficiency transform the label counts."""
+class SufficiencyLine(DiReContextLine):
+    """A prediction on the sufficiency transform, where the label counts."""
 
     answer_confidence: NotRequired[FiniteFloat]
     sub_idx: int
     sufficiency: int
 
 
-class ProbeOfSufficiencyLine(DiRePrediction):
-    """In the probe of the transform, both."""
+class ProbeOfSufficiencyLine(DiReContextLine):
+    """A prediction on the probe of the transform, where confidence and label count."""
 
     answer_confidence: FiniteFloat
     sub_idx: int
@@ -116,41 +116,41 @@ DIRE: Mapping[str, TypeAdapter[Any]] = {
     "dire-sufficiency": TypeAdapter(SufficiencyLine),
     "dire-probe-of-sufficiency": TypeAdapter(ProbeOfSufficiencyLine),
 }
-"""Metric → what its lines must have."""
+"""Metric → the required fields of its lines."""
 
 
 def read_texts(path: Path) -> dict[str, str]:
     """SQuAD's and QAngaroo's object: id → answer."""
-    return _object(path, TEXTS)
+    return _read_object(path, TEXTS)
 
 
 def read_probabilities(path: Path) -> dict[str, float]:
-    """SQuAD 2.0's other object: id → how sure a system is that there is no answer."""
-    return _object(path, PROBABILITIES)
+    """SQuAD 2.0's other object: id → no-answer probability."""
+    return _read_object(path, PROBABILITIES)
 
 
 def read_spans(path: Path) -> dict[str, str | Spans]:
-    """DROP's and IIRC's object: id → answer, which is a text or a list of texts."""
-    found: dict[str, str | list[str]] = _object(path, SPANS)
-    return {**found}
+    """DROP's and IIRC's object: id → answer, a text or a list of texts."""
+    spans: dict[str, str | list[str]] = _read_object(path, SPANS)
+    return {**spans}
 
 
-def read_hotpotqa(path: Path) -> dict[str, hotpotqa.Prediction]:
+def read_hotpotqa(path: Path) -> dict[str, hotpotqa.HotpotQAPrediction]:
     """HotpotQA's object: ``answer`` and ``sp``, each by id."""
-    parts = _object(path, HOTPOTQA)
+    parts = _read_object(path, HOTPOTQA)
     answers, support = parts["answer"], parts["sp"]
     return {
-        key: hotpotqa.Prediction(answer=answers.get(key), support=frozenset(support[key]) if key in support else None)
+        key: hotpotqa.HotpotQAPrediction(answer=answers.get(key), support=frozenset(support[key]) if key in support else None)
         for key in {**answers, **support}
     }
 
 
-def read_twowiki(path: Path) -> dict[str, twowiki.Prediction]:
+def read_twowiki(path: Path) -> dict[str, twowiki.TwoWikiPrediction]:
     """2WikiMultihopQA's object: ``answer``, ``sp`` and ``evidence``, each by id."""
-    parts = _object(path, TWOWIKI)
+    parts = _read_object(path, TWOWIKI)
     answers, support, evidence = parts["answer"], parts["sp"], parts["evidence"]
     return {
-        key: twowiki.Prediction(
+        key: twowiki.TwoWikiPrediction(
             answer=answers.get(key),
             support=frozenset(support[key]) if key in support else None,
             evidence=tuple(evidence[key]) if key in evidence else None,
@@ -159,22 +159,22 @@ def read_twowiki(path: Path) -> dict[str, twowiki.Prediction]:
     }
 
 
-def read_strategyqa(path: Path) -> dict[str, strategyqa.Prediction]:
+def read_strategyqa(path: Path) -> dict[str, strategyqa.StrategyQAPrediction]:
     """The object of StrategyQA's leaderboard: id → ``answer``, ``decomposition`` and ``paragraphs``, or some of them."""
     return {
-        key: strategyqa.Prediction(
+        key: strategyqa.StrategyQAPrediction(
             answer=entry.get("answer"),
             decomposition=tuple(entry["decomposition"]) if "decomposition" in entry else None,
             paragraphs=tuple(entry["paragraphs"]) if "paragraphs" in entry else None,
         )
-        for key, entry in _object(path, STRATEGYQA).items()
+        for key, entry in _read_object(path, STRATEGYQA).items()
     }
 
 
-def read_musique(path: Path) -> list[musique.Prediction]:
+def read_musique(path: Path) -> list[musique.MuSiQuePrediction]:
     """MuSiQue's JSON lines, in order."""
     return [
-        musique.Prediction(
+        musique.MuSiQuePrediction(
             id=line["id"],
             answer=line["predicted_answer"],
             support=frozenset(line["predicted_support_idxs"]),
@@ -184,9 +184,9 @@ def read_musique(path: Path) -> list[musique.Prediction]:
     ]
 
 
-def read_dire(path: Path, metric: str) -> list[dire.Prediction]:
+def read_dire(path: Path, metric: str) -> list[dire.DiRePrediction]:
     """DiRe's JSON lines, in order, for one of its four metrics."""
-    plain = dire.Prediction(question_id="", answer="", paragraphs=frozenset(), sentences=frozenset())
+    plain = dire.DiRePrediction(question_id="", answer="", paragraphs=frozenset(), sentences=frozenset())
     return [
         replace(
             plain,
@@ -202,7 +202,7 @@ def read_dire(path: Path, metric: str) -> list[dire.Prediction]:
     ]
 
 
-def read_original(path: Path) -> list[dire.Prediction]:
+def read_original(path: Path) -> list[dire.DiRePrediction]:
     """DiRe's JSON lines on the unprobed set, each question once."""
     ids = Ids()
     for where, line in stream.records(path, DIRE["dire"]):
@@ -213,15 +213,15 @@ def read_original(path: Path) -> list[dire.Prediction]:
 def read_aliases(path: Path) -> dict[str, frozenset[str]]:
     """2WikiMultihopQA's JSON lines of entities: id → its aliases and demonyms."""
     ids = Ids()
-    found = {}
+    names_of = {}
     for where, line in stream.records(path, ALIASES):
         ids.add(line["Q_id"], where)
-        found[line["Q_id"]] = frozenset((*line["aliases"], *line["demonyms"]))
-    return found
+        names_of[line["Q_id"]] = frozenset((*line["aliases"], *line["demonyms"]))
+    return names_of
 
 
-def _object(path: Path, kind: TypeAdapter[Kind]) -> Kind:
-    """A file that is one object, once it is known not to fill the memory."""
+def _read_object(path: Path, kind: TypeAdapter[Kind]) -> Kind:
+    """Parse a file that is one object, after checking that it is not too large for memory."""
     with stream.opened(path) as file:
         size = 0
         while chunk := file.read(stream.CHUNK_BYTES):

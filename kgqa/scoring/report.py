@@ -18,7 +18,7 @@ from kgqa.scoring.breakdown import Dimension
 from kgqa.scoring.metrics import METRICS
 
 HEAD = '{\n "report": "kgqa evaluate",\n'
-"""How every such file begins; only a file that does is replaced."""
+"""The first bytes of every report; only a file that begins with them is replaced."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ class Evaluation:
             "faults": self.source.faults.record(),
             "official": self.scores.official,
             "unrounded": self.scores.unrounded,
-            "intervals": {name: asdict(found) for name, found in self.intervals.items()},
+            "intervals": {name: asdict(interval) for name, interval in self.intervals.items()},
             "breakdown": [asdict(dimension) for dimension in self.breakdown],
             "missing": self.scores.missing,
             "missing_parts": self.scores.missing_parts,
@@ -66,7 +66,7 @@ class Evaluation:
 
 
 def check_free(path: Path) -> None:
-    """StorageError where ``path`` holds something else than an earlier report, which a new one may replace."""
+    """Raise StorageError if ``path`` holds anything but an earlier report, which a new one may replace."""
     with storage_errors(path):
         if os.path.lexists(path) and not (path.is_file() and _is_report(path)):
             raise StorageError(f"{path}: this is already there and is no report of kgqa evaluate; choose another --json, or remove it.")
@@ -78,7 +78,7 @@ def _is_report(path: Path) -> bool:
 
 
 def write(evaluation: Evaluation, path: Path) -> None:
-    """Write one JSON file, which appears whole or not at all; what is there is replaced, so ask :func:`check_free` first."""
+    """Write one JSON file, whole or not at all. An existing file is replaced, so call :func:`check_free` first."""
     text = json.dumps(evaluation.record(), indent=1, ensure_ascii=False, allow_nan=False)
     with storage_errors(path), parents_of(path), scratch(path) as folder:
         # Bytes of a file name that are no letters are written as \udc80, which JSON can read.

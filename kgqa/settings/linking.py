@@ -44,6 +44,9 @@ class LinkingSettings(Settings):
     case: dict[str, Literal["free", "initial", "exact", "as_written"]] = Field(default={})
     """Kind of name → how longer names match: ``free`` (any case), ``initial`` (any case of the first letter), ``exact``, or ``as_written``:
     exact, unless another name of the entity, or the article of an entity that cannot be an answer, writes it with a small first letter."""
+    inflections: bool = True
+    """In other languages than English: also find names with the endings that the texts put on many names ("Berlins", "Silvanyada"). The
+    endings are learned; the mention is the name alone."""
     before_number: bool = True
     """Allow a hyphen and a digit after a name ("IL" in "IL-2")."""
     list_pages: str = ""

@@ -68,10 +68,13 @@ class BiasSettings(Settings):
     mention_cue: bool = True
     """Drop samples whose answer is the most mentioned candidate, until that is the case no more often than by chance, within its standard
     error."""
-    shortcut_share: Share = 1.0
-    """Maximum accuracy of any shortcut baseline on a split, or chance if that is higher; drop samples above it; 1: drop none."""
-    untrained_share: Share = 1.0
-    """``shortcut_share`` for the baselines that learn nothing from train, which masking does not stop."""
+    position_share: Share = 1.0
+    """Maximum accuracy of first bridge, nearest candidate and shared entities on a split, or chance if that is higher; drop samples above
+    it; 1: drop none."""
+    count_share: Share = 1.0
+    """The same for max-mention and TF-IDF, which count words."""
+    train_share: Share = 1.0
+    """The same for majority and document-cue, which learn from train."""
     named_answer: bool = True
     """Drop samples whose query has any form of any name of the answer. With ``answer_stated = "subject_document"``, the same holds for the
     subject's own article."""
@@ -135,10 +138,7 @@ QUALITIES: dict[str, dict[str, float | int]] = {
         "per_documents": 8, "per_hop": 80,
     },
     "balanced": {},
-    "strict": {
-        "stated": 0.4, "read": 0.55, "lift": 1.5, "functional": 0.5, "first_functional": 0.4, "common": 15, "answer_share": 0.3,
-        "per_documents": 2, "per_hop": 20,
-    },
+    "strict": {"functional": 0.4, "first_functional": 0.2},
 }  # fmt: skip
 """Values of each ``quality`` for :class:`PathSettings`; the domain's own settings override them."""
 

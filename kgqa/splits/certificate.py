@@ -1,8 +1,8 @@
-"""What a dataset card can carry to say that splits share nothing: counts, and hashes of everything that was compared.
+"""The leakage certificate of a dataset card: counts of shared items, and hashes of everything that was compared.
 
-Whoever has the data computes the certificate again and compares: the same hashes mean that the same things were compared, and then the
-counts must be the same. A hash is the SHA-256 of a set's distinct keys in ascending order; a key is the first 16 bytes of the SHA-256 of a
-normalised text in UTF-8 (``items.py``). The order of the questions, the file format and how often something comes do not matter.
+Anyone with the data can compute the certificate again. Equal hashes mean that the same items were compared, and then the counts must be
+equal. A hash is the SHA-256 of a set's distinct keys in ascending order; a key is the first 16 bytes of the SHA-256 of a normalised text
+in UTF-8 (``items.py``). The order of the questions, the file format and the number of repetitions do not matter.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from kgqa.errors import BrokenInput, storage_errors
+from kgqa.settings.small_files import read_small
 from kgqa.splits.items import KINDS, NORMALISATION
 from kgqa.splits.leakage import SharedItems
 from kgqa.splits.near_duplicates import BANDS, ROWS
@@ -26,7 +27,7 @@ KEYS = "first 16 bytes of the SHA-256 of the normalised text; a set's hash is th
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemSet:
-    """What was compared of one side."""
+    """The compared items of one side."""
 
     kind: str
     """A key of ``KINDS``."""
@@ -37,20 +38,20 @@ class ItemSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedCount:
-    """How many distinct items two sides have in common."""
+    """The number of distinct items that two sides share."""
 
     kind: str
     earlier: str
     later: str
     distinct: int
     questions: int
-    """Questions of ``later`` that have one of them, ``of`` all that have such items."""
+    """Questions of ``later`` with a shared item; ``of`` counts all its questions with such items."""
     of: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NearCount:
-    """How many distinct texts of ``later`` have a near-duplicate in ``earlier`` that is not the same text.
+    """The number of distinct texts of ``later`` with a near-duplicate, but not the same text, in ``earlier``.
 
     A question is a text with its answer.
     """
@@ -61,38 +62,42 @@ class NearCount:
     texts: int
     of: int
     words: int
-    """Words of a shingle; ``threshold`` is the Jaccard similarity from which on two texts count."""
+    """Words of a shingle; ``threshold`` is the lowest Jaccard similarity that counts."""
     threshold: float
     bands: int
     rows: int
     seed: int
-    """Of the hash functions."""
+    """Seed of the hash functions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certificate:
-    """All of it, for one question set and those it was compared with."""
+    """The certificate of one question set and of those that it was compared with."""
 
     kgqa: str
     normalisation: str
     keys: str
     questions: dict[str, int]
-    """Side → how many questions it has."""
+    """Side → number of its questions."""
     sets: tuple[ItemSet, ...]
     shared: tuple[SharedCount, ...]
     near_duplicates: tuple[NearCount, ...]
 
     def to_markdown(self) -> str:
-        """Lines for a dataset card: what is shared, and the hashes that pin what was compared."""
+        """Lines for a dataset card: shared items, and hashes that pin the compared sets."""
         sides = ", ".join(f"{_cell(side)} ({count:,})" for side, count in self.questions.items())
         lines = [f"Leakage certificate of kgqa {self.kgqa} over {sides}; counts are distinct items in both.", ""]
         lines += ["| compared | between | shared | almost shared |", "| --- | --- | ---: | ---: |"]
         near = {(count.kind, count.earlier, count.later): count.texts for count in self.near_duplicates}
         for count in self.shared:
-            almost = near.get((count.kind, count.earlier, count.later))
-            alike = "" if almost is None else f"{almost:,}"
-            lines.append(f"| {count.kind} | {_cell(count.earlier)} – {_cell(count.later)} | {count.distinct:,} | {alike} |")
-        hashes = (f"{each.kind} {_cell(each.side)} {each.distinct:,} `{each.sha256[:16]}`" for each in self.sets if each.distinct)
+            near_count = near.get((count.kind, count.earlier, count.later))
+            near_cell = "" if near_count is None else f"{near_count:,}"
+            lines.append(f"| {count.kind} | {_cell(count.earlier)} – {_cell(count.later)} | {count.distinct:,} | {near_cell} |")
+        hashes = (
+            f"{item_set.kind} {_cell(item_set.side)} {item_set.distinct:,} `{item_set.sha256[:16]}`"
+            for item_set in self.sets
+            if item_set.distinct
+        )
         return "\n".join([*lines, "", "SHA-256 of the compared sets, first 16 digits: " + "; ".join(hashes) + ".", ""])
 
 
@@ -105,7 +110,7 @@ def certificate(
     threshold: float,
     seed: int,
 ) -> Certificate:
-    """The certificate of what was counted: ``shared`` and ``near`` by kind, ``words`` of a shingle by kind of ``near``."""
+    """The certificate of these counts: ``shared`` and ``near`` by kind, ``words`` of a shingle by kind of ``near``."""
     return Certificate(
         kgqa=__version__,
         normalisation=NORMALISATION,
@@ -135,29 +140,29 @@ def certificate(
 
 
 def read_certificate(path: str | Path) -> Certificate:
-    """The certificate in a file of its own, or in an ``audit.json``; BrokenInput where there is none."""
+    """The certificate in a file of its own, or in an ``audit.json``. Raises BrokenInput if there is none."""
     path = Path(path)
     with storage_errors(path):
         try:
-            value = json.loads(path.read_text("utf-8"))
-            return TypeAdapter(Certificate).validate_python(value.get("certificate", value), extra="forbid")
+            data = json.loads(read_small(path))
+            return TypeAdapter(Certificate).validate_python(data.get("certificate", data), extra="forbid")
         except (ValueError, AttributeError, ValidationError, RecursionError):
             raise BrokenInput(f"{path}: this holds no leakage certificate of kgqa; give an audit.json, or make it again.") from None
 
 
-def differences(one: Certificate, other: Certificate) -> Iterator[str]:
-    """In what two certificates differ, in sentences; nothing where they say the same."""
+def differences(first: Certificate, second: Certificate) -> Iterator[str]:
+    """The differences between two certificates, one sentence each; none if they agree."""
     for field in ("kgqa", "normalisation", "keys"):
-        if getattr(one, field) != getattr(other, field):
-            yield f"{field}: {getattr(one, field)} there, {getattr(other, field)} here."
-    there, here = _statements(one), _statements(other)
-    for key in sorted(there.keys() | here.keys()):
-        if there.get(key) != here.get(key):
-            yield f"{key}: {there.get(key, 'nothing')} there, {here.get(key, 'nothing')} here."
+        if getattr(first, field) != getattr(second, field):
+            yield f"{field}: {getattr(first, field)} there, {getattr(second, field)} here."
+    first_statements, second_statements = _statements(first), _statements(second)
+    for key in sorted(first_statements.keys() | second_statements.keys()):
+        if first_statements.get(key) != second_statements.get(key):
+            yield f"{key}: {first_statements.get(key, 'nothing')} there, {second_statements.get(key, 'nothing')} here."
 
 
 def _statements(certificate: Certificate) -> dict[str, str]:
-    """What it says, as a subject and a statement each."""
+    """Subject → statement, for each line of a certificate."""
     return {
         **{f"questions of {side}": f"{count:,}" for side, count in certificate.questions.items()},
         **{f"{s.kind} of {s.side}": f"{s.distinct:,} with hash {s.sha256[:16]}" for s in certificate.sets},

@@ -1,4 +1,4 @@
-"""Splits that share nothing: questions with something in common stay together, and what stays together is dealt out whole."""
+"""Splits that share nothing: questions with something in common form a component, and each component goes to one split as a whole."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BY = MappingProxyType(
         "hop-entity": "the entity that the answer of a hop is, where a graph knows it, however it is spelled",
     }
 )
-"""What questions can have in common → what is compared."""
+"""What questions can have in common → the values that are compared."""
 _ITEMS = MappingProxyType(
     {
         "question": "wordings", "answer": "answers", "paragraph": "paragraphs", "supporting-paragraph": "supporting-paragraphs",
@@ -43,75 +43,75 @@ _TEXTS: Mapping[str, Callable[[Instance], Iterable[str]]] = MappingProxyType(
 )
 CHUNK = 1024
 LARGE = 0.01
-"""A component with this share of the questions is dealt out before the small ones, which then even out the shares."""
+"""Components with at least this share of the questions are assigned first; the small ones then even out the shares."""
 
 
-class Together:
-    """Collects what questions have in common. Memory: 24 bytes for each thing that a question has."""
+class ItemCollector:
+    """Collects the items that questions have in common. Memory: 24 bytes per item of a question."""
 
     def __init__(self, by: Iterable[str]) -> None:
-        """``by``: keys of ``BY``; the group is always one."""
+        """``by``: keys of ``BY``; the group is always included."""
         self._by = tuple(dict.fromkeys(("group", *by)))
         self._owners: list[npt.NDArray[np.int64]] = []
         self._keys: list[npt.NDArray[np.uint64]] = []
         self.count = 0
 
     def see(self, instances: Iterable[Instance]) -> Iterator[int]:
-        """Look at ``instances``, in order; gives how many more were seen, from time to time."""
-        for some in batched(instances, CHUNK):
-            batch = ItemBatch(some)
+        """Add ``instances``, in order; yield from time to time how many more were added."""
+        for chunk in batched(instances, CHUNK):
+            batch = ItemBatch(chunk)
             for number, name in enumerate(self._by):
                 if name in _ITEMS:
-                    found = batch.of(_ITEMS[name])
-                    owner, keys = found.owner, found.keys
+                    items = batch.of(_ITEMS[name])
+                    owner, keys = items.owner, items.keys
                 else:
-                    texts = [(place, text) for place, each in enumerate(some) for text in sorted(_TEXTS[name](each))]
-                    owner, keys = np.array([place for place, _ in texts], np.int64), keys_of([text for _, text in texts])
+                    texts = [(row, text) for row, instance in enumerate(chunk) for text in sorted(_TEXTS[name](instance))]
+                    owner, keys = np.array([row for row, _ in texts], np.int64), keys_of([text for _, text in texts])
                 self._owners.append(owner + self.count)
                 self._keys.append(np.column_stack([keys[:, 0] ^ np.uint64(number), keys[:, 1]]) if len(keys) else keys.reshape(0, 2))
-            self.count += len(some)
-            yield len(some)
+            self.count += len(chunk)
+            yield len(chunk)
 
     def components(self) -> npt.NDArray[np.int32]:
-        """For each question the number of its component: whoever has something in common, also by way of others, has the same."""
+        """For each question the number of its component: questions that share an item, directly or through others, have the same number."""
         return components_of(self.items()) if self.count else np.zeros(0, np.int32)
 
     def items(self) -> Adjacency:
-        """Question → the things that it has, numbered from 0."""
+        """Question → its items, numbered from 0."""
         owners, keys = np.concatenate(self._owners), np.concatenate(self._keys)
         order = np.lexsort((keys[:, 1], keys[:, 0]))
         keys = keys[order]
-        new = np.ones(len(keys), np.bool_)
-        new[1:] = (keys[1:] != keys[:-1]).any(axis=1)
-        return Adjacency.from_pairs(owners[order], np.cumsum(new) - 1, self.count)
+        is_new = np.ones(len(keys), np.bool_)
+        is_new[1:] = (keys[1:] != keys[:-1]).any(axis=1)
+        return Adjacency.from_pairs(owners[order], np.cumsum(is_new) - 1, self.count)
 
 
 def components_of(items: Adjacency) -> npt.NDArray[np.int32]:
-    """For each row the number of its component: rows with an item in common, also by way of others, have the same."""
+    """For each row the number of its component: rows that share an item, directly or through others, have the same number."""
     count = len(items.offsets) - 1
     order = np.argsort(items.targets, kind="stable")
     owners, numbers = items.sources()[order], items.targets[order]
-    same = numbers[1:] == numbers[:-1]
-    edges = owners[:-1][same], owners[1:][same]
+    has_same_item = numbers[1:] == numbers[:-1]
+    edges = owners[:-1][has_same_item], owners[1:][has_same_item]
     graph = coo_array((np.ones(len(edges[0]), np.bool_), edges), shape=(count, count))
-    found: npt.NDArray[np.int32] = connected_components(graph, directed=False)[1]
-    return found
+    components: npt.NDArray[np.int32] = connected_components(graph, directed=False)[1]
+    return components
 
 
 def deal(components: npt.NDArray[np.int32], shares: tuple[float, ...], *, seed: int) -> npt.NDArray[np.int8]:
-    """For each question its split, so that split i gets about ``shares[i]`` of the questions, and a component is in one of them.
+    """For each question its split. Split i gets about ``shares[i]`` of the questions, and no component is divided.
 
-    The large components go first, the largest of all at the beginning, each to the split that lacks most; the small ones follow in an
-    order drawn from the ``seed``.
+    The large components go first, in falling order of size, each to the split that lacks most; the small ones follow in an order drawn from
+    the ``seed``.
     """
     sizes = np.bincount(components)
-    drawn = np.random.default_rng(seed).permutation(len(sizes))
-    large = np.where(sizes[drawn] >= max(2, LARGE * len(components)), sizes[drawn], 0)
-    order = drawn[np.argsort(-large, kind="stable")]
-    lacking = np.array(shares) * len(components)
+    drawn_order = np.random.default_rng(seed).permutation(len(sizes))
+    large = np.where(sizes[drawn_order] >= max(2, LARGE * len(components)), sizes[drawn_order], 0)
+    order = drawn_order[np.argsort(-large, kind="stable")]
+    lacking_questions = np.array(shares) * len(components)
     split = np.zeros(len(sizes), np.int8)
     for component in order.tolist():
-        split[component] = chosen = int(np.argmax(lacking))
-        lacking[chosen] -= sizes[component]
-    found: npt.NDArray[np.int8] = split[components]
-    return found
+        split[component] = emptiest = int(np.argmax(lacking_questions))
+        lacking_questions[emptiest] -= sizes[component]
+    splits: npt.NDArray[np.int8] = split[components]
+    return splits

@@ -1,9 +1,10 @@
-"""Splits that share nothing at the least cost: where everything hangs together, some questions have to go so that others can part.
+"""Splits that share nothing, at the least cost: where all questions are connected, some must be dropped so that the others can be
+separated.
 
-Every item (a single-hop question, an answer, a paragraph) is put on one side; a question stays if all its items are on one side, and is
-dropped otherwise. That is the cut of a hypergraph whose vertices are the items. A side is grown question by question from one end of the
-graph, always by the one that drops least, and then questions that lie across are pulled to either side as long as that saves some. The
-paper only says that it searches greedily (Trivedi et al. 2022, step S5); :func:`greedy` is that, to compare with.
+Every item (a single-hop question, an answer, a paragraph) is assigned to one side. A question stays if all its items are on one side, and
+is dropped otherwise: the cut of a hypergraph whose vertices are the items. A side grows question by question, always by the one that drops
+fewest others. Then dropped questions are pulled to either side as long as that saves some. The paper only mentions a greedy search (Trivedi
+et al. 2022, step S5); :func:`greedy` is that search, for comparison.
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ from kgqa.splits.components import components_of, deal
 
 DROPPED = -1
 STARTS = 8
-"""Beginnings that are tried; the best result stays."""
-LOOKED_AT = 48
-"""Questions that lie across, of which the best is pulled next."""
+"""Random starts; the best result is kept."""
+CANDIDATES = 48
+"""Dropped questions that are sampled; the best of them is pulled next."""
 ROUNDS = 30
-BALANCE = 60
-"""So many dropped questions it is worth to pull one of a kind of which the side has less than of others."""
-NEAR = 0.05
-"""A split may be so much larger or smaller than its share, of it, before anything is dropped."""
-FAR = 0.5
-"""So much where that is less than what mostly hangs together, which moves as a whole."""
+BALANCE_BONUS = 60
+"""Gain, in questions, that a question gets if its kind is under-represented on the side."""
+TOLERANCE = 0.05
+"""Relative deviation of a split from its share that is accepted before anything is dropped."""
+WIDE_TOLERANCE = 0.5
+"""The same, if it is less than the size of a typical component, which moves as a whole."""
 Side = npt.NDArray[np.int8]
 
 
@@ -46,233 +47,245 @@ class Cut:
 
     @property
     def dropped(self) -> int:
-        """Questions that are in none."""
+        """Questions that are in no split."""
         return int((self.split == DROPPED).sum())
 
 
 def leak_free(items: Adjacency, shares: tuple[float, ...], *, seed: int, kinds: Side | None = None) -> Cut:
-    """Put questions into splits of about these ``shares`` of what stays, so that no two splits have an item in common.
+    """Assign questions to splits of about these ``shares``, so that no two splits have an item in common.
 
-    Nothing is dropped where what hangs together is small enough to be dealt out whole. ``items``: question → its items; ``kinds``: for each
-    question a small number, of which all splits are to have their share. Memory: some 50 bytes for each item of each question. The same
-    result for the same input and seed.
+    Nothing is dropped if the components are small enough to be assigned whole. ``items``: question → its items. ``kinds``: a small number
+    per question; each split gets its share of every kind. Memory: about 50 bytes per item of a question. Deterministic for an input and a
+    seed.
     """
     count = len(items.offsets) - 1
     components = components_of(items) if count else np.zeros(0, np.int32)
-    whole = deal(components, shares, seed=seed) if count else np.zeros(0, np.int8)
-    kept = np.bincount(whole, minlength=len(shares))
-    wanted = np.array(shares) * count
+    dealt = deal(components, shares, seed=seed) if count else np.zeros(0, np.int8)
+    sizes = np.bincount(dealt, minlength=len(shares))
+    targets = np.array(shares) * count
     # Nearer than by one of what hangs together nothing can be that is dealt out whole.
     step = float(np.median(np.bincount(components))) if count else 0.0
-    room = np.maximum(np.maximum(1, NEAR * wanted), np.minimum(step, FAR * wanted))
-    if (np.abs(kept - wanted) <= room).all():
-        return Cut(split=whole, kept=tuple(kept.tolist()))
-    return _parted(items, shares, seed, np.zeros(count, np.int8) if kinds is None else kinds, _bisected)
+    room = np.maximum(np.maximum(1, TOLERANCE * targets), np.minimum(step, WIDE_TOLERANCE * targets))
+    if (np.abs(sizes - targets) <= room).all():
+        return Cut(split=dealt, kept=tuple(sizes.tolist()))
+    return _split_one_by_one(items, shares, seed, np.zeros(count, np.int8) if kinds is None else kinds, _best_side)
 
 
 def greedy(items: Adjacency, shares: tuple[float, ...], *, seed: int) -> Cut:
-    """The same by one growth alone, without what is mended afterwards."""
-    return _parted(items, shares, seed, np.zeros(len(items.offsets) - 1, np.int8), partial(_grown_side, looked_at=1))
+    """The same by one greedy growth, without refinement."""
+    return _split_one_by_one(items, shares, seed, np.zeros(len(items.offsets) - 1, np.int8), partial(_side_of_growth, sample_size=1))
 
 
-def _parted(
+def _split_one_by_one(
     items: Adjacency, shares: tuple[float, ...], seed: int, kinds: Side, bisect: Callable[[Adjacency, float, int, Side], Side]
 ) -> Cut:
-    """The first split from the others, the second one from what is left, and so on."""
+    """Separate the first split from the rest, the second from what remains, and so on."""
     count = len(items.offsets) - 1
     split = np.full(count, DROPPED, np.int8)
-    left = np.arange(count)
+    remaining = np.arange(count)
     for number, share in enumerate(shares[:-1]):
-        rest = sum(shares[number:])
-        other = 1 - share / rest if rest else 0.0
-        if not len(left):
+        remaining_share = sum(shares[number:])
+        share_of_rest = 1 - share / remaining_share if remaining_share else 0.0
+        if not len(remaining):
             break
-        side = bisect(_compact(items.take(left)), other, seed + number, kinds[left]) if other else np.zeros(len(left), np.int8)
-        split[left[side == 0]] = number
-        left = left[side == 1]
-    split[left] = len(shares) - 1
+        side = (
+            bisect(_renumbered_items(items.take(remaining)), share_of_rest, seed + number, kinds[remaining])
+            if share_of_rest
+            else np.zeros(len(remaining), np.int8)
+        )
+        split[remaining[side == 0]] = number
+        remaining = remaining[side == 1]
+    split[remaining] = len(shares) - 1
     return Cut(split=split, kept=tuple(int((split == number).sum()) for number in range(len(shares))))
 
 
-def _compact(items: Adjacency) -> Adjacency:
-    """The same with items numbered from 0."""
+def _renumbered_items(items: Adjacency) -> Adjacency:
+    """The same items, numbered from 0."""
     _, numbers = np.unique(items.targets, return_inverse=True)
     return Adjacency(offsets=items.offsets, targets=numbers.astype(np.int32))
 
 
-def _bisected(items: Adjacency, share: float, seed: int, kinds: Side) -> Side:
+def _best_side(items: Adjacency, share: float, seed: int, kinds: Side) -> Side:
     best: Side | None = None
-    for start in range(STARTS):
-        side = _grown_side(items, share, seed * STARTS + start, kinds, looked_at=LOOKED_AT)
-        if best is None or _worth(side, share) > _worth(best, share):
+    for attempt in range(STARTS):
+        side = _side_of_growth(items, share, seed * STARTS + attempt, kinds, sample_size=CANDIDATES)
+        if best is None or _kept_questions(side, share) > _kept_questions(best, share):
             best = side
     assert best is not None
     return best
 
 
-def _worth(side: Side, share: float) -> float:
-    """Questions that stay, those of the smaller part counted no further than it should be large."""
-    one, other = int((side == 0).sum()), int((side == 1).sum())
-    wanted = share * (one + other)
-    return one + min(other, wanted) - 2 * max(0.0, wanted - other)
+def _kept_questions(side: Side, share: float) -> float:
+    """Questions that stay; the smaller side counts up to its target size, and a deficit counts twice against the cut."""
+    first_size, second_size = int((side == 0).sum()), int((side == 1).sum())
+    target = share * (first_size + second_size)
+    return first_size + min(second_size, target) - 2 * max(0.0, target - second_size)
 
 
-def _grown_side(items: Adjacency, share: float, seed: int, kinds: Side, *, looked_at: int) -> Side:
+def _side_of_growth(items: Adjacency, share: float, seed: int, kinds: Side, *, sample_size: int) -> Side:
     rows = int(items.targets.max(initial=-1)) + 1
     questions = items.reversed(rows)
-    rounds, balance = (ROUNDS, BALANCE) if looked_at > 1 else (0, 0)
+    rounds, balance = (ROUNDS, BALANCE_BONUS) if sample_size > 1 else (0, 0)
     arrays = (items.offsets, items.targets, questions.offsets, questions.targets)
     # An item of more questions than side 1 is to have stays on side 0, and its questions with it.
-    fixed = np.zeros(len(items.offsets) - 1, np.bool_)
-    fixed[items.sources()[questions.counts()[items.targets] > (1 + NEAR) * share * len(fixed)]] = True
-    found: Side = _cut(*arrays, share, np.uint64(seed), looked_at, rounds, kinds, balance, fixed)
-    return found
+    is_fixed = np.zeros(len(items.offsets) - 1, np.bool_)
+    is_fixed[items.sources()[questions.counts()[items.targets] > (1 + TOLERANCE) * share * len(is_fixed)]] = True
+    side: Side = _bisect(*arrays, share, np.uint64(seed), sample_size, rounds, kinds, balance, is_fixed)
+    return side
 
 
 @kernel(inline=True)
-def _is_apart(across, offsets, question):  # type: ignore[no-untyped-def]
+def _is_on_one_side(across, offsets, question):  # type: ignore[no-untyped-def]
     """Whether all items of a question are on one side."""
     return across[question] == 0 or across[question] == offsets[question + 1] - offsets[question]
 
 
 @kernel
-def _change(graph, question, to, moving):  # type: ignore[no-untyped-def]
-    """How many more questions stay if all items of ``question`` go to side ``to``; nothing is changed.
+def _gain_of_move(graph, question, target_side, moving):  # type: ignore[no-untyped-def]
+    """How many more questions stay if all items of ``question`` go to ``target_side``; nothing is changed.
 
-    ``across``: for each question its items on side 1. ``moving``: for each question a 0, which it is again afterwards.
+    ``across``: for each question its number of items on side 1. ``moving``: for each question a 0, and 0 again afterwards.
     """
     offsets, items, question_offsets, questions, side, across = graph
     gain = 0
     for at in range(offsets[question], offsets[question + 1]):
-        if side[items[at]] != to:
+        if side[items[at]] != target_side:
             for k in range(question_offsets[items[at]], question_offsets[items[at] + 1]):
                 moving[questions[k]] += 1
     for at in range(offsets[question], offsets[question + 1]):
-        if side[items[at]] == to:
+        if side[items[at]] == target_side:
             continue
         for k in range(question_offsets[items[at]], question_offsets[items[at] + 1]):
             other = questions[k]
             if moving[other] == 0:
                 continue
-            after = across[other] + moving[other] if to == 1 else across[other] - moving[other]
+            on_side_one = across[other] + moving[other] if target_side == 1 else across[other] - moving[other]
             moving[other] = 0
-            whole = offsets[other + 1] - offsets[other]
-            gain += int(after == 0 or after == whole) - int(_is_apart(across, offsets, other))  # noqa: PLR1714
+            item_count = offsets[other + 1] - offsets[other]
+            gain += int(on_side_one == 0 or on_side_one == item_count) - int(_is_on_one_side(across, offsets, other))  # noqa: PLR1714
     return gain
 
 
 @kernel
-def _move(graph, question, to, kept, kinds):  # type: ignore[no-untyped-def]
-    """Do it; ``kept`` (2 × kinds) counts the questions of each side and kind."""
+def _move(graph, question, target_side, sizes, kinds):  # type: ignore[no-untyped-def]
+    """Move all items of ``question`` to ``target_side``; ``sizes`` (2 × kinds) counts the questions of each side and kind."""
     offsets, items, question_offsets, questions, side, across = graph
     for at in range(offsets[question], offsets[question + 1]):
         item = items[at]
-        if side[item] == to:
+        if side[item] == target_side:
             continue
-        side[item] = to
+        side[item] = target_side
         for k in range(question_offsets[item], question_offsets[item + 1]):
             other = questions[k]
-            whole = offsets[other + 1] - offsets[other]
-            kept[0, kinds[other]] -= across[other] == 0
-            kept[1, kinds[other]] -= across[other] == whole
-            across[other] += 1 if to == 1 else -1
-            kept[0, kinds[other]] += across[other] == 0
-            kept[1, kinds[other]] += across[other] == whole
+            item_count = offsets[other + 1] - offsets[other]
+            sizes[0, kinds[other]] -= across[other] == 0
+            sizes[1, kinds[other]] -= across[other] == item_count
+            across[other] += 1 if target_side == 1 else -1
+            sizes[0, kinds[other]] += across[other] == 0
+            sizes[1, kinds[other]] += across[other] == item_count
 
 
 @kernel
-def _cut(offsets, items, question_offsets, questions, share, seed, looked_at, rounds, kinds, balance, fixed):  # type: ignore[no-untyped-def]
-    """For each question its side, or -1: side 1 is grown until it has ``share`` of what stays, and then mended; never by ``fixed`` ones."""
+def _bisect(offsets, items, question_offsets, questions, share, seed, sample_size, rounds, kinds, balance, is_fixed):  # type: ignore[no-untyped-def]
+    """For each question its side, or -1. Side 1 grows to ``share`` of the kept questions, then is refined; ``is_fixed`` questions stay on
+    side 0.
+    """
     count = len(offsets) - 1
     side = np.zeros(len(question_offsets) - 1, np.int8)
     across = np.zeros(count, np.int32)
-    kept = np.zeros((2, int(kinds.max()) + 1 if count else 1), np.int64)
+    sizes = np.zeros((2, int(kinds.max()) + 1 if count else 1), np.int64)
     for question in range(count):
-        kept[0, kinds[question]] += 1
+        sizes[0, kinds[question]] += 1
     graph = (offsets, items, question_offsets, questions, side, across)
-    _grow(graph, kept, share, mixed(seed + np.uint64(77)), looked_at, kinds, balance, fixed)
-    _mend(graph, kept, share, rounds, kinds, fixed)
+    _grow_side(graph, sizes, share, mixed(seed + np.uint64(77)), sample_size, kinds, balance, is_fixed)
+    _refine(graph, sizes, share, rounds, kinds, is_fixed)
     out = np.full(count, -1, np.int8)
     for question in range(count):
-        if _is_apart(across, offsets, question):
+        if _is_on_one_side(across, offsets, question):
             out[question] = 1 if across[question] else 0
     return out
 
 
 @kernel
-def _grow(graph, kept, share, state, looked_at, kinds, balance, fixed):  # type: ignore[no-untyped-def]
-    """Pull questions to side 1: of some that lie across the one that drops least, or of some others where none does."""
+def _grow_side(graph, sizes, share, state, sample_size, kinds, balance, is_fixed):  # type: ignore[no-untyped-def]
+    """Pull questions to side 1: the best of some sampled questions that are cut, or of some others if none is cut."""
     offsets, items, question_offsets, questions, _, across = graph
     count = len(offsets) - 1
     moving = np.zeros(count, np.int32)
-    waiting, is_waiting = np.empty(count, np.int32), fixed.copy()
-    free = np.flatnonzero(~fixed)  # those that are not known to have anything on side 1
-    others = len(free)
-    many = 0  # questions that wait: they lay across when they were put there
-    while kept[1].sum() < share * kept.sum() and kept[0].sum() > 0:
-        chosen, found, best = np.int64(-1), np.int64(-1), -(1 << 60)
-        looked = 0
-        while looked < looked_at and many > 0:
+    queue, is_queued = np.empty(count, np.int32), is_fixed.copy()
+    free_questions = np.flatnonzero(~is_fixed)  # no item of theirs is known to be on side 1
+    free_count = len(free_questions)
+    waiting_count = 0  # queued questions; each was cut when it was queued
+    while sizes[1].sum() < share * sizes.sum() and sizes[0].sum() > 0:
+        pulled, fallback, best_gain = np.int64(-1), np.int64(-1), -(1 << 60)
+        # Prefer questions that are cut already: they are dropped unless they are pulled. A sample is enough, and keeps a step O(1).
+        sampled = 0
+        while sampled < sample_size and waiting_count > 0:
             state = mixed(state + MIX)
-            place = np.int64(state % np.uint64(many))
-            question = np.int64(waiting[place])
-            if _is_apart(across, offsets, question):
-                many -= 1
-                waiting[place] = waiting[many]
-                is_waiting[question] = False
+            position = np.int64(state % np.uint64(waiting_count))
+            question = np.int64(queue[position])
+            if _is_on_one_side(across, offsets, question):
+                # Earlier moves have decided it. The last of the queue takes its position, so that sampling stays uniform.
+                waiting_count -= 1
+                queue[position] = queue[waiting_count]
+                is_queued[question] = False
                 continue
-            looked += 1
-            gain = _change(graph, question, 1, moving)
-            if kept[1, kinds[question]] * kept.sum() < kept[1].sum() * kept[:, kinds[question]].sum():
+            sampled += 1
+            gain = _gain_of_move(graph, question, 1, moving)
+            # The kind's share on side 1 is below the kind's share overall; in integers, without a division.
+            if sizes[1, kinds[question]] * sizes.sum() < sizes[1].sum() * sizes[:, kinds[question]].sum():
                 gain += balance
-            if gain > best:
-                chosen, best = question, gain
-        looked = 0
-        while chosen < 0 and looked < looked_at and others > 0:
+            if gain > best_gain:
+                pulled, best_gain = question, gain
+        # At the start, and whenever a component is finished, nothing is cut: begin elsewhere, where least is lost.
+        sampled = 0
+        while pulled < 0 and sampled < sample_size and free_count > 0:
             state = mixed(state + MIX)
-            place = np.int64(state % np.uint64(others))
-            question = free[place]
+            position = np.int64(state % np.uint64(free_count))
+            question = free_questions[position]
             if across[question] > 0:
-                others -= 1
-                free[place] = free[others]
+                free_count -= 1
+                free_questions[position] = free_questions[free_count]
                 continue
-            looked += 1
-            gain = _change(graph, question, 1, moving)
-            if gain > best:
-                found, best = question, gain
-        if chosen < 0:
-            chosen = found
-        if chosen < 0:
-            break  # all that is left is fixed
-        _move(graph, chosen, 1, kept, kinds)
-        for at in range(offsets[chosen], offsets[chosen + 1]):
+            sampled += 1
+            gain = _gain_of_move(graph, question, 1, moving)
+            if gain > best_gain:
+                fallback, best_gain = question, gain
+        if pulled < 0:
+            pulled = fallback
+        if pulled < 0:
+            break  # only fixed questions are left
+        _move(graph, pulled, 1, sizes, kinds)
+        # Questions that share an item with it may be cut now.
+        for at in range(offsets[pulled], offsets[pulled + 1]):
             for k in range(question_offsets[items[at]], question_offsets[items[at] + 1]):
                 other = questions[k]
-                if not is_waiting[other] and not _is_apart(across, offsets, other):
-                    is_waiting[other] = True
-                    waiting[many] = other
-                    many += 1
+                if not is_queued[other] and not _is_on_one_side(across, offsets, other):
+                    is_queued[other] = True
+                    queue[waiting_count] = other
+                    waiting_count += 1
 
 
 @kernel
-def _mend(graph, kept, share, rounds, kinds, fixed):  # type: ignore[no-untyped-def]
-    """Pull questions that lie across to either side as long as that saves some and the sides stay about as large as they should be."""
+def _refine(graph, sizes, share, rounds, kinds, is_fixed):  # type: ignore[no-untyped-def]
+    """Pull cut questions to either side as long as that saves questions and the sides keep about their sizes."""
     offsets, across = graph[0], graph[5]
     moving = np.zeros(len(offsets) - 1, np.int32)
     for _ in range(rounds):
-        saved = 0
+        gained = 0
         for question in range(len(offsets) - 1):
-            if _is_apart(across, offsets, question):
+            if _is_on_one_side(across, offsets, question):
                 continue
-            wanted = share * kept.sum()
-            first = 1 if kept[1].sum() < wanted else 0
+            # Try the side that is too small first, then the other, within a tolerance of its size.
+            target = share * sizes.sum()
+            first = 1 if sizes[1].sum() < target else 0
             for turn in range(2):
-                to = first if turn == 0 else 1 - first
-                room = not fixed[question] and kept[1].sum() < 1.1 * wanted if to == 1 else kept[1].sum() > 0.98 * wanted
-                gain = _change(graph, question, to, moving) if room else 0
+                target_side = first if turn == 0 else 1 - first
+                has_room = not is_fixed[question] and sizes[1].sum() < 1.1 * target if target_side == 1 else sizes[1].sum() > 0.98 * target
+                gain = _gain_of_move(graph, question, target_side, moving) if has_room else 0
                 if gain > 0:
-                    _move(graph, question, to, kept, kinds)
-                    saved += gain
+                    _move(graph, question, target_side, sizes, kinds)
+                    gained += gain
                     break
-        if saved == 0:
+        if gained == 0:
             break

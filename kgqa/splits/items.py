@@ -1,7 +1,7 @@
-"""What two splits can have in common: normalised questions, answers, paragraphs, facts and bridge entities, as keys of fixed size.
+"""What two splits can share: normalised questions, answers, paragraphs, facts and bridge entities, as keys of fixed size.
 
-MuSiQue calls two multi-hop questions overlapping if they share a single-hop question, the answer to one, or the paragraph of one (Trivedi
-et al. 2022, step S5); the kinds here are these, and what WikiHop's graph adds.
+MuSiQue calls two multi-hop questions overlapping if they share a single-hop question, its answer, or its paragraph (Trivedi et al. 2022,
+step S5). The kinds here are these, and those that WikiHop's graph adds.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ KINDS = {
     "hop-answers": "the answer of a hop, the last one included",
     "hop-entities": "the entity that the answer of a hop is, where a graph knows it, however it is spelled",
 }
-"""Kind of item → what is compared."""
+"""Kind of item → the values that are compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,10 @@ class Items:
 
 
 class ItemBatch:
-    """The items of some Instances, each kind computed when it is first asked for."""
+    """The items of some Instances; each kind is computed on first use."""
 
     def __init__(self, instances: Sequence[Instance]) -> None:
-        """Nothing is computed yet."""
+        """Nothing is computed before :meth:`of`."""
         self._instances = instances
         self._items: dict[str, Items] = {}
 
@@ -66,18 +66,18 @@ class ItemBatch:
         if kind == "paragraphs":
             return Items(self._paragraphs.owner[self._shown], self._paragraphs.keys[self._shown])
         if kind == "supporting-paragraphs":
-            marked = np.array([bool(p.supporting) for i in self._instances for p in i.paragraphs], np.bool_) & self._shown
-            return Items(self._paragraphs.owner[marked], self._paragraphs.keys[marked])
-        return _items(self._instances, _TEXTS[kind])
+            is_supporting = np.array([bool(p.supporting) for i in self._instances for p in i.paragraphs], np.bool_) & self._shown
+            return Items(self._paragraphs.owner[is_supporting], self._paragraphs.keys[is_supporting])
+        return _items(self._instances, _TEXTS_OF_KIND[kind])
 
     @cached_property
     def paragraph_keys(self) -> npt.NDArray[np.uint64]:
-        """One key for each paragraph shown, empty ones included (paragraphs × 2)."""
+        """One key per paragraph, including empty ones (paragraphs × 2)."""
         return self._paragraphs.keys
 
     @property
     def shown_texts(self) -> list[str]:
-        """The normalised texts of the paragraphs that are items: those that are not empty."""
+        """The normalised texts of the paragraphs that are items, that is, not empty."""
         return [text for text in self._normalized if text]
 
     @cached_property
@@ -95,11 +95,11 @@ class ItemBatch:
 
 
 def texts_of(instance: Instance, kind: str) -> list[str]:
-    """The items of one question as texts, in the order of :meth:`ItemBatch.of`; paragraphs as they are written."""
-    if kind in _TEXTS:
-        return list(dict.fromkeys(text for text in _TEXTS[kind](instance) if text))
-    wanted = [p for p in instance.paragraphs if p.supporting or kind == "paragraphs"]
-    return [paragraph.text for paragraph in wanted if normalize(paragraph.text)]
+    """The items of one question as texts, in the order of :meth:`ItemBatch.of`; paragraphs are not normalised."""
+    if kind in _TEXTS_OF_KIND:
+        return list(dict.fromkeys(text for text in _TEXTS_OF_KIND[kind](instance) if text))
+    paragraphs = [p for p in instance.paragraphs if p.supporting or kind == "paragraphs"]
+    return [paragraph.text for paragraph in paragraphs if normalize(paragraph.text)]
 
 
 def keys_of(texts: Iterable[str]) -> npt.NDArray[np.uint64]:
@@ -111,17 +111,17 @@ def keys_of(texts: Iterable[str]) -> npt.NDArray[np.uint64]:
 def _items(instances: Sequence[Instance], texts_of: Callable[[Instance], Iterator[str]]) -> Items:
     owner, texts = [], []
     for number, instance in enumerate(instances):
-        mine = dict.fromkeys(text for text in texts_of(instance) if text)
-        owner += [number] * len(mine)
-        texts += list(mine)
+        distinct = dict.fromkeys(text for text in texts_of(instance) if text)
+        owner += [number] * len(distinct)
+        texts += list(distinct)
     return Items(np.array(owner, np.int64), keys_of(texts))
 
 
 def questions(instance: Instance) -> Iterator[str]:
-    """The normalised question with each of its answers and aliases; one that has none has an empty one.
+    """The normalised question with each of its answers and aliases; a question without any has an empty one.
 
-    Annotators mark one span in several ways, so that any of them counts; a candidate is told by its own text, and aliases of two candidates
-    can be the same word.
+    Annotators mark one span in several ways, and any of them counts. A candidate counts by its own text only, since aliases of two
+    candidates can be the same word.
     """
     if question := normalize(instance.question):
         for answer in (instance.answers[:1] if instance.answer_type == "candidate" else instance.answers) or ("",):
@@ -134,23 +134,23 @@ def wordings(instance: Instance) -> Iterator[str]:
 
 
 def answers(instance: Instance) -> Iterator[str]:
-    """The normalised canonical answer; yes and no are every set's."""
+    """The normalised canonical answer, except yes and no, which every set has."""
     if instance.answers and instance.answer_type not in {"boolean", "none"}:
         yield unmasked(instance, instance.answers[0])
 
 
 def unmasked(instance: Instance, answer: str) -> str:
-    """The normalised answer; the answer's id in place of a placeholder, which is drawn anew for each question."""
+    """The normalised answer; for a placeholder, which is drawn per question, the answer's id."""
     if IS_PLACEHOLDER.fullmatch(answer) and instance.answer_id is not None:
         return instance.answer_id
     return normalize(answer)
 
 
 def facts(instance: Instance) -> Iterator[str]:
-    """Single-hop questions with their answers, what they refer to put in its place; the fact that the graph gave; evidence."""
+    """Single-hop questions with their answers, references resolved; the fact of the graph; evidence triples."""
     steps = instance.decomposition or ()
-    for place, step in enumerate(steps):
-        question = normalize(_resolved(step, steps[:place]))
+    for number, step in enumerate(steps):
+        question = normalize(_resolved(step, steps[:number]))
         if question and step.answer:
             yield f"{question} = {normalize(step.answer)}"
     notes = everything(instance)
@@ -165,7 +165,7 @@ def facts(instance: Instance) -> Iterator[str]:
 
 
 def bridge_entities(instance: Instance) -> Iterator[str]:
-    """Answers of steps that other steps depend on; the entities between the two ends of the chains to the answer."""
+    """Answers of steps that other steps depend on; inner entities of the chains to the answer."""
     steps = instance.decomposition or ()
     needed = {name for step in steps for name in step.depends_on}
     for step in steps:
@@ -178,21 +178,21 @@ def bridge_entities(instance: Instance) -> Iterator[str]:
 
 
 def hop_answers(instance: Instance) -> Iterator[str]:
-    """Answers of all steps."""
+    """The normalised answers of all steps."""
     for step in instance.decomposition or ():
         if step.answer:
             yield normalize(step.answer)
 
 
 def hop_entities(instance: Instance) -> Iterator[str]:
-    """Ids of the entities that the steps' answers are, as ``kgqa compose`` notes them."""
+    """Ids of the entities that answer the steps, as ``kgqa compose`` notes them."""
     note = everything(instance).get("compose")
-    known = note.get("entities") if isinstance(note, dict) else None
-    yield from (entity for entity in (known if isinstance(known, list) else ()) if isinstance(entity, str))
+    entities = note.get("entities") if isinstance(note, dict) else None
+    yield from (entity for entity in (entities if isinstance(entities, list) else ()) if isinstance(entity, str))
 
 
 def _resolved(step: Step, earlier: Sequence[Step]) -> str:
-    """``#1`` in a step's question is the answer of the first step, where that comes before it; any other is text."""
+    """The step's question with ``#1`` replaced by the answer of the first step, if that step comes earlier; any other ``#`` is text."""
 
     def answer(reference: re.Match[str]) -> str:
         number = int(reference[1])
@@ -201,7 +201,7 @@ def _resolved(step: Step, earlier: Sequence[Step]) -> str:
     return REFERENCE.sub(answer, step.question)
 
 
-_TEXTS: dict[str, Callable[[Instance], Iterator[str]]] = {
+_TEXTS_OF_KIND: dict[str, Callable[[Instance], Iterator[str]]] = {
     "questions": questions,
     "wordings": wordings,
     "answers": answers,

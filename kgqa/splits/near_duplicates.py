@@ -1,9 +1,8 @@
-"""Texts that are almost the same, by MinHash and banding (Broder 1997; Leskovec et al. 2020, chapter 3), without comparing all pairs.
+"""Near-duplicate texts by MinHash and banding (Broder 1997; Leskovec et al. 2020, chapter 3), without comparing all pairs.
 
-A text's signature is the smallest of its shingles' hashes under each of ``BANDS`` × ``ROWS`` hash functions; two texts of Jaccard
-similarity s agree in one of them with probability s, so they agree in all rows of some band with probability 1 - (1 - s^rows)^bands. Those
-that do are candidates, and each candidate pair is then compared by its shingles themselves, so that what is reported is never below the
-threshold.
+A text's signature is the minimum of its shingles' hashes under each of ``BANDS`` × ``ROWS`` hash functions. Two texts of Jaccard similarity
+s agree under one function with probability s, and in all rows of some band with probability 1 - (1 - s^rows)^bands. Such pairs are
+candidates. Each candidate pair is then compared by its shingles, so that no reported pair is below the threshold.
 """
 
 from __future__ import annotations
@@ -14,16 +13,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kgqa.arrays.growth import grown
-from kgqa.arrays.kernel import kernel
+from kgqa.arrays.kernel import grown, kernel
 from kgqa.settings.workers import worker_count
 from kgqa.splits.shingles import Shingles, jaccard
 
 BANDS, ROWS = 24, 6
 THRESHOLD = 0.8
 WINDOW = 64
-"""In a bucket of more texts than this, each is compared with so many that follow it in the order of the next band's keys: thousands of
-texts made from one template must not mean millions of pairs."""
+"""In a larger bucket each text is compared only with this many texts that follow it in the order of the next band's keys: thousands of
+texts from one template must not cause millions of comparisons.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,15 +35,15 @@ class Pairs:
     similarity: npt.NDArray[np.float64]
     """The Jaccard similarity of the hashed shingles."""
     not_compared: int
-    """Candidate pairs of large buckets that lay outside the window; 0: nothing was left out."""
+    """Candidate pairs of large buckets outside the window; 0: all were compared."""
 
     def __len__(self) -> int:
-        """How many pairs there are."""
+        """The number of pairs."""
         return len(self.one)
 
 
 def recall(similarity: float, *, bands: int = BANDS, rows: int = ROWS) -> float:
-    """How probably a pair of this similarity becomes a candidate: 99.9% at 0.8, and 31% at 0.5, with 24 bands of 6 rows.
+    """The probability that a pair of this similarity becomes a candidate: 99.9% at 0.8 and 31% at 0.5, with 24 bands of 6 rows.
 
     >>> round(recall(0.8), 3), round(recall(0.5), 2)
     (0.999, 0.31)
@@ -62,13 +61,15 @@ def near_duplicates(
     seed: int = 0,
     window: int = WINDOW,
 ) -> Pairs:
-    """All pairs of texts found at ``threshold`` or above; those without shingles are in none.
+    """All pairs of texts found at ``threshold`` or above; texts without shingles are in none.
 
-    ``sides`` is a bit for each split in which a text stands; pairs that stand in one and the same split are then not looked at. Only texts
-    of equal ``labels`` are compared. ``identities`` tell texts of one label apart: with them, which texts of a large bucket are compared
-    does not depend on the texts' order. Memory: 4 bytes a shingle, 4 bytes a text and band, what sorting a band takes (about 20 bytes a
-    text and worker), and 24 bytes a pair found, three times while the pairs are sorted: of thousands of texts from one template and with
-    one label, up to ``window`` times ``BANDS`` pairs each. The result does not depend on the number of workers.
+    ``sides`` has a bit for each split that contains the text; pairs within one split are skipped. Only texts of equal ``labels`` are
+    compared. ``identities`` distinguish texts of one label: with them, the pairs compared in a large bucket do not depend on the texts'
+    order.
+
+    Memory: 4 bytes per shingle, 4 bytes per text and band, about 20 bytes per text and worker for sorting a band, and 24 bytes per pair
+    found, three times while pairs are sorted. Thousands of texts from one template with one label give up to ``window`` × ``BANDS`` pairs
+    each. The result does not depend on the number of workers.
     """
     assert 0 < threshold <= 1
     filled = np.flatnonzero(np.diff(shingles.offsets))
@@ -85,15 +86,15 @@ def near_duplicates(
             order = np.lexsort((ties, keys[(band + 1) % BANDS], keys[band]))
             return _search(keys, band, order, filled, shingles.offsets, shingles.values, sides, labels, threshold, window)  # type: ignore[no-any-return]
 
-        found = list(pool.map(search, range(BANDS)))
-    one, other, similarity = (np.concatenate([part[i] for part in found]) for i in range(3))
+        results = list(pool.map(search, range(BANDS)))
+    one, other, similarity = (np.concatenate([part[i] for part in results]) for i in range(3))
     order = np.lexsort((other, one))
-    return Pairs(one=one[order], other=other[order], similarity=similarity[order], not_compared=sum(part[3] for part in found))
+    return Pairs(one=one[order], other=other[order], similarity=similarity[order], not_compared=sum(part[3] for part in results))
 
 
 @kernel(inline=True)
 def _hashed(value, seed):  # type: ignore[no-untyped-def]
-    """The finaliser of MurmurHash3 over 32 bits: a permutation of them for each seed. Numba computes in 64 bits unless told each time."""
+    """The finaliser of MurmurHash3: a permutation of 32-bit numbers for each seed. Numba computes in 64 bits unless cast at each step."""
     value = np.uint32(value ^ seed)
     value = np.uint32(value ^ np.uint32(value >> np.uint32(16)))
     value = np.uint32(value * np.uint32(0x85EBCA6B))
@@ -104,7 +105,7 @@ def _hashed(value, seed):  # type: ignore[no-untyped-def]
 
 @kernel
 def _band_keys(offsets, values, texts, labels, seeds, out):  # type: ignore[no-untyped-def]
-    """A label is part of its texts' keys, so that texts of other labels do not fill their buckets."""
+    """Hash each text's minima within a band. The label is part of the key, so that texts of other labels do not fill a bucket."""
     for i in range(len(texts)):
         first, last = offsets[texts[i]], offsets[texts[i] + 1]
         key = np.uint32(labels[texts[i]])
@@ -126,33 +127,39 @@ def _agree_before(keys, band, a, b):  # type: ignore[no-untyped-def]
 
 @kernel
 def _search(keys, band, order, texts, offsets, values, sides, labels, threshold, window):  # type: ignore[no-untyped-def]
-    """Compare what shares a key of ``band`` and of no earlier one, so that each pair comes up once."""
-    pairs, similarity, found = np.empty((1024, 2), np.int64), np.empty(1024, np.float64), 0
-    left_out = 0
+    """Compare texts that share a key of ``band`` but of no earlier band, so that each pair comes up once."""
+    pairs, similarity, pair_count = np.empty((1024, 2), np.int64), np.empty(1024, np.float64), 0
+    skipped = 0
     start = 0
     while start < len(order):
         end = start + 1
         while end < len(order) and keys[band, order[end]] == keys[band, order[start]]:
             end += 1
+        # A bucket: texts with the same key. In a large one, each text is compared only with the next ``window`` ones.
         size = end - start
         reach = size - 1 if size <= window else window
-        beyond = size - 1 - reach
-        left_out += beyond * (beyond + 1) // 2
+        outside = size - 1 - reach
+        skipped += outside * (outside + 1) // 2
         for i in range(start, end):
             for j in range(i + 1, min(end, i + 1 + reach)):
                 a, b = order[i], order[j]
                 first, second = texts[a], texts[b]
                 if labels[first] != labels[second]:
                     continue
+                # Both texts are in one and the same split only, so the pair cannot leak between splits.
                 if len(sides) and sides[first] == sides[second] and sides[first] & (sides[first] - np.uint64(1)) == 0:
                     continue
                 if _agree_before(keys, band, a, b):
                     continue
-                alike = jaccard(offsets, values, first, second)
-                if alike >= threshold:
-                    if found == len(pairs):
-                        pairs, similarity = grown(pairs, found + 1), grown(similarity, found + 1)
-                    pairs[found, 0], pairs[found, 1], similarity[found] = min(first, second), max(first, second), alike
-                    found += 1
+                jaccard_similarity = jaccard(offsets, values, first, second)
+                if jaccard_similarity >= threshold:
+                    if pair_count == len(pairs):
+                        pairs, similarity = grown(pairs, pair_count + 1), grown(similarity, pair_count + 1)
+                    pairs[pair_count, 0], pairs[pair_count, 1], similarity[pair_count] = (
+                        min(first, second),
+                        max(first, second),
+                        jaccard_similarity,
+                    )
+                    pair_count += 1
         start = end
-    return pairs[:found, 0].copy(), pairs[:found, 1].copy(), similarity[:found].copy(), left_out
+    return pairs[:pair_count, 0].copy(), pairs[:pair_count, 1].copy(), similarity[:pair_count].copy(), skipped

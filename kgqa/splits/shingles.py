@@ -1,4 +1,4 @@
-"""Texts as sets of hashed word shingles, on which near-duplicates are found (Broder 1997)."""
+"""Texts as sets of hashed word shingles, for finding near-duplicates (Broder 1997)."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ class Shingles:
     offsets: npt.NDArray[np.int64]
     """Length: number of texts + 1."""
     values: npt.NDArray[np.uint32]
-    """32 bits of each shingle's hash: of two texts of 100 words, fewer than one pair in 400,000 has one in common by chance."""
+    """32 bits of each shingle's hash: fewer than one pair of 100-word texts in 400,000 shares one by chance."""
 
     def __len__(self) -> int:
-        """How many texts there are."""
+        """The number of texts."""
         return len(self.offsets) - 1
 
     def jaccard(self, one: npt.NDArray[np.integer], other: npt.NDArray[np.integer]) -> npt.NDArray[np.float64]:
-        """For each pair of texts the shingles that both have over those that either has; 1 where both have none."""
+        """For each pair of texts the Jaccard similarity of their shingles; 1 if both have none."""
         return _jaccard_of_pairs(self.offsets, self.values, one.astype(np.int64), other.astype(np.int64))  # type: ignore[no-any-return]
 
 
 def shingle(words: Hashes, *, width: int) -> Shingles:
-    """The distinct runs of ``width`` words of each text; a text with fewer words is one shingle, one without words has none."""
+    """The distinct runs of ``width`` words of each text; a shorter text is one shingle, an empty one has none."""
     assert width > 0
     return Shingles(*_shingles(*words, width))
 
@@ -77,16 +77,16 @@ def _shingles(bounds, words, width):  # type: ignore[no-untyped-def]
 def jaccard(offsets, values, one, other):  # type: ignore[no-untyped-def]
     """The Jaccard similarity of two texts, by merging their sorted shingles."""
     a, a_end, b, b_end = offsets[one], offsets[one + 1], offsets[other], offsets[other + 1]
-    either = (a_end - a) + (b_end - b)
-    both = 0
+    union = (a_end - a) + (b_end - b)
+    shared = 0
     while a < a_end and b < b_end:
         x, y = values[a], values[b]
         if x == y:
-            both += 1
+            shared += 1
         a += x <= y
         b += y <= x
-    either -= both
-    return both / either if either else 1.0
+    union -= shared
+    return shared / union if union else 1.0
 
 
 @kernel

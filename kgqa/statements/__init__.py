@@ -1,1 +1,1 @@
-"""What texts state: a model, learned from the facts, of how texts that state a relation differ from those that only name its ends."""
+"""Statements in texts: models, trained on the facts, that tell texts that state a relation from texts that only name its ends."""

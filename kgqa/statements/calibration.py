@@ -1,5 +1,7 @@
-"""Scores become probabilities: isotonic regression (Zadrozny and Elkan 2002), or a logistic curve where pairs are few, on pairs that the
-model has not learned from."""
+"""Calibration of scores into probabilities, on pairs that the model was not trained on.
+
+Isotonic regression (Zadrozny and Elkan 2002), or a logistic curve (Platt 2000) if there are few pairs.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 BINS = 100
-"""Scores are put into so many bins of equal size before they are fitted."""
+"""Number of bins of equal size into which scores are put before the fit."""
 NEWTON = 20
-"""Steps to the logistic curve."""
+"""Newton steps to fit the logistic curve."""
 Numbers = npt.NDArray[np.float64]
 
 
@@ -24,7 +26,12 @@ class Calibration:
 
     @classmethod
     def fitted(cls, scores: npt.NDArray[np.floating], true: npt.NDArray[np.bool_]) -> Calibration:
-        """The function that fits best in squares; without a score it leaves scores as they are."""
+        """The monotone least-squares fit; without any score, the identity on [0, 1].
+
+        >>> fit = Calibration.fitted(np.array([0.1, 0.2, 0.8, 0.9]), np.array([False, True, False, True]))
+        >>> fit.probabilities.tolist(), fit.of(np.array([0.15])).tolist()
+        ([0.0, 0.5, 0.5, 1.0], [0.25])
+        """
         if not len(scores):
             return cls(scores=np.array([0.0, 1.0]), probabilities=np.array([0.0, 1.0]))
         order = np.argsort(scores, kind="stable")
@@ -33,23 +40,23 @@ class Calibration:
         pooled: list[tuple[float, int, int]] = []
         for value, weight in values:
             pooled.append((value, weight, 1))
-            # Neighbours that fall become one (pool adjacent violators).
+            # Pool adjacent violators: merge the last two bins while they do not ascend.
             while len(pooled) > 1 and pooled[-2][0] >= pooled[-1][0]:
-                (one, n, k), (other, m, j) = pooled[-2:]
-                pooled[-2:] = [((one * n + other * m) / (n + m), n + m, k + j)]
+                (earlier, n, k), (later, m, j) = pooled[-2:]
+                pooled[-2:] = [((earlier * n + later * m) / (n + m), n + m, k + j)]
         fitted = np.concatenate([np.full(count, value) for value, _, count in pooled])
         return cls(scores=np.array([float(scores[part].mean()) for part in parts]), probabilities=fitted)
 
     def of(self, scores: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:
-        """The probabilities of ``scores``."""
+        """The probability of each of ``scores``."""
         probabilities: npt.NDArray[np.float32] = np.interp(scores, self.scores, self.probabilities).astype(np.float32)
         return probabilities
 
 
-def logistic(scores: npt.NDArray[np.floating], true: npt.NDArray[np.bool_], wanted: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:
-    """The probabilities of ``wanted`` by a logistic curve through ``scores`` (Platt 2000), which keeps their order where pairs are few.
+def logistic(scores: npt.NDArray[np.floating], true: npt.NDArray[np.bool_], targets: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:
+    """The probabilities of ``targets`` by a logistic curve that is fitted to ``scores`` (Platt 2000) with Newton's method.
 
-    Needs some ``true`` scores and some that are not.
+    It keeps the order of scores even if there are few pairs. Needs both ``true`` and false scores.
     """
     slope, base = np.float64(1.0), np.float64(0.0)
     for _ in range(NEWTON):
@@ -59,12 +66,16 @@ def logistic(scores: npt.NDArray[np.floating], true: npt.NDArray[np.bool_], want
         mixed = (spread * scores).sum()
         second = np.array([[(spread * scores**2).sum(), mixed], [mixed, spread.sum()]]) + 1e-6 * np.eye(2)
         slope, base = np.array([slope, base]) - np.linalg.solve(second, first)
-    probabilities: npt.NDArray[np.float32] = (1 / (1 + np.exp(-(slope * wanted + base)))).astype(np.float32)
+    probabilities: npt.NDArray[np.float32] = (1 / (1 + np.exp(-(slope * targets + base)))).astype(np.float32)
     return probabilities
 
 
 def tenths(probabilities: npt.NDArray[np.floating], true: npt.NDArray[np.bool_]) -> list[dict[str, float]]:
-    """How far predicted and observed are apart in each tenth that has pairs: ``from``, ``pairs``, ``predicted``, ``observed``."""
+    """The calibration table: for each tenth with pairs its start, the number of pairs, the mean prediction and the share of true pairs.
+
+    >>> tenths(np.array([0.12, 0.18]), np.array([True, False]))
+    [{'from': 0.1, 'pairs': 2, 'predicted': 0.15, 'observed': 0.5}]
+    """
     tenth = np.minimum((probabilities * 10).astype(int), 9)
     return [
         {

@@ -1,7 +1,8 @@
-"""Contexts: how a document puts two entities into words, as hashed features.
+"""Contexts: the words around two entities in a document, as hashed features.
 
-The features know no language: tokens before, between and after the two mentions, how far apart these are, and the first sentence of the
-document, which says what its subject is. One context is made for each mention of the second entity, three at most.
+The features are independent of the language: the tokens before, between and after the two mentions, their distance, and the first sentence
+of the document. That sentence usually tells the kind of the document's subject. There is one context per mention of the second entity, for
+at most three mentions.
 """
 
 from __future__ import annotations
@@ -13,9 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from kgqa.arrays.growth import grown
 from kgqa.arrays.hashes import mixed
-from kgqa.arrays.kernel import kernel
+from kgqa.arrays.kernel import grown, kernel
 from kgqa.arrays.rows import IntArray, Offsets
 from kgqa.arrays.sentences import sentence_starts
 from kgqa.arrays.texts import text_buffers
@@ -23,43 +23,44 @@ from kgqa.arrays.tokens import character_tables, tokenize
 from kgqa.settings.workers import worker_count
 
 MENTIONS = 3
-"""Mentions of the second entity of which contexts are made: the first ones."""
+"""Number of mentions of the second entity that get a context: the first ones."""
 WINDOW = 10
-"""Tokens before a mention that are features of their own."""
+"""Number of tokens before a mention that are features."""
 AFTER = 6
-"""Tokens behind a mention that are, where the sentence goes on: many languages have their verbs there."""
+"""Number of tokens after a mention, within its sentence, that are features: many languages put their verbs there."""
 PARTS = 16
-"""Parts in which documents are read, so that threads share them."""
+"""Number of parts into which documents are divided for threads."""
 OPENING = 24
-"""Tokens of a document's first sentence that say what its subject is."""
+"""Number of tokens of a document's first sentence that are features."""
 _OPENING, _BETWEEN, _LAST, _PAIR, _TRIPLE, _NEXT, _NEXT_PAIR, _DISTANCE, _SENTENCE, _ORDER, _FIRST, _AFTER = range(12)
-"""Families of features."""
+"""Families of features; the family is hashed together with the token, so that a token means something else in each family."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contexts:
-    """Contexts of pairs: those of pair i are ``offsets[i]:offsets[i + 1]``, none where no sentence brings the two together."""
+    """The contexts of pairs: those of pair i are ``offsets[i]:offsets[i + 1]``; none if no sentence mentions both entities."""
 
     offsets: Offsets
     bounds: Offsets
     """The features of context c are ``features[bounds[c]:bounds[c + 1]]``."""
     features: npt.NDArray[np.uint32]
-    """Hashes."""
+    """Hashes of family and value."""
 
 
 def contexts(
     texts: pa.ChunkedArray, mentions: tuple[Offsets, IntArray, IntArray, IntArray], subjects: IntArray,
     pairs: tuple[IntArray, IntArray, IntArray], *, workers: int | None = None,
 ) -> Contexts:  # fmt: skip
-    """The contexts of ``pairs``: document (ascending), first and second entity (int32 each); they do not depend on ``workers``.
+    """The contexts of ``pairs``; they do not depend on ``workers``.
 
-    ``mentions`` are those of each document by start: offsets, entities, starts, ends (characters); ``subjects`` the entity that a document
-    is about, or -1. A document is about its subject in every sentence; of other entities a sentence must mention both. O(tokens + pairs);
-    memory: 4 bytes a feature, about 40 features a context.
+    ``pairs``: document (ascending), first entity, second entity (int32 each). ``mentions``: offsets per document, then entities, starts and
+    ends in characters, ordered by start. ``subjects``: the entity that each document is about, or -1. A sentence has to mention both
+    entities, unless the first is the subject of the document: every sentence is taken to be about it. O(tokens + pairs); memory: 4 bytes
+    per feature, about 40 features per context.
     """
     sentences, buffers, tables = sentence_starts(texts), text_buffers(texts), character_tables()
     document, before, after = pairs
-    # Parts end where a document ends.
+    # No document is divided between two parts.
     bounds = np.linspace(0, len(document), PARTS + 1).astype(np.int64)
     bounds[1:-1] = np.searchsorted(document, document[bounds[1:-1]]) if len(document) else 0
 
@@ -90,9 +91,13 @@ def _contexts(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one p
     data, text_offsets, classes, folded, plain, sentence_offsets, sentences, mention_offsets, entities, mention_starts, mention_ends,
     subjects, document, before, after,
 ):  # fmt: skip
+    """The kernel of :func:`contexts` for the pairs of some documents.
+
+    Returns ``counts`` (int64, contexts per pair), ``bounds`` (int64, contexts + 1) and ``features`` (uint32).
+    """
     counts = np.zeros(len(document), np.int64)
     bounds, features = np.zeros(1 << 16, np.int64), np.empty(1 << 20, np.uint32)
-    made = size = 0
+    pair_count = size = 0
     longest = most = 0
     for d in document:
         longest = max(longest, text_offsets[d + 1] - text_offsets[d])
@@ -107,7 +112,7 @@ def _contexts(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one p
         last = i
         while last < len(document) and document[last] == d:
             last += 1
-        # Tokens with their places in characters, and the tokens of each mention.
+        # Token offsets are in bytes and mention offsets in characters, so the starts of tokens are converted to characters.
         count = tokenize(data, text_offsets[d], text_offsets[d + 1], classes, folded, plain, starts, ends, hashes, spellings, initials)
         at = text_offsets[d]
         character = 0
@@ -117,6 +122,7 @@ def _contexts(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one p
                 character += (data[at] & 0xC0) != 0x80
                 at += 1
             begin[token] = character
+        # The first token, the end token and the sentence of each mention.
         base = mention_offsets[d]
         mentioned = mention_offsets[d + 1] - base
         token = 0
@@ -134,6 +140,7 @@ def _contexts(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one p
             while number + 1 < sentence_offsets[d + 1] and sentences[number + 1] <= mention_starts[base + m]:
                 number += 1
             sentence[m] = number
+        # The tokens of the first sentence, or of the whole text if there is only one.
         opening = 0
         until = sentences[sentence_offsets[d] + 1] if sentence_offsets[d] + 1 < sentence_offsets[d + 1] else np.int32(1 << 30)
         while opening < min(count, OPENING) and begin[opening] < until:
@@ -141,28 +148,29 @@ def _contexts(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one p
         for pair in range(i, last):
             x, z = before[pair], after[pair]
             about = subjects[d] == x
-            seen = 0
+            mention_count = 0
             for m in range(mentioned):
-                if entities[base + m] != z or seen == MENTIONS:
+                if entities[base + m] != z or mention_count == MENTIONS:
                     continue
                 # The nearest mention of x in the same sentence, before or after.
                 near, distance, behind = np.int64(-1), np.int64(1 << 30), False
-                for other in range(mentioned):
-                    if sentence[other] != sentence[m] or entities[base + other] != x:
+                for position in range(mentioned):
+                    if sentence[position] != sentence[m] or entities[base + position] != x:
                         continue
-                    gap = first_token[m] - stop[other] if other < m else first_token[other] - stop[m]
+                    gap = first_token[m] - stop[position] if position < m else first_token[position] - stop[m]
                     if 0 <= gap < distance:
-                        near, distance, behind = np.int64(other), np.int64(gap), other > m
+                        near, distance, behind = np.int64(position), np.int64(gap), position > m
                 if near < 0 and not about:
                     continue
                 left = np.int64(0)
                 if near >= 0 and not behind:
                     left = np.int64(stop[near])
                 else:
-                    # From the beginning of the sentence.
+                    # The first entity comes later or only as the subject: take the tokens from the beginning of the sentence.
                     left = np.int64(first_token[m])
                     while left > 0 and begin[left - 1] >= sentences[sentence[m]]:
                         left -= 1
+                # Tokens between the two mentions. If x comes later, a flipped bit tells them from those before the mention.
                 right = np.int64(first_token[m])
                 need = size + 2 * WINDOW + OPENING + AFTER + 12
                 features = grown(features, need)
@@ -180,32 +188,35 @@ def _contexts(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one p
                         break
                     features[size] = _feature(_AFTER, hashes[k])
                     size += 1
-                one = hashes[right - 1] if right - 1 >= left else np.uint64(7)
+                # The last one, two and three tokens before the mention and the next two after it; 7 to 12 stand for a missing token.
+                before_last = hashes[right - 1] if right - 1 >= left else np.uint64(7)
                 two = hashes[right - 2] if right - 2 >= left else np.uint64(8)
                 three = hashes[right - 3] if right - 3 >= left else np.uint64(9)
-                features[size] = _feature(_LAST, one)
-                features[size + 1] = _feature(_PAIR, mixed(one) ^ two)
-                features[size + 2] = _feature(_TRIPLE, mixed(mixed(one) ^ two) ^ three)
+                features[size] = _feature(_LAST, before_last)
+                features[size + 1] = _feature(_PAIR, mixed(before_last) ^ two)
+                features[size + 2] = _feature(_TRIPLE, mixed(mixed(before_last) ^ two) ^ three)
                 following = hashes[stop[m]] if stop[m] < count else np.uint64(11)
                 further = hashes[stop[m] + 1] if stop[m] + 1 < count else np.uint64(12)
                 features[size + 3] = _feature(_NEXT, following)
                 features[size + 4] = _feature(_NEXT_PAIR, mixed(following) ^ further)
+                # Distance in tokens and place of the sentence, in coarse steps, and the order of the two mentions.
                 gap = right - left
                 features[size + 5] = _feature(_DISTANCE, np.uint64(gap if gap < 5 else (5 if gap < 10 else (6 if gap < 20 else 7))))
                 place = sentence[m] - sentence_offsets[d]
                 features[size + 6] = _feature(_SENTENCE, np.uint64(place if place < 3 else 3))
-                features[size + 7] = _feature(_ORDER, order + np.uint64(4) * np.uint64(seen))
+                features[size + 7] = _feature(_ORDER, order + np.uint64(4) * np.uint64(mention_count))
                 size += 8
+                # Articles about the same kind of subject open alike, which helps only for facts about the subject.
                 if about:
                     for k in range(opening):
                         features[size] = _feature(_OPENING, hashes[k])
                         size += 1
                     features[size] = _feature(_FIRST, np.uint64(place == 0))
                     size += 1
-                made += 1
-                bounds = grown(bounds, made + 1)
-                bounds[made] = size
+                pair_count += 1
+                bounds = grown(bounds, pair_count + 1)
+                bounds[pair_count] = size
                 counts[pair] += 1
-                seen += 1
+                mention_count += 1
         i = last
-    return counts, bounds[: made + 1].copy(), features[:size].copy()
+    return counts, bounds[: pair_count + 1].copy(), features[:size].copy()

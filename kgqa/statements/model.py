@@ -1,8 +1,8 @@
-"""A log-linear model of what texts state, learned from the facts themselves (distant supervision; Mintz et al. 2009).
+"""A log-linear model of the facts that texts state, trained on the facts of the graph (distant supervision; Mintz et al. 2009).
 
-For a pair of entities that a document brings together, and a role by which the second is known to be reached (it is an object, or a
-subject, of such facts with others), the model says how probably a fact with that role joins the two, by the words of the document. One
-logistic regression for all roles: each feature of a context is hashed together with the role.
+Input: a pair of entities that a document mentions together, and a role in which other facts reach the second entity. Output: the
+probability, given the words of the document, that a fact with that role joins the two. There is one logistic regression for all roles: each
+feature of a context is hashed together with the role.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kgqa.arrays.growth import grown
 from kgqa.arrays.hashes import mixed
-from kgqa.arrays.kernel import kernel
+from kgqa.arrays.kernel import grown, kernel
 from kgqa.arrays.rows import IntArray, Offsets, paired, row_bounds
 from kgqa.arrays.search import lower_bound
 from kgqa.rules.roles import RoleGraph
@@ -23,31 +22,33 @@ from kgqa.settings.workers import worker_count
 from kgqa.statements.contexts import PARTS, Contexts
 
 BITS = 22
-"""The table of weights has two to the power of so many."""
+"""The table of weights has ``2 ** BITS`` entries."""
 EPOCHS = 2
 RATE = 0.15
-"""The step of AdaGrad (Duchi et al. 2011)."""
+"""Learning rate of AdaGrad (Duchi et al. 2011)."""
 RIDGE = 1e-6
 START = np.float32(-3.0)
-"""The log-odds before anything is learned: most pairs state nothing."""
+"""Log-odds of an untrained model: most pairs state nothing."""
 SHOWN = 6
-"""Roles of the second entity that are features: its most frequent ones."""
+"""Number of roles of the second entity that are features: its most frequent ones."""
 LEAST = 0.02
-"""Less probable statements are not kept."""
+"""Statements with a lower probability are dropped."""
 FloatArray = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profiles:
-    """By which roles facts reach each entity, and how many of its facts each role has: those of z are ``offsets[z]:offsets[z + 1]``."""
+    """The roles in which facts reach each entity: those of entity z are ``offsets[z]:offsets[z + 1]``."""
 
     offsets: Offsets
     roles: IntArray
+    """Ascending within an entity."""
     counts: IntArray
+    """Number of facts of the entity with the role."""
     totals: Offsets
-    """For each entity all its facts."""
+    """Number of facts of each entity, over all roles."""
     common: IntArray
-    """For each entity its ``SHOWN`` most frequent roles, -1 where it has fewer."""
+    """Shape (entities, ``SHOWN``): the most frequent roles of each entity, padded with -1."""
 
     @classmethod
     def of(cls, facts: RoleGraph) -> Profiles:
@@ -58,38 +59,39 @@ class Profiles:
         order = np.lexsort((roles, -counts, entity))
         place = np.arange(len(order)) - offsets[entity]
         common = np.full((facts.entities, SHOWN), -1, np.int32)
-        shown = place < SHOWN
-        common[entity[shown], place[shown]] = roles[order][shown]
+        within = place < SHOWN
+        common[entity[within], place[within]] = roles[order][within]
         totals = np.bincount(facts.targets, minlength=facts.entities)
         return cls(offsets=offsets, roles=roles, counts=counts.astype(np.int32), totals=totals, common=common)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statements:
-    """What is stated: of pair ``pair[i]`` the role ``role[i]`` with ``probability[i]``; ordered by pair and role, ``LEAST`` at least."""
+    """Statement i: the text of pair ``pair[i]`` states role ``role[i]`` with ``probability[i]``; ordered by pair and role."""
 
     pair: IntArray
     role: IntArray
     probability: FloatArray
+    """At least ``LEAST`` before calibration."""
     lift: FloatArray
-    """By how much the words of the document raise the log-odds over those of the two entities' other facts alone."""
+    """Log-odds given the words of the document, minus the log-odds given only the other facts of the two entities."""
 
-    def select(self, kept: npt.NDArray[np.bool_]) -> Statements:
-        """The statements for which ``kept`` holds."""
-        return Statements(pair=self.pair[kept], role=self.role[kept], probability=self.probability[kept], lift=self.lift[kept])
+    def select(self, mask: npt.NDArray[np.bool_]) -> Statements:
+        """The statements with a true entry in ``mask``."""
+        return Statements(pair=self.pair[mask], role=self.role[mask], probability=self.probability[mask], lift=self.lift[mask])
 
 
 def learn(
     contexts: Contexts, pairs: tuple[IntArray, IntArray], facts: RoleGraph, profiles: Profiles, learned: npt.NDArray[np.bool_]
 ) -> FloatArray:
-    """The weights, from the pairs for which ``learned`` holds; ``facts`` are those that may be learned from.
+    """Train on the pairs with a true entry in ``learned``, with ``facts`` as labels; returns the weights (``2 ** BITS``).
 
-    A pair of which the first entity has no fact at all says nothing, and is left out. O(epochs × contexts × roles × features); one thread,
-    as each step depends on the one before.
+    Pairs whose first entity has no fact are skipped, because the graph says nothing about them. O(epochs × contexts × roles × features);
+    single-threaded, because each step depends on the one before.
     """
     before, after = pairs
-    used = np.flatnonzero(learned & (np.diff(facts.offsets)[before] > 0) & (np.diff(contexts.offsets) > 0))
-    order = used[np.argsort(_shuffled(used.astype(np.uint64)), kind="stable")]
+    usable = np.flatnonzero(learned & (np.diff(facts.offsets)[before] > 0) & (np.diff(contexts.offsets) > 0))
+    order = usable[np.argsort(_shuffled(usable.astype(np.uint64)), kind="stable")]
     weights = np.zeros(1 << BITS, np.float32)
     _learn(
         order, contexts.offsets, contexts.bounds, contexts.features, before, after, facts.offsets, facts.targets, facts.roles,
@@ -103,7 +105,7 @@ def score(
     contexts: Contexts, pairs: tuple[IntArray, IntArray], facts: RoleGraph, profiles: Profiles, weights: FloatArray, *,
     workers: int | None = None,
 ) -> Statements:  # fmt: skip
-    """The statements of all pairs, uncalibrated: of several contexts the surest counts. They do not depend on ``workers``."""
+    """The uncalibrated statements of all pairs, by the context with the highest score; they do not depend on ``workers``."""
     before, after = pairs
     bounds, least = np.linspace(0, len(before), PARTS + 1).astype(np.int64), np.log(LEAST / (1 - LEAST))
 
@@ -134,7 +136,11 @@ def _place(feature, role):  # type: ignore[no-untyped-def]
 
 @kernel
 def _places(context, z, role, share, bounds, features, common, out):  # type: ignore[no-untyped-def]
-    """The places of the weights of a context and a role into ``out``; how many."""
+    """Write the places of the weights for a context and a role into ``out``; return their number.
+
+    The words of the context come first. Features that do not depend on the text follow: the other common roles of z, and ``share``, with
+    the role and alone.
+    """
     count = 0
     for k in range(bounds[context], bounds[context + 1]):
         out[count] = _place(features[k], role)
@@ -150,7 +156,11 @@ def _places(context, z, role, share, bounds, features, common, out):  # type: ig
 
 @kernel(inline=True)
 def _share(count, total):  # type: ignore[no-untyped-def]
-    """The part that a role has of an entity's facts, and how many these are, in steps."""
+    """One feature for the share of a role in an entity's facts (eighths) and the number of its facts (powers of two, at most 15).
+
+    >>> int(_share(1, 2)), int(_share(4, 4))
+    (20, 40)
+    """
     part = np.int64(8.0 * count / total)
     size = np.int64(np.log2(np.float64(total)))
     return part + 16 * (size if size < 15 else 15)
@@ -158,7 +168,7 @@ def _share(count, total):  # type: ignore[no-untyped-def]
 
 @kernel(inline=True)
 def _logit(weights, places, begin, end):  # type: ignore[no-untyped-def]
-    """The log-odds by the weights at ``places[begin:end]``."""
+    """The log-odds from the weights at ``places[begin:end]``."""
     logit = START
     for j in range(begin, end):
         logit += weights[places[j]]
@@ -167,7 +177,7 @@ def _logit(weights, places, begin, end):  # type: ignore[no-untyped-def]
 
 @kernel
 def _between(x, z, offsets, targets):  # type: ignore[no-untyped-def]
-    """The edges from x to z: the first, and the one behind the last."""
+    """The edges from x to z, as the first and the end of a range."""
     first = last = lower_bound(targets, offsets[x], offsets[x + 1], z)
     while last < offsets[x + 1] and targets[last] == z:
         last += 1
@@ -176,11 +186,11 @@ def _between(x, z, offsets, targets):  # type: ignore[no-untyped-def]
 
 @kernel(inline=True)
 def _among(role, roles, first, last):  # type: ignore[no-untyped-def]
-    """Whether one of the edges has the role."""
-    found = False
+    """Whether one of the edges ``first`` to ``last`` has the role."""
+    present = False
     for j in range(first, last):
-        found = found or roles[j] == role
-    return found
+        present = present or roles[j] == role
+    return present
 
 
 @kernel
@@ -188,6 +198,7 @@ def _learn(  # type: ignore[no-untyped-def]
     order, offsets, bounds, features, before, after, fact_offsets, fact_targets, fact_roles,
     profile_offsets, roles, counts, totals, common, weights, squares, epochs, rate, ridge,
 ):  # fmt: skip
+    """AdaGrad over the pairs in ``order``; updates ``weights`` and ``squares`` (float32, ``2 ** BITS``) in place."""
     places = np.empty(1 << 10, np.int64)
     for _ in range(epochs):
         for i in range(len(order)):
@@ -197,7 +208,7 @@ def _learn(  # type: ignore[no-untyped-def]
             for k in range(profile_offsets[z], profile_offsets[z + 1]):
                 role = roles[k]
                 true = _among(role, fact_roles, first, last)
-                # What makes the pair true must not be what makes the role possible.
+                # Skip a role that z has only through this very fact: the role alone would reveal the label.
                 if counts[k] - true < 1:
                     continue
                 share = _share(counts[k] - true, totals[z] - (last - first) + 1)
@@ -205,7 +216,7 @@ def _learn(  # type: ignore[no-untyped-def]
                     number = _places(context, z, role, share, bounds, features, common, places)
                     logit = _logit(weights, places, 0, number)
                     slope = np.float32(1.0 / (1.0 + np.exp(-logit))) - np.float32(true)
-                    if abs(slope) < 0.002:
+                    if abs(slope) < 0.002:  # the prediction is right, and an update would hardly change it
                         continue
                     for j in range(number):
                         at = places[j]
@@ -219,10 +230,11 @@ def _score(  # type: ignore[no-untyped-def]
     begin, end, offsets, bounds, features, before, after, fact_offsets, fact_targets, fact_roles,
     profile_offsets, roles, counts, totals, common, weights, least,
 ):  # fmt: skip
+    """The statements of the pairs ``begin`` to ``end`` with log-odds of at least ``least``: pair, role, log-odds, lift."""
     places = np.empty(1 << 10, np.int64)
     out_pair, out_role, out_logit = np.empty(1 << 16, np.int32), np.empty(1 << 16, np.int32), np.empty(1 << 16, np.float32)
     out_lift = np.empty(1 << 16, np.float32)
-    made = 0
+    count = 0
     for pair in range(begin, end):
         if offsets[pair] == offsets[pair + 1]:
             continue
@@ -238,12 +250,13 @@ def _score(  # type: ignore[no-untyped-def]
             for context in range(offsets[pair], offsets[pair + 1]):
                 number = _places(context, z, role, share, bounds, features, common, places)
                 best = max(best, _logit(weights, places, 0, number))
+                # Without the words, which come first; the same for all contexts of the pair.
                 alone = _logit(weights, places, bounds[context + 1] - bounds[context], number)
             if best < least:
                 continue
-            if made == len(out_pair):
-                out_pair, out_role = grown(out_pair, made + 1), grown(out_role, made + 1)
-                out_logit, out_lift = grown(out_logit, made + 1), grown(out_lift, made + 1)
-            out_pair[made], out_role[made], out_logit[made], out_lift[made] = pair, role, best, best - alone
-            made += 1
-    return out_pair[:made].copy(), out_role[:made].copy(), out_logit[:made].copy(), out_lift[:made].copy()
+            if count == len(out_pair):
+                out_pair, out_role = grown(out_pair, count + 1), grown(out_role, count + 1)
+                out_logit, out_lift = grown(out_logit, count + 1), grown(out_lift, count + 1)
+            out_pair[count], out_role[count], out_logit[count], out_lift[count] = pair, role, best, best - alone
+            count += 1
+    return out_pair[:count].copy(), out_role[:count].copy(), out_logit[:count].copy(), out_lift[:count].copy()

@@ -1,6 +1,7 @@
 """Whether a subject is of a kind that has a relation, by how the article about it begins: a vegetable has no place of birth.
 
-Naive Bayes over the words of openings. It is learned from the subjects that have facts, and needs neither types nor a list of words.
+Naive Bayes over the words of openings (:mod:`kgqa.arrays.tokens`), which are learned from the subjects that have facts. It needs
+neither types nor a list of words.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from kgqa.arrays.rows import IntArray, Rows
+from kgqa.arrays.tokens import word_hashes
 from kgqa.rules.roles import RoleGraph
+from kgqa.sources.tables import arrow
 
 OPENING = 160
 """Characters of an article that say what it is about."""
-WORD = r"[\p{L}\p{M}\p{N}]+"
 SEEN = 5
 """Articles that begin with a word, from which on it counts."""
 PRIOR = 5.0
@@ -90,8 +92,9 @@ def unfit(texts: pa.ChunkedArray, articles: IntArray, facts: RoleGraph, subjects
 
 def _openings(texts: pa.ChunkedArray, documents: IntArray) -> tuple[Rows, int]:
     """The numbers of the words with which each document begins, and how many words there are."""
-    begins = pl.Series(texts.take(pa.array(documents)).combine_chunks()).str.slice(0, OPENING).str.to_lowercase().str.extract_all(WORD)
-    words = pl.DataFrame({"row": pl.int_range(len(documents), eager=True), "word": begins}).explode("word").drop_nulls().unique()
+    begins = pl.Series(texts.take(pa.array(documents)).combine_chunks()).str.slice(0, OPENING)
+    bounds, hashes = word_hashes(arrow(begins.to_frame("text"))["text"])
+    words = pl.DataFrame({"row": np.repeat(np.arange(len(documents)), np.diff(bounds)), "word": hashes}).unique()
     often = words.group_by("word").agg(count=pl.len()).filter(pl.col("count") >= SEEN).sort("word").with_row_index("number")
     words = words.join(often, on="word").sort("row", "number")
     counts = np.bincount(words["row"].to_numpy(), minlength=len(documents))

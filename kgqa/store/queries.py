@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from kgqa.errors import QueryError, SettingsError, suggestion
 from kgqa.resources import resource
+from kgqa.settings.small_files import read_small
 
 Value = str | int | float | bool | list[str]
 STORES = ("embedded", "neo4j")
@@ -111,7 +112,7 @@ def read_queries(further: Iterable[Path] = ()) -> dict[str, Query]:
     }
     for path, file in {**ours, **{path: path.name for path in further}}.items():
         try:
-            text = path.read_text("utf-8-sig")
+            text = read_small(path).decode("utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
             raise SettingsError(f"{path}: the query file cannot be read: {error}.") from None
         for query in parse_queries(text, file, own=path not in ours):

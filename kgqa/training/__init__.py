@@ -1,1 +1,1 @@
-"""What fits a reader to a question set: data that stays on disk, the loop, checkpoints, records of runs, cross-fitting."""
+"""Fitting a reader to a question set: data on disk, the training loop, checkpoints, records of runs, cross-fitting."""

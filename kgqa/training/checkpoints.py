@@ -1,6 +1,6 @@
-"""What a run needs to go on after it was killed: weights and the optimiser's state as safetensors, the place in the data as JSON.
+"""Checkpoints: weights and the optimiser's state as safetensors, the position in the data as JSON.
 
-The random state needs no room: every step draws from the run's seed and its own number.
+The random state is not saved: every step draws from the run's seed and its own number.
 """
 
 from __future__ import annotations
@@ -14,51 +14,54 @@ from typing import TYPE_CHECKING
 
 from kgqa.errors import BrokenInput, MissingInput, storage_errors
 from kgqa.runs.scratch import TEMPORARY
+from kgqa.settings.small_files import read_small
 
 if TYPE_CHECKING:
     import torch
 
 WEIGHTS, OPTIMISER, STATE = "model.safetensors", "optimiser.safetensors", "state.json"
+UPDATED = {"step", "exp_avg", "exp_avg_sq"}
+"""Keys of AdamW's state of a parameter."""
 _OS_CODE = re.compile(r"(?:code: |os error )(\d+)")
-"""How safetensors reports the operating system's refusals."""
+"""How safetensors reports errors of the operating system."""
 
 
 @dataclass(slots=True, kw_only=True)
 class State:
-    """How far a run is."""
+    """The progress of a run."""
 
     key: str
-    """Of all that the run depends on."""
+    """Hash of everything that the run depends on."""
     step: int = 0
-    """Steps that are done."""
+    """Number of finished steps."""
     best: float = -1.0
     best_step: int = 0
     worse: int = 0
     """Evaluations since the best one."""
     batch_tokens: int = 0
-    """What still fits into memory, of the ``asked_tokens``."""
+    """Tokens per forward pass that fit into memory; at most ``asked_tokens``."""
     asked_tokens: int = 0
     loss: float = 0.0
-    """Summed up over the ``questions`` since the last point of the curve."""
+    """Sum over the ``questions`` since the last point of the curve."""
     questions: int = 0
     unscored: bool = False
-    """Whether the run was stopped in the evaluation after the step, which comes first then."""
+    """Whether the run was stopped during the evaluation after this step, which it then repeats first."""
     finished: bool = False
 
 
 def save_weights(network: torch.nn.Module, path: Path) -> None:
-    """The network's weights, tied ones once, under the first of their names. Raises StorageError."""
+    """Save the network's weights; tied weights once, under the first of their names. Raises StorageError."""
     # Not safetensors' save_model, which notes the other names beside, in an order that is another one each time.
-    named: dict[object, tuple[str, torch.Tensor]] = {}
+    tensors: dict[object, tuple[str, torch.Tensor]] = {}
     for name, value in sorted(network.state_dict().items()):
-        place = (value.device, value.data_ptr(), value.shape) if value.numel() else name
-        named.setdefault(place, (name, value))
+        storage = (value.device, value.data_ptr(), value.shape) if value.numel() else name
+        tensors.setdefault(storage, (name, value))
     with storage_errors(path):
-        _save_tensors(dict(named.values()), path)
+        _save_tensors(dict(tensors.values()), path)
 
 
 def replace_weights(network: torch.nn.Module, path: Path) -> None:
-    """Put the weights in place of those in ``path``; whatever happens, one of the two is there whole. Raises StorageError."""
+    """Replace the weights in ``path``; after any failure either the old or the new file is there as a whole. Raises StorageError."""
     partial = path.with_name(f".{path.name}{TEMPORARY}")
     with storage_errors(path):
         try:
@@ -70,11 +73,14 @@ def replace_weights(network: torch.nn.Module, path: Path) -> None:
 
 
 def load_weights(network: torch.nn.Module, path: Path) -> None:
-    """Put back what :func:`save_weights` saved; BrokenInput where the file is of another network, or no safetensors; MissingInput."""
+    """Load the weights that :func:`save_weights` saved.
+
+    Raises MissingInput, and BrokenInput if the file belongs to another network or is not safetensors.
+    """
     from safetensors import SafetensorError
     from safetensors.torch import load_model
 
-    _check_there(path)
+    _check_file(path)
     try:
         with storage_errors(path):
             missing, unexpected = load_model(network, str(path), strict=False)
@@ -85,10 +91,10 @@ def load_weights(network: torch.nn.Module, path: Path) -> None:
 
 
 def save(folder: Path, state: State, network: torch.nn.Module, optimiser: torch.optim.Optimizer) -> None:
-    """Put a checkpoint into ``folder``, and then let go of the ones before. Raises StorageError, and keeps those."""
+    """Write a checkpoint into ``folder``, then remove the earlier ones. On StorageError the earlier ones are kept."""
     # The last step's may be there already, and stays until this one is whole.
-    place = folder / f"step-{state.step:09d}{'-finished' if state.finished else ''}"
-    partial = place.with_name(f".{place.name}{TEMPORARY}")
+    folder_of_step = folder / f"step-{state.step:09d}{'-finished' if state.finished else ''}"
+    partial = folder_of_step.with_name(f".{folder_of_step.name}{TEMPORARY}")
     with storage_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         shutil.rmtree(partial, ignore_errors=True)
@@ -97,53 +103,53 @@ def save(folder: Path, state: State, network: torch.nn.Module, optimiser: torch.
             save_weights(network, partial / WEIGHTS)
             _save_tensors(_optimiser_tensors(network, optimiser), partial / OPTIMISER)
             (partial / STATE).write_text(json.dumps(asdict(state)), "utf-8")
-            partial.replace(place)
+            partial.replace(folder_of_step)
         except BaseException:
             shutil.rmtree(partial, ignore_errors=True)
             raise
-        for other in _all(folder)[:-1]:
-            shutil.rmtree(other, ignore_errors=True)
+        for old_checkpoint in _checkpoints(folder)[:-1]:
+            shutil.rmtree(old_checkpoint, ignore_errors=True)
 
 
 def latest(folder: Path) -> tuple[Path, State] | None:
-    """The last whole checkpoint in ``folder``. Raises BrokenInput where its state cannot be read."""
-    found = _all(folder)
-    if not found:
+    """The last complete checkpoint in ``folder``. Raises BrokenInput if its state cannot be read."""
+    checkpoints = _checkpoints(folder)
+    if not checkpoints:
         return None
-    path = found[-1] / STATE
+    path = checkpoints[-1] / STATE
     try:
-        state = State(**json.loads(path.read_text("utf-8")))
-        if any(type(getattr(state, each.name)).__name__ != each.type for each in fields(State)):
+        state = State(**json.loads(read_small(path)))
+        if any(type(getattr(state, field.name)).__name__ != field.type for field in fields(State)):
             raise TypeError("a value of another type")
         if state.step < 0 or state.batch_tokens < 1 or state.asked_tokens < 1:
             raise ValueError("a number that cannot be")
-        return found[-1], state
-    except (OSError, ValueError, TypeError) as error:
-        raise BrokenInput(f"{path}: this is no state of a run; remove {found[-1].name}, and the run starts again.") from error
+        return checkpoints[-1], state
+    except (OSError, ValueError, TypeError, RecursionError) as error:
+        raise BrokenInput(f"{path}: this is no state of a run; remove {checkpoints[-1].name}, and the run starts again.") from error
 
 
-def restore(place: Path, network: torch.nn.Module, optimiser: torch.optim.Optimizer) -> None:
-    """Put the weights and the optimiser's state of a checkpoint back."""
-    load_weights(network, place / WEIGHTS)
-    _restore_optimiser(place / OPTIMISER, network, optimiser)
+def restore(checkpoint: Path, network: torch.nn.Module, optimiser: torch.optim.Optimizer) -> None:
+    """Load a checkpoint's weights and optimiser state."""
+    load_weights(network, checkpoint / WEIGHTS)
+    _restore_optimiser(checkpoint / OPTIMISER, network, optimiser)
 
 
-def _check_there(path: Path) -> None:
-    """As safetensors says it without the system's number."""
+def _check_file(path: Path) -> None:
+    """Raise MissingInput, since safetensors reports a missing file without the system's error number."""
     if not path.is_file():
         raise MissingInput(f"{path}: there is no such file; remove its folder, and train the reader again.")
 
 
-def _all(folder: Path) -> list[Path]:
+def _checkpoints(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("step-*") if path.is_dir())
 
 
 def _optimiser_tensors(network: torch.nn.Module, optimiser: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
-    """``exp_avg/NAME`` and so on, for each parameter that was updated."""
+    """``exp_avg/NAME`` and so on, for each parameter with a state."""
     return {
-        f"{what}/{name}": value
+        f"{moment}/{name}": value
         for name, parameter in network.named_parameters()
-        for what, value in optimiser.state.get(parameter, {}).items()
+        for moment, value in optimiser.state.get(parameter, {}).items()
     }
 
 
@@ -151,7 +157,7 @@ def _restore_optimiser(path: Path, network: torch.nn.Module, optimiser: torch.op
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
-    _check_there(path)
+    _check_file(path)
     try:
         with storage_errors(path):
             tensors = load_file(str(path))
@@ -161,17 +167,19 @@ def _restore_optimiser(path: Path, network: torch.nn.Module, optimiser: torch.op
         ) from error
     parameters = dict(network.named_parameters())
     for key, value in tensors.items():
-        what, _, name = key.partition("/")
+        moment, _, name = key.partition("/")
         if name not in parameters:
             raise BrokenInput(
                 f"{path}: this is the state of another network ({name}); remove {path.parent.name}, and the run starts again."
             )
         parameter = parameters[name]
-        if value.numel() not in {1, parameter.numel()}:
+        if moment not in UPDATED or value.shape != (() if moment == "step" else parameter.shape):
             raise BrokenInput(
                 f"{path}: this is the state of another network ({name}); remove {path.parent.name}, and the run starts again."
             )
-        optimiser.state[parameter][what] = value.to(parameter.device)
+        optimiser.state[parameter][moment] = value.to(parameter.device)
+    if any(values.keys() != UPDATED for values in optimiser.state.values()):
+        raise BrokenInput(f"{path}: this is no whole state of an optimiser; remove {path.parent.name}, and the run starts again.")
 
 
 def _save_tensors(tensors: dict[str, torch.Tensor], path: Path) -> None:
@@ -179,15 +187,15 @@ def _save_tensors(tensors: dict[str, torch.Tensor], path: Path) -> None:
     from safetensors.torch import save_file
 
     path.touch()
-    readers = path.stat().st_mode  # safetensors would let the owner alone read them
+    mode = path.stat().st_mode  # safetensors would let the owner alone read them
     try:
         save_file({name: value.contiguous() for name, value in tensors.items()}, str(path))
     except SafetensorError as error:
-        raise _as_os_error(error, path) from error
-    path.chmod(readers)
+        raise _os_error(error, path) from error
+    path.chmod(mode)
 
 
-def _as_os_error(error: Exception, path: Path) -> Exception:
-    """The system's own error where it was one."""
+def _os_error(error: Exception, path: Path) -> Exception:
+    """The operating system's error behind ``error``, if there is one."""
     code = _OS_CODE.search(str(error))
     return OSError(int(code[1]), str(error), str(path)) if code else error

@@ -1,9 +1,11 @@
-"""Cross-fitting: every question is judged by readers that saw no question of its group, as MuSiQue's filter and the audit need it.
+"""Cross-fitting: every question is predicted by readers that saw no question of its group. MuSiQue's filter and the audit use it.
 
-The questions are divided into folds by group; for each fold a reader is fitted to the others, of which one decides when to stop, and reads
-the fold (Trivedi et al. 2022, step S3: five folds, two seeds, train on three, validate and test on one). Each fold of each seed has a
-folder, which says at its end that it is done; a fold that was killed goes on from its last checkpoint. In memory are one reader while it
-is fitted, some ten bytes and the group's name a question, and where predictions are put together those of one seed, about 1 KB each.
+The questions are divided into folds by group. For each fold a reader is fitted to the other folds, one of which decides when to stop, and
+then predicts the fold (Trivedi et al. 2022, step S3: five folds, two seeds, train on three folds, validate and test on one each). Each
+fold of each seed has a folder, which is marked as done at the end; a killed fold resumes from its last checkpoint.
+
+Memory: one reader while it is fitted; about ten bytes and the group's name per question; while predictions are merged, those of one seed,
+about 1 KB each.
 """
 
 from __future__ import annotations
@@ -22,23 +24,23 @@ from kgqa.progress import Progress, Silent, Within
 from kgqa.runs.files import key_of, write_whole
 from kgqa.settings.training import OF_TIME_AND_MEMORY, TrainingSettings
 from kgqa.training.folds import folds_of
-from kgqa.training.judgements import JUDGED, CrossFitted, put_together
+from kgqa.training.judgements import JUDGED, CrossFitted, merge_folds
 from kgqa.training.predictions import write_table
 from kgqa.training.questions import Questions
 from kgqa.training.reader import Fitting, Reader
 
 VERSION = 1
-"""Of how folds are drawn and judged; what was begun with another one does not go on."""
+"""Version of how folds are drawn and predicted; a folder of another version is not resumed."""
 FOLDS, SEEDS = 5, (0, 1)
 KEY, FIT, TOKENS = "key.txt", "fit", "tokens"
 MakeReader = Callable[[int], Reader]
-"""A new reader for a seed."""
+"""Makes a new reader for a seed."""
 Record = Callable[[dict[str, object]], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fold:
-    """What one reader learns from, stops by, and reads."""
+    """The training, dev and predicted questions of one reader."""
 
     train: Questions
     dev: Questions | None
@@ -59,28 +61,29 @@ def cross_fit(
     progress: Progress | None = None,
     record: Record | None = None,
 ) -> CrossFitted:
-    """Judge ``questions`` by readers of ``make_reader`` in the folder ``place``; where it holds the same, begun or done, that goes on.
+    """Predict ``questions`` by readers of ``make_reader``, in the folder ``place``; a folder of the same cross-fit is resumed or reused.
 
-    ``key`` names all that the readers depend on beside the ``settings``. With ``validate`` the fold after the one that is judged decides
-    when to stop and is not learned from; else all others are. Questions ``beside``, by name, are of the same groups, as those of a probe
-    are; each is read by the readers that judge its group. ``record`` is told every point of every curve, with seed and fold.
-    Raises SettingsError where there are fewer groups than folds, RunMismatch where the folder holds something else, and what readers raise.
+    ``key`` identifies everything that the readers depend on, besides the ``settings``. With ``validate`` the fold after the predicted one
+    is the dev set; else the reader trains on all other folds. Questions ``beside``, by name, belong to the same groups (a probe's, for
+    example); each is predicted by the readers of its group's fold. ``record`` receives every point of every curve, with seed and fold.
+
+    Raises SettingsError if there are fewer groups than folds, RunMismatch if the folder holds something else, and the errors of readers.
     """
     if folds < (3 if validate else 2):
         raise SettingsError(f"{folds} folds leave nothing to learn from; give at least {3 if validate else 2}.")
     groups = [instance.group for instance in questions]
-    fold = dict(zip(groups, folds_of(groups, folds, seed=0).tolist(), strict=True))
-    read = {JUDGED: questions, **beside}
-    of = {name: _fold_of_rows(each, fold) for name, each in read.items()}
+    fold_of_group = dict(zip(groups, folds_of(groups, folds, seed=0).tolist(), strict=True))
+    questions_by_name = {JUDGED: questions, **beside}
+    folds_by_name = {name: _fold_of_rows(part, fold_of_group) for name, part in questions_by_name.items()}
     plan = [
         Fold(
-            train=questions.only(_other_folds(of[JUDGED], (number, (number + 1) % folds) if validate else (number,))),
-            dev=questions.only(of[JUDGED] == (number + 1) % folds) if validate else None,
-            read={name: each.only(of[name] == number) for name, each in read.items()},
+            train=questions.only(_other_folds(folds_by_name[JUDGED], (number, (number + 1) % folds) if validate else (number,))),
+            dev=questions.only(folds_by_name[JUDGED] == (number + 1) % folds) if validate else None,
+            read={name: part.only(folds_by_name[name] == number) for name, part in questions_by_name.items()},
         )
         for number in range(folds)
     ]
-    return _judged(plan, read, make_reader, _Run(place, tuple(seeds), settings, key, progress or Silent(), record))
+    return _run_plan(plan, questions_by_name, make_reader, _Run(place, tuple(seeds), settings, key, progress or Silent(), record))
 
 
 def held_out(
@@ -98,40 +101,40 @@ def held_out(
     progress: Progress | None = None,
     record: Record | None = None,
 ) -> CrossFitted:
-    """The same with one reader a seed, fitted to ``train``, of which one fold of ``folds`` decides when to stop.
+    """The same with one reader per seed, fitted to ``train``, one of whose ``folds`` is the dev set.
 
-    Whether the two have groups in common is not looked at.
+    Shared groups of ``train`` and ``questions`` are not checked.
     """
-    read = {JUDGED: questions, **beside}
-    learned, dev = train, None
+    questions_by_name = {JUDGED: questions, **beside}
+    train_part, dev = train, None
     if validate:
         groups = [instance.group for instance in train]
-        of = _fold_of_rows(train, dict(zip(groups, folds_of(groups, folds, seed=0).tolist(), strict=True)))
-        learned, dev = train.only(of != 0), train.only(of == 0)
-    plan = [Fold(train=learned, dev=dev, read=read)]
-    return _judged(plan, read, make_reader, _Run(place, tuple(seeds), settings, key, progress or Silent(), record))
+        folds_of_train = _fold_of_rows(train, dict(zip(groups, folds_of(groups, folds, seed=0).tolist(), strict=True)))
+        train_part, dev = train.only(folds_of_train != 0), train.only(folds_of_train == 0)
+    plan = [Fold(train=train_part, dev=dev, read=questions_by_name)]
+    return _run_plan(plan, questions_by_name, make_reader, _Run(place, tuple(seeds), settings, key, progress or Silent(), record))
 
 
 def _fold_of_rows(questions: Questions, fold: Mapping[str, int]) -> npt.NDArray[np.int16]:
-    """For each row of the split its fold; -1 for those that do not belong. Raises SettingsError for a group that has none."""
-    found = np.full(questions.count, -1, np.int16)
+    """For each row of the split its fold; -1 for rows that do not belong. Raises SettingsError for a group without a fold."""
+    fold_of_row = np.full(questions.count, -1, np.int16)
     for row, instance in zip(questions.rows().tolist(), questions, strict=True):
         if instance.group not in fold:
             raise SettingsError(
                 f"question {instance.id}: no question of its group {instance.group} is judged; read it with another reader."
             )
-        found[row] = fold[instance.group]
-    return found
+        fold_of_row[row] = fold[instance.group]
+    return fold_of_row
 
 
-def _other_folds(of: npt.NDArray[np.int16], left_out: tuple[int, ...]) -> npt.NDArray[np.bool_]:
-    found: npt.NDArray[np.bool_] = ~np.isin(of, (-1, *left_out))
-    return found
+def _other_folds(fold_of_row: npt.NDArray[np.int16], held_out_folds: tuple[int, ...]) -> npt.NDArray[np.bool_]:
+    is_kept: npt.NDArray[np.bool_] = ~np.isin(fold_of_row, (-1, *held_out_folds))
+    return is_kept
 
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """How the readers of a plan are fitted."""
+    """The settings that all readers of a plan share."""
 
     place: Path
     seeds: tuple[int, ...]
@@ -141,44 +144,44 @@ class _Run:
     record: Record | None
 
     def whole_key(self, plan: Sequence[Fold]) -> str:
-        """Of all that the predictions depend on."""
-        asked = [
+        """Hash of everything that the predictions depend on."""
+        plan_keys = [
             {"train": _key(fold.train), "dev": None if fold.dev is None else _key(fold.dev), **{n: _key(q) for n, q in fold.read.items()}}
             for fold in plan
         ]
-        return key_of(VERSION, self.key, asked, self.seeds, self.settings.model_dump(mode="json", exclude=set(OF_TIME_AND_MEMORY)))
+        return key_of(VERSION, self.key, plan_keys, self.seeds, self.settings.model_dump(mode="json", exclude=set(OF_TIME_AND_MEMORY)))
 
 
 def _key(questions: Questions) -> str:
     return key_of(questions.key, None if questions.keep is None else questions.rows().tolist())
 
 
-def _judged(plan: Sequence[Fold], read: Mapping[str, Questions], make_reader: MakeReader, run: _Run) -> CrossFitted:
+def _run_plan(plan: Sequence[Fold], questions_by_name: Mapping[str, Questions], make_reader: MakeReader, run: _Run) -> CrossFitted:
     key = run.whole_key(plan)
-    done = CrossFitted(folder=run.place, seeds=run.seeds, questions=read)
+    result = CrossFitted(folder=run.place, seeds=run.seeds, questions=questions_by_name)
     with storage_errors(run.place):
         run.place.mkdir(parents=True, exist_ok=True)
-        if _is_done(run.place, key):
-            return done
+        if _is_finished(run.place, key):
+            return result
         for seed in run.seeds:
             for number, fold in enumerate(plan):
                 folder = run.place / f"seed-{seed}" / f"fold-{number}"
-                if not _is_done(folder, key):
-                    _judge(fold, seed, make_reader(seed), folder, run, f"seed {seed}, fold {number + 1} of {len(plan)}")
+                if not _is_finished(folder, key):
+                    _fit_and_predict(fold, seed, make_reader(seed), folder, run, f"seed {seed}, fold {number + 1} of {len(plan)}")
                     write_whole(folder / KEY, f"{key}\n")
                     shutil.rmtree(folder / FIT, ignore_errors=True)
-        for name in read:
+        for name in questions_by_name:
             parts = {number: fold.read[name] for number, fold in enumerate(plan) if len(fold.read[name])}
-            put_together(run.place, run.seeds, parts, name)
+            merge_folds(run.place, run.seeds, parts, name)
         write_whole(run.place / KEY, f"{key}\n")
         for seed in run.seeds:
             shutil.rmtree(run.place / f"seed-{seed}")
         shutil.rmtree(run.place / TOKENS, ignore_errors=True)
-    return done
+    return result
 
 
-def _is_done(folder: Path, key: str) -> bool:
-    """Whether it is; RunMismatch where something else is."""
+def _is_finished(folder: Path, key: str) -> bool:
+    """Whether the folder is marked as done. Raises RunMismatch if it holds something else."""
     path = folder / KEY
     if not path.exists():
         return False
@@ -190,8 +193,8 @@ def _is_done(folder: Path, key: str) -> bool:
     return True
 
 
-def _judge(fold: Fold, seed: int, reader: Reader, folder: Path, run: _Run, where: str) -> None:
-    """Fit one reader and let it read."""
+def _fit_and_predict(fold: Fold, seed: int, reader: Reader, folder: Path, run: _Run, where: str) -> None:
+    """Fit one reader and write its predictions."""
     progress = Within(run.progress, where)
     place = run.place / TOKENS
     fitting = Fitting(
@@ -199,12 +202,12 @@ def _judge(fold: Fold, seed: int, reader: Reader, folder: Path, run: _Run, where
         record=lambda point: run.record({"seed": seed, "fold": where, **point}) if run.record else None,
     )  # fmt: skip
     (folder / FIT).mkdir(parents=True, exist_ok=True)
-    reader.fit(_kept(fold.train, place), None if fold.dev is None else _kept(fold.dev, place), fitting)
+    reader.fit(_with_shared_tokens(fold.train, place), None if fold.dev is None else _with_shared_tokens(fold.dev, place), fitting)
     for name, questions in fold.read.items():
         if len(questions):
-            write_table(reader.predict(_kept(questions, place), progress), folder / f"{name}.parquet")
+            write_table(reader.predict(_with_shared_tokens(questions, place), progress), folder / f"{name}.parquet")
 
 
-def _kept(questions: Questions, folder: Path) -> Questions:
-    """Encoded once for all folds."""
+def _with_shared_tokens(questions: Questions, folder: Path) -> Questions:
+    """The questions with a shared folder for their tokens, so that all folds encode them once."""
     return questions if questions.tokens else replace(questions, tokens=folder)

@@ -1,4 +1,4 @@
-"""Where a network runs and how precisely, as it was asked for and as the machine has it."""
+"""The device and precision of a network, from the settings and what the machine has."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ if TYPE_CHECKING:
 
 
 KERNEL_CACHES = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
-"""Variables that oneDNN, and torch's layer over it, look at when they are first used in a process."""
+"""Variables that oneDNN, and torch's layer over it, read when they are first used in a process."""
 KERNELS = 64
-"""On the CPU every shape of a batch has its own kernels, which oneDNN keeps: by default 1,024 in each of the caches, which are hundreds of
-megabytes of kernels that are hardly used again. So many suffice for the layers of one step, which have their shapes in common."""
+"""On the CPU, oneDNN caches kernels for every batch shape: 1,024 per cache by default, hundreds of megabytes that are rarely used again.
+This many suffice for the layers of one step, which share their shapes.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
-    """One device, and the numbers that are computed with there."""
+    """A device and its precision."""
 
     name: str
     """Name of the device: cpu or cuda."""
@@ -32,38 +33,38 @@ class Device:
 
     @property
     def torch(self) -> torch.device:
-        """As torch has it."""
+        """The device as torch's type."""
         import torch
 
         return torch.device(self.name)
 
     def autocast(self) -> AbstractContextManager[object]:
-        """What a forward pass runs in: matrix products in bfloat16 where it was asked for."""
+        """The context of a forward pass: matrix products in bfloat16 if the settings say so."""
         import torch
 
         return torch.autocast(self.name, dtype=torch.bfloat16, enabled=self.bf16)
 
     def __str__(self) -> str:
-        """As run records have it, ``cpu, fp32``."""
+        """The form in run records: ``cpu, fp32``."""
         return f"{self.name}, {'bf16' if self.bf16 else 'fp32'}"
 
 
 def device_of(settings: TrainingSettings) -> Device:
-    """The device that ``settings`` ask for; SettingsError where the machine has none."""
+    """The device that ``settings`` request. Raises SettingsError if the machine lacks it."""
     import torch
 
     for name in KERNEL_CACHES:
         os.environ.setdefault(name, str(KERNELS))
-    there = torch.cuda.is_available()
-    if settings.device == "cuda" and not there:
+    has_gpu = torch.cuda.is_available()
+    if settings.device == "cuda" and not has_gpu:
         raise SettingsError("--device cuda: no GPU that torch can use is here; leave it out, or give --device cpu.")
-    name = "cpu" if settings.device == "cpu" or not there else "cuda"
-    able = name == "cpu" or torch.cuda.is_bf16_supported(including_emulation=False)
-    if settings.precision == "bf16" and not able:
+    name = "cpu" if settings.device == "cpu" or not has_gpu else "cuda"
+    has_bf16 = name == "cpu" or torch.cuda.is_bf16_supported(including_emulation=False)
+    if settings.precision == "bf16" and not has_bf16:
         raise SettingsError("--precision bf16: this GPU has no bfloat16; give --precision fp32.")
-    return Device(name=name, bf16=settings.precision == "bf16" or (settings.precision == "auto" and name == "cuda" and able))
+    return Device(name=name, bf16=settings.precision == "bf16" or (settings.precision == "auto" and name == "cuda" and has_bf16))
 
 
 def to_device(batch: Mapping[str, torch.Tensor], device: torch.device) -> dict[str, torch.Tensor]:
-    """The tensors where the network is."""
+    """Copy the tensors to the network's device."""
     return {name: tensor.to(device, non_blocking=True) for name, tensor in batch.items()}

@@ -1,4 +1,4 @@
-"""Questions as a network reads them: Arrow on disk, made once, memory-mapped, so that a run's memory does not grow with the set."""
+"""Encoded questions: Arrow on disk, written once and memory-mapped, so that a run's memory does not grow with the set."""
 
 from __future__ import annotations
 
@@ -20,31 +20,33 @@ from kgqa.training.questions import Questions
 from kgqa.training.task import FAULT, TOKENS, Task
 
 CHUNK = 256
-"""Questions that are encoded at once."""
+"""Questions that are encoded together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Encoded:
-    """The examples of a split; in memory are 12 bytes for each."""
+class EncodedSplit:
+    """The examples of a split; 12 bytes each are in memory."""
 
     table: pa.Table
-    """Memory-mapped; one row for each question of the whole split."""
+    """Memory-mapped; one row per question of the whole split."""
     tokens: npt.NDArray[np.int32]
     sound: npt.NDArray[np.bool_]
-    """Whether it can be learned from."""
+    """Whether the reader can learn from the example."""
 
     def faults(self, rows: npt.NDArray[np.int64]) -> Counter[str]:
-        """Why some of these rows cannot be learned from, each reason with how many."""
-        bad = rows[~self.sound[rows]]
-        return Counter(self.table.column(FAULT).take(pa.array(bad)).to_pylist())
+        """Reasons why the reader cannot learn from some of these rows, with counts."""
+        faulty_rows = rows[~self.sound[rows]]
+        return Counter(self.table.column(FAULT).take(pa.array(faulty_rows)).to_pylist())
 
     def take(self, rows: npt.NDArray[np.int64]) -> pa.Table:
-        """Some examples; nothing else of the table is read, as ``Table.take`` would copy each of its columns whole."""
+        """Some examples. Nothing else of the table is read; ``Table.take`` would copy each of its columns as a whole."""
         return pa.concat_tables([self.table.slice(row, 1) for row in rows.tolist()] or [self.table.slice(0, 0)]).combine_chunks()
 
 
-def encode(task: Task, questions: Questions, folder: Path, progress: Progress, *, what: str) -> Encoded:
-    """Encode a whole split for ``task`` into a file in its own folder, or else in ``folder``, or find it there. Raises StorageError."""
+def encode(task: Task, questions: Questions, folder: Path, progress: Progress, *, what: str) -> EncodedSplit:
+    """Encode a whole split for ``task``, or reuse the file, in the split's own folder if it has one, else in ``folder``. Raises
+    StorageError.
+    """
     folder = questions.tokens or folder
     path = folder / f"{key_of('encoded', questions.key, task.encoding)[:32]}.arrow"
     with storage_errors(path):
@@ -61,7 +63,9 @@ def encode(task: Task, questions: Questions, folder: Path, progress: Progress, *
             table = pa.ipc.open_file(pa.memory_map(str(path))).read_all()
         except pa.ArrowInvalid:
             raise BrokenInput(f"{path}: this is no whole Arrow file; remove it, and kgqa writes it again.") from None
-    return Encoded(table=table, tokens=table.column(TOKENS).to_numpy().astype(np.int32), sound=pc.is_null(table.column(FAULT)).to_numpy())
+    return EncodedSplit(
+        table=table, tokens=table.column(TOKENS).to_numpy().astype(np.int32), sound=pc.is_null(table.column(FAULT)).to_numpy()
+    )
 
 
 def _write(task: Task, questions: Questions, path: Path, progress: Progress, *, what: str) -> None:
@@ -69,11 +73,11 @@ def _write(task: Task, questions: Questions, path: Path, progress: Progress, *, 
     instances = questions.read()
     writer = None
     with path.open("wb") as file:
-        while some := list(islice(instances, CHUNK)):
-            batch = task.encode(some)
+        while instances_ := list(islice(instances, CHUNK)):
+            batch = task.encode(instances_)
             writer = writer or pa.ipc.new_file(file, batch.schema)
             writer.write_batch(batch)
-            progress.advance(len(some))
+            progress.advance(len(instances_))
         writer = writer or pa.ipc.new_file(file, task.encode([]).schema)
         writer.close()
     progress.finish(f"{questions.count:,} questions")

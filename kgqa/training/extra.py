@@ -1,4 +1,4 @@
-"""What only readers need, and how to get it."""
+"""The optional dependencies of readers, and how to install them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ RECORDS = ("sqlalchemy",)
 
 
 def require_readers(what: str, *, needed: tuple[str, ...] = (*NETWORKS, *RECORDS)) -> None:
-    """Raise SettingsError with the install line where something ``needed`` is missing, before any work is done."""
+    """Raise SettingsError with the install line if a ``needed`` package is missing, before any work is done."""
     missing = [name for name in needed if find_spec(name) is None]
     if missing:
         raise SettingsError(f"{what} needs {' and '.join(missing)}, which is not installed; run: pip install 'kgqa[readers]'")

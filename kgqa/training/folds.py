@@ -1,4 +1,4 @@
-"""Folds of questions, by group: what belongs together is in one fold."""
+"""Folds of questions; a group is never divided."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Folds = npt.NDArray[np.int16]
 
 
 def folds_of(groups: Sequence[str], count: int, *, seed: int) -> Folds:
-    """For each question its fold, from 0: one for each group, drawn from ``seed`` and the group's name, as even in questions as can be.
+    """For each question its fold, from 0, drawn per group from ``seed`` and the group's name; folds are as even in questions as possible.
 
-    The largest groups are dealt first, each to the fold with the fewest questions; groups of one size in a random order. So no fold has
-    more questions than another by more than the largest group has. Memory: 100 bytes and its name a group. SettingsError where there are
+    The largest groups are assigned first, each to the fold with the fewest questions; groups of equal size in random order. So the sizes of
+    two folds differ by at most the size of the largest group. Memory: 100 bytes and the name per group. Raises SettingsError if there are
     fewer groups than folds.
     """
     sizes = Counter(groups)
@@ -27,9 +27,9 @@ def folds_of(groups: Sequence[str], count: int, *, seed: int) -> Folds:
             f"{count} folds need at least as many groups of questions, and here are {len(sizes)}; give fewer folds, or more questions."
         )
     ordered = sorted(sizes, key=lambda group: (-sizes[group], draw(purpose="fold", seed=seed, id=group), group))
-    filled = [0] * count
+    sizes_of_folds = [0] * count
     fold: dict[str, int] = {}
     for group in ordered:
-        fold[group] = min(range(count), key=filled.__getitem__)
-        filled[fold[group]] += sizes[group]
+        fold[group] = min(range(count), key=sizes_of_folds.__getitem__)
+        sizes_of_folds[fold[group]] += sizes[group]
     return np.fromiter((fold[group] for group in groups), np.int16, len(groups))

@@ -1,9 +1,10 @@
-"""The loop: steps over length-sorted batches, checkpoints, evaluation, early stop.
+"""The training loop: steps over length-sorted batches, checkpoints, evaluation, early stopping.
 
-A step's questions are the same whatever the memory allows: they are drawn from the seed and the epoch's number, its dropout from the seed
-and the step's number, and it is read in as many parts as fit, of which each has a dropout of its own. So a run that was killed goes on to
-the same curve, and on the CPU to the same bytes. In memory are the network, the optimiser's two moments, what ``batch_tokens`` tokens take,
-and 12 bytes for each question.
+A step sees the same questions whatever the memory: they are drawn from the seed and the epoch's number. Its dropout is drawn from the seed
+and the step's number. The batch is split into as many parts as needed to fit, and each part has its own dropout. So a resumed run follows
+the same curve, on the CPU to the same bytes.
+
+Memory: the network, the optimiser's two moments, the activations of ``batch_tokens`` tokens, and 12 bytes per question.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from kgqa.progress import Silent
 from kgqa.runs.files import key_of
 from kgqa.settings.training import OF_TIME_AND_MEMORY, TrainingSettings
 from kgqa.training import checkpoints
-from kgqa.training.batches import batches_of_epoch, within
+from kgqa.training.batches import batches_of_epoch, token_batches
 from kgqa.training.checkpoints import State
 from kgqa.training.device import device_of, to_device
 from kgqa.training.encoded import encode
@@ -32,40 +33,42 @@ from kgqa.training.predicting import mean_score
 from kgqa.training.processes import Processes, first_alone
 from kgqa.training.questions import Questions
 from kgqa.training.reader import Fitting
-from kgqa.training.stopping import Asked, Stopping
+from kgqa.training.stopping import Stopping, StopRequested
 from kgqa.training.task import Task
 
 if TYPE_CHECKING:
     import torch
 
 VERSION = 3
-"""Of what a step does; a run that was begun with another one does not go on."""
+"""Version of a training step; a run of another version is not resumed."""
 REPORTS = 50
-"""Points of the curve in an epoch, about."""
+"""Approximate number of curve points per epoch."""
 BEST = "best-{:09d}.safetensors"
-"""Of a step: what a process that was killed learned after its last checkpoint is another file than what that checkpoint calls the best."""
+"""File name by step: a killed process may have improved after its last checkpoint, and that must not overwrite the checkpoint's best
+weights.
+"""
 NO_MEMORY = "the GPU has too little memory for the network and one question; take a smaller encoder, or --device cpu."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fitted:
-    """How a fit went."""
+class FitResult:
+    """The outcome of a fit."""
 
     steps: int
     questions: int
-    """That were learned from, in each epoch."""
+    """Questions that were learned from, per epoch."""
     faults: Counter[str] = field(default_factory=Counter)
-    """Why others were not, with how many."""
+    """Reasons why other questions were not, with counts."""
     best: float | None
-    """Mean score on the dev questions; None without any."""
+    """Mean score on the dev questions; None without dev questions."""
     best_step: int
 
 
-def fit_task(task: Task, train: Questions, dev: Questions | None, fitting: Fitting, *, key: str) -> Fitted:
-    """Train ``task`` until it is done, from its last checkpoint where there is one; its network ends with the best weights.
+def fit_task(task: Task, train: Questions, dev: Questions | None, fitting: Fitting, *, key: str) -> FitResult:
+    """Train ``task`` to the end, from its last checkpoint if there is one; its network ends with the best weights.
 
-    ``key``: of the reader's settings and version. Raises EmptyResult where nothing can be learned from, TrainingError where the loss is
-    not finite or memory does not suffice, RunMismatch where the folder holds a run of something else, InterruptedRun, StorageError.
+    ``key``: hash of the reader's settings and version. Raises EmptyResult if no question can be learned from, TrainingError if the loss is
+    not finite, OutOfMemory, RunMismatch if the folder holds another run, InterruptedRun, and StorageError.
     """
     import torch
 
@@ -77,7 +80,7 @@ def fit_task(task: Task, train: Questions, dev: Questions | None, fitting: Fitti
 
 
 class _Run:
-    """Training of one network from its first step or a checkpoint."""
+    """Training of one network, from its first step or from a checkpoint."""
 
     def __init__(self, task: Task, train: Questions, dev: Questions | None, fitting: Fitting, key: str) -> None:
         import torch
@@ -87,7 +90,7 @@ class _Run:
         with storage_errors(fitting.place):
             fitting.place.mkdir(parents=True, exist_ok=True)
         self._processes = Processes(device_of(fitting.settings))
-        self._dev = None if dev is None or not has_answers(dev) else drawn(dev, fitting.settings.dev_questions)
+        self._dev = None if dev is None or not has_answers(dev) else dev_sample(dev, fitting.settings.dev_questions)
         tokens, progress = fitting.place / "tokens", fitting.progress if self._processes.is_first else Silent()
         with first_alone():
             self._examples = encode(task, train, tokens, progress, what="training questions")
@@ -102,10 +105,11 @@ class _Run:
         self._per_epoch = batches
         self._total = min(self._settings.epochs * batches, self._settings.max_steps or math.inf)
         self._objective = self._processes.prepare(Objective(task))
-        self._optimiser = torch.optim.AdamW(_decayed(task.network, self._settings.weight_decay), lr=0.0, fused=True)
+        self._optimiser = torch.optim.AdamW(_parameter_groups(task.network, self._settings.weight_decay), lr=0.0, fused=True)
         self._state = State(
             key=key_of(
-                VERSION, key, train.key, self._rows.tolist() if train.keep is not None else None, fitting.seed, _steered(self._settings),
+                VERSION, key, train.key, self._rows.tolist() if train.keep is not None else None, fitting.seed,
+                _curve_settings(self._settings),
                 None if dev is None else [dev.key, None if dev.keep is None else dev.rows().tolist()],
             ),
             batch_tokens=self._settings.batch_tokens, asked_tokens=self._settings.batch_tokens,
@@ -113,36 +117,36 @@ class _Run:
         self._stopping = Stopping()
         self._epoch: tuple[int, list[npt.NDArray[np.int64]]] = (-1, [])
 
-    def fit(self) -> Fitted:
+    def fit(self) -> FitResult:
         self._go_on()
         if not self._state.finished:
             with self._stopping:
                 self._steps()
                 self._state.finished = True
                 self._save()
-            if self._processes.any(self._stopping.asked):
+            if self._processes.any(self._stopping.is_requested):
                 raise InterruptedRun(f"{self._fitting.place}: stopped at its end; run the same command again to go on.")
         if self._state.best_step:
             checkpoints.load_weights(self._task.network, self._best())
         self._processes.wait()  # as the first may remove what the others still read
         state = self._state
-        return Fitted(
+        return FitResult(
             steps=state.step, questions=len(self._sound), faults=self._faults,
             best=state.best if state.best_step else None, best_step=state.best_step,
         )  # fmt: skip
 
     def _go_on(self) -> None:
-        """From the last checkpoint."""
-        found = checkpoints.latest(self._folder)
-        if found is None:
+        """Resume from the last checkpoint, if there is one."""
+        checkpoint = checkpoints.latest(self._folder)
+        if checkpoint is None:
             return
-        place, state = found
+        folder, state = checkpoint
         if state.key != self._state.key:
             raise RunMismatch(
                 f"{self._fitting.place}: this run was started with other settings, another dataset or another version; choose another "
                 "--out, or remove it to start again."
             )
-        checkpoints.restore(place, self._task.network, self._optimiser)
+        checkpoints.restore(folder, self._task.network, self._optimiser)
         if state.asked_tokens != self._settings.batch_tokens:
             state.batch_tokens = state.asked_tokens = self._settings.batch_tokens
         self._state = state
@@ -154,53 +158,55 @@ class _Run:
         progress = self._fitting.progress if self._processes.is_first else Silent()
         progress.start("Training", int(self._total) * settings.batch, "questions")
         progress.advance(state.step * settings.batch)
-        saved, meter = time.monotonic(), _Meter(state)
+        last_save, meter = time.monotonic(), _Meter(state)
         self._task.network.train()  # pretrained networks come without dropout, which they would only get back after an evaluation
-        report, evaluate = max(1, self._per_epoch // REPORTS), max(1, self._per_epoch // settings.evaluations)
-        done = state.unscored and self._evaluate()
-        while not done and state.step < self._total:
+        report_every, evaluate_every = max(1, self._per_epoch // REPORTS), max(1, self._per_epoch // settings.evaluations)
+        # A run that was stopped during an evaluation repeats it first; it may end the run.
+        is_done = state.unscored and self._evaluate()
+        while not is_done and state.step < self._total:
             rows = self._batch(state.step)
             try:
                 loss = self._step(rows)
-            except Asked:
+            except StopRequested:
                 raise self._stopped() from None
             state.step += 1
             meter.add(loss, len(rows))
             progress.advance(settings.batch)
-            last = state.step == self._total
-            if state.step % report == 0 or last:
+            is_last = state.step == self._total
+            if state.step % report_every == 0 or is_last:
                 self._note(meter.point(state.step, self._total))
                 meter.begin()
-            if self._dev is not None and (state.step % evaluate == 0 or last) and self._evaluate():
+            if self._dev is not None and (state.step % evaluate_every == 0 or is_last) and self._evaluate():
                 break
-            stop = self._processes.any(self._stopping.asked)
-            # The first one's clock is that of all: they wait for each other while it writes.
-            due = self._processes.any(self._processes.is_first and time.monotonic() - saved >= settings.checkpoint_seconds)
-            if stop and not last:  # after the last one, what was learned is kept first
+            # All processes must agree, or one would wait for the gradients of another that has stopped.
+            is_stopped = self._processes.any(self._stopping.is_requested)
+            # Only the first process's clock counts, since the others wait while it writes.
+            is_due = self._processes.any(self._processes.is_first and time.monotonic() - last_save >= settings.checkpoint_seconds)
+            if is_stopped and not is_last:  # after the last one, what was learned is kept first
                 raise self._stopped()
-            if stop or due:
+            if is_stopped or is_due:
                 self._save()
-                saved = time.monotonic()
+                last_save = time.monotonic()
         progress.finish(f"{state.step:,} steps" + (f", best dev score {100 * state.best:.1f}" if state.best_step else ""))
 
     def _stopped(self) -> InterruptedRun:
-        """All is kept as it is after the last step."""
+        """Save the state after the last step; return the error to raise."""
         self._save()
         return InterruptedRun(f"{self._fitting.place}: stopped after step {self._state.step:,}; run the same command again to go on.")
 
-    def _is_asked(self) -> bool:
-        """Whether it can end in the middle of something, which nobody else waits for."""
-        return self._stopping.asked and self._processes.count == 1
+    def _can_stop_here(self) -> bool:
+        """Whether the user wants to stop and no other process waits for this one, so that a step can be abandoned halfway."""
+        return self._stopping.is_requested and self._processes.count == 1
 
     def _batch(self, step: int) -> npt.NDArray[np.int64]:
-        epoch, place = divmod(step, self._per_epoch)
+        epoch, position = divmod(step, self._per_epoch)
         if self._epoch[0] != epoch:
-            found = batches_of_epoch(self._sound, self._examples.tokens, size=self._settings.batch, seed=self._fitting.seed, epoch=epoch)
-            self._epoch = (epoch, found)
-        return self._epoch[1][place]
+            batches = batches_of_epoch(self._sound, self._examples.tokens, size=self._settings.batch, seed=self._fitting.seed, epoch=epoch)
+            self._epoch = (epoch, batches)
+        return self._epoch[1][position]
 
     def _step(self, rows: npt.NDArray[np.int64]) -> float:
-        """One step on the examples in ``rows``; their mean loss. Raises Asked between two of its parts, and nothing is learned then."""
+        """Do one step on the examples in ``rows``; return their mean loss. Raises StopRequested between two parts, before any update."""
         import torch
 
         state = self._state
@@ -223,7 +229,7 @@ class _Run:
         return loss
 
     def _loss(self, rows: npt.NDArray[np.int64]) -> float | None:
-        """See :meth:`_gradients`; None where memory does not suffice, and what it held is free again as no exception refers to it."""
+        """:meth:`_gradients`, or None if memory does not suffice. No exception refers to the tensors then, so their memory is free."""
         import torch
 
         try:
@@ -232,25 +238,25 @@ class _Run:
             return None
 
     def _gradients(self, rows: npt.NDArray[np.int64]) -> float:
-        """Add up the gradients of a batch, part by part; its mean loss. Every process reads its share of the examples."""
-        count, mine = len(rows), self._processes.share(rows)
+        """Accumulate the gradients of a batch, part by part; return its mean loss. Every process reads its share of the examples."""
+        count, own_rows = len(rows), self._processes.share(rows)
         # Whoever has none takes part with one that weighs nothing, since the others wait for its gradients.
-        weight = self._processes.count / count if len(mine) else 0.0
-        parts = list(within(mine if len(mine) else rows[:1], self._examples.tokens, limit=self._state.batch_tokens))
+        weight = self._processes.count / count if len(own_rows) else 0.0
+        parts = list(token_batches(own_rows if len(own_rows) else rows[:1], self._examples.tokens, limit=self._state.batch_tokens))
         total = 0.0
         for number, part in enumerate(parts):
-            if number and self._is_asked():
-                raise Asked
+            if number and self._can_stop_here():
+                raise StopRequested
             batch = to_device(self._task.collate(self._examples.take(part)), self._processes.device.torch)
             with self._processes.synchronised(self._objective, last=number == len(parts) - 1), self._processes.device.autocast():
                 losses = self._objective(batch).float()
                 # The mean over the whole batch, of which processes average their gradients.
                 (losses.sum() * weight).backward()
-            total += float(losses.detach().sum()) if len(mine) else 0.0
+            total += float(losses.detach().sum()) if len(own_rows) else 0.0
         return self._processes.sum(total) / count
 
     def _smaller(self) -> None:
-        """Half as many tokens at once, the first time that memory does not suffice."""
+        """Halve the tokens per forward pass, once, after memory did not suffice. Raises OutOfMemory the second time."""
         import torch
 
         state = self._state
@@ -265,9 +271,9 @@ class _Run:
         self._fitting.progress.start(f"GPU memory ran out: going on with {state.batch_tokens:,} tokens at once, the same batch")
 
     def _evaluate(self) -> bool:
-        """Score the dev questions, keep the weights if they are the best; whether it is time to stop.
+        """Score the dev questions, and keep the weights if they are the best; return whether to stop early.
 
-        Raises InterruptedRun where somebody asks meanwhile; whoever goes on scores them first.
+        Raises InterruptedRun if the user stops the run meanwhile; a resumed run then begins with this evaluation.
         """
         assert self._dev is not None
         state = self._state
@@ -275,8 +281,8 @@ class _Run:
         tokens, device = self._fitting.place / "tokens", self._processes.device
         state.unscored = True
         try:
-            score = self._processes.of_first(lambda: mean_score(self._task, dev, tokens, device, limit=limit, is_asked=self._is_asked))
-        except Asked:
+            score = self._processes.of_first(lambda: mean_score(self._task, dev, tokens, device, limit=limit, is_asked=self._can_stop_here))
+        except StopRequested:
             raise self._stopped() from None
         state.unscored = False
         self._note({"step": state.step, "score": score})
@@ -291,8 +297,8 @@ class _Run:
     def _save(self) -> None:
         if self._processes.is_first:
             checkpoints.save(self._folder, self._state, self._task.network, self._optimiser)
-            for other in set(self._fitting.place.glob(BEST.replace("{:09d}", "*"))) - {self._best()}:
-                other.unlink(missing_ok=True)
+            for old_weights in set(self._fitting.place.glob(BEST.replace("{:09d}", "*"))) - {self._best()}:
+                old_weights.unlink(missing_ok=True)
         self._processes.wait()
 
     def _best(self) -> Path:
@@ -304,7 +310,7 @@ class _Run:
 
 
 def nothing_to_learn(count: int, faults: Mapping[str, int]) -> str:
-    """Why no question can be learned from, in a sentence."""
+    """A sentence that says why no question can be learned from."""
     if not count:
         return "the train split has no question; give a set that has some, or a file whose name says train."
     reasons = "; ".join(f"{reason}: {number:,}" for reason, number in sorted(faults.items(), key=lambda item: -item[1]))
@@ -312,12 +318,12 @@ def nothing_to_learn(count: int, faults: Mapping[str, int]) -> str:
 
 
 def has_answers(questions: Questions) -> bool:
-    """Whether any of them says what is right; of a split whose answers are kept secret none does, and it decides nothing."""
-    return any(each.answers or not each.answerable for each in questions)
+    """Whether any of them has a gold answer; a split with hidden answers cannot serve as dev set."""
+    return any(instance.answers or not instance.answerable for instance in questions)
 
 
-def drawn(questions: Questions, count: int) -> Questions:
-    """At most ``count`` of them, spread over the split; always the same."""
+def dev_sample(questions: Questions, count: int) -> Questions:
+    """At most ``count`` of the questions, spread over the split; always the same ones."""
     rows = questions.rows()
     if len(rows) <= count:
         return questions
@@ -327,13 +333,13 @@ def drawn(questions: Questions, count: int) -> Questions:
 
 
 def rate_at(step: int, total: int, warm_up: float) -> float:
-    """The share of the learning rate: rising in the first steps, then falling to 0."""
-    rising = warm_up * total
-    return (step + 1) / (rising + 1) if step < rising else max(0.0, (total - step) / max(1.0, total - rising))
+    """The learning rate as a share of its maximum: linear warm-up, then linear decay to 0."""
+    warm_up_steps = warm_up * total
+    return (step + 1) / (warm_up_steps + 1) if step < warm_up_steps else max(0.0, (total - step) / max(1.0, total - warm_up_steps))
 
 
 def Objective(task: Task) -> torch.nn.Module:  # noqa: N802 - a class of a module that is imported late
-    """What a step lowers, as a module, so that several processes can add up its gradients."""
+    """The task's losses as a module, so that several processes can average its gradients."""
     import torch
 
     class _Objective(torch.nn.Module):
@@ -347,16 +353,16 @@ def Objective(task: Task) -> torch.nn.Module:  # noqa: N802 - a class of a modul
     return _Objective()
 
 
-def _decayed(network: torch.nn.Module, decay: float) -> list[dict[str, Any]]:
-    """Biases and scales of norms are not made smaller."""
-    used = [parameter for parameter in network.parameters() if parameter.requires_grad]
+def _parameter_groups(network: torch.nn.Module, decay: float) -> list[dict[str, Any]]:
+    """Parameter groups of the optimiser; biases and the scales of norms have no weight decay."""
+    trainable = [parameter for parameter in network.parameters() if parameter.requires_grad]
     return [
-        {"params": [parameter for parameter in used if parameter.ndim > 1], "weight_decay": decay},
-        {"params": [parameter for parameter in used if parameter.ndim <= 1], "weight_decay": 0.0},
+        {"params": [parameter for parameter in trainable if parameter.ndim > 1], "weight_decay": decay},
+        {"params": [parameter for parameter in trainable if parameter.ndim <= 1], "weight_decay": 0.0},
     ]
 
 
-def _steered(settings: TrainingSettings) -> dict[str, Any]:
+def _curve_settings(settings: TrainingSettings) -> dict[str, Any]:
     """The settings that the curve depends on."""
     return settings.model_dump(mode="json", exclude=set(OF_TIME_AND_MEMORY))
 
@@ -365,11 +371,11 @@ class _Meter:
     """Mean loss and speed since the last point of the curve."""
 
     def __init__(self, state: State) -> None:
-        """The sums are the run's state, as it may be stopped between two points; the speed is this process's."""
+        """The sums are in the run's state, since it may be stopped between two points; the speed belongs to this process."""
         self._state, self._questions, self._begin = state, 0, time.perf_counter()
 
     def begin(self) -> None:
-        """For the next point."""
+        """Start the next point."""
         self._state.loss, self._state.questions = 0.0, 0
         self._questions, self._begin = 0, time.perf_counter()
 

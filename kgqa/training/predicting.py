@@ -1,4 +1,4 @@
-"""What a network says about questions: read in the order of their lengths, told in their own."""
+"""Predictions of a network: computed in the order of the questions' lengths, returned in the questions' own order."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from kgqa.errors import OutOfMemory
 from kgqa.formats.provenance import noted_sufficiency
 from kgqa.progress import Progress, Silent
 from kgqa.settings.training import TrainingSettings
-from kgqa.training.batches import within
+from kgqa.training.batches import token_batches
 from kgqa.training.device import Device, device_of, to_device
 from kgqa.training.encoded import encode
 from kgqa.training.questions import Questions
 from kgqa.training.reader import Prediction
-from kgqa.training.stopping import Asked
+from kgqa.training.stopping import StopRequested
 from kgqa.training.task import Batch, Task
 
 Rows = npt.NDArray[np.int64]
 TOKENS_AT_ONCE = 16384
 FEWEST_PARTS, FEWEST_TOKENS = 32, 4096
-"""Parts are smaller where else there would be fewer, so that all threads have some to the end; but not smaller than so many tokens."""
+"""Parts get smaller if there would be fewer, so that all threads are busy to the end; but no smaller than this many tokens."""
 MOST_THREADS = 8
-"""Parts that are read at the same time on a CPU."""
+"""Maximum number of parts that a CPU reads in parallel."""
 
 
 def predict_task(task: Task, questions: Questions, progress: Progress, settings: TrainingSettings) -> Iterator[Prediction]:
-    """One Prediction for each question, in their order.
+    """One Prediction per question, in their order.
 
-    Memory: the network, what :data:`TOKENS_AT_ONCE` tokens take in it, for each thread, and for each question what it found, without texts.
+    Memory: the network; the activations of :data:`TOKENS_AT_ONCE` tokens, per thread; the reading of each question, without texts.
     """
     device = device_of(settings)
     with tempfile.TemporaryDirectory(prefix="kgqa-") as folder:
@@ -47,12 +47,12 @@ def predict_task(task: Task, questions: Questions, progress: Progress, settings:
 def mean_score(
     task: Task, questions: Questions, folder: Path, device: Device, *, limit: int, is_asked: Callable[[], bool] = lambda: False
 ) -> float:
-    """The mean of the task's own score over the questions that have one; ``folder`` is where the encoded questions are, or go.
+    """The mean of the task's own score over the questions that have one. ``folder`` holds the encoded questions, or will hold them.
 
-    Raises Asked between two batches as soon as the user asks that it ends.
+    If a transform of DiRe made several contexts of a question, each sufficiency label has the same weight. Of n facts one context has all,
+    and 2^n - 2 have some, so a reader that finds nothing sufficient would nearly always be right.
 
-    Where a transform of DiRe made several contexts of a question, each label of sufficiency weighs the same: of n facts one context has
-    them all, and 2^n - 2 have some, so that whoever finds nothing sufficient would be nearly always right.
+    Raises StopRequested between two batches once ``is_asked``.
     """
     readings = _readings(task, questions, folder, device, Silent(), limit=limit, is_asked=is_asked)
     scores: dict[int | None, list[float]] = {}
@@ -60,7 +60,7 @@ def mean_score(
         score = task.score(instance, task.answer(instance, reading))
         if not math.isnan(score):
             scores.setdefault(noted_sufficiency(instance), []).append(score)
-    return float(np.mean([np.mean(each) for each in scores.values()])) if scores else 0.0
+    return float(np.mean([np.mean(score) for score in scores.values()])) if scores else 0.0
 
 
 def _readings(
@@ -77,9 +77,9 @@ def _readings(
 
     examples = encode(task, questions, folder, progress, what="questions")
     rows = questions.rows()
-    place = np.zeros(questions.count, np.int64)
-    place[rows] = np.arange(len(rows))
-    found: list[Any] = [None] * len(rows)
+    position = np.zeros(questions.count, np.int64)
+    position[rows] = np.arange(len(rows))
+    reading_of_row: list[Any] = [None] * len(rows)
     progress.start("Reading", len(rows), "questions")
     was_training = task.network.training
     try:
@@ -88,31 +88,31 @@ def _readings(
         raise OutOfMemory("The GPU has too little memory for the network; wait until it is free, or give --device cpu.") from None
     if device.name == "cpu":
         limit = min(limit, TOKENS_AT_ONCE, max(FEWEST_TOKENS, int(examples.tokens[rows].sum()) // FEWEST_PARTS))
-    parts = list(within(rows, examples.tokens, limit=limit))[::-1]
+    parts = list(token_batches(rows, examples.tokens, limit=limit))[::-1]
 
     def read(part: Rows) -> list[Any]:
         with torch.inference_mode(), device.autocast():
-            readings = _read(task, task.collate(examples.take(part)), device)
-        return list(readings) if readings is not None else [each for half in _halves(part) for each in read(half)]
+            readings = _read_batch(task, task.collate(examples.take(part)), device)
+        return list(readings) if readings is not None else [questions for half in _halves(part) for questions in read(half)]
 
     with _threads(device) as threads:
         for part, readings in zip(parts, (threads.map if threads else map)(read, parts), strict=True):
             for row, reading in zip(part.tolist(), readings, strict=True):
-                found[place[row]] = reading
+                reading_of_row[position[row]] = reading
             progress.advance(len(part))
             if is_asked():
-                raise Asked
+                raise StopRequested
     task.network.train(was_training)
     progress.finish(f"{len(rows):,} questions")
-    return found
+    return reading_of_row
 
 
 @contextmanager
 def _threads(device: Device) -> Iterator[ThreadPoolExecutor | None]:
-    """Threads that read one part each; None where a GPU reads.
+    """Threads that read one part each; None on a GPU.
 
-    On a CPU two threads with a part each are faster than both on every product of one part: those of small networks are over before a
-    second thread has begun. And what is found does not depend on how many threads there are.
+    On a CPU two threads with a part each are faster than two threads on each matrix product: products of small networks end before a second
+    thread has started. The predictions do not depend on the number of threads.
     """
     import torch
 
@@ -128,8 +128,8 @@ def _threads(device: Device) -> Iterator[ThreadPoolExecutor | None]:
         torch.set_num_threads(count)
 
 
-def _read(task: Task, batch: Batch, device: Device) -> Sequence[Any] | None:
-    """What the network finds; None where the GPU has too little memory for so many at once."""
+def _read_batch(task: Task, batch: Batch, device: Device) -> Sequence[Any] | None:
+    """The network's readings; None if the GPU has too little memory for the batch."""
     import torch
 
     try:
@@ -139,7 +139,7 @@ def _read(task: Task, batch: Batch, device: Device) -> Sequence[Any] | None:
 
 
 def _halves(part: Rows) -> tuple[Rows, Rows]:
-    """A part in two. Raises OutOfMemory where it is a single question."""
+    """A part in two halves. Raises OutOfMemory if it is a single question."""
     import torch
 
     if len(part) == 1:

@@ -1,4 +1,4 @@
-"""What a reader said about many questions, as a table: every field of a Prediction, nothing rounded.
+"""Predictions of a reader as a Parquet table: every field of a Prediction, unrounded.
 
 The official files (:mod:`kgqa.scoring.prediction_files`) hold less: no probabilities of paragraphs, and no executed decompositions.
 """
@@ -21,7 +21,7 @@ from kgqa.training.reader import Prediction
 
 FILE = "predictions.parquet"
 ROWS = 1 << 14
-"""Predictions that are in memory at once."""
+"""Predictions in memory at a time."""
 TEXT = pa.string()
 STEP = pa.struct(
     [("id", TEXT), ("question", TEXT), ("answer", TEXT), ("paragraph_id", TEXT), ("depends_on", pa.list_(TEXT))]
@@ -44,23 +44,23 @@ SCHEMA = pa.schema(
 
 
 def write_table(predictions: Iterable[Prediction], path: Path) -> int:
-    """Write Parquet, whole or not at all, in place of what is there; how many. The same predictions have the same bytes.
+    """Write Parquet, whole or not at all, replacing an existing file; return the number of rows. The same predictions give the same bytes.
 
-    Memory: ``ROWS`` of them. Raises StorageError.
+    Memory: ``ROWS`` predictions. Raises StorageError.
     """
-    given, count = iter(predictions), 0
+    remaining, count = iter(predictions), 0
     with storage_errors(path), scratch(path) as folder:
         partial = folder / path.name
         with pq.ParquetWriter(partial, SCHEMA, compression="zstd", compression_level=1) as writer:
-            while some := list(islice(given, ROWS)):
-                writer.write_table(pa.Table.from_pylist([_row(predicted) for predicted in some], schema=SCHEMA))
-                count += len(some)
+            while chunk := list(islice(remaining, ROWS)):
+                writer.write_table(pa.Table.from_pylist([_row(predicted) for predicted in chunk], schema=SCHEMA))
+                count += len(chunk)
         partial.replace(path)
     return count
 
 
 def read_table(path: Path) -> Iterator[Prediction]:
-    """The predictions of such a file, in order; MissingInput where there is none, BrokenInput where it is something else."""
+    """The predictions of such a file, in order. Raises MissingInput, and BrokenInput if the file is something else."""
     with storage_errors(path):
         if not path.is_file():
             raise MissingInput(f"{path}: there is no such file of predictions.")

@@ -1,4 +1,4 @@
-"""What every reader can do, be it a count of words or a network, and what it says about a question."""
+"""The protocol of all readers, from word counts to networks, and their predictions."""
 
 from __future__ import annotations
 
@@ -15,44 +15,44 @@ from kgqa.training.questions import Questions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction:
-    """What a reader says about one Instance."""
+    """A reader's prediction for one Instance."""
 
     id: str
     answer: str
-    """"" where it gives none."""
+    """"" if the reader gives none."""
     candidate: str | None = None
-    """The candidate's id, where the question has candidates."""
+    """The candidate's id, if the question has candidates."""
     confidence: float = 0.0
-    """Its own probability of the answer, from 0 to 1, which DiRe's probe compares between the parts of a question."""
+    """The reader's probability of its answer, from 0 to 1; DiRe's probe compares it between the parts of a question."""
     supporting: tuple[str, ...] = ()
     """Ids of paragraphs, in the order shown."""
     supporting_sentences: tuple[tuple[str, int], ...] = ()
     """Paragraph id and index of the sentence."""
     answerable: bool = True
     sufficiency: int = 1
-    """DiRe's label: 1 sufficient, 0 not, -1 nothing of the support is there; of sets without such labels 1 or 0, as ``answerable``."""
+    """DiRe's label: 1 sufficient, 0 partial, -1 no support at all. For sets without such labels 1 or 0, as ``answerable``."""
     paragraph_scores: tuple[tuple[str, float], ...] = ()
-    """Probability that each paragraph supports the answer, of those that it was shown; "" where the reader gives none."""
+    """Probability that each shown paragraph supports the answer; empty if the reader gives none."""
     steps: tuple[Step, ...] = ()
-    """The decomposition that it executed, with its answers."""
+    """The executed decomposition, with its answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fitting:
-    """All that a fit is given beside the questions."""
+    """The arguments of a fit, apart from the questions."""
 
     place: Path
-    """A folder of its own; what was done there by a fit that ended early is gone on with."""
+    """A folder of its own; an interrupted fit in it is resumed."""
     settings: TrainingSettings
     seed: int
     progress: Progress
     record: Callable[[dict[str, object]], None]
-    """Is told each point of the curve: ``step``, and ``loss`` or ``score``, with ``part`` of readers that consist of several."""
+    """Receives each point of the curve: ``step``, and ``loss`` or ``score``; with ``part`` if the reader has several parts."""
     start: Path | None = None
-    """A saved reader of the same kind whose weights it starts with."""
+    """A saved reader of the same kind, whose weights are the initial ones."""
 
     def part(self, name: str) -> Fitting:
-        """That of one of a reader's parts, in a folder below."""
+        """The arguments for one of a reader's parts, in a subfolder."""
         return Fitting(
             place=self.place / name,
             settings=self.settings,
@@ -67,13 +67,13 @@ class Reader(Protocol):
     """Learns from questions, and answers others."""
 
     def fit(self, train: Questions, dev: Questions | None, fitting: Fitting) -> None:
-        """Learn from ``train``; ``dev`` decides when to stop, and is not learned from. May be called once."""
+        """Learn from ``train``; ``dev`` only decides when to stop. May be called once."""
 
     def predict(self, questions: Questions, progress: Progress) -> Iterator[Prediction]:
-        """One Prediction for each question, in their order."""
+        """One Prediction per question, in their order."""
 
     def save(self, folder: Path) -> None:
-        """Put everything that :meth:`predict` needs into an empty folder; never a pickle."""
+        """Write everything that :meth:`predict` needs into an empty folder; never a pickle."""
 
     def load(self, folder: Path) -> None:
-        """Become what was saved there. Raises InputError where it is something else."""
+        """Load what :meth:`save` wrote. Raises InputError if the folder holds something else."""

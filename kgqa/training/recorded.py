@@ -1,4 +1,4 @@
-"""The runs that a database has a record of, as they are read: what each was, how it went, and whether it still goes on."""
+"""Recorded runs as read from a database: what each was, its outcome, and whether it still runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from kgqa.errors import BrokenInput, UnknownId, suggestion
 from kgqa.training.record import BEAT, LOCK
 from kgqa.training.run_database import RunDatabase
-from kgqa.training.run_log import Point
+from kgqa.training.run_log import MEASURES, NUMBER, Point
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -27,19 +27,21 @@ STATUSES = {
     "failed": "it ended for the reason that is given",
     "stopped": "its process is gone without a word, as one that is killed; the same command goes on",
 }
-"""Status → the sentence that says what it means."""
+"""Status → a sentence with its meaning."""
 _TIMES, _LATEST = ("started", "heartbeat", "ended"), 2.5e11
-"""Columns of times, and the last one that Python has a date for, about."""
+"""Time columns, and roughly the last time that Python has a date for."""
 _KINDS: Mapping[str, tuple[type, ...]] = {
     **dict.fromkeys(("hashes", "settings", "versions"), (dict,)),
     **dict.fromkeys(("started", "heartbeat", "seconds"), (int, float)),
     **dict.fromkeys(("ended", "score"), (int, float, type(None))),
-    "steps": (int,),
-    "folder": (str,),
+    **dict.fromkeys(("seed", "sessions", "steps"), (int,)),
+    "score_step": (int, type(None)),
+    **dict.fromkeys(("name", "folder", "host", "reader", "dataset", "device", "status", "sentence"), (str,)),
 }
-"""Column → what it may be, as SQLite keeps in any column whatever it is given."""
+"""Column → allowed types; SQLite itself accepts any value in any column."""
 SILENCE = 10 * BEAT
-"""Seconds without a sign of life after which a process on another machine is taken to be gone."""
+"""Seconds without a heartbeat after which a process on another machine counts as dead."""
+_POINT_KINDS: Mapping[str, tuple[type, ...]] = {"part": (str,), "step": (int,), "seconds": NUMBER, "more": (dict,)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,10 +49,10 @@ class RecordedRun:
     """A run as the database recorded it."""
 
     name: str
-    """That of its folder, with ``#2`` and so on where the database had one of that name."""
+    """The name of its folder, with ``#2`` and so on if the database already had a run of that name."""
     folder: Path
     host: str
-    """The machine that it ran on last."""
+    """The machine of its last session."""
     reader: str
     dataset: str
     hashes: Mapping[str, str]
@@ -62,26 +64,26 @@ class RecordedRun:
     status: str
     """Status of the run, a key of ``STATUSES``."""
     sentence: str
-    """Why it failed; else ""."""
+    """The reason of a failure; else ""."""
     sessions: int
-    """How often it was begun or gone on with."""
+    """Number of sessions: the first start and each resumption."""
     started: float
-    """Seconds since 1970, UTC; so are ``heartbeat``, its last sign of life, and ``ended``."""
+    """Seconds since 1970, UTC; so are ``heartbeat`` and ``ended``."""
     heartbeat: float
     ended: float | None
     seconds: float
-    """That its processes took together."""
+    """Total duration of its sessions."""
     steps: int
-    """Of the part that was trained last."""
+    """Steps of the part that was trained last."""
     score: float | None
-    """The best on the dev questions, of the part that was measured last."""
+    """The best dev score of the part that was measured last."""
     score_step: int | None
     curve: tuple[Point, ...] = ()
     """Empty in a list of runs."""
 
 
 def read_runs(database: RunDatabase) -> tuple[RecordedRun, ...]:
-    """All of them, those that began first first, without curves. Raises MissingInput, BrokenInput, StorageError or StoreUnreachable."""
+    """All runs by start time, without curves. Raises MissingInput, BrokenInput, StorageError or StoreUnreachable."""
     from sqlalchemy import select
 
     from kgqa.training.run_tables import RUN
@@ -92,28 +94,37 @@ def read_runs(database: RunDatabase) -> tuple[RecordedRun, ...]:
 
 
 def read_named(database: RunDatabase, names: Iterable[str]) -> tuple[RecordedRun, ...]:
-    """Those of these names, in their order, with curves; UnknownId where one is not there."""
+    """The runs of these names, in their order, with curves. Raises UnknownId for an unknown name."""
     from sqlalchemy import select
 
     from kgqa.training.run_tables import RUN
 
-    found = []
+    runs = []
     with database.reading() as connection:
-        known = connection.execute(select(RUN.c.name)).scalars().all()
+        recorded_names = connection.execute(select(RUN.c.name)).scalars().all()
+        if not all(isinstance(name, str) for name in recorded_names):
+            raise BrokenInput(f"{database.name}: what it holds as name of a run is none; choose another, or train again.")
         for name in names:
-            if name not in known:
-                raise UnknownId(f"run {name!r} is not in {database.name}; {suggestion(name, known) if known else 'it holds none.'}")
+            if name not in recorded_names:
+                raise UnknownId(
+                    f"run {name!r} is not in {database.name}; {suggestion(name, recorded_names) if recorded_names else 'it holds none.'}"
+                )
             row = connection.execute(select(RUN).where(RUN.c.name == name)).mappings().one()
-            found.append(replace(_run(row, database), curve=_curve(connection, row["id"])))
-    return tuple(found)
+            runs.append(replace(_run(row, database), curve=_curve(connection, row["id"], database)))
+    return tuple(runs)
 
 
-def _curve(connection: Connection, number: int) -> tuple[Point, ...]:
+def _curve(connection: Connection, number: int, database: RunDatabase) -> tuple[Point, ...]:
     from sqlalchemy import select
 
-    from kgqa.training.run_tables import MEASURES, POINT
+    from kgqa.training.run_tables import POINT
 
-    rows = connection.execute(select(POINT).where(POINT.c.run == number).order_by(POINT.c.number)).mappings()
+    kinds = {**_POINT_KINDS, **dict.fromkeys(MEASURES, (*NUMBER, type(None)))}
+    rows = connection.execute(select(POINT).where(POINT.c.run == number).order_by(POINT.c.number)).mappings().all()
+    for row in rows:
+        for name, kind in kinds.items():
+            if not isinstance(row[name], kind):
+                raise BrokenInput(f"{database.name}: what it holds as {name} of a point is none; choose another, or train again.")
     return tuple(
         {
             **{name: row[name] for name in ("part", "step", "seconds")},
@@ -126,7 +137,11 @@ def _curve(connection: Connection, number: int) -> tuple[Point, ...]:
 
 def _run(row: Mapping[Any, Any], database: RunDatabase) -> RecordedRun:
     for name, kinds in _KINDS.items():
-        if not isinstance(row[name], kinds) or (name in _TIMES and not 0 <= (row[name] or 0) < _LATEST):
+        if (
+            not isinstance(row[name], kinds)
+            or (name in _TIMES and not 0 <= (row[name] or 0) < _LATEST)
+            or (name == "status" and row[name] not in STATUSES)
+        ):
             raise BrokenInput(f"{database.name}: what it holds as {name} of run {row['name']} is none; choose another, or train again.")
     folder = Path(row["folder"])
     if database.path is not None:
@@ -139,7 +154,7 @@ def _run(row: Mapping[Any, Any], database: RunDatabase) -> RecordedRun:
 
 
 def _is_alive(folder: Path, row: Mapping[Any, Any]) -> bool:
-    """On this machine the lock in the run's folder tells; of others, and where there are no locks, the last sign of life."""
+    """On this machine the lock in the run's folder tells; elsewhere, or without locks, the last heartbeat."""
     if row["host"] == socket.gethostname():
         with suppress(OSError):
             return _lock_is_held(folder / LOCK, row["uid"])
@@ -147,7 +162,7 @@ def _is_alive(folder: Path, row: Mapping[Any, Any]) -> bool:
 
 
 def _lock_is_held(lock: Path, uid: str) -> bool:
-    """Whether a process trains this run in this folder; OSError where nothing tells."""
+    """Whether a process trains this run in this folder. Raises OSError if the lock cannot tell."""
     file = os.open(lock, os.O_RDONLY)
     try:
         if os.read(file, len(uid) + 1) != uid.encode():  # another run is in this folder now

@@ -1,6 +1,6 @@
-"""Where runs are recorded: a file of SQLite, or the database of a server, and what its refusals mean.
+"""Where runs are recorded: an SQLite file, or a database server; and the meaning of their errors.
 
-An address may hold a password. So no message shows an address as it was given, nor what a driver says as it says it.
+An address may contain a password. So no message shows an address as given, or a driver's text as it is.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from kgqa.errors import BrokenInput, KgqaError, MissingInput, SettingsError, StorageError, StoreUnreachable, storage_errors
+from kgqa.training.extra import RECORDS, require_readers
 
 if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 FILE = "runs.sqlite"
 VARIABLE = "KGQA_RUNS"
 PATIENCE = 30.0
-"""Seconds that a locked database is waited for where nobody waits for us."""
+"""Seconds to wait for a locked database when nobody is waiting for the result."""
 HIDDEN = "***"
 _LOCK = 0x6B676171
-"""The number of the lock under which tables are made on a server."""
+"""The number of the server's lock under which tables are created."""
 _REFUSALS = {
     "locked": "another process has kept it locked; try again when that is done, or choose another --runs",
     "readonly": "it is read-only; choose another --runs",
@@ -34,23 +34,17 @@ _REFUSALS = {
     "full": "the disk is full; free some space and run the same command again",
     "disk i/o": "the disk reports an input/output error; check it before you run again",
 }
-"""What SQLite says, and what it means."""
-
-
-def require_sqlalchemy() -> None:
-    """Raise SettingsError with the install line where SQLAlchemy is missing, before any work is done."""
-    if find_spec("sqlalchemy") is None:
-        raise SettingsError("runs are recorded with SQLAlchemy, which is not installed; run: pip install 'kgqa[readers]'")
+"""A part of SQLite's message → what it means."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunDatabase:
-    """One database; nothing is opened before it is used."""
+    """One database; nothing is opened before first use."""
 
     name: str
-    """What messages call it: the path, or the address without user, password and options."""
+    """The name in messages: the path, or the address without user, password and options."""
     path: Path | None = None
-    """Of a file of SQLite."""
+    """The path of an SQLite file."""
     url: URL | None = field(default=None, repr=False)
     """Address of a database server; None for a file."""
 
@@ -63,12 +57,12 @@ class RunDatabase:
         return text
 
     def hide_address(self, text: str) -> str:
-        """A setting without the address, whose other texts may hold what happens to be a password, too."""
+        """A setting without the address. Other settings are returned as they are, even if they happen to equal the password."""
         return self.hide(text) if "://" in text or (self.url is not None and text in _secrets(self.url)) else text
 
     @contextmanager
     def writing(self, patience: float = PATIENCE) -> Iterator[Connection]:
-        """A transaction that nobody else's comes between; the tables are there. Raises KgqaError, as :meth:`reading` does."""
+        """An exclusive transaction, with the tables created. Raises KgqaError, as :meth:`reading` does."""
         if self.path is not None:
             with storage_errors(self.path):
                 self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -78,7 +72,7 @@ class RunDatabase:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A transaction in which nothing is changed; MissingInput where there is no such file, BrokenInput where it is something else."""
+        """A read-only transaction. Raises MissingInput if there is no such file, BrokenInput if it is something else."""
         if self.path is not None and not self.path.is_file():
             raise MissingInput(f"{self.path}: no runs are recorded here; give the folder or file in which kgqa train recorded some.")
         with self._refusals(), self._engine(write=False).connect() as connection:
@@ -102,8 +96,8 @@ class RunDatabase:
                     f"{self.name}: the database's driver is not installed; run pip install 'psycopg[binary]' first."
                 ) from None
         # What a killed process left half-written has to be undone before anything can be read.
-        undoes = self.path.with_name(f"{self.path.name}-journal").exists()
-        address = f"file:{quote(os.path.abspath(self.path))}?mode={'rwc' if write else 'rw' if undoes else 'ro'}"
+        has_journal = self.path.with_name(f"{self.path.name}-journal").exists()
+        address = f"file:{quote(os.path.abspath(self.path))}?mode={'rwc' if write else 'rw' if has_journal else 'ro'}"
         engine = create_engine(
             "sqlite://", poolclass=NullPool, creator=lambda: sqlite3.connect(address, uri=True, timeout=patience, isolation_level=None)
         )
@@ -124,14 +118,14 @@ class RunDatabase:
             connection.execute(insert(run_tables.SCHEMA).values(version=run_tables.VERSION))
 
     def _is_ours(self, connection: Connection) -> bool:
-        """False where the tables are not there yet; BrokenInput where others are that have their names, or newer ones."""
+        """False if the tables do not exist yet. Raises BrokenInput if other tables have their names, or they have another version."""
         from sqlalchemy import inspect, select
 
         from kgqa.training import run_tables
 
-        there = set(inspect(connection).get_table_names())
-        if run_tables.SCHEMA.name not in there:
-            if there & {run_tables.RUN.name, run_tables.POINT.name}:
+        tables = set(inspect(connection).get_table_names())
+        if run_tables.SCHEMA.name not in tables:
+            if tables & {run_tables.RUN.name, run_tables.POINT.name}:
                 raise BrokenInput(f"{self.name}: this is another program's database, which has a table of ours; choose another --runs.")
             return False
         version = connection.execute(select(run_tables.SCHEMA.c.version)).scalar()
@@ -154,42 +148,42 @@ class RunDatabase:
     def _sentence(self, error: Exception) -> KgqaError:
         from sqlalchemy.exc import OperationalError
 
-        said = " ".join(str(getattr(error, "orig", None) or error).split())
+        reason = " ".join(str(getattr(error, "orig", None) or error).split())
         if self.path is None:
             if isinstance(error, OperationalError):
                 return StoreUnreachable(f"{self.name}: the database does not answer, or lets nobody in; check address, user and password.")
-            return StorageError(f"{self.name}: the database refuses ({self.hide(said)[:200]}); choose another database.")
+            return StorageError(f"{self.name}: the database refuses ({self.hide(reason)[:200]}); choose another database.")
         for word, meaning in _REFUSALS.items():
-            if word in said.lower():
+            if word in reason.lower():
                 return StorageError(f"{self.path}: {meaning}.")
-        return BrokenInput(f"{self.path}: this is no database of SQLite, or a damaged one ({said[:100]}); choose another file.")
+        return BrokenInput(f"{self.path}: this is no database of SQLite, or a damaged one ({reason[:100]}); choose another file.")
 
 
-def run_database(given: str | Path | None, *, beside: Path) -> RunDatabase:
-    """The database that is ``given``: an address, a file, or a folder in which it is or will be ``runs.sqlite``.
+def run_database(where: str | Path | None, *, beside: Path) -> RunDatabase:
+    """The database at ``where``: an address, a file, or a folder that has or gets a ``runs.sqlite``.
 
-    Where nothing is given it is the one that the variable ``KGQA_RUNS`` names, else that in the folder ``beside``. Raises SettingsError.
+    Without ``where``: the database in the variable ``KGQA_RUNS``, else the one in the folder ``beside``. Raises SettingsError.
     """
-    require_sqlalchemy()
-    where = given if given is not None else os.environ.get(VARIABLE) or beside
-    if not str(where):
+    require_readers("the record of runs", needed=RECORDS)
+    location = where if where is not None else os.environ.get(VARIABLE) or beside
+    if not str(location):
         raise SettingsError("--runs is empty; give a folder, a file or a database's address, or leave it out.")
-    if is_address(where):
-        return _addressed(str(where))
-    path = Path(where)
+    if is_address(location):
+        return _database_of_address(str(location))
+    path = Path(location)
     with storage_errors(path):
         is_file = path.is_file() or (not path.exists() and bool(path.suffix))
     path = path if is_file else path / FILE
     return RunDatabase(name=str(path), path=path)
 
 
-def is_address(where: str | Path) -> bool:
-    """Whether an address of a database is meant, be it with a slip of the hand: a path would be shown, with a password in it."""
-    text = str(where)
+def is_address(location: str | Path) -> bool:
+    """Whether this is meant as a database's address, even a mistyped one: a path would be printed, with a password in it."""
+    text = str(location)
     return "://" in text or ("@" in text and ":" in text and not os.path.lexists(text))
 
 
-def _addressed(address: str) -> RunDatabase:
+def _database_of_address(address: str) -> RunDatabase:
     from sqlalchemy import make_url
     from sqlalchemy.exc import ArgumentError
 
@@ -205,12 +199,12 @@ def _addressed(address: str) -> RunDatabase:
         return RunDatabase(name=url.database, path=Path(url.database))
     if kind != "postgresql":
         raise SettingsError(f"--runs is a database of a kind that kgqa does not know; {examples}.")
-    place = f"{url.host or ''}{f':{url.port}' if url.port else ''}/{url.database or ''}"
-    return RunDatabase(name=f"{kind}://{place}", url=url)
+    host_and_name = f"{url.host or ''}{f':{url.port}' if url.port else ''}/{url.database or ''}"
+    return RunDatabase(name=f"{kind}://{host_and_name}", url=url)
 
 
 def _secrets(url: URL) -> Iterator[str]:
-    """The password, as it is and as it stands in an address, and the values of options that may be one."""
+    """The password, plain and URL-quoted, and the values of options that may be one."""
     for value in (url.password, *url.query.values()):
         for text in (value,) if isinstance(value, str) else value or ():
             if text:

@@ -1,6 +1,6 @@
-"""The log of a run in its own folder, JSON lines: what the run is, its points, and how it ended. What the database says is taken from it.
+"""The log of a run in its own folder, as JSON lines: what the run is, its points, and its end. The database is filled from it.
 
-A line that a kill cut short is not counted. A point that is not valid any more, because the run went back behind it, is taken out.
+A line that a kill cut short is ignored. When a run resumes from an earlier step, later points are removed.
 """
 
 from __future__ import annotations
@@ -17,44 +17,53 @@ from kgqa.runs.files import write_whole
 FILE = "log.jsonl"
 VERSION = 1
 NUMBER = (int, float)
+LARGEST = 1 << 53
+"""No number of a run is larger."""
+MEASURES = ("loss", "score", "examples_per_second")
 END = {"seconds": NUMBER}
 POINT = {"part": (str,), "step": (int,), **END}
 RUN = {"uid": (str,), "started": NUMBER, "sessions": (int,), **END}
 """What a line of the kind has at least, and of which types."""
 Point = dict[str, Any]
-"""``part``, ``step`` and ``seconds``, and what was measured."""
+"""``part``, ``step``, ``seconds``, and measures."""
 
 
 @dataclass(slots=True, kw_only=True)
-class Logged:
-    """What a log says."""
+class RunLog:
+    """The content of a log."""
 
     run: dict[str, Any] | None = None
-    """None where there is no log yet."""
+    """None if there is no log yet."""
     points: list[Point] = field(default_factory=list)
     seconds: float = 0.0
-    """That the run took until its last line."""
+    """Duration of the run up to the last line."""
 
 
-def read(path: Path) -> Logged:
-    """An empty one where there is no file; BrokenInput with the line where it is no log of this version."""
-    found = Logged()
+def read(path: Path) -> RunLog:
+    """The log in a file, empty if there is none. Raises BrokenInput with the line if it is not a log of this version."""
+    log = RunLog()
     if not path.exists():
-        return found
+        return log
     for number, line in _lines(path):
         kind = line.pop("kind", None)
         if kind == "run" and line.get("version") == VERSION and _has(line, RUN):
-            found.run = line
-        elif kind == "point" and found.run is not None and _has(line, POINT):
-            add(found.points, line)
-        elif kind != "end" or found.run is None or not _has(line, END):
+            log.run = line
+        elif kind == "point" and log.run is not None and _has(line, POINT | _measured(line)):
+            add(log.points, line)
+        elif kind != "end" or log.run is None or not _has(line, END):
             raise BrokenInput(f"{path}, line {number}: this is no log of a run of this version; move the file away to begin a new log.")
-        found.seconds = max(found.seconds, float(line["seconds"]))
-    return found
+        log.seconds = max(log.seconds, float(line["seconds"]))
+    return log
 
 
 def _has(line: Mapping[str, Any], kinds: Mapping[str, tuple[type, ...]]) -> bool:
-    return all(type(line.get(name)) in kind for name, kind in kinds.items())
+    found = {name: line.get(name) for name in kinds}
+    numbers = (value for value in found.values() if isinstance(value, int | float))
+    return all(type(found[name]) in kind for name, kind in kinds.items()) and all(-LARGEST <= value <= LARGEST for value in numbers)
+
+
+def _measured(line: Mapping[str, Any]) -> dict[str, tuple[type, ...]]:
+    return {name: NUMBER for name in MEASURES if line.get(name) is not None}
 
 
 def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -63,7 +72,7 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in enumerate(lines, start=1):
         try:
             value = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             value = None
         if not isinstance(value, dict):
             raise BrokenInput(f"{path}, line {number}: this is no JSON object; move the file away to begin a new log.")
@@ -71,24 +80,24 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def add(points: list[Point], point: Point) -> int:
-    """Put a point at the end, or into the one of the same step and part, if that is there; its place."""
-    for place in range(len(points) - 1, -1, -1):
-        if points[place]["part"] == point["part"]:
-            if points[place]["step"] == point["step"]:
-                points[place] = points[place] | point
-                return place
+    """Append a point, or merge it into the point of the same step and part; return its index."""
+    for index in range(len(points) - 1, -1, -1):
+        if points[index]["part"] == point["part"]:
+            if points[index]["step"] == point["step"]:
+                points[index] = points[index] | point
+                return index
             break  # the steps of a part rise
     points.append(point)
     return len(points) - 1
 
 
 def write(path: Path, run: Mapping[str, Any], points: Sequence[Point]) -> None:
-    """Begin the log anew with these points. Raises StorageError."""
+    """Rewrite the log with these points. Raises StorageError."""
     write_whole(path, "".join([_line("run", {"version": VERSION, **run}), *(_line("point", point) for point in points)]))
 
 
 def append(path: Path, kind: str, line: Mapping[str, Any]) -> None:
-    """One more line: a ``point``, or the ``end`` of a session. Raises StorageError."""
+    """Append a line: a ``point``, or the ``end`` of a session. Raises StorageError."""
     with storage_errors(path), path.open("ab", buffering=0) as file:
         file.write(_line(kind, line).encode("utf-8", "backslashreplace"))
 

@@ -1,11 +1,11 @@
-"""The tables of the record of runs. Imported where SQLAlchemy is known to be there."""
+"""The tables of the record of runs. Import it only where SQLAlchemy is installed."""
 
 from __future__ import annotations
 
 from sqlalchemy import JSON, BigInteger, Column, Double, ForeignKey, Integer, MetaData, String, Table, Text
 
 VERSION = 1
-"""Raised whenever an older kgqa cannot read the tables any more."""
+"""Raised whenever an older kgqa could no longer read the tables."""
 NAME_LIMIT = 200
 SHORT = String(NAME_LIMIT)
 METADATA = MetaData()
@@ -37,7 +37,7 @@ RUN = Table(
     Column("score", Double),
     Column("score_step", Integer),
 )
-"""A row for each run; the times are seconds since 1970, UTC. What a column means is said in ``RecordedRun``."""
+"""A row per run; times are seconds since 1970, UTC. ``RecordedRun`` explains the columns."""
 POINT = Table(
     "point",
     METADATA,
@@ -51,5 +51,4 @@ POINT = Table(
     Column("examples_per_second", Double),
     Column("more", JSON, nullable=False),
 )
-"""A row for each point of a run's curve, in their order."""
-MEASURES = ("loss", "score", "examples_per_second")
+"""A row per point of a run's curve, in order."""

@@ -1,4 +1,4 @@
-"""A user's Ctrl-C, and the system's request to end, at the end of a step: so that what is saved is whole."""
+"""Defer a user's Ctrl-C, or the system's request to end, to the end of a step, so that the saved state is consistent."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import Any
 from kgqa.stop import NUMBERS, STOP
 
 
-class Asked(Exception):
-    """Raised between two batches where somebody has asked that the run ends."""
+class StopRequested(Exception):
+    """Raised between two batches after a request to end the run."""
 
 
 class Stopping:
-    """Within it the first signal is noted, and the second one acts as it would have. Elsewhere than in the main thread nothing changes."""
+    """Within it the first signal is noted, and the second has its usual effect. Outside the main thread nothing changes."""
 
     def __init__(self) -> None:
-        """Nobody has asked yet."""
-        self.asked = False
-        self._before: dict[int, Any] = {}
+        """No signal has been received yet."""
+        self.is_requested = False
+        self._handlers: dict[int, Any] = {}
 
     def __enter__(self) -> Stopping:
-        """Note signals from now on, if this is the main thread."""
+        """Start noting signals, in the main thread."""
         if threading.current_thread() is threading.main_thread():
-            heard = (number for number in NUMBERS if signal.getsignal(number) != signal.SIG_IGN)  # as nohup has it
-            self._before = {number: signal.signal(number, self._note) for number in heard}
+            signals = (number for number in NUMBERS if signal.getsignal(number) != signal.SIG_IGN)  # as nohup has it
+            self._handlers = {number: signal.signal(number, self._note) for number in signals}
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -34,10 +34,10 @@ class Stopping:
         self._put_back()
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        self.asked, STOP.number = True, number
+        self.is_requested, STOP.number = True, number
         self._put_back()
 
     def _put_back(self) -> None:
-        while self._before:
-            number, handler = self._before.popitem()
+        while self._handlers:
+            number, handler = self._handlers.popitem()
             signal.signal(number, handler)

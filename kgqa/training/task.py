@@ -1,4 +1,4 @@
-"""What the loop asks of a network: how questions become tensors, what to lower, and what the network says about a question."""
+"""What the loop needs from a network: questions as tensors, the loss to minimise, and predictions."""
 
 from __future__ import annotations
 
@@ -16,33 +16,35 @@ if TYPE_CHECKING:
 Batch: TypeAlias = "Mapping[str, torch.Tensor]"
 
 TOKENS = "tokens"
-"""The column of an example's length in tokens, int32: what it costs in a network."""
+"""Column of an example's length in tokens, int32; its cost in a network."""
 FAULT = "fault"
-"""The column that says in a sentence why an example cannot be learned from, null where it can."""
+"""Column with a sentence that says why an example cannot be learned from; null if it can."""
 ID = "id"
 
 
 class Task(Protocol):
-    """One network with one thing to learn."""
+    """One network with one objective."""
 
     network: torch.nn.Module
     encoding: str
-    """The key of everything that :meth:`encode` depends on but the questions: tokenizer, vocabulary, lengths, what is hidden."""
+    """Hash of everything that :meth:`encode` depends on, except the questions: tokenizer, vocabulary, lengths, hidden parts."""
 
     def encode(self, instances: Sequence[Instance]) -> pa.RecordBatch:
-        """A row for each Instance, in order, with at least the columns ``ID``, ``TOKENS`` and ``FAULT``; labels only where it has them."""
+        """One row per Instance, in order, with at least the columns ``ID``, ``TOKENS`` and ``FAULT``. Labels are present only if the
+        Instance has them.
+        """
 
     def collate(self, examples: pa.Table) -> Batch:
-        """Tensors on the CPU, of some rows of what :meth:`encode` gave."""
+        """Tensors on the CPU, from some rows of :meth:`encode`."""
 
     def losses(self, batch: Batch) -> torch.Tensor:
-        """What is to be lowered, one for each example, float32; the tensors are where the network is."""
+        """The loss of each example, float32 (examples); the tensors are on the network's device."""
 
     def read(self, batch: Batch) -> Sequence[Any]:
-        """What the network finds in each example: small, without texts. Called without gradients."""
+        """The network's reading of each example: small, without texts. Called without gradients."""
 
     def answer(self, instance: Instance, reading: Any) -> Prediction:
-        """What it found, in words."""
+        """The prediction that a reading stands for."""
 
     def score(self, instance: Instance, prediction: Prediction) -> float:
-        """How good that is, from 0 to 1, or NaN where it says nothing; its mean over the dev split decides which weights are kept."""
+        """The quality of a prediction from 0 to 1, or NaN if it does not count; the mean over the dev split selects the weights."""

@@ -1,4 +1,7 @@
-"""What finds candidates and chains: the compiled kernel, or Cypher in the store. Both give the same arrays."""
+"""The graph of documents and entities, and the protocol of a search in it.
+
+The compiled kernel and Cypher queries in the store implement the protocol and return the same arrays.
+"""
 
 from __future__ import annotations
 
@@ -12,70 +15,96 @@ from kgqa.arrays.rows import Adjacency, IntArray, Offsets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Graph:
+    """The bipartite graph of documents and entities, as adjacency rows over the entity and document tables."""
+
+    documents_of: Adjacency
+    """Entity → the documents that a chain may enter from it."""
+    entities_of: Adjacency
+    """Document → the entities that a chain may leave it to."""
+
+    @property
+    def entities(self) -> int:
+        """Number of entities, isolated ones included."""
+        return len(self.documents_of.offsets) - 1
+
+    @property
+    def documents(self) -> int:
+        """Number of documents, isolated ones included."""
+        return len(self.entities_of.offsets) - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Searches:
-    """What is searched for; one entry a query, ordered by head."""
+    """A batch of queries, one entry each, ordered by head: rows of the entity and relation tables."""
 
     heads: IntArray
     relations: IntArray
     answers: IntArray
 
     def part(self, first: int, last: int) -> Searches:
-        """The queries from ``first`` to before ``last``."""
+        """The queries ``first`` to ``last - 1``."""
         return Searches(heads=self.heads[first:last], relations=self.relations[first:last], answers=self.answers[first:last])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndPoints:
-    """Who may be a candidate of whom."""
+    """The entities that may be candidates of a query (Welbl et al. 2018, section 2.1)."""
 
     roles: Adjacency
-    """Entity → the relations whose end point it is."""
+    """Entity → the relations for which it is an end point."""
     fact_offsets: Offsets
-    """Head → where its facts begin in the two arrays below; other true objects of a query are no candidates."""
+    """Head → its first fact in the two arrays below. They exclude the other true objects of a query from its candidates."""
     fact_relations: IntArray
     fact_tails: IntArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reached:
-    """What the heads of some queries reach; without chains the last four arrays are empty."""
+    """The candidates that each query reaches; if no chains are requested, the last four arrays are empty."""
 
     counts: IntArray
-    """Candidates per query; 0 where the answer is not reached."""
+    """Number of candidates per query; 0 if the answer is not reached."""
     candidates: IntArray
-    """Ascending within a query."""
+    """Entities of all queries, ascending within a query."""
     lengths: IntArray
-    """Nodes of the chain of each candidate."""
+    """Number of nodes on the chain of each candidate."""
     nodes: IntArray
     """Entity, document, entity, …, from head to candidate."""
     document_counts: IntArray
-    """Documents on the chains of each query."""
+    """Number of documents on the chains of each query."""
     documents: IntArray
-    """Ascending within a query."""
+    """Documents of all queries, ascending within a query."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chains:
-    """Chains to given candidates: shorter ones first, then by the rows of the nodes read from the candidate back to the head."""
+    """Chains to given candidates: shorter ones first, then ordered by their nodes, read from the candidate back to the head."""
 
     counts: IntArray
     """Number of chains for each candidate."""
     lengths: IntArray
     """Number of nodes for each chain."""
     nodes: IntArray
+    """Entity, document, entity, …, of all chains."""
 
 
 class Traversal(Protocol):
     """Breadth-first search from the heads of queries over chains of documents."""
 
     batch: int
-    """Queries that are worth one call."""
+    """Number of queries to pass in one call."""
     concurrent: bool
-    """Whether several threads may call it at the same time."""
+    """Whether several threads may search at the same time."""
 
     def reach(self, searches: Searches, ends: EndPoints, *, with_chains: bool) -> Reached:
-        """For each query the end points that its head reaches, and the breadth-first tree's chain to each: of the shortest chains the one
-        that comes first by the rows of its nodes."""
+        """Find the candidates of each query, and with ``with_chains`` one chain to each.
+
+        That chain is the one of the breadth-first tree: the first of the shortest chains, ordered by their nodes.
+        """
 
     def chains(self, heads: IntArray, offsets: npt.NDArray[np.int64], candidates: IntArray, *, longer: bool, limit: int) -> Chains:
-        """All shortest (``longer``: all simple) chains from each head to ``candidates[offsets[q]:offsets[q + 1]]``, ``limit`` of each."""
+        """All shortest chains from head ``q`` to ``candidates[offsets[q]:offsets[q + 1]]``, at most ``limit`` for each candidate.
+
+        With ``longer``: all simple chains.
+        """

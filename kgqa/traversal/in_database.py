@@ -1,4 +1,4 @@
-"""The same search as Cypher in the store, a call per head and length: slower by far, and independent of kernel and projection."""
+"""The search as Cypher queries in the store, one call per head and length: much slower, but independent of kernel and projection."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from kgqa.traversal.base import Chains, EndPoints, Reached, Searches
 
 
 class InDatabase:
-    """:class:`~kgqa.traversal.base.Traversal` by a domain's queries: the first of each kind for one document, the second for two.
+    """:class:`~kgqa.traversal.base.Traversal` by a domain's queries: the n-th query of each kind finds chains of n documents.
 
-    A candidates query takes ``entity`` and returns ``candidate``; a chains query takes ``entity`` and ``candidates`` and returns
-    ``candidate, document_1, entity_1, document_2, …``. Memory: the chains of 64 queries.
+    A candidates query has the parameter ``entity`` and returns ``candidate``. A chains query has the parameters ``entity`` and
+    ``candidates`` and returns ``candidate, document_1, entity_1, document_2, …``. Memory: the chains of 64 queries.
     """
 
     batch = 64
@@ -32,7 +32,7 @@ class InDatabase:
     def __init__(
         self, store: GraphStore, candidates: Sequence[Query], chains: Sequence[Query], *, entities: pa.Table, documents: pa.Table
     ) -> None:
-        """Search ``store``; the tables say which row an id has. Raises QueryError for a user's query that does more than to read."""
+        """Search ``store``; the tables map ids to rows. Raises QueryError for a user's query that does not only read."""
         for query in (*candidates, *chains):
             if query.own:
                 check_own_query(query)
@@ -54,9 +54,9 @@ class InDatabase:
                 documents=none,
             )
         pairs = paired(np.repeat(searches.heads, counts), candidates.targets)
-        found = self._chains_of(np.unique(pairs), longer=False)
-        found = found.take(np.lexsort([*_columns(found.nodes), found.pairs]))
-        tree = found.take(np.searchsorted(found.pairs, pairs))
+        chains = self._chains_of(np.unique(pairs), longer=False)
+        chains = chains.take(np.lexsort([*_columns(chains.nodes), chains.pairs]))
+        tree = chains.take(np.searchsorted(chains.pairs, pairs))
         documents = tree.nodes[:, 1::2]
         query = np.repeat(np.arange(len(counts)), counts)
         chained = Adjacency.from_pairs(np.repeat(query, documents.shape[1])[documents.ravel() >= 0], documents[documents >= 0], len(counts))
@@ -68,43 +68,44 @@ class InDatabase:
     def chains(self, heads: IntArray, offsets: npt.NDArray[np.int64], candidates: IntArray, *, longer: bool, limit: int) -> Chains:
         """Implements :meth:`Traversal.chains <kgqa.traversal.base.Traversal.chains>` with queries."""
         pairs = paired(np.repeat(heads, np.diff(offsets)), candidates)
-        found = self._chains_of(np.unique(pairs), longer=longer)
-        found = found.take(np.lexsort([*_columns(_from_the_end(found)), found.lengths, found.pairs]))
-        first, last = (np.searchsorted(found.pairs, pairs, side) for side in ("left", "right"))
+        all_chains = self._chains_of(np.unique(pairs), longer=longer)
+        all_chains = all_chains.take(np.lexsort([*_columns(_from_the_end(all_chains)), all_chains.lengths, all_chains.pairs]))
+        first, last = (np.searchsorted(all_chains.pairs, pairs, side) for side in ("left", "right"))
         counts = np.minimum(last - first, limit)
-        chosen = found.take(spread(first, counts))
-        return Chains(counts=counts.astype(np.int32), lengths=chosen.lengths, nodes=chosen.nodes[chosen.nodes >= 0])
+        selected = all_chains.take(spread(first, counts))
+        return Chains(counts=counts.astype(np.int32), lengths=selected.lengths, nodes=selected.nodes[selected.nodes >= 0])
 
     def _reached(self, heads: IntArray) -> Adjacency:
-        """For each of ``heads`` (ascending) the entities that it reaches."""
+        """The entities that each of ``heads`` (ascending) reaches, one row a head."""
         distinct, place = np.unique(heads, return_inverse=True)
-        found = [
+        numbered_rows = [
             (number, self._store.run(query, {"entity": self._entities[head].as_py()})["candidate"])
             for number, head in enumerate(distinct)
             for query in self._candidates
         ]
-        sources = np.repeat([number for number, _ in found], [len(ids) for _, ids in found])
-        targets = _rows([ids for _, ids in found], self._entities)
+        sources = np.repeat([number for number, _ in numbered_rows], [len(ids) for _, ids in numbered_rows])
+        targets = _rows([ids for _, ids in numbered_rows], self._entities)
         return Adjacency.from_pairs(sources.astype(np.int64), targets, len(distinct)).take(place)
 
     def _chains_of(self, pairs: Offsets, *, longer: bool) -> _Found:
-        """The shortest chains, or all, of pairs of head and candidate, which are ascending."""
+        """The shortest chains (``longer``: all) of ``pairs``, ascending and distinct numbers of head and candidate."""
         tables: list[list[tuple[int, pa.Table]]] = [[] for _ in self._chains]
         bounds = np.flatnonzero(np.diff(pairs >> 32, prepend=-1, append=-1))
         for first, last in pairwise(bounds):
             head = int(pairs[first] >> 32)
-            left = self._entities.take(pa.array(pairs[first:last] & 0xFFFFFFFF)).to_pylist()
-            for query, found in zip(self._chains, tables, strict=True):
-                rows = self._store.run(query, {"entity": self._entities[head].as_py(), "candidates": left}) if left else None
+            unreached = self._entities.take(pa.array(pairs[first:last] & 0xFFFFFFFF)).to_pylist()
+            # Queries run from short chains to long ones; if only shortest chains are wanted, a candidate is reached once.
+            for query, found_rows in zip(self._chains, tables, strict=True):
+                rows = self._store.run(query, {"entity": self._entities[head].as_py(), "candidates": unreached}) if unreached else None
                 if rows is not None and rows.num_rows:
-                    found.append((head, rows))
+                    found_rows.append((head, rows))
                     reached = set() if longer else set(rows["candidate"].to_pylist())
-                    left = [candidate for candidate in left if candidate not in reached]
+                    unreached = [candidate for candidate in unreached if candidate not in reached]
         width = 2 * len(self._chains) + 1
-        return _Found.together([self._numbered(found, width) for found in tables])
+        return _Found.together([self._numbered(found_rows, width) for found_rows in tables])
 
     def _numbered(self, tables: list[tuple[int, pa.Table]], width: int) -> _Found:
-        """Chains of one length as rows of the tables."""
+        """The chains of one length: ids become rows of the entity and document tables, padded with -1 to ``width`` nodes."""
         if not tables:
             return _Found(pairs=np.zeros(0, np.int64), lengths=np.zeros(0, np.int32), nodes=np.zeros((0, width), np.int32))
         rows = pa.concat_tables([table for _, table in tables])
@@ -119,13 +120,13 @@ class InDatabase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
-    """Chains, one a row."""
+    """Chains, one per row."""
 
     pairs: Offsets
     """Head and candidate in one number."""
     lengths: IntArray
     nodes: IntArray
-    """From the head on; -1 after the end."""
+    """Shape (chains, width): entity, document, entity, …, from the head; -1 after the end."""
 
     def take(self, rows: npt.NDArray[np.integer]) -> _Found:
         return _Found(pairs=self.pairs[rows], lengths=self.lengths[rows], nodes=self.nodes[rows])
@@ -136,34 +137,39 @@ class _Found:
 
 
 def _end_points(searches: Searches, reached: Adjacency, ends: EndPoints) -> Adjacency:
-    """Of what each query's head reaches, its candidates: the kernel's rule, on all queries of a batch."""
+    """The candidates among the entities that each query reaches; the same rule as in the kernel, for all queries of a batch at once."""
     query, entity = reached.sources(), reached.targets
     is_answer = entity == searches.answers[query]
     first, last = ends.fact_offsets[searches.heads], ends.fact_offsets[searches.heads + 1]
-    asked, facts = np.repeat(np.arange(len(first)), last - first), spread(first, last - first)
-    same = ends.fact_relations[facts] == searches.relations[asked]
-    true = np.isin(paired(query, entity), paired(asked[same], ends.fact_tails[facts[same]]))
-    kept = is_answer | (ends.roles.contains(entity, searches.relations[query]) & ~true)
+    queries, facts = np.repeat(np.arange(len(first)), last - first), spread(first, last - first)
+    # A fact with the query's head and relation makes its tail true as well, so only the answer itself stays of them.
+    same_relation = ends.fact_relations[facts] == searches.relations[queries]
+    true = np.isin(paired(query, entity), paired(queries[same_relation], ends.fact_tails[facts[same_relation]]))
+    mask = is_answer | (ends.roles.contains(entity, searches.relations[query]) & ~true)
     answered = np.bincount(query, is_answer, minlength=len(searches.heads)) > 0
-    return reached.keep(kept & answered[query])
+    return reached.keep(mask & answered[query])
 
 
-def _from_the_end(found: _Found) -> IntArray:
-    """The nodes of each chain backwards; -1 after the head."""
-    places = found.lengths[:, None] - 1 - np.arange(found.nodes.shape[1])
-    backwards: IntArray = np.where(places >= 0, np.take_along_axis(found.nodes, np.maximum(places, 0), axis=1), -1)
+def _from_the_end(chains: _Found) -> IntArray:
+    """The nodes of each chain in reverse order, -1 after the head; shape (chains, width)."""
+    places = chains.lengths[:, None] - 1 - np.arange(chains.nodes.shape[1])
+    backwards: IntArray = np.where(places >= 0, np.take_along_axis(chains.nodes, np.maximum(places, 0), axis=1), -1)
     return backwards
 
 
 def _columns(nodes: IntArray) -> list[npt.NDArray[np.integer]]:
-    """The columns in the order in which ``lexsort`` takes them: the first one decides, so it comes last."""
+    """The columns as keys for ``lexsort``, which sorts by its last key first.
+
+    >>> [column.tolist() for column in _columns(np.array([[1, 2], [3, 4]]))]
+    [[2, 4], [1, 3]]
+    """
     return list(nodes.T[::-1])
 
 
-def _rows(ids: list[pa.ChunkedArray], known: pa.Array) -> IntArray:
-    """The row of each id, all columns of ``ids`` one after the other."""
+def _rows(ids: list[pa.ChunkedArray], ids_of_table: pa.Array) -> IntArray:
+    """The row of each id in ``ids_of_table``; the columns of ``ids`` are concatenated. Raises StoreError for an unknown id."""
     together = pa.chunked_array([chunk for column in ids for chunk in column.chunks], pa.string())
-    rows = pc.index_in(together, known)
+    rows = pc.index_in(together, ids_of_table)
     if rows.null_count:
         stranger = together.filter(pc.is_null(rows))[0].as_py()
         raise StoreError(

@@ -1,6 +1,6 @@
-"""Breadth-first search over the bipartite graph, compiled; ``tests/traversal/oracle.py`` says the same in plain Python.
+"""Breadth-first search in the bipartite graph, compiled; ``tests/traversal/oracle.py`` is the same search in plain Python.
 
-Everything here works on rows of the entity and document tables, without the interpreter lock, on one batch of queries at a time.
+All arrays hold rows of the entity and document tables. A call processes one batch of queries and releases the interpreter lock.
 """
 
 from __future__ import annotations
@@ -10,12 +10,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from kgqa.arrays.growth import grown
-from kgqa.arrays.kernel import kernel
+from kgqa.arrays.kernel import grown, kernel
 from kgqa.arrays.rows import Adjacency, IntArray
 from kgqa.arrays.search import row_holds
-from kgqa.traversal.base import Chains, EndPoints, Reached, Searches
-from kgqa.traversal.graph import Graph
+from kgqa.traversal.base import Chains, EndPoints, Graph, Reached, Searches
 
 
 @kernel
@@ -23,13 +21,14 @@ def breadth_first(  # type: ignore[no-untyped-def]
     document_offsets, document_targets, entity_offsets, entity_targets, closed, start, max_documents,
     order, entity_depth, entity_parent, document_depth, document_parent, entity_stamp, document_stamp, stamp,
 ):  # fmt: skip
-    """Visit the entities that ``start`` reaches over at most ``max_documents`` documents; return how many, ``start`` included.
+    """Visit the entities that ``start`` reaches over at most ``max_documents`` documents; return their number, ``start`` included.
 
-    No chain leads on from an entity for which ``closed`` holds, unless it is ``start``.
-    ``order`` (int32, entities) lists them as visited; ``entity_parent`` holds the document through which an entity was first seen,
-    ``document_parent`` the entity through which a document was; both depths count documents. As rows are sorted, the first parent lies on
-    the lexicographically smallest shortest chain. ``*_stamp`` hold the query that saw a node last, so that nothing is cleared between
-    queries. O(edges visited), no allocation.
+    No chain leads through a ``closed`` entity (bool, entities), except from ``start`` itself.
+
+    Output arrays: ``order`` (int32, entities) lists the entities as visited. ``entity_parent`` is the document through which an entity was
+    first seen, ``document_parent`` the entity through which a document was; both depths count documents. Rows are sorted, so the first
+    parent lies on the lexicographically smallest shortest chain. The ``*_stamp`` arrays hold the last query that saw a node, so that
+    nothing has to be cleared between queries. O(edges visited), no allocation.
     """
     order[0] = start
     entity_stamp[start] = stamp
@@ -39,6 +38,7 @@ def breadth_first(  # type: ignore[no-untyped-def]
     while at < count:
         entity = order[at]
         at += 1
+        # Entities are visited by depth, so the search ends at the first one that is too deep.
         depth = entity_depth[entity] + 1
         if depth > max_documents:
             break
@@ -67,21 +67,25 @@ def find_candidates(  # type: ignore[no-untyped-def]
     document_offsets, document_targets, entity_offsets, entity_targets, closed, max_documents,
     heads, relations, answers, role_offsets, roles, fact_offsets, fact_relations, fact_tails, with_chains,
 ):  # fmt: skip
-    """For each query the end points that its head reaches, and the breadth-first tree's chain to each.
+    """Find the candidates of each query, and the chain of the breadth-first tree to each of them.
 
-    ``heads`` (ascending), ``relations``, ``answers``: int32, one entry a query. Entity e is an end point of relation r if r is in
-    ``roles[role_offsets[e]:role_offsets[e + 1]]`` (sorted); not if it is the head, nor another true object of the query: ``fact_relations``
-    and ``fact_tails`` list the head's facts. The answer is always an end point. Returns ``reached`` (bool, whether the answer is),
-    ``counts`` (int32, candidates per query), ``candidates`` (int32, ascending within a query; none where the answer is not reached),
-    ``lengths`` (int32, nodes of the chain of each candidate), ``nodes`` (int32: entity, document, entity, …), ``document_counts`` and
-    ``chained`` (int32: the documents on the chains of each query, ascending); the last four are empty without chains. One search per
-    distinct head.
+    Input: ``heads`` (ascending), ``relations``, ``answers``: int32, one entry per query. Entity e is an end point of relation r if r is in
+    ``roles[role_offsets[e]:role_offsets[e + 1]]`` (sorted). The answer is always a candidate. The head is never one, nor are the other true
+    objects of the query, which ``fact_relations`` and ``fact_tails`` list (facts by head).
+
+    Output, all int32 except ``reached``:
+    - ``reached`` (bool, queries): whether the head reaches the answer;
+    - ``counts`` (queries) and ``candidates``: the candidates, ascending within a query; none if the answer is not reached;
+    - ``lengths`` (candidates) and ``nodes``: the chain to each candidate: entity, document, entity, …;
+    - ``document_counts`` (queries) and ``chained``: the documents on the chains of each query, ascending.
+
+    Without ``with_chains`` the last four are empty. One search per distinct head.
     """
     entities, documents = len(document_offsets) - 1, len(entity_offsets) - 1
     order, entity_depth, entity_parent = np.empty(entities, np.int32), np.empty(entities, np.int32), np.empty(entities, np.int32)
     document_depth, document_parent = np.empty(documents, np.int32), np.empty(documents, np.int32)
     entity_stamp, document_stamp = np.full(entities, -1, np.int32), np.full(documents, -1, np.int32)
-    excluded, wanted = np.full(entities, -1, np.int32), np.empty(entities, np.int32)
+    excluded, end_points = np.full(entities, -1, np.int32), np.empty(entities, np.int32)
     chained_stamp, chained, document_count = np.full(documents, -1, np.int32), np.empty(1024, np.int32), 0
     queries = len(heads)
     reached, counts = np.zeros(queries, np.bool_), np.zeros(queries, np.int32)
@@ -90,6 +94,7 @@ def find_candidates(  # type: ignore[no-untyped-def]
     candidate_count, node_count, visited = 0, 0, 0
     for query in range(queries):
         head, relation, answer = heads[query], relations[query], answers[query]
+        # Queries are ordered by head, so one search serves all queries with the same head.
         if query == 0 or heads[query - 1] != head:
             visited = breadth_first(
                 document_offsets, document_targets, entity_offsets, entity_targets, closed, head, max_documents,
@@ -99,22 +104,24 @@ def find_candidates(  # type: ignore[no-untyped-def]
         if entity_stamp[answer] != stamp or answer == head:
             continue
         reached[query] = True
+        # Other objects of the same head and relation are true as well, so they are excluded.
         for i in range(fact_offsets[head], fact_offsets[head + 1]):
             if fact_relations[i] == relation:
                 excluded[fact_tails[i]] = query
-        found = 0
+        reached_count = 0
         for i in range(1, visited):
             entity = order[i]
             if entity == answer or (excluded[entity] != query and row_holds(role_offsets, roles, entity, relation)):
-                wanted[found] = entity
-                found += 1
-        counts[query] = found
-        if candidate_count + found > len(candidates):
-            candidates, lengths = grown(candidates, candidate_count + found), grown(lengths, candidate_count + found)
-        candidates[candidate_count : candidate_count + found] = np.sort(wanted[:found])
+                end_points[reached_count] = entity
+                reached_count += 1
+        counts[query] = reached_count
+        if candidate_count + reached_count > len(candidates):
+            candidates, lengths = grown(candidates, candidate_count + reached_count), grown(lengths, candidate_count + reached_count)
+        candidates[candidate_count : candidate_count + reached_count] = np.sort(end_points[:reached_count])
         if with_chains:
+            # Follow the parents from each candidate back to the head, and fill its chain from the end.
             first_document = document_count
-            for i in range(candidate_count, candidate_count + found):
+            for i in range(candidate_count, candidate_count + reached_count):
                 length = 2 * entity_depth[candidates[i]] + 1
                 lengths[i] = length
                 if node_count + length > len(nodes):
@@ -135,7 +142,7 @@ def find_candidates(  # type: ignore[no-untyped-def]
                 node_count += length
             chained[first_document:document_count].sort()
             document_counts[query] = document_count - first_document
-        candidate_count += found
+        candidate_count += reached_count
     lengths = lengths[: candidate_count if with_chains else 0].copy()
     chained = chained[:document_count].copy()
     return reached, counts, candidates[:candidate_count].copy(), lengths, nodes[:node_count].copy(), document_counts, chained
@@ -146,12 +153,14 @@ def naming_rows(  # type: ignore[no-untyped-def]
     document_offsets, document_targets, entity_offsets, entity_targets, order, visited, document_parent, document_stamp, stamp,
     begin, end, documents, naming,
 ):  # fmt: skip
-    """After :func:`breadth_first`: which of the documents that it saw lead to each entity that it saw.
+    """Collect the visited documents that lead to each visited entity, after :func:`breadth_first`.
 
-    Those of entity e are ``naming[begin[e]:end[e]]`` (ascending) afterwards; returns ``naming``, which grows. ``documents`` (int32, all
-    documents) is room to work in. A hub is named in a share of all documents, but in few that one search sees. O(edges visited).
+    Writes those of entity e to ``naming[begin[e]:end[e]]`` (ascending) and returns ``naming``, which may have grown. ``documents`` (int32,
+    all documents) is scratch space. This is cheaper than the full rows: a hub occurs in many documents, but one search visits few of them.
+    O(edges visited).
     """
     count, need = 0, 0
+    # The visited documents are those whose parent is a visited entity; each has one parent, so each is collected once.
     for at in range(visited):
         entity = order[at]
         end[entity] = 0
@@ -161,6 +170,7 @@ def naming_rows(  # type: ignore[no-untyped-def]
                 documents[count] = document
                 count += 1
     documents[:count].sort()
+    # A counting sort of the edges by entity: count, turn counts into bounds, then place. Documents stay in ascending order.
     for i in range(count):
         for j in range(entity_offsets[documents[i]], entity_offsets[documents[i] + 1]):
             end[entity_targets[j]] += 1
@@ -183,13 +193,14 @@ def find_chains(  # type: ignore[no-untyped-def]
     document_offsets, document_targets, entity_offsets, entity_targets, closed,
     leading_offsets, leading_targets, max_documents, heads, offsets, candidates, longer, limit,
 ):  # fmt: skip
-    """All shortest chains (or, if ``longer``, all simple chains) from each head to each of its candidates, at most ``limit`` of each.
+    """Find all shortest chains (``longer``: all simple chains) from each head to each of its candidates, at most ``limit`` per candidate.
 
-    ``candidates[offsets[q]:offsets[q + 1]]`` belong to ``heads[q]``. The ``leading`` rows say which entities lead to a document: chains
-    are grown backwards from the candidate, over what the search from the head saw, and because a node that is deeper than its place allows
-    is never entered, hardly a step is wasted. Order: shorter first, then by the rows of the nodes read from the candidate back to the head.
-    Returns ``counts`` (int32, chains per candidate), ``lengths`` (int32, nodes per chain), ``nodes`` (int32).
+    The candidates of ``heads[q]`` are ``candidates[offsets[q]:offsets[q + 1]]``. The ``leading`` rows list the entities that lead to each
+    document. Chains are grown backwards from the candidate, through nodes that the search from the head visited. A node that lies too deep
+    for its place on the chain is skipped, so few steps lead to a dead end. Order: shorter chains first, then by their nodes, read from the
+    candidate back to the head. Returns ``counts`` (int32, chains per candidate), ``lengths`` (int32, nodes per chain), ``nodes`` (int32).
     """
+    # Scratch arrays for all searches, and output arrays that grow.
     entities, documents = len(document_offsets) - 1, len(entity_offsets) - 1
     order, entity_depth, entity_parent = np.empty(entities, np.int32), np.empty(entities, np.int32), np.empty(entities, np.int32)
     document_depth, document_parent = np.empty(documents, np.int32), np.empty(documents, np.int32)
@@ -217,13 +228,14 @@ def find_chains(  # type: ignore[no-untyped-def]
             candidate = candidates[index]
             if entity_stamp[candidate] != stamp or candidate == head:
                 continue
+            # Depth-first search for each length in turn. ``path`` is filled from its end, ``cursor`` holds the next neighbour to try.
             for hops in range(entity_depth[candidate], (max_documents if longer else entity_depth[candidate]) + 1):
                 top = 2 * hops
                 at = top
                 path[at] = candidate
                 cursor[at] = naming_begin[candidate]
                 while at <= top and counts[index] < limit:
-                    # Even places hold entities, odd ones documents; place p lies (p + 1) // 2 documents away from the head.
+                    # Even places hold entities, odd places documents; place p is (p + 1) // 2 documents away from the head.
                     node = path[at]
                     end = naming_end[node] if at % 2 == 0 else leading_offsets[node + 1]
                     if cursor[at] == end:
@@ -242,9 +254,10 @@ def find_chains(  # type: ignore[no-untyped-def]
                         or (closed[before] and place > 0)
                     ):
                         continue
+                    # Simple chains: entities are compared with entities, documents with documents, hence steps of two.
                     repeated = False
-                    for other in range(place + 2, top + 1, 2):
-                        repeated = repeated or path[other] == before
+                    for position in range(place + 2, top + 1, 2):
+                        repeated = repeated or path[position] == before
                     if repeated:
                         continue
                     path[place] = before
@@ -267,14 +280,14 @@ def find_chains(  # type: ignore[no-untyped-def]
 class Kernel:
     """:class:`~kgqa.traversal.base.Traversal` by the compiled search over adjacency arrays.
 
-    Memory: at most 32 bytes an entity and 16 a document for each call, beside the result.
+    Memory: at most 32 bytes per entity and 16 per document for each call, plus the result.
     """
 
     batch = 4096
     concurrent = True
 
     def __init__(self, graph: Graph, *, max_documents: int, closed: npt.NDArray[np.bool_] | None = None) -> None:
-        """Search ``graph`` over at most ``max_documents`` documents; no chain leads through an entity that is ``closed``, only to it."""
+        """Search ``graph`` for chains of at most ``max_documents`` documents; they may end at a ``closed`` entity, not go through it."""
         documents, entities = graph.documents_of, graph.entities_of
         closed = np.zeros(graph.entities, np.bool_) if closed is None else closed
         self._arrays = documents.offsets, documents.targets, entities.offsets, entities.targets, closed
@@ -302,5 +315,5 @@ class Kernel:
 
     @cached_property
     def _leading(self) -> Adjacency:
-        """Document → the entities that lead to it."""
+        """Document → the entities that a chain may enter it from."""
         return self._graph.documents_of.reversed(self._graph.documents)

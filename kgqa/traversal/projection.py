@@ -1,4 +1,4 @@
-"""The domain's projection queries, read once from the store, become the graph that is searched."""
+"""The projection: the domain's queries run once in the store, and their edges become the graph that is searched."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kgqa.sources.tables import arrow, frame
 from kgqa.store.base import GraphStore
 from kgqa.store.cypher import check_own_query
 from kgqa.store.queries import PLURALS, Query
-from kgqa.traversal.graph import Graph
+from kgqa.traversal.base import Graph
 
 ROLES = ("document_to_entity", "entity_to_document")
 
@@ -24,14 +24,15 @@ ROLES = ("document_to_entity", "entity_to_document")
 def project_edges(
     store: GraphStore, queries: Mapping[str, Query], settings: ProjectionSettings, *, advance: Callable[[int], None] | None = None
 ) -> pa.Table:
-    """All edges as a table ``direction, document, entity``, sorted and without repetition; ``advance`` is called after each query.
+    """All edges as a table ``direction, document, entity``, sorted and distinct; ``advance`` is called after each query.
 
-    Memory: three text columns of that length. A domain's own queries are checked before anything runs, and run within ``OWN_LIMITS``.
+    Raises EmptyResult if a direction has no edge, StoreError for a row without ids, and QueryError for a domain's own query that does not
+    only read. Own queries run within ``OWN_LIMITS``. Memory: three text columns of that length.
     """
     for name in (name for direction in ROLES for name in getattr(settings, direction)):
-        if queries[name].own:  # before any of them runs
+        if queries[name].own:  # check all queries before the first one runs
             check_own_query(queries[name])
-    found = []
+    edge_tables = []
     for direction in ROLES:
         parts = []
         for name in getattr(settings, direction):
@@ -41,18 +42,18 @@ def project_edges(
             parts.append(edges)
             if advance:
                 advance(1)
-        found.append(_once_each(arrow(pl.concat(parts)), direction))
-        if not found[-1].num_rows:
+        edge_tables.append(_once_each(arrow(pl.concat(parts)), direction))
+        if not edge_tables[-1].num_rows:
             names = ", ".join(getattr(settings, direction))
             raise EmptyResult(
                 f"the projection found no {direction.replace('_', ' ')} edge (queries: {names}), so nothing can be traversed; "
                 "check the linking rules and the documents."
             )
-    return pa.concat_tables(found)
+    return pa.concat_tables(edge_tables)
 
 
 def _once_each(edges: pa.Table, direction: str) -> pa.Table:
-    """The edges of one direction, sorted and each once, by the rank of their ids: to sort texts takes several times as long."""
+    """The distinct edges of one direction, sorted by the ranks of their ids: sorting the texts themselves is several times slower."""
     (documents, first), (entities, second) = (_ranked(edges[name]) for name in ("document", "entity"))
     pairs = distinct(paired(first, second))
     document, entity = documents.take(pa.array(pairs >> 32)), entities.take(pa.array(pairs & 0xFFFFFFFF))
@@ -60,7 +61,12 @@ def _once_each(edges: pa.Table, direction: str) -> pa.Table:
 
 
 def _ranked(ids: pa.ChunkedArray) -> tuple[pa.Array, IntArray]:
-    """The distinct ids, sorted by their UTF-8 bytes, and the place of each of ``ids`` among them."""
+    """The distinct ids, sorted by their UTF-8 bytes, and the rank of each of ``ids``.
+
+    >>> distinct_ids, rank = _ranked(pa.chunked_array([["b", "a", "b"]]))
+    >>> distinct_ids.to_pylist(), rank.tolist()
+    (['a', 'b'], [1, 0, 1])
+    """
     coded = ids.combine_chunks().dictionary_encode()
     order = pc.array_sort_indices(coded.dictionary).to_numpy()
     rank = np.empty(len(order), np.int32)
@@ -69,7 +75,7 @@ def _ranked(ids: pa.ChunkedArray) -> tuple[pa.Array, IntArray]:
 
 
 def _edges(rows: pl.DataFrame, query: str) -> pl.DataFrame:
-    """The rows of one query, an edge each; where it returns lists (``documents``, ``entities``), those of a row belong together."""
+    """The rows of one query as edges; lists of equal length (``documents``, ``entities``) in a row are paired element by element."""
     lists = [several for several in PLURALS if several in rows.columns]
     try:
         edges = rows.explode(lists).rename({several: PLURALS[several] for several in lists}) if lists else rows
@@ -81,7 +87,7 @@ def _edges(rows: pl.DataFrame, query: str) -> pl.DataFrame:
 
 
 def graph_from_edges(edges: pa.Table, entities: pa.Table, documents: pa.Table) -> Graph:
-    """Adjacency arrays over the rows of the ``entities`` and ``documents`` tables; raises StoreError for an id that they lack."""
+    """The graph over the rows of the ``entities`` and ``documents`` tables; raises StoreError for an unknown id."""
     document, entity = _rows(edges["document"], documents["id"], "document"), _rows(edges["entity"], entities["id"], "entity")
     out = pc.equal(edges["direction"], ROLES[0]).combine_chunks().to_numpy(zero_copy_only=False)
     return Graph(
@@ -90,9 +96,9 @@ def graph_from_edges(edges: pa.Table, entities: pa.Table, documents: pa.Table) -
     )
 
 
-def _rows(ids: pa.ChunkedArray, known: pa.ChunkedArray, what: str) -> IntArray:
-    rows = pc.index_in(ids, known)
+def _rows(ids: pa.ChunkedArray, table_ids: pa.ChunkedArray, kind: str) -> IntArray:
+    rows = pc.index_in(ids, table_ids)
     if rows.null_count:
         stranger = ids.filter(pc.is_null(rows))[0].as_py()
-        raise StoreError(f"a projection query returned the {what} id {stranger!r}, which is not in the tables; fix the query.")
+        raise StoreError(f"a projection query returned the {kind} id {stranger!r}, which is not in the tables; fix the query.")
     return rows.combine_chunks().to_numpy()  # type: ignore[no-any-return]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from kgqa.arrays.growth import grown
+from kgqa.arrays.kernel import grown
 
 
 @pytest.mark.parametrize("shape", [(), (4,)])

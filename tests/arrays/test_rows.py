@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from kgqa.arrays.rows import Adjacency, Rows, distinct, spread
 from kgqa.errors import InputError
-from kgqa.traversal.graph import Graph
+from kgqa.traversal.base import Graph
 
 ROWS, COLUMNS = 7, 9
 PAIRS = st.lists(st.tuples(st.integers(0, ROWS - 1), st.integers(0, COLUMNS - 1)), max_size=40)

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.contrast import MADE, PARAGRAPHS, main, synthetic
 from kgqa.recipes.contrasts.transforms import Settings
-from kgqa.recipes.rejection import Rejection
+from kgqa.runs.funnel import Rejection
 
 
 @pytest.mark.slow
@@ -22,7 +22,7 @@ def test_every_contrast_takes_every_synthetic_question(kind: str, facts: int) ->
     for instance in instances:
         made = make(instance)
         assert not isinstance(made, Rejection)
-        assert settings.broken(instance, made) == []
+        assert settings.faults(instance, made) == []
 
 
 def test_the_section_has_a_row_for_every_contrast() -> None:

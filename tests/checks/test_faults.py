@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from kgqa.checks import CHECKS
 from kgqa.checks.findings import EXAMPLES, Finding
-from kgqa.checks.owned_faults import LIMIT, OWNERS, listed
+from kgqa.checks.owned_faults import LIMIT, OWNERS, join_faults
 from kgqa.checks.result import Audit
 from kgqa.cli.audit import audit as command
 from kgqa.commands.audit import audit
@@ -112,10 +112,10 @@ def test_a_set_in_which_all_is_wrong_everywhere_has_a_short_report_of_text(clean
 
 
 def test_what_has_no_room_is_counted() -> None:
-    assert listed([]) == ""
-    assert listed(["a", "b"]) == "a; b"
-    assert listed(["x" * 300, "y" * 200, "z"]) == "x" * 300 + "; and 2 more"
-    assert listed(["x" * 1000, "y"]) == "x" * LIMIT + "…; and 1 more"
+    assert join_faults([]) == ""
+    assert join_faults(["a", "b"]) == "a; b"
+    assert join_faults(["x" * 300, "y" * 200, "z"]) == "x" * 300 + "; and 2 more"
+    assert join_faults(["x" * 1000, "y"]) == "x" * LIMIT + "…; and 1 more"
 
 
 def sentences(text: str, starts: tuple[int, ...], supporting: tuple[int, ...] = ()) -> Paragraph:

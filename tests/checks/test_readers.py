@@ -296,17 +296,19 @@ def test_the_conditional_score_is_that_of_the_official_scorer() -> None:
         note = noted(instance, "dire")
         answer = next(each.answers[0] for each in questions if each.id == note["question"])
         gold.append(
-            dire.Instance(
+            dire.DiReGold(
                 question_id=note["question"], answer=answer, support=frozenset(), bipartition=note["bipartition"], sub_idx=note["sub_idx"]
             )
         )
         parts.append(
-            dire.Prediction(
+            dire.DiRePrediction(
                 question_id=note["question"], answer=prediction.answer, paragraphs=frozenset(), sentences=frozenset(),
                 confidence=prediction.confidence, sub_idx=note["sub_idx"],
             )
         )  # fmt: skip
-    original = [dire.Prediction(question_id=each.id, answer=each.answer, paragraphs=frozenset(), sentences=frozenset()) for each in whole]
+    original = [
+        dire.DiRePrediction(question_id=each.id, answer=each.answer, paragraphs=frozenset(), sentences=frozenset()) for each in whole
+    ]
     theirs = dire.dire_probe(gold, parts, original=original).per_record[ANSWER]
     assert ours.tolist() == [theirs[each.id] for each in questions]
 

@@ -293,7 +293,7 @@ def test_a_source_of_ones_own_is_read(tmp_path: Path, cli: Cli) -> None:
     )
     assert outcome.status == 0, outcome.err
     assert "small domain" not in outcome.out
-    assert "not asked in this first try" in outcome.out
+    assert "not selected by --limit" in outcome.out
     for table in ("What was dropped, and why", "Shortcut baselines", "Time"):
         assert table in outcome.out
 

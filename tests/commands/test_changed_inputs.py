@@ -13,7 +13,7 @@ import pytest
 import kgqa
 from kgqa.errors import InputChanged
 from kgqa.formats import question_set
-from kgqa.runs.watch import Watch
+from kgqa.runs.files import Watch
 from tests.contents import leftovers
 from tests.recipes.musique.test_writers import composed
 from tests.small_questions import questions, write_set, write_toml

@@ -136,8 +136,8 @@ def test_every_question_is_transformed_or_rejected_with_a_reason(kind: str, data
 def test_what_breaks_its_invariant_is_left_out_and_counted(
     kind: str, dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    id, whole = "d0" if kind == "adversarial" else "d8", Settings.broken  # noqa: A001 - the first that this kind can transform
-    monkeypatch.setattr(Settings, "broken", lambda self, q, made: ["one", "one", "two"] if q.id == id else whole(self, q, made))
+    id, whole = "d0" if kind == "adversarial" else "d8", Settings.faults  # noqa: A001 - the first that this kind can transform
+    monkeypatch.setattr(Settings, "faults", lambda self, q, made: ["one", "one", "two"] if q.id == id else whole(self, q, made))
     done = contrast(kind, dataset, out=tmp_path / "made")
     (row,) = [row for row in rejected(tmp_path / "made") if row["id"] == id]
     assert (row["reason"], row["detail"]) == (BROKEN, "one; two")

@@ -360,7 +360,7 @@ def test_masked_files_are_the_set_where_there_are_no_others(tmp_path: Path) -> N
 
 def test_a_split_is_not_left_out_unseen(tmp_path: Path) -> None:
     hotpotqa(tmp_path, name="train.json")
-    for name in ("dev.json.bz2", "dev.jsonl.xz", "dev.JSON.ZIP", "my_dev.json.zst"):
+    for name in ("dev.json.bz2", "dev.jsonl.xz", "dev.JSON.ZIP", "my_dev.json.zst", "dev_context_articles.json.bz2"):
         (tmp_path / name).touch()
         with pytest.raises(BrokenInput, match=rf"{name}: of packed files only gzip's are read; unpack it, or move it away\."):
             open_dataset(tmp_path)

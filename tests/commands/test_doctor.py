@@ -20,10 +20,10 @@ from kgqa.commands.doctor import doctor
 from kgqa.conformance.arguments import random_arguments
 from kgqa.conformance.benches import EmbeddedBench, Neo4jBench
 from kgqa.conformance.comparison import Disagreement, answer, compare
+from kgqa.conformance.components import components
 from kgqa.conformance.graphs import Document, Entity, Mention, RandomGraph
-from kgqa.conformance.oracles.known import Known
+from kgqa.conformance.oracles.graph_index import GraphIndex
 from kgqa.conformance.oracles.registry import ORACLES, expected_rows, templates
-from kgqa.conformance.pieces import pieces
 from kgqa.conformance.replay import replay_script
 from kgqa.conformance.witnesses import Witness, witnesses
 from kgqa.errors import SettingsError, StoreConflict
@@ -62,7 +62,7 @@ def test_every_parameter_has_random_values() -> None:
     import random
 
     for query in templates():
-        values = random_arguments(query, Known(RandomGraph()), random.Random(0))
+        values = random_arguments(query, GraphIndex(RandomGraph()), random.Random(0))
         assert values.keys() == {parameter.name for parameter in query.params}
 
 
@@ -119,7 +119,7 @@ def small_disagreement() -> Disagreement:
     )
     (query,) = [query for query in templates() if query.name == "entities_in"]
     arguments: dict[str, Value] = {"document": "d0", "limit": 5}
-    expected = expected_rows(query, Known(graph), arguments)
+    expected = expected_rows(query, GraphIndex(graph), arguments)
     return Disagreement(query=query, arguments=arguments, graph=graph, found=[], expected=expected)
 
 
@@ -217,7 +217,7 @@ def test_witnesses_are_answered_rightly_and_name_who_did_not(witness: Witness) -
     assert len(witness.graph) <= 20
     assert set(witness.arguments) == {parameter.name for parameter in witness.query.params}
     with EmbeddedBench().holding(witness.graph) as store:
-        assert answer(store, witness.query, witness.arguments) == expected_rows(witness.query, Known(witness.graph), witness.arguments)
+        assert answer(store, witness.query, witness.arguments) == expected_rows(witness.query, GraphIndex(witness.graph), witness.arguments)
 
 
 def test_a_witness_is_enough_to_find_a_fault() -> None:
@@ -348,7 +348,7 @@ def test_bad_input_is_a_sentence(cli: Cli) -> None:
 
 def test_what_is_missing_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    found = {piece.name: piece for piece in pieces(tmp_path / "not" / "there")}
+    found = {piece.name: piece for piece in components(tmp_path / "not" / "there")}
     assert not found["Java"].good
     assert not found["Docker"].good
     assert found["ladybug"].good

@@ -17,7 +17,7 @@ import pytest
 import kgqa
 from kgqa.errors import AmbiguousName, KgqaError, SettingsError, StoreError, UnknownId, UnknownName, WorkspaceError
 from kgqa.formats import native
-from kgqa.formats.on_graph import sample_rows
+from kgqa.formats.graph_rows import sample_rows
 from kgqa.runs.graph import rows_of
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.neo4j import Neo4jSettings

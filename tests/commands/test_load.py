@@ -16,7 +16,7 @@ import pytest
 import kgqa
 from kgqa.errors import InterruptedRun, KgqaError, StoreConflict, UnknownId
 from kgqa.formats import native
-from kgqa.formats.on_graph import sample_rows
+from kgqa.formats.graph_rows import sample_rows
 from kgqa.records import SPLITS
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.neo4j import Neo4jSettings

@@ -97,9 +97,9 @@ def test_the_card_has_the_relations_and_the_papers_recipe(seed_wikidata: Path, t
         assert f"| {count} | {verdict} |" in card
     plain = kgqa.generate("wikidata", recipe="paper", workspace=tmp_path / "w")
     alone = (plain.dataset / "README.md").read_text("utf-8")
-    assert "## Beside the paper's recipe" in card
+    assert "## Comparison with the paper's recipe" in card
     assert "paper's recipe\n" not in alone
-    assert "Which relations are asked about" not in alone
+    assert "## Relations" not in alone
 
 
 def test_the_card_has_the_domains_limits(tmp_path: Path) -> None:

@@ -22,17 +22,17 @@ FACTS = {"reader": "ee", "dataset": "hotpotqa", "hashes": {"train.json": "ab"}, 
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three runs: one that is done, one of another seed, dataset and rate, and one that failed."""
     folder = tmp_path_factory.mktemp("runs")
-    first = record.Facts(**FACTS, seed=1, settings={"training": {"rate": 0.1, "batch": 16}}, versions={"kgqa": "1"})  # type: ignore[arg-type]
-    with record.open(folder, run=folder / "ee-1", facts=first) as run:
+    first = record.RunFacts(**FACTS, seed=1, settings={"training": {"rate": 0.1, "batch": 16}}, versions={"kgqa": "1"})  # type: ignore[arg-type]
+    with record.open_record(folder, run=folder / "ee-1", facts=first) as run:
         for step in range(1, 101):
             run.point({"step": step, "loss": 1 / step})
         run.point({"step": 55, "score": 0.5})
         run.point({"step": 60, "loss": 0.25, "score": 0.625})
     other = {**FACTS, "hashes": {"train.json": "cd"}}
-    second = record.Facts(**other, seed=2, settings={"training": {"rate": 0.2, "batch": 16, "new": True}}, versions={"kgqa": "2"})  # type: ignore[arg-type]
-    with record.open(folder, run=folder / "ee-2", facts=second) as run:
+    second = record.RunFacts(**other, seed=2, settings={"training": {"rate": 0.2, "batch": 16, "new": True}}, versions={"kgqa": "2"})  # type: ignore[arg-type]
+    with record.open_record(folder, run=folder / "ee-2", facts=second) as run:
         run.point({"part": "reader", "step": 60, "loss": 0.5})
-    with pytest.raises(TrainingError), record.open(folder, run=folder / "odd\x1b[31m", facts=first):
+    with pytest.raises(TrainingError), record.open_record(folder, run=folder / "odd\x1b[31m", facts=first):
         raise TrainingError("the loss is nan in step 3; try a lower learning_rate.")
     return folder
 

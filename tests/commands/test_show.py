@@ -125,7 +125,7 @@ def _no_record(workspace: Path) -> None:
 def test_a_damaged_table_is_said_in_place_of_names(spoil: Callable[[Path], None], wikidata_copy: Path, cli: Cli) -> None:
     spoil(wikidata_copy)
     before = contents.files(wikidata_copy)
-    cli("show", wikidata_copy / "datasets" / "wikihop").sentence("a table is not as it was written", "run kgqa generate again")
+    cli("show", wikidata_copy / "datasets" / "wikihop").sentence("a table is damaged", "run kgqa generate again")
     assert contents.files(wikidata_copy) == before
 
 

@@ -13,6 +13,7 @@ from kgqa.records import SPLITS
 from tests.conftest import Cli
 
 MUSEUMS = 24
+NO_SHORTCUT_BOUNDS = "position_share = 1\ncount_share = 1\ntrain_share = 1\n"
 
 
 def source(folder: Path) -> Path:
@@ -57,7 +58,7 @@ def check_said(out: str, dataset: Path, manifest: dict[str, Any], setting: str) 
 
 
 def test_a_cap_of_less_than_one_sample_says_what_it_became(tmp_path: Path, cli: Cli) -> None:
-    out, dataset, manifest = made(tmp_path, cli, "[qangaroo.bias]\nshortcut_share = 1\nanswer_cap = 0.005\ndocument_cue = 0\n")
+    out, dataset, manifest = made(tmp_path, cli, f"[qangaroo.bias]\n{NO_SHORTCUT_BOUNDS}answer_cap = 0.005\ndocument_cue = 0\n")
     said = check_said(out, dataset, manifest, "qangaroo.bias.answer_cap")
     assert len(said) == 3
     assert sum(manifest["counts"].values()) == MUSEUMS
@@ -73,7 +74,7 @@ def test_a_cap_of_less_than_one_sample_says_what_it_became(tmp_path: Path, cli: 
 
 def test_a_cue_that_would_empty_every_split_says_what_it_became(tmp_path: Path, cli: Cli) -> None:
     out, dataset, manifest = made(
-        tmp_path, cli, "[qangaroo.bias]\nshortcut_share = 1\nanswer_cap = 1\ndocument_cue = 1\ndocument_cue_drops = 'all'\n"
+        tmp_path, cli, f"[qangaroo.bias]\n{NO_SHORTCUT_BOUNDS}answer_cap = 1\ndocument_cue = 1\ndocument_cue_drops = 'all'\n"
     )
     assert manifest["settings"]["qangaroo"]["bias"]["document_cue"] == 1
     said = check_said(out, dataset, manifest, "qangaroo.bias.document_cue")

@@ -55,7 +55,8 @@ def own(folder: Path, *, beside_answer: bool = True, evidence: str = "") -> Path
     """A domain that keeps what the filters against bias would take from so small a set, and by default the countries that stand in one
     article, of which there are no others."""
     splits = "[qangaroo]\nqueries = 'relations'\n[qangaroo.splits]\ntrain = 0.6\ndev = 0.2\ntest = 0.2\n"
-    splits += "[qangaroo.bias]\nanswer_cap = 1\ndocument_cue = 0\nmention_cue = true\nshortcut_share = 1.0\n"
+    splits += "[qangaroo.bias]\nanswer_cap = 1\ndocument_cue = 0\nmention_cue = true\n"
+    splits += "position_share = 1.0\ncount_share = 1.0\ntrain_share = 1.0\n"
     section = f"[qangaroo.evidence]\nbeside_answer = {str(beside_answer).lower()}\n{evidence}"
     (folder / "own.toml").write_text(f'extends = "wikidata"\n{splits}{section}')
     return folder / "own.toml"
@@ -95,7 +96,7 @@ def test_without_rules_grades_are_empty_and_nothing_is_rejected_by_them(tmp_path
     assert len(made) == sum(plain.counts.values()) > 0
     card = (tmp_path / "w" / "datasets" / "wikihop" / "README.md").read_text("utf-8")
     assert NO_RULES in card
-    assert "## Beside the paper's recipe" not in card
+    assert "## Comparison with the paper's recipe" not in card
     report = kgqa.relations(own(tmp_path, evidence="min_support = 1000\n"), source=place, workspace=tmp_path / "w")
     assert [one.verdict for one in report.relations] == ["asked"]
 

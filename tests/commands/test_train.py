@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -464,6 +465,8 @@ def test_a_gpu_that_is_not_there_is_a_sentence(place: Place, cli: Cli) -> None:
         ("reader = 3", ["does not say which reader"]),
         ('reader = "eee"', ["'eee' is not known", "ee"]),
         ("reader = ", ["this is not TOML"]),
+        (f"reader = {'9' * 5000}", ["this is not TOML"]),
+        (f"reader = {'[' * 20_000}", ["nested too deeply"]),
         ('reader = "ee"\nmore = 1', ["'more' is not known"]),
         ('reader = "ee"\nsettings = 1', ["'settings' is not known"]),
         ('reader = "ee"\n[settings]\nencodr = "x"', ["'encodr' is not known", "encoder"]),
@@ -512,11 +515,20 @@ def test_a_run_of_something_else_is_a_sentence_and_stays(place: Place, cli: Cli)
     assert cli("train", place.toml(epochs=1, batch_tokens=64, checkpoint_seconds=1), place.set, "--out", run).status == 0
 
 
-@pytest.mark.parametrize("text", ["", "[]", "null", "{", "\xff", '"x"', "{}"])
+@pytest.mark.parametrize("text", ["", "[]", "null", "{", "\xff", '"x"', "{}", "[" * 100_000])
 @pytest.mark.parametrize("name", ["run.json", "manifest.json"])
 def test_a_finished_run_edited_by_hand_is_a_sentence(name: str, text: str, place: Place, cli: Cli) -> None:
     run = place.trained("question-only")
     (run / name).write_bytes(text.encode("latin-1"))
+    cli("train", place.toml("question-only", epochs=1), place.set, "--out", run).sentence(str(run), "choose another --out")
+
+
+@pytest.mark.parametrize("value", ["Infinity", "1e999", "NaN", "1" + "0" * 400, "null", '"x"'])
+@pytest.mark.parametrize("name", ["steps", "seconds", "questions"])
+def test_numbers_that_cannot_be_in_a_manifest_are_a_sentence(name: str, value: str, place: Place, cli: Cli) -> None:
+    run = place.trained("question-only")
+    text = (run / "manifest.json").read_text("utf-8")
+    (run / "manifest.json").write_text(re.sub(rf'"{name}": [0-9.]+', f'"{name}": {value}', text), "utf-8")
     cli("train", place.toml("question-only", epochs=1), place.set, "--out", run).sentence(str(run), "choose another --out")
 
 
@@ -527,6 +539,9 @@ def test_a_finished_run_edited_by_hand_is_a_sentence(name: str, text: str, place
         '{"kind": "run", "version": 1, "uid": "x", "started": 1, "sessions": "x", "seconds": 1}\n',
         '{"kind": "run", "version": 1, "uid": "x", "started": "x", "sessions": 1, "seconds": 1}\n',
         '{"kind": "run", "version": 1, "uid": "x", "started": 1, "sessions": 1, "seconds": "x"}\n',
+        '{"kind": "run", "version": 1, "uid": "x", "started": 1, "sessions": 1, "seconds": 1e999}\n',
+        '{"kind": "run", "version": 1, "uid": "x", "started": 1, "sessions": 1, "seconds": 1' + "0" * 400 + "}\n",
+        "[" * 100_000 + "\n",
     ],
 )  # fmt: skip
 def test_a_log_edited_by_hand_is_a_sentence(text: str, place: Place, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -616,8 +631,8 @@ def test_a_loss_that_is_not_finite_is_a_sentence_and_keeps_the_checkpoint(place:
 def test_two_trainers_in_one_folder(place: Place, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     killed(place, monkeypatch)
     monkeypatch.setattr(record, "_TRIES", 2)
-    facts = record.Facts(reader="ee", dataset="d", hashes={}, seed=1, settings={})
-    with record.open(None, run=place.run, facts=facts):
+    facts = record.RunFacts(reader="ee", dataset="d", hashes={}, seed=1, settings={})
+    with record.open_record(None, run=place.run, facts=facts):
         cli("train", place.toml(), place.set, "--out", place.run).sentence("another process trains in this folder")
     assert cli("train", place.toml(), place.set, "--out", place.run).status == 0
 

@@ -8,7 +8,7 @@ import pytest
 
 from kgqa.domains import DESCRIPTION, built_in, load_domain
 from kgqa.errors import SettingsError
-from kgqa.recipes.qangaroo.bias import PAPER
+from kgqa.recipes.qangaroo.filtering import PAPER
 from tests import contents
 from tests.conftest import Cli
 from tests.domains.test_bad_domains import OWN, QUERY, SEEDS

@@ -12,10 +12,9 @@ import pytest
 
 from kgqa.errors import BrokenInput
 from kgqa.formats import native
-from kgqa.formats.base import FileFormat
 from kgqa.formats.faults import faults_of
 from kgqa.formats.question_set import open_dataset
-from kgqa.formats.registry import find_format
+from kgqa.formats.registry import FileFormat, find_format
 from kgqa.records import Instance
 from tests.formats.mutations import parsed
 

@@ -18,7 +18,7 @@ from hypothesis import given, settings, strategies as st
 import kgqa
 from kgqa.errors import BrokenInput, KgqaError
 from kgqa.formats import native
-from kgqa.formats.faults import BEARABLE, FAULTS, Fault, FaultCounts, faults_of, note_faults, without_faults
+from kgqa.formats.faults import FAULTS, TOLERABLE, Fault, FaultCounts, faults_of, note_faults, without_faults
 from kgqa.formats.instance_json import from_row, to_row
 from kgqa.formats.provenance import note, noted
 from kgqa.formats.question_set import open_dataset
@@ -209,7 +209,7 @@ def test_strict_refuses_what_breaks_a_promise_of_the_format(name: str, what: str
     path = form.write([made(name, what)], tmp_path / f"dev{form.suffix}")
     kind, place = form.changes[what][1:]
     outcome = cli("convert", path, "--to", "native", "--out", tmp_path / "out", "--strict")
-    if kind and kind not in BEARABLE:
+    if kind and kind not in TOLERABLE:
         outcome.sentence(path.name, f"question {key(name, what)}, field '{place}': {FAULTS[kind]}", "or leave out --strict")
         assert not (tmp_path / "out").exists()
     else:

@@ -10,7 +10,7 @@ import pytest
 
 import kgqa
 from kgqa.errors import GoldLost, InputError, KgqaError, MissingInput
-from kgqa.formats.annotators import of_annotators
+from kgqa.formats.annotators import answer_fields
 from kgqa.formats.musique import TWIN
 from kgqa.formats.question_set import open_dataset
 from kgqa.formats.registry import FORMATS
@@ -62,11 +62,11 @@ def test_every_metric_has_the_same_gold_before_and_after_or_the_loss_is_named(na
 
 
 def test_several_annotators_are_alternatives_and_the_spans_of_one_belong_together() -> None:
-    assert of_annotators([["Bo Ek"], ["Ek"], [], ["Bo Ek"]]) == (("Bo Ek", "Ek"), None)
-    assert of_annotators([["Ek"], ["Ada Holm", "Bo Ek"]]) == (("Ek",), (("Ada Holm", "Bo Ek"),))
-    assert of_annotators([["Ada Holm", "Bo Ek"], ["Bo Ek"], ["Ada Holm", "Bo Ek"]]) == (("Ada Holm", "Bo Ek"), (("Bo Ek",),))
-    assert of_annotators([[], ["Ek"]]) == ((), (("Ek",),))
-    assert of_annotators([]) == ((), None)
+    assert answer_fields([["Bo Ek"], ["Ek"], [], ["Bo Ek"]]) == (("Bo Ek", "Ek"), None)
+    assert answer_fields([["Ek"], ["Ada Holm", "Bo Ek"]]) == (("Ek",), (("Ada Holm", "Bo Ek"),))
+    assert answer_fields([["Ada Holm", "Bo Ek"], ["Bo Ek"], ["Ada Holm", "Bo Ek"]]) == (("Ada Holm", "Bo Ek"), (("Bo Ek",),))
+    assert answer_fields([[], ["Ek"]]) == ((), (("Ek",),))
+    assert answer_fields([]) == ((), None)
 
 
 def span(text: str, nth: int = 0) -> dict[str, Any]:

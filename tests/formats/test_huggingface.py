@@ -316,7 +316,7 @@ class TestTheHub:
 
     def test_the_parts_of_a_name(self) -> None:
         name = "hf://owner/name@refs/convert/parquet#a/b"
-        parts = hub.HubAddress(name=name, set="owner/name", revision="refs/convert/parquet", config="a/b")
+        parts = hub.HubAddress(name=name, repository="owner/name", revision="refs/convert/parquet", config="a/b")
         assert hub.address(name) == parts
         assert hub.address(Path("hf:") / "owner") is None
         assert hub.address("some/hf://owner") is None

@@ -14,7 +14,7 @@ from kgqa.errors import BrokenInput, DuplicateId, InputError, MissingInput
 from kgqa.formats import hotpotqa, musique, native
 from kgqa.formats.provenance import noted
 from kgqa.formats.question_set import open_dataset
-from kgqa.metrics.musique import Prediction, Question, musique as score
+from kgqa.metrics.musique import MuSiQueGold, MuSiQuePrediction, musique as score
 from kgqa.records import Instance
 
 EXAMPLES = Path(__file__).parent / "examples" / "musique_dev.jsonl"
@@ -103,7 +103,7 @@ def test_twins_share_the_official_id_and_are_scored_as_a_pair() -> None:
     assert noted(twins[1], "musique")["answer"] == "Skopje"
     assert musique.to_record(twins[1])["answer_aliases"] == ["Üsküp", "Скопје"]
     gold = [gold_question(twin) for twin in twins]
-    predictions = [Prediction(id=q.id, answer="Skopje", support=frozenset({0, 1}), answerable=q.answerable) for q in gold]
+    predictions = [MuSiQuePrediction(id=q.id, answer="Skopje", support=frozenset({0, 1}), answerable=q.answerable) for q in gold]
     assert score(gold, predictions).official["group_answer_sufficiency_f1"] == 1.0
 
 
@@ -113,10 +113,10 @@ def test_an_id_that_ends_as_a_twins_is_kept_where_there_is_an_answer() -> None:
     assert musique.to_record(replace(twin, group="pair"))["id"] == "2hop__101_102"
 
 
-def gold_question(instance: Instance) -> Question:
+def gold_question(instance: Instance) -> MuSiQueGold:
     """What the scorer needs, from the normal form alone."""
     support = frozenset(int(paragraph.id) for paragraph in instance.paragraphs if paragraph.supporting)
-    return Question(id=instance.group, answers=instance.answers, support=support, answerable=instance.answerable)
+    return MuSiQueGold(id=instance.group, answers=instance.answers, support=support, answerable=instance.answerable)
 
 
 def test_what_the_question_says_wins_over_its_notes() -> None:

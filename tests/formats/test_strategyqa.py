@@ -16,7 +16,7 @@ from kgqa.formats.faults import faults_of
 from kgqa.formats.provenance import noted
 from kgqa.formats.question_set import open_dataset
 from kgqa.formats.strategyqa import format as strategyqa
-from kgqa.metrics.strategyqa import Prediction, Question, strategyqa as score
+from kgqa.metrics.strategyqa import StrategyQAGold, StrategyQAPrediction, strategyqa as score
 from kgqa.records import Instance, Paragraph, Step
 
 EXAMPLES = Path(__file__).parent / "examples" / "strategyqa_dev.json"
@@ -184,18 +184,19 @@ def test_evidence_without_a_text_is_counted_where_there_is_a_file_of_texts(tmp_p
     assert len(list(open_dataset(tmp_path / "dev.json", strict=True).instances())) == 3
 
 
-def gold_question(instance: Instance) -> Question:
+def gold_question(instance: Instance) -> StrategyQAGold:
     """What the scorer needs, from the normal form and its notes."""
     evidence = tuple(frozenset(strategyqa.evidence_ids([annotator])) for annotator in noted(instance, "strategyqa")["evidence"])
     steps = tuple(step.question for step in instance.decomposition or ())
-    return Question(question=instance.question, answer=instance.answers == ("yes",), decomposition=steps, evidence=evidence)
+    return StrategyQAGold(question=instance.question, answer=instance.answers == ("yes",), decomposition=steps, evidence=evidence)
 
 
 def test_the_scorer_finds_what_it_needs() -> None:
     gold = {instance.id: gold_question(instance) for instance in list(strategyqa.read(EXAMPLES))[:2]}
     assert gold["s1"].evidence[0] == {"Tower of Hercules-1", "Cádiz-2", "Galicia-7"}
     right = {
-        key: Prediction(answer=q.answer, decomposition=q.decomposition, paragraphs=tuple(sorted(q.evidence[0]))) for key, q in gold.items()
+        key: StrategyQAPrediction(answer=q.answer, decomposition=q.decomposition, paragraphs=tuple(sorted(q.evidence[0])))
+        for key, q in gold.items()
     }
     assert score(gold, right).official == {"Accuracy": 1.0, "SARI": 1.0, "Recall@10": 1.0}
 

@@ -14,7 +14,7 @@ from kgqa.errors import BrokenInput, DuplicateId, InputError, MissingInput
 from kgqa.formats import hotpotqa, native, twowiki
 from kgqa.formats.provenance import noted
 from kgqa.formats.question_set import open_dataset
-from kgqa.metrics.twowiki import Prediction, Question, Triple, twowiki as score
+from kgqa.metrics.twowiki import Triple, TwoWikiGold, TwoWikiPrediction, twowiki as score
 from kgqa.records import Instance, Paragraph
 
 EXAMPLES = Path(__file__).parent / "examples" / "twowiki_dev.json"
@@ -81,11 +81,11 @@ def test_an_empty_answer_is_none(tmp_path: Path) -> None:
         assert (instance.answers, instance.answer_type) == ((), "none")
 
 
-def gold_question(instance: Instance) -> Question:
+def gold_question(instance: Instance) -> TwoWikiGold:
     """What the scorer needs, from the normal form and its notes."""
     notes = noted(instance, "twowiki")
     facts = [*hotpotqa.facts_of(instance), *notes.get("supporting_facts", [])]
-    return Question(
+    return TwoWikiGold(
         answer=instance.answers[0],
         answer_id=instance.answer_id,
         support=frozenset((title, sentence) for title, sentence in facts),
@@ -101,7 +101,7 @@ def triples(lists: list[list[str]]) -> tuple[Triple, ...]:
 
 def test_the_scorer_finds_what_it_needs() -> None:
     gold = {instance.id: gold_question(instance) for instance in list(twowiki.read(EXAMPLES))[:3]}
-    right = {key: Prediction(answer=q.answer, support=q.support, evidence=q.evidence) for key, q in gold.items()}
+    right = {key: TwoWikiPrediction(answer=q.answer, support=q.support, evidence=q.evidence) for key, q in gold.items()}
     assert score(gold, right).official["joint_f1"] == 100.0
     right["c1"] = replace(right["c1"], evidence=right["c1"].evidence and right["c1"].evidence[:2])
     assert score(gold, right).official["joint_f1"] < 100.0
@@ -193,5 +193,5 @@ def test_the_official_records_come_back(real_data: Path, tmp_path: Path) -> None
     native.write(instances, tmp_path / "native.parquet")
     assert list(native.read(tmp_path / "native.parquet")) == instances
     gold = {instance.id: gold_question(instance) for instance in instances}
-    right = {key: Prediction(answer=q.answer, support=q.support, evidence=q.evidence) for key, q in gold.items()}
+    right = {key: TwoWikiPrediction(answer=q.answer, support=q.support, evidence=q.evidence) for key, q in gold.items()}
     assert score(gold, right).official["joint_em"] == 100.0

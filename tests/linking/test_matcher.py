@@ -87,7 +87,9 @@ def dictionary(names: list[Name]) -> Dictionary:
         skip=np.zeros(len(ordered), np.uint8),
         name=np.arange(len(ordered), dtype=np.uint32),
         names=pl.DataFrame(),
+        cut=np.zeros(len(ordered), np.uint8),
         removed={},
+        endings=(),
     )
 
 

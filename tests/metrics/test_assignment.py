@@ -7,7 +7,7 @@ from itertools import permutations
 import pytest
 from hypothesis import given, strategies as st
 
-from kgqa.metrics.assignment import largest
+from kgqa.metrics.drop import assignment_values
 
 
 @st.composite
@@ -23,16 +23,16 @@ def test_no_other_pairing_is_better(values: list[list[float]]) -> None:
     rows, columns = len(values), len(values[0])
     wide = values if rows <= columns else [list(column) for column in zip(*values, strict=True)]
     tried = [sum(wide[row][column] for row, column in enumerate(chosen)) for chosen in permutations(range(len(wide[0])), len(wide))]
-    found = largest(values)
+    found = assignment_values(values)
     assert sum(found) == pytest.approx(max(tried))
     assert len(found) == rows
     assert all(value in (0.0, *row) for value, row in zip(found, values, strict=True))
 
 
 def test_the_greedy_pairing_is_not_always_the_best() -> None:
-    assert largest([[1.0, 0.9], [0.9, 0.0]]) == [0.9, 0.9]
+    assert assignment_values([[1.0, 0.9], [0.9, 0.0]]) == [0.9, 0.9]
 
 
 def test_nobody_to_pair_with() -> None:
-    assert largest([]) == []
-    assert largest([[], []]) == [0.0, 0.0]
+    assert assignment_values([]) == []
+    assert assignment_values([[], []]) == [0.0, 0.0]

@@ -12,27 +12,27 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from kgqa.errors import DuplicateId, InputError
-from kgqa.metrics.dire import HEADINGS, SINGLE, Instance, Prediction, dire, dire_probe, dire_probe_of_sufficiency, dire_sufficiency
-from kgqa.metrics.hotpotqa import Fact, Prediction as HotpotPrediction, Question, hotpotqa, titles
+from kgqa.metrics.dire import HEADINGS, SINGLE, DiReGold, DiRePrediction, dire, dire_probe, dire_probe_of_sufficiency, dire_sufficiency
+from kgqa.metrics.hotpotqa import Fact, HotpotQAGold, HotpotQAPrediction, hotpotqa, titles
 from tests.metrics.drawing import facts, ids, texts
 
 ANSWER, PARAGRAPHS, SENTENCES, WITH_PARAGRAPHS, WITH_SENTENCES = HEADINGS
 B, G = ("b", 0), ("g", 0)
 
 
-def asked(*support: Fact, answer: str = "Cambridge", question_id: str = "q", bipartition: int = 0, label: int | None = None) -> Instance:
-    return Instance(question_id=question_id, answer=answer, support=frozenset(support), bipartition=bipartition, sufficiency=label)
+def asked(*support: Fact, answer: str = "Cambridge", question_id: str = "q", bipartition: int = 0, label: int | None = None) -> DiReGold:
+    return DiReGold(question_id=question_id, answer=answer, support=frozenset(support), bipartition=bipartition, sufficiency=label)
 
 
-def said(answer: str, *sentences: Fact, confidence: float = 0.5, question_id: str = "q", label: int | None = None) -> Prediction:
+def said(answer: str, *sentences: Fact, confidence: float = 0.5, question_id: str = "q", label: int | None = None) -> DiRePrediction:
     support = frozenset(sentences)
-    return Prediction(
+    return DiRePrediction(
         question_id=question_id, answer=answer, paragraphs=titles(support), sentences=support, confidence=confidence, sufficiency=label
     )
 
 
 predictions = st.builds(
-    Prediction, question_id=st.just("q"), answer=texts, paragraphs=st.frozensets(st.sampled_from("ABab"), max_size=3), sentences=facts,
+    DiRePrediction, question_id=st.just("q"), answer=texts, paragraphs=st.frozensets(st.sampled_from("ABab"), max_size=3), sentences=facts,
     confidence=st.sampled_from((0.1, 0.5, 0.9)),
 )  # fmt: skip
 
@@ -91,10 +91,10 @@ def test_three_supporting_facts_with_ties_in_every_bipartition() -> None:
         assert dire_probe(gold, plain).official[f"{ANSWER}: em"] == 100.0 * (place < 3)
 
 
-def as_the_published_script(gold: list[Instance], lines: list[Prediction]) -> dict[str, str]:
+def as_the_published_script(gold: list[DiReGold], lines: list[DiRePrediction]) -> dict[str, str]:
     """Question → the answer that counts: each instance in turn takes the last line that is left, then the strictly surer of two counts."""
     left = {instance.question_id: [line for line in lines if line.question_id == instance.question_id] for instance in gold}
-    taken: dict[str, list[Prediction]] = {}
+    taken: dict[str, list[DiRePrediction]] = {}
     for instance in gold:
         taken.setdefault(instance.question_id, []).append(left[instance.question_id].pop())
     return {key: first.answer if first.confidence > second.confidence else second.answer for key, (first, second) in taken.items()}
@@ -116,11 +116,11 @@ def test_the_probe_prints_what_the_published_script_prints_whatever_the_order_of
     assert scores.official[f"{ANSWER}: em"] == round(100 * sum(em.values()) / 3, 1)
 
 
-@given(gold=st.dictionaries(ids, st.builds(Question, answer=texts, support=facts), min_size=1), said=st.dictionaries(ids, predictions))
-def test_the_set_itself_scores_as_hotpotqa(gold: dict[str, Question], said: dict[str, Prediction]) -> None:
+@given(gold=st.dictionaries(ids, st.builds(HotpotQAGold, answer=texts, support=facts), min_size=1), said=st.dictionaries(ids, predictions))
+def test_the_set_itself_scores_as_hotpotqa(gold: dict[str, HotpotQAGold], said: dict[str, DiRePrediction]) -> None:
     said = {key: replace(item, question_id=key, paragraphs=titles(item.sentences)) for key, item in said.items()}
     scores = dire(gold, said.values())
-    same = hotpotqa(gold, {key: HotpotPrediction(answer=item.answer, support=item.sentences) for key, item in said.items()})
+    same = hotpotqa(gold, {key: HotpotQAPrediction(answer=item.answer, support=item.sentences) for key, item in said.items()})
     assert (scores.missing, scores.extra) == (same.missing, same.extra)
     names = {ANSWER: "", PARAGRAPHS: "paragraph_", SENTENCES: "sp_", WITH_SENTENCES: "joint_"}
     for heading, prefix in names.items():
@@ -131,11 +131,13 @@ def test_the_set_itself_scores_as_hotpotqa(gold: dict[str, Question], said: dict
 
 
 @given(predictions, predictions, predictions)
-def test_conditional_scores_are_the_minimum_with_the_whole_question(first: Prediction, second: Prediction, original: Prediction) -> None:
+def test_conditional_scores_are_the_minimum_with_the_whole_question(
+    first: DiRePrediction, second: DiRePrediction, original: DiRePrediction
+) -> None:
     gold = [asked(("a", 0), answer="new york"), asked(("B", 1), answer="new york")]
     free = dire_probe(gold, [first, second]).per_record
     capped = dire_probe(gold, [first, second], original=[original]).per_record
-    whole = dire({"q": Question(answer="new york", support=frozenset({("a", 0), ("B", 1)}))}, [original]).per_record
+    whole = dire({"q": HotpotQAGold(answer="new york", support=frozenset({("a", 0), ("B", 1)}))}, [original]).per_record
     for name in free:
         if name.startswith(SINGLE):
             assert capped[name]["q"] == min(free[name]["q"], whole[name]["q"])
@@ -144,7 +146,9 @@ def test_conditional_scores_are_the_minimum_with_the_whole_question(first: Predi
 
 
 @given(st.lists(st.tuples(predictions, predictions), min_size=1, max_size=3), predictions)
-def test_over_bipartitions_the_best_of_each_score_counts(pairs: list[tuple[Prediction, Prediction]], original: Prediction) -> None:
+def test_over_bipartitions_the_best_of_each_score_counts(
+    pairs: list[tuple[DiRePrediction, DiRePrediction]], original: DiRePrediction
+) -> None:
     gold = [asked(("a", 0), answer="yes", bipartition=number) for number in range(len(pairs)) for _ in range(2)]
     said = [prediction for pair in pairs for prediction in pair]
     for whole in (None, [original]):
@@ -165,11 +169,11 @@ def test_over_bipartitions_the_best_of_each_score_counts(pairs: list[tuple[Predi
     assert dire_probe_of_sufficiency(labelled, triples).per_record == dire_probe(gold, said).per_record
 
 
-def said_unsupported() -> Prediction:
+def said_unsupported() -> DiRePrediction:
     return said("yes", ("a", 0), confidence=1.0, label=-1)
 
 
-def transformed(count: int) -> list[Instance]:
+def transformed(count: int) -> list[DiReGold]:
     """The sufficient instance of a question with so many facts, and one for each part of them that may be left."""
     support = [(f"fact {number}", 0) for number in range(count)]
     parts = [part for size in range(1, count) for part in combinations(support, size)]
@@ -240,7 +244,7 @@ def test_every_instance_of_a_group_needs_its_prediction_and_other_questions_are_
         dire_probe(gold, pair, original=[said("x", question_id="z")])
     assert dire_probe(gold, [*pair, said("z", question_id="other")]).extra == ("other",)
     with pytest.raises(DuplicateId, match="question q: it was predicted more than once"):
-        dire({"q": Question(answer="x", support=frozenset())}, pair)
+        dire({"q": HotpotQAGold(answer="x", support=frozenset())}, pair)
 
 
 def test_predictions_may_come_in_any_order_where_both_sides_number_them() -> None:
@@ -259,7 +263,7 @@ def test_predictions_may_come_in_any_order_where_both_sides_number_them() -> Non
 def test_the_published_example_is_scored_and_its_incomplete_groups_are_refused(real_data: Path) -> None:
     folder = real_data / "hotpotqa" / "dire_fixtures"
 
-    def instances(name: str) -> list[Instance]:
+    def instances(name: str) -> list[DiReGold]:
         return [
             replace(
                 asked(
@@ -275,7 +279,7 @@ def test_the_published_example_is_scored_and_its_incomplete_groups_are_refused(r
 
     (original,) = instances("hotpotqa_fixture.json")
     whole = said("Cambridge", *original.support, question_id="123")
-    question = Question(answer=original.answer, support=original.support)
+    question = HotpotQAGold(answer=original.answer, support=original.support)
     assert set(dire({"123": question}, [whole]).official.values()) == {100.0}
     probe = instances("probe_of_hotpotqa_fixture.json")
     pair = [said("Cambridge", *instance.support, question_id="123") for instance in probe]

@@ -8,21 +8,21 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from kgqa.metrics.hotpotqa import NAMES, Fact, Prediction, Question, answer_overlap, hotpotqa, titles
+from kgqa.metrics.hotpotqa import NAMES, Fact, HotpotQAGold, HotpotQAPrediction, answer_overlap, hotpotqa, titles
 from kgqa.metrics.normalize import normalize
 from kgqa.metrics.overlap import Overlap, joint, set_overlap, token_overlap
 from tests.metrics.drawing import facts, ids, texts
 
-GOLD = st.dictionaries(ids, st.builds(Question, answer=texts, support=facts), min_size=1)
-PREDICTIONS = st.dictionaries(ids, st.builds(Prediction, answer=st.none() | texts, support=st.none() | facts))
+GOLD = st.dictionaries(ids, st.builds(HotpotQAGold, answer=texts, support=facts), min_size=1)
+PREDICTIONS = st.dictionaries(ids, st.builds(HotpotQAPrediction, answer=st.none() | texts, support=st.none() | facts))
 
 
-def asked(answer: str, *support: Fact) -> Question:
-    return Question(answer=answer, support=frozenset(support))
+def asked(answer: str, *support: Fact) -> HotpotQAGold:
+    return HotpotQAGold(answer=answer, support=frozenset(support))
 
 
-def said(answer: str | None, *support: Fact) -> Prediction:
-    return Prediction(answer=answer, support=frozenset(support))
+def said(answer: str | None, *support: Fact) -> HotpotQAPrediction:
+    return HotpotQAPrediction(answer=answer, support=frozenset(support))
 
 
 def test_worked_example() -> None:
@@ -53,13 +53,15 @@ def test_yes_in_a_longer_answer_is_no_partial_match() -> None:
 
 
 @given(GOLD, PREDICTIONS)
-def test_what_is_missing_counts_0_and_the_divisor_is_the_gold_size(gold: dict[str, Question], predictions: dict[str, Prediction]) -> None:
+def test_what_is_missing_counts_0_and_the_divisor_is_the_gold_size(
+    gold: dict[str, HotpotQAGold], predictions: dict[str, HotpotQAPrediction]
+) -> None:
     scores = hotpotqa(gold, predictions)
     for name, values in scores.per_record.items():
         assert list(values) == list(gold)
         assert scores.unrounded[name] == pytest.approx(sum(values.values()) / len(gold))
     for key in gold:
-        predicted = predictions.get(key, Prediction(answer=None, support=None))
+        predicted = predictions.get(key, HotpotQAPrediction(answer=None, support=None))
         for prefix, given_up in (
             ("", predicted.answer is None),
             ("sp_", predicted.support is None),
@@ -73,9 +75,9 @@ def test_what_is_missing_counts_0_and_the_divisor_is_the_gold_size(gold: dict[st
     assert hotpotqa(gold, without_extra).per_record == scores.per_record
 
 
-@given(st.builds(Question, answer=texts, support=facts), texts, facts)
-def test_each_question_joins_its_own_answer_and_support(question: Question, answer: str, support: frozenset[Fact]) -> None:
-    scores = hotpotqa({"q": question}, {"q": Prediction(answer=answer, support=support)}).official
+@given(st.builds(HotpotQAGold, answer=texts, support=facts), texts, facts)
+def test_each_question_joins_its_own_answer_and_support(question: HotpotQAGold, answer: str, support: frozenset[Fact]) -> None:
+    scores = hotpotqa({"q": question}, {"q": HotpotQAPrediction(answer=answer, support=support)}).official
     parts = answer_overlap(answer, question.answer), set_overlap(support, question.support)
     for prefix, overlap in zip(("", "sp_", "joint_"), (*parts, joint(*parts)), strict=True):
         assert tuple(scores[prefix + name] for name in NAMES) == overlap
@@ -88,7 +90,7 @@ def test_two_empty_supports_match_exactly_with_f1_0() -> None:
 
 @given(facts, facts)
 def test_the_paragraph_level_forgets_the_sentences(predicted: frozenset[Fact], gold: frozenset[Fact]) -> None:
-    scores = hotpotqa({"q": Question(answer="", support=gold)}, {"q": Prediction(answer="", support=predicted)}).unrounded
+    scores = hotpotqa({"q": HotpotQAGold(answer="", support=gold)}, {"q": HotpotQAPrediction(answer="", support=predicted)}).unrounded
     assert tuple(scores[f"paragraph_{name}"] for name in NAMES) == set_overlap(titles(predicted), titles(gold))
 
 
@@ -98,6 +100,6 @@ def test_the_gold_answers_of_the_dev_set_score_full_marks(real_data: Path) -> No
     gold = {
         record["_id"]: asked(record["answer"], *[(title, number) for title, number in record["supporting_facts"]]) for record in records
     }
-    scores = hotpotqa(gold, {key: Prediction(answer=question.answer, support=question.support) for key, question in gold.items()})
+    scores = hotpotqa(gold, {key: HotpotQAPrediction(answer=question.answer, support=question.support) for key, question in gold.items()})
     assert len(gold) == 200
     assert set(scores.unrounded.values()) == {1.0}

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 from kgqa.errors import DuplicateId, InputError
-from kgqa.metrics.musique import Prediction, Question, musique
+from kgqa.metrics.musique import MuSiQueGold, MuSiQuePrediction, musique
 from tests.metrics.drawing import texts
 
 SUPPORT = st.frozensets(st.integers(0, 4), max_size=3)
-Pairs = list[tuple[Question, Prediction]]
+Pairs = list[tuple[MuSiQueGold, MuSiQuePrediction]]
 
 
 @st.composite
@@ -26,8 +26,8 @@ def sets(draw: st.DrawFn, *, full: bool) -> Pairs:
     drawn = []
     for key, answerable in draw(st.permutations(members)):
         answers = tuple(draw(st.lists(texts, min_size=1, max_size=3)))
-        question = Question(id=key, answers=answers, support=draw(SUPPORT), answerable=answerable)
-        drawn.append((question, Prediction(id=key, answer=draw(texts), support=draw(SUPPORT), answerable=draw(st.booleans()))))
+        question = MuSiQueGold(id=key, answers=answers, support=draw(SUPPORT), answerable=answerable)
+        drawn.append((question, MuSiQuePrediction(id=key, answer=draw(texts), support=draw(SUPPORT), answerable=draw(st.booleans()))))
     return drawn
 
 
@@ -35,12 +35,12 @@ def scored(pairs: Pairs) -> dict[str, dict[str, float]]:
     return musique([question for question, _ in pairs], [predicted for _, predicted in pairs]).per_record
 
 
-def asked(key: str, *answers: str, support: tuple[int, ...] = (1, 2), answerable: bool = True) -> Question:
-    return Question(id=key, answers=answers, support=frozenset(support), answerable=answerable)
+def asked(key: str, *answers: str, support: tuple[int, ...] = (1, 2), answerable: bool = True) -> MuSiQueGold:
+    return MuSiQueGold(id=key, answers=answers, support=frozenset(support), answerable=answerable)
 
 
-def said(key: str, answer: str, *support: int, answerable: bool = True) -> Prediction:
-    return Prediction(id=key, answer=answer, support=frozenset(support), answerable=answerable)
+def said(key: str, answer: str, *support: int, answerable: bool = True) -> MuSiQuePrediction:
+    return MuSiQuePrediction(id=key, answer=answer, support=frozenset(support), answerable=answerable)
 
 
 def test_worked_example() -> None:

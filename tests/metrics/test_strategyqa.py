@@ -11,16 +11,18 @@ import pytest
 from hypothesis import given, strategies as st
 
 from kgqa.errors import InputError, MissingInput, UnknownId
-from kgqa.metrics.strategyqa import Prediction, Question, recall, sari, strategyqa
+from kgqa.metrics.strategyqa import StrategyQAGold, StrategyQAPrediction, recall, sari, strategyqa
 
 SENTENCES = st.lists(st.sampled_from(("is", "it", "x?", "?", "the")), max_size=7).map(" ".join)
-ASKED = Question(question="Is it?", answer=True, decomposition=("What is it?", "Is #1?"), evidence=(frozenset("ab"), frozenset()))
+ASKED = StrategyQAGold(question="Is it?", answer=True, decomposition=("What is it?", "Is #1?"), evidence=(frozenset("ab"), frozenset()))
 
 
 def test_worked_example() -> None:
     gold = {"a": ASKED, "b": ASKED}
-    right = Prediction(answer=True, decomposition=ASKED.decomposition, paragraphs=("a",))
-    scores = strategyqa(gold, {"a": right, "b": Prediction(answer=False, decomposition=ASKED.decomposition, paragraphs=("b", "a"))})
+    right = StrategyQAPrediction(answer=True, decomposition=ASKED.decomposition, paragraphs=("a",))
+    scores = strategyqa(
+        gold, {"a": right, "b": StrategyQAPrediction(answer=False, decomposition=ASKED.decomposition, paragraphs=("b", "a"))}
+    )
     assert scores.official == {"Accuracy": 0.5, "SARI": 1.0, "Recall@10": 0.75}
     assert scores.per_record["Recall@10"] == {"a": 0.5, "b": 1.0}
 
@@ -81,15 +83,17 @@ def test_the_eleventh_paragraph_is_not_looked_at() -> None:
 
 
 def test_a_task_that_nobody_does_is_0_and_has_no_records() -> None:
-    scores = strategyqa({"a": ASKED}, {"a": Prediction(answer=True)})
+    scores = strategyqa({"a": ASKED}, {"a": StrategyQAPrediction(answer=True)})
     assert scores.official == {"Accuracy": 1.0, "SARI": 0.0, "Recall@10": 0.0}
     assert list(scores.per_record) == ["Accuracy"]
     with pytest.raises(InputError, match="SARI: 1 predictions lack what it scores, others have it: b"):
-        strategyqa({"a": ASKED, "b": ASKED}, {"a": Prediction(answer=True, decomposition=("x",)), "b": Prediction(answer=True)})
+        strategyqa(
+            {"a": ASKED, "b": ASKED}, {"a": StrategyQAPrediction(answer=True, decomposition=("x",)), "b": StrategyQAPrediction(answer=True)}
+        )
 
 
 def test_missing_and_extra_ids_are_refused_as_by_the_evaluator() -> None:
-    said = Prediction(answer=True)
+    said = StrategyQAPrediction(answer=True)
     with pytest.raises(MissingInput, match="1 of 2 questions have no prediction: b"):
         strategyqa({"a": ASKED, "b": ASKED}, {"a": said})
     with pytest.raises(UnknownId, match="for other questions: c"):
@@ -99,7 +103,7 @@ def test_missing_and_extra_ids_are_refused_as_by_the_evaluator() -> None:
 @pytest.mark.real_data
 def test_gold_decompositions_and_evidence_of_the_dev_set(real_data: Path) -> None:
     gold = {
-        record["qid"]: Question(
+        record["qid"]: StrategyQAGold(
             question=record["question"],
             answer=record["answer"],
             decomposition=tuple(record["decomposition"]),
@@ -114,7 +118,8 @@ def test_gold_decompositions_and_evidence_of_the_dev_set(real_data: Path) -> Non
     # Ids in the order of their names, so that an annotator with more than ten paragraphs loses the same ones each time.
     found = {key: tuple(sorted(min(filter(None, asked.evidence), key=len, default=()))) for key, asked in gold.items()}
     predictions = {
-        key: Prediction(answer=asked.answer, decomposition=asked.decomposition, paragraphs=found[key]) for key, asked in gold.items()
+        key: StrategyQAPrediction(answer=asked.answer, decomposition=asked.decomposition, paragraphs=found[key])
+        for key, asked in gold.items()
     }
     scores = strategyqa(gold, predictions)
     assert scores.official["Accuracy"] == scores.official["SARI"] == 1.0

@@ -9,32 +9,36 @@ import pytest
 from hypothesis import given, strategies as st
 
 from kgqa.errors import InputError
-from kgqa.metrics.hotpotqa import NAMES, Prediction as HotpotPrediction, Question as HotpotQuestion, answer_overlap, hotpotqa
+from kgqa.metrics.hotpotqa import NAMES, HotpotQAGold, HotpotQAPrediction, answer_overlap, hotpotqa
 from kgqa.metrics.overlap import Overlap
-from kgqa.metrics.twowiki import Prediction, Question, Triple, fold, support_overlap, twowiki
+from kgqa.metrics.twowiki import Triple, TwoWikiGold, TwoWikiPrediction, fold, support_overlap, twowiki
 from tests.metrics.drawing import facts, ids, texts
 
 ENTITIES = st.sampled_from(("Q1", "Q2", "Q3"))
 TRIPLES = st.lists(st.tuples(texts, st.sampled_from(("director", "Director.", "spouse")), texts), max_size=3).map(tuple)
-GOLD = st.dictionaries(ids, st.builds(Question, answer=texts, answer_id=st.none() | ENTITIES, support=facts, evidence=TRIPLES), min_size=1)
-PREDICTIONS = st.dictionaries(ids, st.builds(Prediction, answer=st.none() | texts, support=st.none() | facts, evidence=st.none() | TRIPLES))
+GOLD = st.dictionaries(
+    ids, st.builds(TwoWikiGold, answer=texts, answer_id=st.none() | ENTITIES, support=facts, evidence=TRIPLES), min_size=1
+)
+PREDICTIONS = st.dictionaries(
+    ids, st.builds(TwoWikiPrediction, answer=st.none() | texts, support=st.none() | facts, evidence=st.none() | TRIPLES)
+)
 FILM: Triple = ("Free Guy", "director", "Shawn Levy")
 IDS: Triple = ("Q1", "director", "Q2")
 
 
-def asked(evidence: tuple[Triple, ...] = (FILM,), evidence_ids: tuple[Triple, ...] = ()) -> Question:
-    return Question(answer="Free Guy", answer_id="Q1", support=frozenset({("A", 0)}), evidence=evidence, evidence_ids=evidence_ids)
+def asked(evidence: tuple[Triple, ...] = (FILM,), evidence_ids: tuple[Triple, ...] = ()) -> TwoWikiGold:
+    return TwoWikiGold(answer="Free Guy", answer_id="Q1", support=frozenset({("A", 0)}), evidence=evidence, evidence_ids=evidence_ids)
 
 
-def evidence_scores(question: Question, evidence: tuple[Triple, ...], aliases: dict[str, list[str]]) -> tuple[float, ...]:
-    predicted = Prediction(answer=None, support=None, evidence=evidence)
+def evidence_scores(question: TwoWikiGold, evidence: tuple[Triple, ...], aliases: dict[str, list[str]]) -> tuple[float, ...]:
+    predicted = TwoWikiPrediction(answer=None, support=None, evidence=evidence)
     found = twowiki({"q": question}, {"q": predicted}, aliases=aliases).per_record
     return tuple(found[f"evi_{name}"]["q"] for name in NAMES)
 
 
 def test_worked_example() -> None:
     gold = {"a": asked(), "b": asked((FILM, ("x", "y", "z"))), "c": asked()}
-    full = Prediction(answer="free guy", support=frozenset({("a", 0)}), evidence=(FILM,))
+    full = TwoWikiPrediction(answer="free guy", support=frozenset({("a", 0)}), evidence=(FILM,))
     scores = twowiki(gold, {"a": full, "b": full})
     # b: precision 1, recall 1/2, so F1 2/3, and no exact match; c is missing.
     assert scores.official == {
@@ -47,11 +51,13 @@ def test_worked_example() -> None:
 
 
 @given(GOLD, PREDICTIONS)
-def test_without_aliases_the_answer_scores_are_those_of_hotpotqa(gold: dict[str, Question], predictions: dict[str, Prediction]) -> None:
+def test_without_aliases_the_answer_scores_are_those_of_hotpotqa(
+    gold: dict[str, TwoWikiGold], predictions: dict[str, TwoWikiPrediction]
+) -> None:
     scores = twowiki(gold, predictions)
     same = hotpotqa(
-        {key: HotpotQuestion(answer=question.answer, support=question.support) for key, question in gold.items()},
-        {key: HotpotPrediction(answer=said.answer, support=said.support) for key, said in predictions.items()},
+        {key: HotpotQAGold(answer=question.answer, support=question.support) for key, question in gold.items()},
+        {key: HotpotQAPrediction(answer=said.answer, support=said.support) for key, said in predictions.items()},
     )
     assert (scores.missing, scores.extra) == (same.missing, same.extra)
     for name in NAMES:
@@ -65,8 +71,8 @@ def test_without_aliases_the_answer_scores_are_those_of_hotpotqa(gold: dict[str,
 
 @given(answer=texts, aliases=st.lists(texts, max_size=3), prediction=texts)
 def test_the_answer_may_be_any_alias_of_its_entity(answer: str, aliases: list[str], prediction: str) -> None:
-    question = Question(answer=answer, answer_id="Q1", support=frozenset(), evidence=())
-    said = Prediction(answer=prediction, support=None, evidence=None)
+    question = TwoWikiGold(answer=answer, answer_id="Q1", support=frozenset(), evidence=())
+    said = TwoWikiPrediction(answer=prediction, support=None, evidence=None)
     scores = twowiki({"q": question}, {"q": said}, aliases={"Q1": aliases, "Q2": [prediction]}).per_record
     singles = [answer_overlap(prediction, name) for name in (answer, *aliases)]
     for place, name in enumerate(NAMES):
@@ -104,7 +110,7 @@ def test_titles_are_compared_in_lower_case_but_counted_as_they_are() -> None:
 def test_the_gold_answers_of_the_dev_set_score_full_marks(real_data: Path) -> None:
     records = json.loads((real_data / "2wikimultihopqa" / "2wiki_dev_200.json").read_text("utf-8"))
     gold = {
-        record["_id"]: Question(
+        record["_id"]: TwoWikiGold(
             answer=record["answer"],
             answer_id=record["answer_id"],
             support=frozenset((title, number) for title, number in record["supporting_facts"]),
@@ -113,7 +119,9 @@ def test_the_gold_answers_of_the_dev_set_score_full_marks(real_data: Path) -> No
         )
         for record in records
     }
-    predictions = {key: Prediction(answer=right.answer, support=right.support, evidence=right.evidence) for key, right in gold.items()}
+    predictions = {
+        key: TwoWikiPrediction(answer=right.answer, support=right.support, evidence=right.evidence) for key, right in gold.items()
+    }
     scores = twowiki(gold, predictions)
     assert len(gold) == 200
     assert set(scores.official.values()) == {100.0}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kgqa.formats import musique
-from kgqa.readers.hops import filled, single_hop, single_hop_instances
+from kgqa.readers.decompositions import filled_question, single_hop, single_hop_instances
 from kgqa.records import Step
 from kgqa.training.questions import of_list
 from tests.readers.questions import two_hops
@@ -52,7 +52,7 @@ def test_only_references_to_what_a_step_depends_on_are_filled() -> None:
         Step(id=name, question=question, answer=None, paragraph_id=None, depends_on=depends)
         for name, question, depends in (("x", "a #1 hit", ()), ("y", "#1 of #2 and #3", ("x",)), ("z", "#1, #2", ("x", "y")))
     )
-    assert [filled(number, steps, {"x": "A", "y": ""}) for number in range(3)] == ["a #1 hit", "A of #2 and #3", "A, #2"]
+    assert [filled_question(number, steps, {"x": "A", "y": ""}) for number in range(3)] == ["a #1 hit", "A of #2 and #3", "A, #2"]
 
 
 @pytest.mark.real_data

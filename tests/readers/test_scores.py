@@ -12,8 +12,8 @@ import pytest
 
 from kgqa.checks.readers.disconnection import transformed
 from kgqa.formats.provenance import noted_sufficiency
-from kgqa.readers.answers import drawn_candidate
-from kgqa.readers.scores import answer_score, lesson_score
+from kgqa.readers.answers import random_candidate
+from kgqa.readers.scores import answer_score, dev_score
 from kgqa.records import Candidate, Instance
 from kgqa.training.questions import of_list
 from kgqa.training.reader import Prediction
@@ -23,7 +23,7 @@ from tests.small_questions import question
 pytest.importorskip("torch", reason="the extra [readers] is not installed")
 
 from kgqa.readers.transformer.examples import paragraphs_with_answer
-from kgqa.readers.transformer.reading import learned_from
+from kgqa.readers.transformer.reading import supervision_of
 from kgqa.settings.training import TrainingSettings
 from kgqa.training import predicting
 from kgqa.training.device import device_of
@@ -51,7 +51,7 @@ def mean(instances: Sequence[Instance], say: Say, folder: Path, monkeypatch: pyt
             return say(instance)
 
         def score(self, instance: Instance, prediction: Prediction) -> float:
-            return lesson_score(instance, prediction)
+            return dev_score(instance, prediction)
 
     monkeypatch.setattr(predicting, "_readings", lambda *_, **__: [None] * len(instances))
     return predicting.mean_score(Told(), of_list(instances), folder, device_of(TrainingSettings(device="cpu")), limit=1)  # type: ignore[arg-type]
@@ -68,21 +68,21 @@ def test_who_is_right_scores_most_and_who_answers_nothing_scores_less(kind: str,
 
 
 def test_a_context_of_a_probe_that_lost_its_answer_says_nothing() -> None:
-    scores = [lesson_score(each, right(each)) for each in transformed(two_hops(1), "probe", max_facts=4, seed=0).instances]
+    scores = [dev_score(each, right(each)) for each in transformed(two_hops(1), "probe", max_facts=4, seed=0).instances]
     assert sorted(map(str, scores)) == ["1.0", str(math.nan)]
 
 
 def test_labels_of_a_transform_weigh_the_same_however_many_have_them() -> None:
     found = transformed(two_hops(6), "sufficiency", max_facts=4, seed=0).instances
-    assert learned_from(found).label_weights == pytest.approx((1.0, 3 / 4, 3 / 2))
-    assert learned_from([question(0), replace(question(1), answerable=False, answers=())]).label_weights == (1.0, 1.0, 1.0)
+    assert supervision_of(found).label_weights == pytest.approx((1.0, 3 / 4, 3 / 2))
+    assert supervision_of([question(0), replace(question(1), answerable=False, answers=())]).label_weights == (1.0, 1.0, 1.0)
 
 
 def test_yes_and_no_can_be_learned_from_a_probe() -> None:
     asked = [replace(each, answers=("yes",), answer_type="boolean") for each in two_hops(2)]
     found = transformed(asked, "probe", max_facts=4, seed=0).instances
     assert [each.answers for each in found] == [("yes",)] * 4
-    assert learned_from(found).options
+    assert supervision_of(found).options
 
 
 def test_one_paragraph_is_measured_by_what_it_learns() -> None:
@@ -95,10 +95,10 @@ def test_one_paragraph_is_measured_by_what_it_learns() -> None:
 
 def test_where_no_candidate_is_mentioned_their_order_does_not_answer() -> None:
     candidates = tuple(Candidate(id=f"C{number}", text=f"place {number}") for number in range(5))
-    chosen = {drawn_candidate(replace(question(0), id=f"q{number}", candidates=candidates)).id for number in range(30)}
+    chosen = {random_candidate(replace(question(0), id=f"q{number}", candidates=candidates)).id for number in range(30)}
     assert len(chosen) > 2
     turned = replace(question(0), candidates=candidates[::-1])
-    assert drawn_candidate(turned) == drawn_candidate(replace(turned, candidates=candidates))
+    assert random_candidate(turned) == random_candidate(replace(turned, candidates=candidates))
 
 
 def test_one_part_of_an_answer_is_not_the_answer() -> None:

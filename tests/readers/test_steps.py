@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kgqa.formats import musique
-from kgqa.readers.steps import MOST, parsed, printed
+from kgqa.readers.decompositions import MOST, steps_from_line, steps_to_line
 
 
 @pytest.mark.real_data
@@ -16,7 +16,7 @@ def test_every_decomposition_of_musique_survives_printing(real_data: Path) -> No
     count = 0
     for instance in musique.read(real_data / "musique" / "musique_ans_dev_2417_no_paragraphs.jsonl"):
         assert instance.decomposition
-        found = parsed(printed(instance.decomposition), instance.question)
+        found = steps_from_line(steps_to_line(instance.decomposition), instance.question)
         number = {step.id: str(place) for place, step in enumerate(instance.decomposition, 1)}
         assert [step.question for step in found] == [step.question.strip() for step in instance.decomposition]
         assert [step.depends_on for step in found] == [tuple(number[each] for each in step.depends_on) for step in instance.decomposition]
@@ -40,15 +40,15 @@ def test_every_decomposition_of_musique_survives_printing(real_data: Path) -> No
     ],
 )
 def test_a_broken_line_is_the_question_as_one_step(line: str) -> None:
-    (step,) = parsed(line, "who is it, a #1 hit?")
+    (step,) = steps_from_line(line, "who is it, a #1 hit?")
     assert (step.question, step.depends_on, step.answer, step.paragraph_id) == ("who is it, a #1 hit?", (), None, None)
 
 
 def test_steps_depend_on_those_that_they_name() -> None:
-    steps = parsed("a of b ; c of d ; e of #1 and #2 ; f of #3", "?")
+    steps = steps_from_line("a of b ; c of d ; e of #1 and #2 ; f of #3", "?")
     assert [step.depends_on for step in steps] == [(), (), ("1", "2"), ("3",)]
 
 
 def test_a_semicolon_in_a_step_does_not_split_it() -> None:
-    step = replace(parsed("a", "?")[0], question="Steins;Gate ; when")
-    assert printed([step]) == "Steins, Gate, when"
+    step = replace(steps_from_line("a", "?")[0], question="Steins;Gate ; when")
+    assert steps_to_line([step]) == "Steins, Gate, when"

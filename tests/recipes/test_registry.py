@@ -76,11 +76,9 @@ def test_two_recipes_take_no_stage_from_each_other(toy: Path, tmp_path: Path, mo
     assert set(kgqa.generate(toy, workspace=tmp_path / "w").reused).isdisjoint(first.seconds)
 
 
-def test_what_a_recipe_does_not_say_that_it_writes_is_a_mistake_of_its_own(
-    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_recipe_that_writes_an_undeclared_file_fails_an_assertion(toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.recipes.toy.recipe.RECIPE", replace(find_recipe("toy"), files=frozenset({"train.parquet"})))
-    with pytest.raises(AssertionError, match="what it says that it may write"):
+    with pytest.raises(AssertionError, match="only the files that it declares"):
         kgqa.generate(toy, workspace=tmp_path / "w")
     assert not (tmp_path / "w" / "datasets" / "toys").exists()
 

@@ -13,14 +13,14 @@ from hypothesis import given, strategies as st
 
 from kgqa.errors import MOST_SEED, BrokenInput, DuplicateId, InputError, KgqaError, MissingInput, SettingsError, StorageError, UnknownId
 from kgqa.reviews.book import Book
-from kgqa.reviews.draw import MOST_SAMPLE, Drawn, Origin
+from kgqa.reviews.draw import MOST_SAMPLE, DrawnSamples, Origin
 from kgqa.reviews.table import COLUMNS, Judgement, Table, in_order, read_table, table_text
 from kgqa.reviews.verdicts import MARKS, VERDICTS
 from tests.conftest import SmallDisk
 
 ORIGIN = Origin(dataset="set", content="c0ffee", split="all", seed=7, sample=4)
-DRAWN = Drawn(origin=ORIGIN, splits=dict.fromkeys(["s3", "s1", "s2"], "dev"), available=9)
-MANY = Drawn(origin=replace(ORIGIN, sample=40), splits=dict.fromkeys((f"s{number:02}" for number in range(40)), "dev"), available=40)
+DRAWN = DrawnSamples(origin=ORIGIN, splits=dict.fromkeys(["s3", "s1", "s2"], "dev"), available=9)
+MANY = DrawnSamples(origin=replace(ORIGIN, sample=40), splits=dict.fromkeys((f"s{number:02}" for number in range(40)), "dev"), available=40)
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 JUDGEMENTS = st.builds(
     Judgement,

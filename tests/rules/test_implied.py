@@ -23,7 +23,7 @@ def test_the_miner_counts_what_the_definition_counts(known: Knowledge) -> None:
 
 
 @given(known=knowledge(), order=st.randoms(use_true_random=False))
-def test_facts_that_come_again_and_in_another_order_change_nothing(known: Knowledge, order) -> None:  # type: ignore[no-untyped-def]
+def test_duplicates_and_the_order_of_facts_change_nothing(known: Knowledge, order) -> None:  # type: ignore[no-untyped-def]
     again = order.sample(known.facts, len(known.facts)) + known.facts[:2]
     assert cells_of(mine_implied(known.graph(), *columns(again))) == cells_of(mined(known))
 
@@ -38,7 +38,7 @@ def test_the_share_and_its_lower_end_are_those_of_the_counts(known: Knowledge) -
     assert found.share.tolist() == [hits / of for hits, of in cells_of(found).values()]
 
 
-def test_a_synonym_an_inverse_and_a_text_are_seen() -> None:
+def test_a_synonym_an_inverse_and_a_text_are_mined() -> None:
     same = [(0, 0, 1), (2, 0, 3), (0, 1, 1), (2, 1, 3), (1, 2, 0), (3, 2, 2)]
     known = Knowledge(entities=4, symmetric=(False,) * 3, facts=sorted(same), noise=[], texts=[(0, 1, 2), (0, 3, 2)])
     found, sentence = cells_of(mined(known)), 2 * 3 + 2
@@ -49,7 +49,7 @@ def test_a_synonym_an_inverse_and_a_text_are_seen() -> None:
     assert (0, 0) not in found  # a relation says nothing about itself
 
 
-def test_memory_goes_with_the_pairs_that_occur_and_not_with_relations_squared() -> None:
+def test_memory_grows_with_occurring_pairs_and_not_with_relations_squared() -> None:
     relations, same = 5_000, 40
     facts = [(0, r, 1) for r in range(same)] + [(2 * r, r, 2 * r + 1) for r in range(same, relations)]
     known = Knowledge(entities=2 * relations, symmetric=(False,) * relations, facts=facts, noise=[], texts=[])

@@ -62,7 +62,7 @@ def test_the_rules_do_not_depend_on_the_order_of_the_facts(known: Knowledge, ord
 
 
 @given(known=knowledge(most=20), least=st.sampled_from([0.05, 0.1, 0.3, 0.6]))
-def test_a_surer_rule_is_asked_for_and_nothing_else_changes(known: Knowledge, least: float) -> None:
+def test_a_higher_minimum_confidence_only_removes_rules(known: Knowledge, least: float) -> None:
     every = mined(known)
     sure = every.select(every.confidence >= least)
     with pytest.MonkeyPatch.context() as patch:
@@ -82,7 +82,7 @@ def star(leaves: int, *, true: int) -> Knowledge:
 
 @pytest.mark.parametrize("leaves", [40, 500])
 @pytest.mark.parametrize("share", [1.0, 0.5])
-def test_the_first_look_leaves_a_sure_rule_and_spares_a_poor_one_the_count(leaves: int, share: float) -> None:
+def test_the_sample_keeps_a_good_rule_and_discards_a_poor_one(leaves: int, share: float) -> None:
     true = int(share * leaves)
     rules = mined(star(leaves, true=true), min_support=5, min_confidence=0.3)
     assert (0, 0, 1) in keys(rules)
@@ -91,14 +91,14 @@ def test_the_first_look_leaves_a_sure_rule_and_spares_a_poor_one_the_count(leave
     assert (0, 0, 1) not in keys(mined(star(leaves, true=leaves // 20), min_support=1, min_confidence=0.3))
 
 
-def test_the_first_look_counts_hits_and_misses_over_the_same_entities() -> None:
+def test_the_sample_counts_hits_and_misses_over_the_same_entities() -> None:
     leaves = [leaf for leaf in range(2000) if leaf % paths.STRIDE]  # it sees none of them, and so must not judge
     facts = [(leaf, 0, 2001) for leaf in leaves] + [(2001, 0, 2002)] + [(leaf, 1, 2002) for leaf in leaves]
     known = Knowledge(entities=2003, symmetric=(False, False), facts=sorted(facts), noise=[], texts=[])
     assert (0, 0, 1) in keys(mined(known, min_support=5, min_confidence=0.9))
 
 
-def test_nobody_is_led_back_to_where_they_came_from() -> None:
+def test_no_path_leads_back_to_its_start() -> None:
     known = Knowledge(entities=2, symmetric=(True,), facts=[(0, 0, 1), (1, 0, 0)], noise=[(0, 0, 0)], texts=[(0, 1, 2), (1, 0, 2)])
     assert len(mined(known)) == 0
 
@@ -130,6 +130,6 @@ def test_the_lower_end_solves_wilsons_equation(of: int, data: st.DataObject) -> 
     assert (hits / of - low) ** 2 == pytest.approx(1.959963984540054**2 * low * (1 - low) / of, abs=1e-9)
 
 
-def test_of_nothing_nothing_is_sure() -> None:
+def test_without_cases_the_lower_end_is_zero() -> None:
     assert wilson_low(np.array([0]), np.array([0])).tolist() == [0.0]
     assert wilson_low(np.array([5, 50]), np.array([5, 50])).tolist() == sorted(wilson_low(np.array([5, 50]), np.array([5, 50])))

@@ -18,7 +18,7 @@ def rows(graph: RoleGraph) -> list[tuple[int, int, int]]:
 
 
 @given(known=knowledge())
-def test_every_fact_is_there_both_ways_and_nothing_twice(known: Knowledge) -> None:
+def test_every_fact_has_edges_in_both_directions_without_duplicates(known: Knowledge) -> None:
     graph = known.graph()
     assert rows(graph) == sorted((x, y, role) for x, role, y in known.edges())
     assert (graph.entities, graph.relations, graph.role_count) == (known.entities, known.relations, known.roles)
@@ -49,6 +49,6 @@ def test_a_symmetric_relation_has_one_role_for_both_directions() -> None:
     assert rows(known.graph()) == [(0, 1, 0), (0, 2, 2), (1, 0, 0), (1, 2, 6), (2, 0, 3)]
 
 
-def test_a_role_is_read_as_people_read_it() -> None:
+def test_roles_have_readable_names() -> None:
     labels = ["country", "author"]
     assert [role_text(role, labels) for role in range(7)] == ["country", "^country", "author", "^author", *TEXT_ROLES]

@@ -18,7 +18,7 @@ def own(folder: Path, more: str = "") -> Path:
     return folder / "own.toml"
 
 
-def test_an_own_domain_takes_nothing_that_is_said_of_another(tmp_path: Path) -> None:
+def test_an_own_domain_inherits_no_statement_about_another(tmp_path: Path) -> None:
     settings = load_domain(own(tmp_path), source=tmp_path).settings
     head = front_matter(settings, {"train": 9, "dev": 0, "test": 2}, "0" * 8, tasks=("question-answering",), twins=("masked",))
     whole = head + licence(settings) + settings.limits
@@ -36,7 +36,7 @@ def test_the_hub_reads_the_front_matter(tmp_path: Path) -> None:
     assert (card.data.pretty_name, card.data.license, card.data.size_categories) == ('Häfen: "neu"', "cc-by-4.0", ["1K<n<10K"])
 
 
-def test_what_a_domain_says_is_on_its_card(tmp_path: Path) -> None:
+def test_the_licence_and_attribution_of_a_domain_are_on_its_card(tmp_path: Path) -> None:
     settings = load_domain(own(tmp_path, 'licence = "cc0-1.0"\nattribution = ["Port office <b>"]\n'), source=tmp_path).settings
     assert "cc0-1.0" in licence(settings)
     assert "- Port office &lt;b&gt;" in licence(settings)
@@ -48,7 +48,7 @@ def test_the_small_domain_is_not_attributed_to_others() -> None:
 
 
 @pytest.mark.parametrize("text", ["<img src=x onerror=alert(1)>", "[x](http://a.example)", "`a` | b\n# c", "http://a.example", "&lt;b&gt;"])
-def test_texts_of_users_show_as_text(text: str) -> None:
+def test_texts_of_users_are_shown_literally(text: str) -> None:
     shown = escaped(text)
     assert "\n" not in shown
     assert not [mark for mark in ("<", "[x](", "http://", "&lt;b&gt;") if mark in shown.replace("&lt;img", "")]

@@ -46,7 +46,7 @@ def partial(folder: Path) -> list[str]:
     return [path.name for path in folder.glob(".*.partial")]
 
 
-def test_what_a_killed_run_leaves_goes_with_the_next_command_beside_it(tmp_path: Path) -> None:
+def test_the_next_command_removes_the_files_of_a_killed_run(tmp_path: Path) -> None:
     with writing(tmp_path, tmp_path / "out") as process:
         process.kill()
         assert process.wait() == -signal.SIGKILL
@@ -57,7 +57,7 @@ def test_what_a_killed_run_leaves_goes_with_the_next_command_beside_it(tmp_path:
 
 
 @pytest.mark.slow
-def test_what_a_living_run_writes_stays(tmp_path: Path) -> None:
+def test_the_files_of_a_running_process_stay(tmp_path: Path) -> None:
     with writing(tmp_path, tmp_path / "out") as process:
         before = partial(tmp_path)
         for out in ("other", "other.json"):
@@ -114,7 +114,7 @@ def test_every_command_clears_up_where_it_writes(command: str, seed_wikidata: Pa
     assert not list(tmp_path.rglob("*.partial"))
 
 
-def test_only_what_kgqa_made_and_nobody_holds_is_removed(tmp_path: Path) -> None:
+def test_only_abandoned_folders_of_kgqa_are_removed(tmp_path: Path) -> None:
     elsewhere = abandoned(tmp_path / "elsewhere")
     kept = [
         abandoned(tmp_path, ".a.abcd1234.partial", claim=b""),
@@ -142,7 +142,7 @@ def test_only_what_kgqa_made_and_nobody_holds_is_removed(tmp_path: Path) -> None
     assert not held.exists()
 
 
-def test_a_folder_that_is_not_there_has_nothing_to_clear(tmp_path: Path) -> None:
+def test_sweeping_a_missing_folder_does_nothing(tmp_path: Path) -> None:
     sweep(tmp_path / "none")
 
 
@@ -165,7 +165,7 @@ def test_without_locks_nothing_is_removed(tmp_path: Path, monkeypatch: pytest.Mo
     assert left.exists()
 
 
-def test_the_mark_goes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_mark_is_deleted_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # A second kill, while the first one's leftover is cleared.
     left = abandoned(tmp_path)
 
@@ -207,7 +207,7 @@ main()
     [("os", "mkdir", "str(arguments[0]).endswith('.partial')"), ("fcntl", "flock", "True"), ("os", "write", "True")],
     ids=["it is there", "it is locked", "it is marked"],
 )
-def test_an_interruption_leaves_nothing_though_the_folder_was_not_yet_given_out(module: str, step: str, when: str, tmp_path: Path) -> None:
+def test_an_interrupt_before_the_folder_is_yielded_leaves_nothing(module: str, step: str, when: str, tmp_path: Path) -> None:
     script = INTERRUPTED.format(module=module, step=step, when=when)
     command = [sys.executable, "-c", script, "convert", str(EXAMPLE), "--to", "native", "--out", str(tmp_path / "out")]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
@@ -215,7 +215,7 @@ def test_an_interruption_leaves_nothing_though_the_folder_was_not_yet_given_out(
     assert not list(tmp_path.iterdir())
 
 
-def test_what_is_written_has_the_usual_permissions(tmp_path: Path) -> None:
+def test_written_files_have_the_usual_permissions(tmp_path: Path) -> None:
     before = os.umask(0o022)
     try:
         kgqa.convert(EXAMPLE, to="native", out=tmp_path / "folder")

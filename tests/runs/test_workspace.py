@@ -38,7 +38,7 @@ def finish(workspace: Workspace, stage: str = "read", key: str = "k") -> StageRe
     return record
 
 
-def test_a_new_workspace_is_claimed_and_known_again(tmp_path: Path) -> None:
+def test_a_new_workspace_is_claimed_and_recognised(tmp_path: Path) -> None:
     for _ in range(2):
         with Workspace(tmp_path / "w") as workspace:
             workspace.claim(domain="d", inputs=INPUTS)
@@ -52,7 +52,7 @@ def test_a_new_workspace_is_claimed_and_known_again(tmp_path: Path) -> None:
         ({"domain": "other"}, "belongs to the domain other, not d"),
     ],
 )
-def test_a_workspace_of_another_is_refused_and_stays_as_it_is(change: dict[str, object], part: str, tmp_path: Path) -> None:
+def test_the_workspace_of_another_domain_is_refused_and_unchanged(change: dict[str, object], part: str, tmp_path: Path) -> None:
     with Workspace(tmp_path / "w") as workspace:
         workspace.claim(domain="d", inputs=INPUTS)
         finish(workspace)
@@ -66,7 +66,7 @@ def test_a_workspace_of_another_is_refused_and_stays_as_it_is(change: dict[str, 
         assert files(tmp_path / "w") == before
 
 
-def test_other_input_is_said_and_known_from_then_on(tmp_path: Path) -> None:
+def test_changed_input_is_reported_once(tmp_path: Path) -> None:
     with Workspace(tmp_path / "w") as workspace:
         assert workspace.claim(domain="d", inputs=INPUTS) == []
         finish(workspace)
@@ -76,7 +76,7 @@ def test_other_input_is_said_and_known_from_then_on(tmp_path: Path) -> None:
         assert workspace.claim(domain="d", inputs={"a.tsv": "2", "b.tsv": "1"}) == []
 
 
-def test_a_stage_that_was_made_from_the_same_is_finished_under_another_key(tmp_path: Path) -> None:
+def test_a_stage_with_the_same_input_is_finished_under_another_key(tmp_path: Path) -> None:
     with Workspace(tmp_path / "w") as workspace:
         old = finish(workspace)
         assert workspace.finished("read", "other", made_from="") is None
@@ -94,7 +94,7 @@ def test_a_stage_that_was_made_from_the_same_is_finished_under_another_key(tmp_p
 @pytest.mark.parametrize(
     "content", [b"", b"{", b"[]", b"null", b"\xff\xfe", b'{"format": 1}', b'{"format": 1, "domain": "d", "inputs": [1]}']
 )
-def test_a_damaged_workspace_file_is_said(content: bytes, tmp_path: Path) -> None:
+def test_a_damaged_workspace_file_is_reported(content: bytes, tmp_path: Path) -> None:
     with Workspace(tmp_path / "w") as workspace:
         finish(workspace)
         (tmp_path / "w" / "workspace.json").write_bytes(content)
@@ -104,7 +104,7 @@ def test_a_damaged_workspace_file_is_said(content: bytes, tmp_path: Path) -> Non
             workspace.claim(domain="d", inputs=INPUTS)
 
 
-def test_a_workspace_in_which_nothing_was_finished_is_free(tmp_path: Path) -> None:
+def test_a_workspace_without_finished_stages_is_free(tmp_path: Path) -> None:
     with Workspace(tmp_path / "w") as workspace:
         workspace.claim(domain="d", inputs=INPUTS)
         workspace.claim(domain="d", inputs={"a.tsv": "mended"})
@@ -135,7 +135,7 @@ def test_a_run_that_ends_before_its_first_table_does_not_lock_itself_out(tmp_pat
         pass
 
 
-def test_a_file_in_the_place_of_the_folder_is_said(tmp_path: Path) -> None:
+def test_a_file_in_the_place_of_the_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "w").write_text("x")
     with pytest.raises(WorkspaceError, match="this is not a folder"), Workspace(tmp_path / "w"):
         pass
@@ -177,7 +177,7 @@ def test_a_stage_is_finished_while_its_files_are_as_written(tmp_path: Path) -> N
         assert workspace.finished("read", "k") is None
 
 
-def test_what_is_replaced_is_whole_or_as_it_was(tmp_path: Path) -> None:
+def test_a_replaced_path_is_either_new_or_unchanged(tmp_path: Path) -> None:
     with Workspace(tmp_path / "w") as workspace:
         for target in (tmp_path / "w" / "file", tmp_path / "w" / "folder"):
 
@@ -205,7 +205,7 @@ def test_what_is_replaced_is_whole_or_as_it_was(tmp_path: Path) -> None:
             assert leftovers(tmp_path / "w") == []
 
 
-def test_discarding_takes_a_file_and_its_companions_only(tmp_path: Path) -> None:
+def test_discarding_removes_a_file_and_only_its_companions(tmp_path: Path) -> None:
     for name in (".g.partial", ".g.partial.wal", ".gh.partial", "g"):
         (tmp_path / name).write_text("x")
     (tmp_path / ".g.partial.shadow").mkdir()
@@ -256,7 +256,7 @@ def test_another_tools_files_are_left_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["a full folder", "an empty folder", "a file", "a link"])
-def test_what_appeared_while_a_folder_was_written_is_not_replaced(kind: str, tmp_path: Path) -> None:
+def test_a_path_that_appears_during_writing_is_not_replaced(kind: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
 
     def other_run() -> None:

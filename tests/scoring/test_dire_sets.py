@@ -14,7 +14,7 @@ import kgqa
 from kgqa.commands.contrast import contrast
 from kgqa.formats import dire, native
 from kgqa.formats.provenance import noted
-from kgqa.metrics.dire import HEADINGS, Prediction
+from kgqa.metrics.dire import HEADINGS, DiRePrediction
 from kgqa.records import Instance, Paragraph
 from kgqa.scoring.dire_gold import dire_label, whole_numbers
 from tests.formats.test_dire import three_facts
@@ -117,7 +117,7 @@ def test_sentences_of_one_of_two_paragraphs_with_the_same_title_move_nothing(tmp
         supporting_sentences=(),
     )
     labels = [dire_label(replace(first, paragraphs=(*first.paragraphs, twin))), dire_label(first)]
-    said = Prediction(question_id="q", answer="x", paragraphs=frozenset({"Olm"}), sentences=frozenset({("Olm", 0)}))
+    said = DiRePrediction(question_id="q", answer="x", paragraphs=frozenset({"Olm"}), sentences=frozenset({("Olm", 0)}))
     numbers = [next(iter(moved.sentences)) for moved in whole_numbers([said, said], labels)]
     # The first sentence that is shown of the only Olm is its second; of two Olms the number may mean the other one.
     assert numbers == [("Olm", 0), ("Olm", 1)]

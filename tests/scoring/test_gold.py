@@ -16,8 +16,8 @@ from kgqa.formats.provenance import note
 from kgqa.formats.question_set import open_dataset
 from kgqa.formats.strategyqa import format as strategyqa
 from kgqa.metrics import dire
-from kgqa.metrics.hotpotqa import Prediction as Said, Question, hotpotqa as hotpotqa_scores
-from kgqa.metrics.musique import Prediction as MuSiQueLine, musique as musique_scores
+from kgqa.metrics.hotpotqa import HotpotQAGold, HotpotQAPrediction as Said, hotpotqa as hotpotqa_scores
+from kgqa.metrics.musique import MuSiQuePrediction as MuSiQueLine, musique as musique_scores
 from kgqa.records import Instance, Paragraph
 from kgqa.scoring import gold
 from kgqa.scoring.default_metric import default_metric
@@ -32,7 +32,7 @@ def read(record: dict[str, Any]) -> Instance:
 def test_facts_whose_paragraph_is_not_shown_are_facts(tmp_path: Path) -> None:
     elsewhere = ["Elsewhere", 2]
     record = hotpot("h1", supporting_facts=[MILL, elsewhere])
-    assert gold.hotpotqa_question(read(record)) == Question(answer="the Sill", support=frozenset({("Mill", 1), ("Elsewhere", 2)}))
+    assert gold.hotpotqa_question(read(record)) == HotpotQAGold(answer="the Sill", support=frozenset({("Mill", 1), ("Elsewhere", 2)}))
     (tmp_path / "x_dev.json").write_text(json.dumps([record]), "utf-8")
     done = kgqa.evaluate(tmp_path / "x_dev.json", write(tmp_path / "p.json", {"answer": {"h1": "x"}, "sp": {"h1": [elsewhere, MILL]}}))
     assert done.scores.official["sp_em"] == 1.0
@@ -53,11 +53,11 @@ def test_gold_without_paragraphs_is_scored_by_its_facts_alone(name: str) -> None
     """Of the three predicted facts two are right: P 2/3, R 1, as the script counts pairs of title and number."""
     instance = gold_alone(name, MILL, ["T", 9], evidences=[["x", "y", "z"]])
     facts = frozenset({("Mill", 1), ("T", 9)})
-    assert gold.hotpotqa_question(instance) == Question(answer="the Sill", support=facts)
+    assert gold.hotpotqa_question(instance) == HotpotQAGold(answer="the Sill", support=facts)
     said = predicted(MILL, ["T", 9], ["T", 8])
     scores = hotpotqa_scores({"h1": gold.hotpotqa_question(instance)}, {"h1": Said(answer="Sill", support=said)}).official
     assert (scores["sp_prec"], scores["sp_recall"], scores["sp_em"], scores["joint_f1"]) == (2 / 3, 1.0, 0.0, pytest.approx(0.8))
-    line = dire.Prediction(question_id="h1", answer="Sill", paragraphs=frozenset({"Mill", "T"}), sentences=said)
+    line = dire.DiRePrediction(question_id="h1", answer="Sill", paragraphs=frozenset({"Mill", "T"}), sentences=said)
     dire_scores = dire.dire({"h1": gold.hotpotqa_question(instance)}, [line]).official
     assert (dire_scores["Supporting Paragraph Scores: em"], dire_scores["Supporting Sentence Scores: precision"]) == (100.0, 66.7)
     if name == "twowiki":

@@ -15,7 +15,7 @@ import kgqa
 from kgqa.errors import BrokenInput, DuplicateId, KgqaError, SettingsError, StorageError
 from kgqa.records import Candidate, Instance, Paragraph
 from kgqa.scoring.dire_gold import dire_label
-from kgqa.scoring.gold import called
+from kgqa.scoring.gold import title_or_id
 from kgqa.scoring.metrics import METRICS
 from kgqa.scoring.prediction_files import WRITERS, write_predictions
 from kgqa.training.reader import Prediction
@@ -300,4 +300,4 @@ def test_our_transforms_have_full_marks(transform: str, level: str, real_data: P
 
 def test_called_is_what_the_file_says(tmp_path: Path) -> None:
     found = written("dire", instance_of(paragraphs=SHOWN), Prediction(id="q", answer="x", supporting=("a", "b")), tmp_path)
-    assert found["supporting_paragraphs"] == [called(shown) for shown in SHOWN[:2]]
+    assert found["supporting_paragraphs"] == [title_or_id(shown) for shown in SHOWN[:2]]

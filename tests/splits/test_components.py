@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, strategies as st
 
 from kgqa.records import Instance
-from kgqa.splits.components import BY, Together, deal
+from kgqa.splits.components import BY, ItemCollector, deal
 from tests.small_questions import paragraph, question
 
 GROUPS = st.lists(st.tuples(st.integers(0, 6), st.lists(st.integers(0, 9), max_size=3, unique=True)), min_size=1, max_size=40)
@@ -35,7 +35,7 @@ def naive(some: list[Instance], *, titles: bool) -> list[int]:
 @given(GROUPS, st.booleans())
 def test_components_are_those_of_a_naive_search(drawn: list[tuple[int, list[int]]], titles: bool) -> None:
     some = instances(drawn[:15])
-    together = Together(["title"] if titles else [])
+    together = ItemCollector(["title"] if titles else [])
     assert sum(together.see(some)) == together.count == len(some)
     found, wanted = together.components().tolist(), naive(some, titles=titles)
     for one in range(len(some)):
@@ -62,4 +62,4 @@ def test_shares_are_off_by_at_most_the_largest_component(sizes: list[int], seed:
 
 
 def test_no_question_has_no_component() -> None:
-    assert Together(BY).components().tolist() == []
+    assert ItemCollector(BY).components().tolist() == []

@@ -10,7 +10,7 @@ from kgqa.statements.calibration import Calibration, tenths
 
 
 @given(st.lists(st.tuples(st.floats(0, 1, width=32), st.booleans()), min_size=1, max_size=300))
-def test_what_is_fitted_never_falls_and_has_the_mean_of_what_is_true(pairs: list[tuple[float, bool]]) -> None:
+def test_the_fit_is_monotone_and_has_the_mean_of_the_labels(pairs: list[tuple[float, bool]]) -> None:
     scores, true = np.array([score for score, _ in pairs]), np.array([is_true for _, is_true in pairs])
     fitted = Calibration.fitted(scores, true)
     assert (np.diff(fitted.probabilities) >= -1e-12).all()
@@ -22,7 +22,7 @@ def test_what_is_fitted_never_falls_and_has_the_mean_of_what_is_true(pairs: list
     assert (np.diff(found) >= -1e-6).all()
 
 
-def test_scores_that_are_too_sure_are_brought_to_what_was_observed() -> None:
+def test_overconfident_scores_are_corrected_to_the_observed_share() -> None:
     rng = np.random.default_rng(3)
     scores = rng.uniform(0, 1, 20_000)
     true = rng.uniform(0, 1, 20_000) < scores / 2

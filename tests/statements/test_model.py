@@ -64,7 +64,7 @@ def statements(stating: str, naming: str, *, workers: int = 2) -> tuple[Statemen
 
 
 @pytest.mark.parametrize(("stating", "naming"), SENTENCES.values(), ids=SENTENCES)
-def test_what_is_stated_is_surer_than_what_is_only_named(stating: str, naming: str) -> None:
+def test_stated_pairs_are_more_probable_than_named_ones(stating: str, naming: str) -> None:
     said, stated, learned = statements(stating, naming)
     sure = np.zeros(len(stated), np.float32)
     forwards = said.role == 0
@@ -79,7 +79,7 @@ def test_statements_do_not_depend_on_workers() -> None:
         assert np.array_equal(getattr(one, name), getattr(other, name))
 
 
-def test_a_pair_that_no_sentence_brings_together_has_no_context() -> None:
+def test_a_pair_without_a_common_sentence_has_no_context() -> None:
     texts = pa.chunked_array([["Ann rested. Bo slept. Cy met Bo."]])
     mentions = (
         np.array([0, 4]), np.array([0, 1, 2, 1], np.int32), np.array([0, 12, 22, 29], np.int32), np.array([3, 14, 24, 31], np.int32),
@@ -91,7 +91,7 @@ def test_a_pair_that_no_sentence_brings_together_has_no_context() -> None:
     assert np.diff(about_ann.offsets).tolist() == [2, 1, 0]
 
 
-def test_a_role_that_only_the_pair_itself_has_is_never_said() -> None:
+def test_a_role_that_only_the_pair_itself_has_is_never_predicted() -> None:
     found, pairs, _, _ = corpus(*SENTENCES["English"])
     none = np.zeros(0, np.int32)
     one = role_graph(

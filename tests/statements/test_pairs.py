@@ -49,7 +49,7 @@ def test_stated_pairs_score_above_denied_and_listed_ones() -> None:
     assert (np.diff(probabilities[np.argsort(scores)]) >= 0).all()
 
 
-def test_a_pair_is_found_in_its_sentence_alone() -> None:
+def test_a_pair_is_found_only_in_its_own_sentence() -> None:
     texts = pa.chunked_array([["Aspirin helps. Thrombin hurts.", "Aspirin helps thrombin. Aspirin hurts thrombin."]])
     mentions = (
         np.array([0, 2, 6]), np.array([0, 1, 0, 1, 0, 1], np.int32), np.array([0, 15, 0, 14, 24, 38], np.int32),

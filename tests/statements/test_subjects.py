@@ -15,6 +15,10 @@ OPENINGS = {
     "en": ("{name} (born in 19{n}) is an actor and singer", "{name} is a vegetable which is eaten with salt"),
     "de": ("{name} (geboren 19{n}) ist Schauspieler und Sänger", "{name} ist ein Gemüse, das gesalzen gegessen wird"),
     "tr": ("{name} (doğumu 19{n}) oyuncu ve şarkıcıdır", "{name} tuzla yenen bir sebzedir"),
+    "zh": ("{name}（19{n}年出生）是演员和歌手", "{name}是一种加盐食用的蔬菜"),
+    "ja": ("{name}（19{n}年生まれ）は俳優で歌手である", "{name}は塩をかけて食べる野菜である"),
+    "th": ("{name} (เกิด 19{n}) เป็นนักแสดงและนักร้อง", "{name} เป็นผักที่กินกับเกลือ"),
+    "ko": ("{name}(19{n}년 출생)은 배우이자 가수이다", "{name}은 소금을 쳐서 먹는 채소이다"),
 }
 
 
@@ -26,8 +30,8 @@ def facts_alone(head: IntArray, relation: IntArray, tail: IntArray, *, relations
 @pytest.mark.parametrize("language", OPENINGS)
 def test_a_vegetable_has_no_place_of_birth(language: str) -> None:
     person, vegetable = OPENINGS[language]
-    texts = [person.format(name=f"Person {n}", n=n + 10) for n in range(PEOPLE)]
-    texts += [vegetable.format(name=f"Plant {n}") for n in range(PEOPLE)]
+    texts = [person.format(name=f"N{n}", n=n + 10) for n in range(PEOPLE)]
+    texts += [vegetable.format(name=f"N{n}") for n in range(PEOPLE)]
     count = 2 * PEOPLE
     # Relation 0 joins people to a town, relation 1 plants to a family; the last ten of each kind have no fact.
     known = np.array([n for n in range(count) if n % PEOPLE < PEOPLE - 10], np.int32)

@@ -74,6 +74,23 @@ CLOSING_DIFFERENTLY = [
     ("/* // ", "*/"), ("// /*", "\n"),
 ]  # fmt: skip
 """Openers and closers over whose end two lexers may disagree."""
+JOINTS = [
+    ".", ":", "..", "|", "{", "}", "(", ")", "[", "]", ",", "!", "-[", "]->", "0x1.", "0xF.", "1_0.", "1e", "1.", "$p", "$`p`", "`a`.",
+    "n.", "n:", "{a:", "EXPLAIN", "PROFILE", "CALL db.labels()", "CALL show_tables()", "SHOW INDEXES", "YIELD label", "EXISTS {", "COUNT {",
+    "COLLECT {", "CASE WHEN", "END", "AS", "OPTIONAL", "ALL SHORTEST", "IN", "STARTS", "DISTINCT", "*", "USE", "CYPHER 25", ";", "", "", "",
+]  # fmt: skip
+"""What may stand where a clause cannot begin, or seems not to."""
+SOUND = [
+    "MATCH (n:Entity) WHERE n.id = 'x' RETURN n.id AS id",
+    "MATCH (n:Entity) WITH n ORDER BY n.id SKIP 1 LIMIT 2 RETURN n {.id, .label} AS m",
+    "UNWIND [1, 2] AS x WITH x WHERE x > 1 RETURN [y IN [x] WHERE y > 0 | y + 1] AS ys",
+    "MATCH p = (a:Entity)-[f*1..2]->(b) WHERE EXISTS { MATCH (a)--(c) RETURN c } RETURN length(p) AS n",
+    "RETURN CASE WHEN 1 < 2 THEN {a: 1} ELSE null END AS x UNION ALL RETURN {a: 2} AS x",
+    "OPTIONAL MATCH (n:Entity) RETURN count(*) AS n, collect(n.id)[0..2] AS some",
+]
+"""Queries that only read."""
+LOOKALIKES = {"S": "\u017f", "K": "\u212a", "I": "\u0131", "C": "\u0421", "E": "\uff25", "O": "\u039f", "A": "\\u0041", "L": "\u200bL"}
+"""Letters of keywords that some comparison may take for another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,12 +145,12 @@ def payloads(trap: Trap, store: str) -> list[str]:
 
 
 def hostile_texts(seed: int, number: int, trap: Trap, store: str) -> Iterator[str]:
-    """So many texts; half of them made after the ways in which lexers are known to differ, half at random."""
+    """So many texts: made after the ways in which lexers are known to differ, at random, and sound queries with a payload put into them."""
     rng = random.Random(seed)
     bad = payloads(trap, store)
     for _ in range(number):
-        pick, payload = rng.choice, rng.choice(bad)
-        if rng.random() < 0.5:
+        pick, payload, kind = rng.choice, rng.choice(bad), rng.random()
+        if kind < 0.4:
             opener, closer = pick(CLOSING_DIFFERENTLY)
             quote = pick(["'", '"', "`"])
             begin, end = pick(["", pick(BEGINNINGS)]), pick([";", "", " //", "; //", "/*", "--"])
@@ -146,9 +163,34 @@ def hostile_texts(seed: int, number: int, trap: Trap, store: str) -> Iterator[st
                     f"{begin}{opener} {quote} {closer} {payload}{end} {opener} {quote} {closer}",
                 ]
             )
-        else:
+        elif kind < 0.7:
             parts = [pick([BLANKS, QUOTES, OPENERS, CLOSERS, WORDS, [payload], BLANKS])[:] for _ in range(rng.randrange(2, 10))]
             yield pick(BEGINNINGS) + " ".join(pick(part) for part in parts)
+        else:
+            words = pick(SOUND).split(" ")
+            for _ in range(rng.randrange(1, 4)):
+                at = rng.randrange(len(words) + 1)
+                words[at:at] = [pick(JOINTS), _disguised(rng, payload) if rng.random() < 0.5 else "", pick(JOINTS)]
+            yield pick([" ", " ", " ", *BLANKS]).join(words)
+
+
+def _disguised(rng: random.Random, payload: str) -> str:
+    """The statement with its first word written in some other way."""
+    word, space, rest = payload.partition(" ")
+    at = rng.randrange(len(word))
+    first = rng.choice(
+        [
+            word,
+            word.lower(),
+            f"`{word}`",
+            word[:at] + LOOKALIKES.get(word[at], word[at].lower()) + word[at + 1 :],
+            f"{word[:at]}/**/{word[at:]}",
+            f"{word[:at]}{rng.choice(BLANKS)}{word[at:]}",
+            f"n.{word}",
+            f"{{{word}:",
+        ]
+    )
+    return first + space + rest
 
 
 UNGUARDED = """

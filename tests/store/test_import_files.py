@@ -15,7 +15,7 @@ import pytest
 
 import kgqa
 from kgqa.errors import MissingInput, SettingsError, WorkspaceBusy, WorkspaceError
-from kgqa.formats.on_graph import rejected_rows, sample_rows
+from kgqa.formats.graph_rows import rejected_rows, sample_rows
 from kgqa.runs.graph import rows_of, tables_hash
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.neo4j import Neo4jSettings

@@ -14,7 +14,7 @@ import pytest
 
 import kgqa
 from kgqa.conformance.graphs import Document, Entity, Fact, Mention, RandomGraph
-from kgqa.conformance.oracles.known import Known
+from kgqa.conformance.oracles.graph_index import GraphIndex
 from kgqa.conformance.oracles.registry import expected_rows, found_rows
 from kgqa.errors import QueryError, SettingsError
 from kgqa.store import paths
@@ -50,7 +50,7 @@ def test_how_much_is_looked_at_together_changes_no_row(mentions: int, tails: int
     monkeypatch.setattr(paths, "TAILS", tails)
     rng, lengths = random.Random(3), Counter[object]()
     for number in range(8):
-        known = Known(sparse_graph(rng))
+        known = GraphIndex(sparse_graph(rng))
         build(tmp_path / str(number), known.graph.arrow())
         with EmbeddedStore(tmp_path / str(number)) as store:
             for name in SEARCHES * 20:

@@ -15,7 +15,7 @@ import pytest
 import kgqa
 from kgqa.errors import StoreConflict, StoreError
 from kgqa.formats import native
-from kgqa.formats.on_graph import sample_rows
+from kgqa.formats.graph_rows import sample_rows
 from kgqa.records import Grade, Instance
 from kgqa.runs.graph import open_store, rows_of, tables_hash
 from kgqa.runs.workspace import Workspace

@@ -45,7 +45,7 @@ def texts(pytestconfig: pytest.Config) -> int:
 
 def accepted(number: int, trap: Trap, store: str) -> Iterator[tuple[str, str]]:
     """Hostile texts that pass the check, each with the text that would run."""
-    for text in hostile_texts(0, number, trap, store):
+    for text in hostile_texts(int(os.environ.get("KGQA_HOSTILE_SEED", "0")), number, trap, store):
         with suppress(QueryError):
             yield text, check_reads_only(text, store=store)[1]
 

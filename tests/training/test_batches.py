@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from kgqa.errors import BrokenInput
 from kgqa.progress import Silent
 from kgqa.records import Instance
-from kgqa.training.batches import POOL, batches_of_epoch, within
+from kgqa.training.batches import POOL, batches_of_epoch, token_batches
 from kgqa.training.encoded import CHUNK, encode
 from kgqa.training.questions import of_list
 from tests.small_questions import question, questions
@@ -44,11 +44,11 @@ def test_epochs_and_seeds_differ_and_batches_are_of_like_length() -> None:
 @given(LENGTHS, st.integers(1, 2000))
 def test_parts_keep_to_the_limit_or_hold_one(lengths: list[int], limit: int) -> None:
     tokens, rows = np.array(lengths, np.int32), np.arange(len(lengths))[::-1].copy()
-    parts = list(within(rows, tokens, limit=limit))
+    parts = list(token_batches(rows, tokens, limit=limit))
     assert sorted(np.concatenate(parts).tolist()) == sorted(rows.tolist())
     for part in parts:
         assert len(part) == 1 or len(part) * int(tokens[part].max()) <= limit
-    assert list(within(rows[:0], tokens, limit=limit)) == []
+    assert list(token_batches(rows[:0], tokens, limit=limit)) == []
 
 
 class Counted:

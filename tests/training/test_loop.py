@@ -27,7 +27,7 @@ from kgqa.records import Instance  # noqa: E402
 from kgqa.settings.training import TrainingSettings  # noqa: E402
 from kgqa.training import checkpoints, encoded, loop, predicting  # noqa: E402
 from kgqa.training.device import Device  # noqa: E402
-from kgqa.training.loop import Fitted, fit_task  # noqa: E402
+from kgqa.training.loop import FitResult, fit_task  # noqa: E402
 from kgqa.training.predicting import predict_task  # noqa: E402
 from kgqa.training.processes import Processes, accelerator_of  # noqa: E402
 from kgqa.training.questions import Questions, of_list  # noqa: E402
@@ -88,7 +88,7 @@ def fitting(place: Path, points: list[Point] | None = None, *, seed: int = 7, **
 
 def fit(
     place: Path, points: list[Point] | None = None, *, task: Any = None, count: int = 18, dev: int = 6, key: str = "k", **more: Any
-) -> tuple[Any, Fitted]:
+) -> tuple[Any, FitResult]:
     task = task or Lengths()
     return task, fit_task(task, asked(count), asked(dev) if dev else None, fitting(place, points, **more), key=key)
 
@@ -543,7 +543,7 @@ STATE = {"key": "k", "step": 1}
     "text",
     [
         "", "[]", "{}", "null", '{"key": 1}', json.dumps(STATE | {"step": "1"}), json.dumps(STATE | {"more": 1}),
-        json.dumps(STATE | {"step": -1, "batch_tokens": 1}), "\xff",
+        json.dumps(STATE | {"step": -1, "batch_tokens": 1}), "\xff", "[" * 100_000,
     ],
 )  # fmt: skip
 def test_a_state_edited_by_hand_is_a_sentence(tmp_path: Path, text: str) -> None:
@@ -574,6 +574,21 @@ def test_a_checkpoint_that_was_cut_or_is_of_another_network_is_a_sentence(
     (place / name).unlink()
     with pytest.raises(MissingInput, match="there is no such file"):
         fit(tmp_path / "run", epochs=1)
+
+
+@pytest.mark.parametrize("change", ["shape", "missing", "other"])
+def test_a_state_of_an_optimiser_that_is_not_whole_is_a_sentence(tmp_path: Path, change: str) -> None:
+    from safetensors.torch import load_file, save_file
+
+    fit(tmp_path, epochs=1)
+    [place] = (tmp_path / "checkpoints").iterdir()
+    tensors = load_file(place / "optimiser.safetensors")
+    name = next(name for name in tensors if name.startswith("exp_avg/"))
+    value = tensors.pop(name)
+    tensors |= {"shape": {name: value.flatten()[:, None].repeat(1, 1)}, "missing": {}, "other": {f"x{name}": value}}[change]
+    save_file(tensors, place / "optimiser.safetensors")
+    with pytest.raises(BrokenInput, match=r"optimiser\.safetensors: this is .* remove step-"):
+        fit(tmp_path, epochs=1)
 
 
 def test_tied_weights_are_saved_once_and_to_the_same_bytes_each_time(tmp_path: Path) -> None:

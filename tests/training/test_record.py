@@ -18,12 +18,13 @@ from typing import Any
 import pytest
 
 from kgqa.errors import BrokenInput, InterruptedRun, KgqaError, MissingInput, SettingsError, StorageError, TrainingError, WorkspaceBusy
-from kgqa.training import record, run_database as databases
+from kgqa.training import extra, record, run_database as databases
 from kgqa.training.recorded import STATUSES, RecordedRun, read_named, read_runs
 from kgqa.training.run_database import run_database
 from tests.command import environment
+from tests.conftest import Cli
 
-FACTS = record.Facts(
+FACTS = record.RunFacts(
     reader="ee", dataset="hotpotqa", hashes={"train.json": "ab"}, seed=7, settings={"training": {"batch": 16}, "encoder": "tiny"},
     device="cpu", versions={"kgqa": "1"},
 )  # fmt: skip
@@ -37,7 +38,7 @@ def _no_variable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def started(folder: Path, name: str = "ee-1", **more: Any) -> record.Run:
-    return record.open(None, run=folder / name, facts=replace(FACTS, **more))
+    return record.open_record(None, run=folder / name, facts=replace(FACTS, **more))
 
 
 def known(folder: Path, name: str = "ee-1") -> RecordedRun:
@@ -181,8 +182,8 @@ import os, sys, time
 from pathlib import Path
 from kgqa.training import record
 record.OFTEN = 0
-facts = record.Facts(reader="ee", dataset="d", hashes={}, seed=0, settings={}, versions={})
-with record.open(None, run=Path(sys.argv[1]), facts=facts, beat=0.05) as run:
+facts = record.RunFacts(reader="ee", dataset="d", hashes={}, seed=0, settings={}, versions={})
+with record.open_record(None, run=Path(sys.argv[1]), facts=facts, beat=0.05) as run:
     for step in range(1, int(sys.argv[2]) + 1):
         run.point({"step": step, "loss": 1 / step})
     if len(sys.argv) > 3:
@@ -292,7 +293,7 @@ def test_what_a_killed_process_left_half_written_is_undone(tmp_path: Path) -> No
 
 def refused(where: str | Path | None, folder: Path) -> KgqaError:
     with pytest.raises(KgqaError) as caught:
-        record.open(where, run=folder / "ee-1", facts=FACTS)
+        record.open_record(where, run=folder / "ee-1", facts=FACTS)
     text = str(caught.value)
     assert text.endswith((".", "?", "'"))
     for secret in ("s3cret", "0ther", "somebody"):
@@ -327,8 +328,13 @@ def test_what_cannot_hold_a_record_is_refused_in_a_sentence(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    "change", ["settings = '{'", "settings = '[1]'", "hashes = '3'", "started = 'x'", "started = 1e300", "score = 'x'", "steps = 'x'"]
-)
+    "change",
+    [
+        "settings = '{'", "settings = '[1]'", "hashes = '3'", "started = 'x'", "started = 1e300", "score = 'x'", "steps = 'x'",
+        "seed = 'x'", "sessions = x'ff'", "score_step = 'x'", "name = x'ff00'", "reader = x'ff00'", "status = 'odd'", "sentence = x'00'",
+        "device = x'00'",
+    ],
+)  # fmt: skip
 def test_a_record_edited_by_hand_is_a_sentence(change: str, tmp_path: Path) -> None:
     with started(tmp_path):
         pass
@@ -338,6 +344,28 @@ def test_a_record_edited_by_hand_is_a_sentence(change: str, tmp_path: Path) -> N
     for read in (lambda: read_runs(run_database(tmp_path, beside=tmp_path)), lambda: known(tmp_path)):
         with pytest.raises(BrokenInput, match=r"runs\.sqlite: what it holds .* train again"):
             read()
+
+
+@pytest.mark.parametrize(
+    "change", ["part = x'ff'", "step = 'x'", "seconds = 'x'", "loss = 'x'", "score = x'00'", "more = 'null'", "more = '[1]'", "more = '{'"]
+)
+def test_a_point_edited_by_hand_is_a_sentence(change: str, tmp_path: Path, cli: Cli) -> None:
+    with started(tmp_path) as run:
+        run.point({"step": 1, "loss": 2.0, "score": 0.5})
+    with sqlite3.connect(tmp_path / "runs.sqlite") as connection:
+        connection.execute(f"UPDATE point SET {change}")
+        [[name]] = connection.execute("SELECT name FROM run").fetchall()
+    connection.close()
+    cli("runs", tmp_path, "--show", name).sentence("runs.sqlite: what it holds", "train again")
+
+
+@pytest.mark.parametrize("point", ['"loss": "x"', '"score": {}', '"loss": 1e999', '"step": 1' + "0" * 30])
+def test_a_point_that_measures_nothing_is_a_sentence(point: str, tmp_path: Path) -> None:
+    with started(tmp_path):
+        pass
+    log = tmp_path / "ee-1" / "log.jsonl"
+    log.write_text(log.read_text("utf-8") + f'{{"kind": "point", "part": "", "step": 1, "seconds": 1, {point}}}\n', "utf-8")
+    assert "this is no log of a run" in str(refused(None, tmp_path))
 
 
 def test_a_server_that_does_not_answer_and_its_password(tmp_path: Path) -> None:
@@ -390,3 +418,11 @@ def test_nothing_is_read_where_nothing_is(tmp_path: Path) -> None:
     with pytest.raises(MissingInput, match="no runs are recorded"):
         read_runs(run_database(tmp_path, beside=tmp_path))
     assert os.listdir(tmp_path) == ["runs.sqlite"]
+
+
+def test_without_sqlalchemy_the_install_line_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extra, "find_spec", lambda name: None)
+    with pytest.raises(
+        SettingsError, match=r"the record of runs needs sqlalchemy, which is not installed; run: pip install 'kgqa\[readers\]'"
+    ):
+        run_database(None, beside=tmp_path)

@@ -19,7 +19,7 @@ REACHED = (
 
 
 @pytest.mark.parametrize("text", ["MATCH (e:Entity {id: $entity}) DELETE e RETURN e.id AS candidate", f"{REACHED}; {REACHED}"])
-def test_a_query_that_does_more_than_to_read_is_refused_before_any_search(tmp_path: Path, text: str) -> None:
+def test_a_query_that_does_not_only_read_is_refused_before_any_search(tmp_path: Path, text: str) -> None:
     rows = rows_of(entities=["a", "b"])
     build(tmp_path / "graph", rows)
     ids = {"entities": rows["entity"], "documents": pa.table({"id": ["d0"]})}

@@ -13,7 +13,7 @@ from kgqa.recipes.qangaroo import search
 from kgqa.recipes.qangaroo.corpus import Facts
 from kgqa.recipes.qangaroo.samples import Questions, Samples
 from kgqa.settings.qangaroo import QangarooSettings, TraversalSettings
-from kgqa.traversal.graph import Graph
+from kgqa.traversal.base import Graph
 from kgqa.traversal.kernel import Kernel, breadth_first, naming_rows
 from tests.traversal import oracle
 
@@ -166,12 +166,12 @@ def test_end_points_do_not_stop_the_traversal() -> None:
 @pytest.mark.parametrize("chains", ["tree", "all_shortest", "all_simple"])
 @settings(max_examples=60)
 @given(world=worlds(), max_documents=st.integers(1, 4))
-def test_no_chain_leads_through_what_is_closed_though_it_may_begin_and_end_there(world: World, chains: str, max_documents: int) -> None:
+def test_a_chain_may_begin_and_end_at_a_closed_entity_but_not_pass_through_it(world: World, chains: str, max_documents: int) -> None:
     for _, kept, _ in as_lists(searched(world, chains=chains, max_documents=max_documents)):
         assert all(not world.closed & set(chain[2:-1:2]) for of_candidate in kept for chain in of_candidate)
 
 
-def test_a_closed_entity_is_gone_round_and_nothing_else_changes() -> None:
+def test_chains_avoid_a_closed_entity_and_nothing_else_changes() -> None:
     # 0 –d0– 1 –d1– 3 is shorter than 0 –d0– 2 –d2– 4 –d3– 3, which is there where 1 is closed; 1 stays a candidate.
     forth, back = [(0, 0), (1, 1), (2, 2), (4, 3)], [(0, 1), (0, 2), (1, 3), (2, 4), (3, 3)]
     open_ = World(entities=5, documents=4, forth=forth, back=back, facts=[(0, 0, 3)], roles=[(1, 0)])
@@ -194,7 +194,7 @@ def test_a_long_row_of_candidates_outgrows_the_first_buffers() -> None:
         assert all(of_candidate == [(0, 0, c)] for candidates, kept, _ in found for c, of_candidate in zip(candidates, kept, strict=True))
 
 
-def test_chains_to_a_hub_are_looked_for_where_the_search_was() -> None:
+def test_chains_to_a_hub_are_searched_only_in_visited_documents() -> None:
     """Of 500 articles that name the hub (entity 0) a chain from entity 3 can pass three: what leads back to the hub is those alone."""
     documents = entities = 500
     own = np.arange(documents)

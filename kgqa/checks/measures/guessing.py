@@ -1,7 +1,7 @@
-"""Guessing answers from a feature alone, as words of the question: what goes with it in training is guessed elsewhere.
+"""Guessing answers from a single feature, such as a word of the question, by the answers that occurred with it in training.
 
-Where the set has a train split and others, the guesser learns from train and is tried on the others. Where not, the questions are divided
-into five parts by the hash of their group, and each part is guessed from the other four, so that a question never helps to guess itself.
+If the set has a train split and others, the guesser learns from train and is tested on the others. Otherwise the questions are divided into
+five parts by the hash of their group, and each part is guessed from the other four. No question helps to guess itself.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ class Questions:
     def guesses(self, *, precise: bool) -> Guesses:
         """Guess every question that can be tried.
 
-        ``precise``: go by the feature whose most frequent answer has the largest share of it, as n / (all + 2); otherwise by the pair of a
-        feature and an answer that was seen most often. A question with candidates is guessed among these alone.
+        ``precise`` chooses the feature with the largest share n / (all + 2) of its most frequent answer, otherwise the most frequent pair
+        of feature and answer decides. A question with candidates is guessed among them alone.
         """
         answer, train = _all(self.answer), np.concatenate([np.empty(0, np.bool_), *self.train])
         features, candidates = _Rows.of(self.features), _Rows.of(self.candidates)
@@ -119,9 +119,9 @@ class _Learned:
     def of(cls, features: Keys, answers: Keys) -> _Learned:
         order = np.lexsort((answers, features))
         features, answers = features[order], answers[order]
-        new = np.ones(len(features), np.bool_)
-        new[1:] = (features[1:] != features[:-1]) | (answers[1:] != answers[:-1])
-        first = np.flatnonzero(new)
+        is_first = np.ones(len(features), np.bool_)
+        is_first[1:] = (features[1:] != features[:-1]) | (answers[1:] != answers[:-1])
+        first = np.flatnonzero(is_first)
         counts = np.diff(np.append(first, len(features)))
         features, answers = features[first], answers[first]
         distinct, begins, sizes = np.unique(features, return_index=True, return_counts=True)
@@ -138,46 +138,50 @@ class _Learned:
             below = open_ & (self.answers[np.minimum(middle, len(self.answers) - 1)] < answers)
             low = np.where(below, middle + 1, low)
             high = np.where(open_ & ~below, middle, high)
-        found = (low < self.ends[at]) & (self.answers[np.minimum(low, len(self.answers) - 1)] == answers)
-        return np.where(found, self.counts[np.minimum(low, len(self.counts) - 1)], 0)
+        is_known = (low < self.ends[at]) & (self.answers[np.minimum(low, len(self.answers) - 1)] == answers)
+        return np.where(is_known, self.counts[np.minimum(low, len(self.counts) - 1)], 0)
 
 
 def _guess(
     answer: Keys,
     features: _Rows,
     candidates: _Rows,
-    learn: npt.NDArray[np.bool_],
-    tried: npt.NDArray[np.bool_],
+    is_training: npt.NDArray[np.bool_],
+    is_tested: npt.NDArray[np.bool_],
     precise: bool,
 ) -> Guesses:
-    known = np.flatnonzero(learn & (answer != 0))
-    owner, values = features.take(known)
-    learned = _Learned.of(values, answer[known][owner])
-    question = np.flatnonzero(tried & (answer != 0))
-    listed = np.diff(candidates.offsets)[question] > 0
+    training = np.flatnonzero(is_training & (answer != 0))
+    owner, values = features.take(training)
+    model = _Learned.of(values, answer[training][owner])
+    question = np.flatnonzero(is_tested & (answer != 0))
+    has_candidates = np.diff(candidates.offsets)[question] > 0
     guess, feature = np.zeros(len(question), np.uint64), np.zeros(len(question), np.uint64)
-    seen = np.zeros(len(question), np.int64)
-    for mask, guesser in ((~listed, _free), (listed, _among)):
-        chosen = np.flatnonzero(mask)
-        guess[chosen], feature[chosen], seen[chosen] = guesser(learned, question[chosen], features, candidates, precise)
-    return Guesses(question=question, right=(guess == answer[question]) & (seen > 0), feature=feature, seen=seen)
+    counts = np.zeros(len(question), np.int64)
+    for mask, guesser in ((~has_candidates, _free), (has_candidates, _among)):
+        rows = np.flatnonzero(mask)
+        guess[rows], feature[rows], counts[rows] = guesser(model, question[rows], features, candidates, precise)
+    return Guesses(question=question, right=(guess == answer[question]) & (counts > 0), feature=feature, seen=counts)
 
 
 _Guessed = tuple[Keys, Keys, npt.NDArray[np.int64]]
 
 
-def _free(learned: _Learned, question: npt.NDArray[np.int64], features: _Rows, candidates: _Rows, precise: bool) -> _Guessed:
+def _free(model: _Learned, question: npt.NDArray[np.int64], features: _Rows, candidates: _Rows, precise: bool) -> _Guessed:
     owner, values = features.take(question)
-    at = find(learned.distinct, values)
+    at = find(model.distinct, values)
     owner, at = owner[at >= 0], at[at >= 0]
-    best = learned.best[at]
-    counts = learned.counts[best]
-    score = counts / (learned.totals[at] + 2.0) if precise else counts.astype(np.float64)
-    return _highest(len(question), owner, score, learned.answers[best], learned.distinct[at], counts)
+    best = model.best[at]
+    counts = model.counts[best]
+    score = counts / (model.totals[at] + 2.0) if precise else counts.astype(np.float64)
+    return _highest(len(question), owner, score, model.answers[best], model.distinct[at], counts)
 
 
-def _among(learned: _Learned, question: npt.NDArray[np.int64], features: _Rows, candidates: _Rows, precise: bool) -> _Guessed:
-    guess, feature, seen = np.zeros(len(question), np.uint64), np.zeros(len(question), np.uint64), np.zeros(len(question), np.int64)
+def _among(model: _Learned, question: npt.NDArray[np.int64], features: _Rows, candidates: _Rows, precise: bool) -> _Guessed:
+    guess, feature, counts_of_guesses = (
+        np.zeros(len(question), np.uint64),
+        np.zeros(len(question), np.uint64),
+        np.zeros(len(question), np.int64),
+    )
     pairs = np.diff(features.offsets)[question] * np.diff(candidates.offsets)[question]
     bounds = np.searchsorted(np.cumsum(pairs), np.arange(0, pairs.sum() + CHUNK, CHUNK))
     edges = np.unique(np.append(bounds, len(question)))
@@ -186,15 +190,15 @@ def _among(learned: _Learned, question: npt.NDArray[np.int64], features: _Rows, 
             continue
         part = question[first:last]
         owner, values = features.take(part)
-        at = find(learned.distinct, values)
+        at = find(model.distinct, values)
         owner, at = owner[at >= 0], at[at >= 0]
         choice, names = candidates.take(part[owner])
-        counts = learned.look_up(at[choice], names)
-        score = counts / (learned.totals[at[choice]] + 2.0) if precise else counts.astype(np.float64)
-        held = counts > 0
-        chosen = (owner[choice][held], score[held], names[held], learned.distinct[at[choice]][held], counts[held])
-        guess[first:last], feature[first:last], seen[first:last] = _highest(last - first, *chosen)
-    return guess, feature, seen
+        counts = model.look_up(at[choice], names)
+        score = counts / (model.totals[at[choice]] + 2.0) if precise else counts.astype(np.float64)
+        is_known = counts > 0
+        scored = (owner[choice][is_known], score[is_known], names[is_known], model.distinct[at[choice]][is_known], counts[is_known])
+        guess[first:last], feature[first:last], counts_of_guesses[first:last] = _highest(last - first, *scored)
+    return guess, feature, counts_of_guesses
 
 
 def _highest(
@@ -206,11 +210,11 @@ def _highest(
     counts: npt.NDArray[np.int64],
 ) -> _Guessed:
     """For each question the guess with the highest score; of equal ones that with the smallest key, which is a hash and so says nothing."""
-    guess, feature, seen = np.zeros(size, np.uint64), np.zeros(size, np.uint64), np.zeros(size, np.int64)
+    guess, feature, seen_counts = np.zeros(size, np.uint64), np.zeros(size, np.uint64), np.zeros(size, np.int64)
     order = np.lexsort((features, answers, -score, owner))
     first = order[np.diff(owner[order], prepend=-1) > 0]
-    guess[owner[first]], feature[owner[first]], seen[owner[first]] = answers[first], features[first], counts[first]
-    return guess, feature, seen
+    guess[owner[first]], feature[owner[first]], seen_counts[owner[first]] = answers[first], features[first], counts[first]
+    return guess, feature, seen_counts
 
 
 def _all(parts: list[Keys]) -> Keys:

@@ -10,11 +10,11 @@ from kgqa.arrays.particles import BEGINS, ENDS
 
 @kernel
 def holds_any(text_offsets, text_bounds, text_words, edges, answer_offsets, answer_bounds, answer_words):  # type: ignore[no-untyped-def]
-    """For each text whether one of its question's answers stands in it as a run of words.
+    """Whether each text contains one of its question's answers as a run of words (bool, texts).
 
     Texts of question q are ``text_offsets[q]`` to ``text_offsets[q + 1]``, answers ``answer_offsets[q]`` to ``answer_offsets[q + 1]``;
-    words of text or answer i are ``words[bounds[i]:bounds[i + 1]]``. An answer without words stands nowhere. ``edges`` says of each word
-    of the texts what a name may do there (:func:`kgqa.arrays.particles.word_edges`).
+    words of text or answer i are ``words[bounds[i]:bounds[i + 1]]``. No text contains an answer without words. ``edges`` (uint8, words of
+    the texts) are those of :func:`kgqa.arrays.particles.word_edges`.
     """
     out = np.zeros(len(text_bounds) - 1, np.bool_)
     for question in range(len(text_offsets) - 1):
@@ -36,9 +36,9 @@ def holds_any(text_offsets, text_bounds, text_words, edges, answer_offsets, answ
 
 @kernel
 def overlap(text_offsets, text_bounds, text_words, question_bounds, question_words):  # type: ignore[no-untyped-def]
-    """For each text the sum over the distinct words that it shares with its question of log((1 + n) / (1 + m)).
+    """The overlap of each text with its question (float64, texts): the sum of log((1 + n) / (1 + m)) over their distinct common words.
 
-    n are the question's texts and m those of them with the word, so that a word which all of them have counts nothing.
+    n is the number of the question's texts and m the number with the word. A word in all of them counts nothing.
     """
     out = np.zeros(len(text_bounds) - 1, np.float64)
     for question in range(len(text_offsets) - 1):
@@ -63,9 +63,9 @@ def overlap(text_offsets, text_bounds, text_words, question_bounds, question_wor
 
 @kernel
 def best_holds(text_offsets, scores, holds, among):  # type: ignore[no-untyped-def]
-    """For each question, of its best-scored texts ``among`` those given, the share that holds the answer; NaN where there is none.
+    """The share of each question's best-scored texts ``among`` the selected ones (one bool each) that hold the answer; NaN without any.
 
-    Scores that differ by less than a billionth are equal, so that the order of additions does not matter.
+    Scores that differ by less than a billionth count as equal, so that the order of additions does not matter.
     """
     out = np.full(len(text_offsets) - 1, np.nan)
     for question in range(len(out)):

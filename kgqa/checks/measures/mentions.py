@@ -1,11 +1,12 @@
-"""Mentions that are not where a name of their entity stands.
+"""Mentions with wrong offsets.
 
-A mention has to lie in its text and to begin and end where a token does, in the sense of ``kgqa.arrays.tokens``: never within a word, nor
-with white space at an edge; scripts without spaces, and Hangul, have a boundary at every character. Then its text is compared with the
-entity's names.
-Nobody knows all names of an entity ("Deutschland", "the capital"), so a text that is none of the known ones is wrong only where something
-in the question speaks against it. Known names are told by votes: a candidate or answer of the entity's id has two, each mention one.
-Doubted is a text with one vote, of an entity that has a text with two or more, and unless it is a variant of that (:func:`_is_variant`).
+A mention must lie in its text, begin and end with a token (``kgqa.arrays.tokens``), and have no white space at an edge. Scripts without
+spaces, and Hangul, have a boundary at every character. Then its text is compared with the entity's names.
+
+Nobody knows all names of an entity ("Deutschland", "the capital"). So an unknown text is a fault only if something else in the question
+speaks against it. Votes establish the known names: a candidate or answer with the entity's id counts as two votes, each mention as one. A
+text is doubtful if it has one vote and its entity has another text with two or more, unless it is a variant of that text
+(:func:`_is_variant`).
 """
 
 from __future__ import annotations
@@ -63,8 +64,8 @@ def _edge_fault(text: str, mention: Mention) -> str:
     if not 0 <= start < end <= len(text):
         return f" in a text of {len(text)} characters"
     place = "begins" if within_word(text, start) else "ends"
-    spaced = SPACE in (KINDS[text[start]], KINDS[text[end - 1]])
-    return f", “{text[start:end]}”: {'white space is at an edge' if spaced else f'it {place} within a word'}"
+    has_space = SPACE in (KINDS[text[start]], KINDS[text[end - 1]])
+    return f", “{text[start:end]}”: {'white space is at an edge' if has_space else f'it {place} within a word'}"
 
 
 def _name_faults(instance: Instance, votes: Votes) -> Iterator[tuple[str, str]]:
@@ -72,15 +73,15 @@ def _name_faults(instance: Instance, votes: Votes) -> Iterator[tuple[str, str]]:
         _give(votes, candidate.id, candidate.text)
     for answer in instance.answers if instance.answer_id is not None else ():
         _give(votes, instance.answer_id, answer)
-    doubted = {entity: found for entity, texts in votes.items() if len(texts) > 1 and (found := _doubted(texts))}
-    if not doubted:
+    doubtful = {entity: names_by_text for entity, texts in votes.items() if len(texts) > 1 and (names_by_text := _doubted(texts))}
+    if not doubtful:
         return
     owners = {text: entity for entity, texts in votes.items() for text, count in texts.items() if count >= ESTABLISHED}
     for paragraph in instance.paragraphs:
         for mention in paragraph.mentions or ():
-            if mention.entity in doubted:
+            if mention.entity in doubtful:
                 text = paragraph.text[mention.start : mention.end]
-                names = doubted[mention.entity].get(text)
+                names = doubtful[mention.entity].get(text)
                 if names and (fault := _name_fault(paragraph, mention, names, owners.get(text))):
                     yield paragraph.id, f"mention {mention.start} to {mention.end} of {mention.entity}, “{text}”: {fault}"
 
@@ -96,8 +97,8 @@ def _give(votes: Votes, entity: str | None, text: str) -> None:
 def _doubted(texts: Mapping[str, int]) -> dict[str, list[str]]:
     """Each text with one vote that is no variant of a known name, and the known names."""
     names = [text for text, count in texts.items() if count >= ESTABLISHED]
-    alone = [text for text, count in texts.items() if count == 1] if names else ()
-    return {text: names for text in alone if not any(tokens_of(text) == tokens_of(name) for name in names)}
+    rare_texts = [text for text, count in texts.items() if count == 1] if names else ()
+    return {text: names for text in rare_texts if not any(tokens_of(text) == tokens_of(name) for name in names)}
 
 
 def _name_fault(paragraph: Paragraph, mention: Mention, names: Sequence[str], owner: str | None) -> str:
@@ -114,22 +115,22 @@ def _name_fault(paragraph: Paragraph, mention: Mention, names: Sequence[str], ow
 
 def _is_variant(text: str, name: str) -> bool:
     """Whether one is the other with more words ("City of Lisbon") or another ending ("countries" of "country")."""
-    one, other = set(tokens_of(text)), set(tokens_of(name))
+    words, name_words = set(tokens_of(text)), set(tokens_of(name))
     begin = max(len(text), len(name)) // 2 + 1
-    return one <= other or other <= one or text[:begin] == name[:begin]
+    return words <= name_words or name_words <= words or text[:begin] == name[:begin]
 
 
 def _is_displaced(paragraph: Paragraph, mention: Mention, name: str, start: int) -> bool:
     """Whether a mention is the ``name`` at ``start`` with a wrong offset, and not another name of the entity."""
-    end, said = start + len(name), paragraph.text[mention.start : mention.end]
+    end, text = start + len(name), paragraph.text[mention.start : mention.end]
     if (mention.start <= start and end <= mention.end) or (start <= mention.start and mention.end <= end):
         # "Lisbon's" is a form of the name; "Lisbon," and "(Lisbon" are a mention that is too long, "Washington, D.C" one too short.
-        return words_of(said) == words_of(name)
-    if len(said) != len(name):
+        return words_of(text) == words_of(name)
+    if len(text) != len(name):
         # What is displaced keeps its length; "the Nobel" in "the Nobel Prize" is another name.
         return False
     if mention.start < end and start < mention.end:
         return True
     # Elsewhere it may be one of two names ("Basle", "Basel"), unless it looks like none and the name is not marked where it stands.
-    marked = any(other.start <= start and end <= other.end for other in paragraph.mentions or () if other is not mention)
-    return not marked and shape_of(said) != shape_of(name)
+    is_mentioned = any(other.start <= start and end <= other.end for other in paragraph.mentions or () if other is not mention)
+    return not is_mentioned and shape_of(text) != shape_of(name)

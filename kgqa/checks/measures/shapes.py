@@ -1,4 +1,4 @@
-"""Shape of an answer, from which its type is guessed."""
+"""The shape of an answer, as a guess of its type."""
 
 from __future__ import annotations
 

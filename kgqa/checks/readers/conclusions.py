@@ -14,12 +14,12 @@ AFTER = "dire-sufficiency"
 def conclusions(figures: Sequence[Figure], *, seeds: int, connects: bool = True) -> Iterator[str]:
     """One thought a sentence, the general ones last. ``connects``: whether the full reader sees several paragraphs at once."""
     by_name = {figure.name: figure for figure in reversed(figures)}
-    whole = by_name[FULL_READER]
-    learned = _is_above_chance(whole)
-    if not learned:
+    full_reader = by_name[FULL_READER]
+    has_learned = _is_above_chance(full_reader)
+    if not has_learned:
         yield (
-            f"The full reader ({percent(whole.value)}, interval {_interval(whole)}) is not clearly better than a random one "
-            f"({percent(whole.chance)}): it has not learned the task from so few questions, and that a reader which is kept from "
+            f"The full reader ({percent(full_reader.value)}, interval {_interval(full_reader)}) is not clearly better than a random one "
+            f"({percent(full_reader.chance)}): it has not learned the task from so few questions, and that a reader which is kept from "
             "something is no better says nothing about the set. Give more questions, a larger encoder or longer training."
         )
     if not connects:
@@ -28,17 +28,18 @@ def conclusions(figures: Sequence[Figure], *, seeds: int, connects: bool = True)
             "says nothing about the set, and sufficiency, for which paragraphs have to be seen together, may not be learned. Take an "
             "encoder that reads more than 1,024 tokens."
         )
-    undone = _undone(by_name)
+    is_transform_unlearned = _undone(by_name)
     for figure in figures:
         if figure.measure is not None:
-            yield _about(figure, whole, learned=learned and not (undone and figure.name == AFTER))
-    yield from _after(by_name, undone=undone)
-    wide = [figure for figure in figures if figure.half > WIDE]
-    if wide:
-        widest = max(wide, key=lambda figure: figure.half)
+            yield _about(figure, full_reader, has_learned=has_learned and not (is_transform_unlearned and figure.name == AFTER))
+    yield from _after(by_name, is_transform_unlearned=is_transform_unlearned)
+    imprecise = [figure for figure in figures if figure.half > WIDE]
+    if imprecise:
+        widest = max(imprecise, key=lambda figure: figure.half)
         yield (
-            f"{len(wide)} of the {len(figures)} intervals {'is' if len(wide) == 1 else 'are'} wider than ±{100 * WIDE:.0f} points, that of "
-            f"{widest.name} ±{100 * widest.half:.0f}, as {widest.questions:,} questions of {widest.groups:,} groups were judged: smaller "
+            f"{len(imprecise)} of the {len(figures)} intervals {'is' if len(imprecise) == 1 else 'are'} wider than "
+            f"±{100 * WIDE:.0f} points, that of {widest.name} ±{100 * widest.half:.0f}, as {widest.questions:,} questions of "
+            f"{widest.groups:,} groups were judged: smaller "
             "differences between figures cannot be told from chance. Four times as many groups halve an interval."
         )
     if seeds == 1:
@@ -49,12 +50,14 @@ def conclusions(figures: Sequence[Figure], *, seeds: int, connects: bool = True)
     yield "A figure is what this reader reaches, not what any could: a stronger one may find a shortcut where this one found none."
 
 
-def _about(figure: Figure, whole: Figure, *, learned: bool) -> str:
+def _about(figure: Figure, full_reader: Figure, *, has_learned: bool) -> str:
     start = f"{figure.name}: {percent(figure.value)} (interval {_interval(figure)}), a random reader {percent(figure.chance)}"
     if _is_above_chance(figure):
-        against = f", the full reader {percent(whole.value)}" if figure.name in {"question-only", "context-only", "one-paragraph"} else ""
-        return f"{start}{against}: at least {percent(figure.low)} of the answer score can be had this way."
-    if not learned:
+        comparison = (
+            f", the full reader {percent(full_reader.value)}" if figure.name in {"question-only", "context-only", "one-paragraph"} else ""
+        )
+        return f"{start}{comparison}: at least {percent(figure.low)} of the answer score can be had this way."
+    if not has_learned:
         return f"{start}: nothing can be concluded, as the full reader has not learned the task either."
     if figure.high > figure.chance + 2 * MARGIN:
         return f"{start}: a shortcut was not shown, and one of up to {percent(figure.high)} is not excluded."
@@ -63,11 +66,11 @@ def _about(figure: Figure, whole: Figure, *, learned: bool) -> str:
 
 def _undone(by_name: Mapping[str, Figure]) -> bool:
     """Whether the full reader, shown all supporting facts, does the transformed task no better than chance does."""
-    whole = by_name.get(TRANSFORMED_WHOLE)
-    return whole is not None and not _is_above_chance(whole)
+    figure = by_name.get(TRANSFORMED_WHOLE)
+    return figure is not None and not _is_above_chance(figure)
 
 
-def _after(by_name: Mapping[str, Figure], *, undone: bool) -> Iterator[str]:
+def _after(by_name: Mapping[str, Figure], *, is_transform_unlearned: bool) -> Iterator[str]:
     """Conclusion about the sufficiency transform."""
     before, after = by_name.get("dire"), by_name.get(AFTER)
     if before is None or after is None:
@@ -75,7 +78,7 @@ def _after(by_name: Mapping[str, Figure], *, undone: bool) -> Iterator[str]:
     change = f"The sufficiency transform takes the DiRe score from {percent(before.value)} to {percent(after.value)}"
     if not _is_above_chance(before):
         yield f"{change}; as the first is no better than a random reader's, there was nothing for it to take away."
-    elif undone:
+    elif is_transform_unlearned:
         yield (
             f"{change}; but a reader that is shown all facts of the transformed questions reaches "
             f"{percent(by_name[TRANSFORMED_WHOLE].value)}: it has not learned that task, so whether the transform leaves less cannot be "

@@ -17,13 +17,13 @@ from kgqa.metrics.hotpotqa import answer_overlap
 from kgqa.metrics.scores import Scores
 from kgqa.recipes.contrasts.facts import NAME
 from kgqa.recipes.contrasts.transforms import Settings
-from kgqa.recipes.rejection import Rejection
 from kgqa.records import Instance
+from kgqa.runs.funnel import Rejection
 from kgqa.training.reader import Prediction
 
 ANSWER, SUPPORT = (f"{heading}: f1" for heading in dire.HEADINGS[:2])
 Floats = npt.NDArray[np.float64]
-Scorer = Callable[[Sequence[dire.Instance], Sequence[dire.Prediction]], Scores]
+Scorer = Callable[[Sequence[dire.DiReGold], Sequence[dire.DiRePrediction]], Scores]
 SCORERS: dict[str, Scorer] = {
     "probe": dire.dire_probe,
     "sufficiency": dire.dire_sufficiency,
@@ -46,25 +46,27 @@ def transformed(questions: Iterable[Instance], kind: str, *, max_facts: int, see
     """Contrasts of ``questions``; questions that cannot be transformed are left out."""
     settings = Settings(kind=kind, seed=seed, max_facts=max_facts)
     make = settings.maker(lambda: iter(()))
-    kept, instances = [], []
+    used, instances = [], []
     for question in questions:
-        made = make(question)
-        if not isinstance(made, Rejection) and not settings.broken(question, made):
-            kept.append(question)
-            instances += made
-    return Transformed(kind=kind, instances=tuple(instances), questions=tuple(kept))
+        result = make(question)
+        if not isinstance(result, Rejection) and not settings.faults(question, result):
+            used.append(question)
+            instances += result
+    return Transformed(kind=kind, instances=tuple(instances), questions=tuple(used))
 
 
-def scores_of(found: Transformed, predictions: Iterable[Prediction]) -> dict[str, Floats]:
+def scores_of(transformation: Transformed, predictions: Iterable[Prediction]) -> dict[str, Floats]:
     """:data:`ANSWER` and :data:`SUPPORT` → F1 of each question, from 0 to 1; ``predictions`` in the order of the instances."""
-    said = [_prediction(instance, prediction) for instance, prediction in zip(found.instances, predictions, strict=True)]
-    answers = {question.id: question.answers for question in found.questions}
-    best = {name: np.zeros(len(found.questions)) for name in (ANSWER, SUPPORT)}
+    dire_predictions = [
+        _prediction(instance, prediction) for instance, prediction in zip(transformation.instances, predictions, strict=True)
+    ]
+    answers = {question.id: question.answers for question in transformation.questions}
+    best = {name: np.zeros(len(transformation.questions)) for name in (ANSWER, SUPPORT)}
     for number in range(max(map(len, answers.values()), default=0)):
-        gold = [_gold(instance, answers[_question(instance)], number) for instance in found.instances]
-        scores = SCORERS[found.kind](gold, said).per_record
+        gold = [_gold(instance, answers[_question(instance)], number) for instance in transformation.instances]
+        scores = SCORERS[transformation.kind](gold, dire_predictions).per_record
         for name, values in best.items():
-            np.maximum(values, [scores[name][question.id] for question in found.questions], out=values)
+            np.maximum(values, [scores[name][question.id] for question in transformation.questions], out=values)
     return best
 
 
@@ -79,32 +81,32 @@ def label_of(instance: Instance) -> int:
     return 1 if label is None else label
 
 
-def answered(found: Transformed) -> list[Instance]:
+def answered(transformation: Transformed) -> list[Instance]:
     """Instances with their questions' answers, so that a guesser knows whether yes and no are possible."""
-    answers = {question.id: question.answers for question in found.questions}
-    return [replace(instance, answers=answers[_question(instance)]) for instance in found.instances]
+    answers = {question.id: question.answers for question in transformation.questions}
+    return [replace(instance, answers=answers[_question(instance)]) for instance in transformation.instances]
 
 
 def _question(instance: Instance) -> str:
     return str(noted(instance, NAME)["question"])
 
 
-def _gold(instance: Instance, answers: Sequence[str], number: int) -> dire.Instance:
+def _gold(instance: Instance, answers: Sequence[str], number: int) -> dire.DiReGold:
     note = noted(instance, NAME)
-    shown = {paragraph.id for paragraph in instance.paragraphs}
-    return dire.Instance(
+    context = {paragraph.id for paragraph in instance.paragraphs}
+    return dire.DiReGold(
         question_id=note["question"],
         answer=answers[min(number, len(answers) - 1)],
-        support=frozenset((key, 0) for key, _ in note["supporting"] if key in shown),
+        support=frozenset((key, 0) for key, _ in note["supporting"] if key in context),
         bipartition=note["bipartition"] or 0,
         sufficiency=note["sufficiency"],
         sub_idx=note["sub_idx"],
     )
 
 
-def _prediction(instance: Instance, prediction: Prediction) -> dire.Prediction:
+def _prediction(instance: Instance, prediction: Prediction) -> dire.DiRePrediction:
     note = noted(instance, NAME)
-    return dire.Prediction(
+    return dire.DiRePrediction(
         question_id=note["question"],
         answer=prediction.answer,
         paragraphs=frozenset(prediction.supporting),

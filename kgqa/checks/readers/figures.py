@@ -14,7 +14,7 @@ from kgqa.metrics.bootstrap import BATCH, RESAMPLES
 
 Floats = npt.NDArray[np.float64]
 WIDE = 0.1
-"""Half width of an interval from which a figure is inconclusive."""
+"""Half width of an interval above this makes a figure inconclusive."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +75,8 @@ def figure_of(
 
 def grouped_interval(scores: Floats, groups: Sequence[str], *, rng: np.random.Generator) -> tuple[float, float]:
     """The 95% percentile interval of the mean score over questions, where groups are drawn with replacement and come whole."""
-    _, place = np.unique(np.array(groups, dtype=object), return_inverse=True)
-    sums, sizes = np.bincount(place, weights=scores), np.bincount(place)
+    _, group_of = np.unique(np.array(groups, dtype=object), return_inverse=True)
+    sums, sizes = np.bincount(group_of, weights=scores), np.bincount(group_of)
     means = np.empty(RESAMPLES)
     step = max(1, BATCH // len(sums))
     for first in range(0, RESAMPLES, step):

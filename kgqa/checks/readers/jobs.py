@@ -14,7 +14,7 @@ from kgqa.readers.specification import Specification, specification
 from kgqa.settings.judging import JudgingSettings
 
 EVERYTHING = "ee"
-"""The full reader, with which partial readers are compared; DiRe's scores are of it."""
+"""The full reader; partial readers are compared with it, and DiRe's scores use it."""
 PARTIAL = ("question-only", "context-only", "one-paragraph")
 KINDS = ("probe", "sufficiency", "probe-of-sufficiency")
 ENOUGH_TRANSFORMED = 20
@@ -32,38 +32,43 @@ class Plan:
     """Why they are not."""
 
 
-def plan_of(level: str, asked: Material, settings: JudgingSettings, *, encoder: str | None, device: str | None, seed: int) -> Plan:
+def plan_of(level: str, material: Material, settings: JudgingSettings, *, encoder: str | None, device: str | None, seed: int) -> Plan:
     """Jobs of ``level``. Raises SettingsError if a reader does not accept the settings."""
 
     def reader(name: str) -> Specification:
-        known = find_reader(name).settings.model_fields
+        fields = find_reader(name).settings.model_fields
         # What the full reader knows is said for all; one that is kept from paragraphs cannot be told how to cut them.
-        said = {key: value for key, value in settings.settings.items() if name == EVERYTHING or key in known}
+        options = {key: value for key, value in settings.settings.items() if name == EVERYTHING or key in fields}
         return specification(
-            name, settings={**said, **({"encoder": encoder} if encoder else {})},
+            name, settings={**options, **({"encoder": encoder} if encoder else {})},
             training={**settings.training, **({"device": device} if device else {})},
         )  # fmt: skip
 
-    made: dict[str, Transformed] = {}
-    learned: dict[str, Transformed] = {}
-    without = "" if level == "full" else "level"
+    transforms: dict[str, Transformed] = {}
+    training_transforms: dict[str, Transformed] = {}
+    reason = "" if level == "full" else "level"
     if level == "full":
-        made = {kind: transformed(asked.judged, kind, max_facts=settings.max_facts, seed=seed) for kind in KINDS}
-        learned = {kind: transformed(asked.train or (), kind, max_facts=settings.max_facts, seed=seed) for kind in KINDS}
-        parts = [each.questions for part in (made, learned if asked.train else {}) for each in part.values()]
+        transforms = {kind: transformed(material.judged, kind, max_facts=settings.max_facts, seed=seed) for kind in KINDS}
+        training_transforms = {kind: transformed(material.train or (), kind, max_facts=settings.max_facts, seed=seed) for kind in KINDS}
+        parts = [transform.questions for part in (transforms, training_transforms if material.train else {}) for transform in part.values()]
         fewest = min(len({question.group for question in part}) for part in parts)
         if fewest < ENOUGH_TRANSFORMED:
-            made, without = {}, (
+            transforms, reason = {}, (
                 f"{fewest} groups of questions have two marked supporting paragraphs or more, an answer, and distractors enough; it takes "
                 f"{ENOUGH_TRANSFORMED} to judge."
             )  # fmt: skip
-    beside = {"probe": made["probe"].instances} if made else {}
-    jobs = [Job(name="everything", reader=reader(EVERYTHING), judged=asked.judged, train=asked.train, beside=beside)]
+    extra = {"probe": transforms["probe"].instances} if transforms else {}
+    jobs = [Job(name="everything", reader=reader(EVERYTHING), judged=material.judged, train=material.train, beside=extra)]
     weights: dict[str, Any] = {"question-only": 0.1, "one-paragraph": 1.4}
     for name in PARTIAL:
-        jobs.append(Job(name=name, reader=reader(name), judged=asked.judged, train=asked.train, weight=weights.get(name, 1.0)))
-    for kind, found in made.items():
+        jobs.append(Job(name=name, reader=reader(name), judged=material.judged, train=material.train, weight=weights.get(name, 1.0)))
+    for kind, transform in transforms.items():
         jobs.append(
-            Job(name=kind, reader=reader(EVERYTHING), judged=found.instances, train=learned[kind].instances if asked.train else None)
+            Job(
+                name=kind,
+                reader=reader(EVERYTHING),
+                judged=transform.instances,
+                train=training_transforms[kind].instances if material.train else None,
+            )
         )
-    return Plan(jobs=tuple(jobs), transforms=made, without_dire=without)
+    return Plan(jobs=tuple(jobs), transforms=transforms, without_dire=reason)

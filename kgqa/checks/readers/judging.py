@@ -26,8 +26,7 @@ from kgqa.readers.scores import answer_score, support_score
 from kgqa.readers.transformer.encoder import load_encoder
 from kgqa.readers.transformer.windows import Cutter
 from kgqa.records import Instance
-from kgqa.runs.files import key_of
-from kgqa.runs.watch import Watch
+from kgqa.runs.files import Watch, key_of
 from kgqa.settings.judging import JudgingSettings
 from kgqa.settings.reader import EncoderSettings
 from kgqa.settings.training import OF_TIME_AND_MEMORY
@@ -72,7 +71,7 @@ class Judging:
 
     level: str
     settings: JudgingSettings
-    asked: Material
+    material: Material
     plan: Plan
     seed: int
     encoder: str
@@ -89,26 +88,26 @@ class Judging:
         """Fit all readers and let them read; what is done stays in ``folder`` until :meth:`forget`, so that a stopped audit goes on."""
         progress.start("Estimating the cost of the readers")
         progress.finish(str(cost_of(self.plan.jobs, folds=self.settings.folds, seeds=len(self.seeds))))
-        done: dict[str, CrossFitted] = {}
+        results: dict[str, CrossFitted] = {}
         missing = self.without_dire()
         for job in self.plan.jobs:
             try:
-                done[job.name] = self._done(job, folder, progress)
+                results[job.name] = self._done(job, folder, progress)
             except EmptyResult as error:
                 if job is self.plan.jobs[0]:
                     raise
                 missing |= dict.fromkeys(OF_JOB.get(job.name, (job.name,)), str(error))
-        figures = tuple(self._figures(done))
+        figures = tuple(self._figures(results))
         encoder = str(getattr(self.plan.jobs[0].reader.settings, "encoder", ""))
         return Judged(
-            level=self.level, encoder=encoder, seeds=self.seeds, how=self.asked.how, figures=figures, missing=missing,
+            level=self.level, encoder=encoder, seeds=self.seeds, how=self.material.how, figures=figures, missing=missing,
             conclusions=tuple(conclusions(figures, seeds=len(self.seeds), connects=self.connects)),
         )  # fmt: skip
 
     def without_dire(self) -> dict[str, str]:
         """Requested measure that these questions do not allow → reason, known before training."""
-        why = self.plan.without_dire if self.level == "full" else ""
-        return {measure.name: why for measure in MEASURES if measure.full_only} if why else {}
+        reason = self.plan.without_dire if self.level == "full" else ""
+        return {measure.name: reason for measure in MEASURES if measure.full_only} if reason else {}
 
     def forget(self, folder: Path) -> None:
         """The report is written: what was kept for it goes, also of audits with other settings that were stopped here."""
@@ -119,105 +118,110 @@ class Judging:
             folder.rmdir()
 
     def _name(self, job: Job) -> str:
-        """Of its folder; another one where anything differs that its predictions depend on."""
+        """The name of a job's folder, which changes with everything that its predictions depend on."""
         training = job.reader.training.model_dump(mode="json", exclude=set(OF_TIME_AND_MEMORY))
-        questions = [None if some is None else of_list(some).key for some in (job.judged, job.train, *job.beside.values())]
+        questions = [None if instances is None else of_list(instances).key for instances in (job.judged, job.train, *job.beside.values())]
         settings = job.reader.settings.model_dump(mode="json")
         return f"{job.name}-{key_of(job.reader.name, settings, self.encoder, training, questions, self.seeds, self.settings.folds)[:16]}"
 
     def _done(self, job: Job, folder: Path, progress: Progress) -> CrossFitted:
-        read = of_list(job.judged)
+        questions = of_list(job.judged)
         options = {
             "place": folder / self._name(job), "folds": self.settings.folds, "seeds": self.seeds, "settings": job.reader.training,
             "key": key_of(job.reader.record()["reader"], job.reader.record()["settings"]), "progress": Within(progress, job.name),
             "beside": {name: of_list(some) for name, some in job.beside.items()},
         }  # fmt: skip
         if job.train is None:
-            return cross_fit(read, lambda _: job.reader.make(), **options)  # type: ignore[arg-type]
-        return held_out(of_list(job.train), read, lambda _: job.reader.make(), **options)  # type: ignore[arg-type]
+            return cross_fit(questions, lambda _: job.reader.make(), **options)  # type: ignore[arg-type]
+        return held_out(of_list(job.train), questions, lambda _: job.reader.make(), **options)  # type: ignore[arg-type]
 
-    def _figures(self, done: Mapping[str, CrossFitted]) -> Iterable[Figure]:
-        judged = self.asked.judged
-        marked = [any(paragraph.supporting for paragraph in each.paragraphs) and each.answerable for each in judged]
-        yield self._plain(FULL_READER, ANSWERS, done["everything"], answer_score)
-        if any(marked):
-            yield self._plain(FULL_READER, SUPPORTS, done["everything"], support_score, only=marked)
+    def _figures(self, results: Mapping[str, CrossFitted]) -> Iterable[Figure]:
+        questions = self.material.judged
+        has_support = [any(paragraph.supporting for paragraph in question.paragraphs) and question.answerable for question in questions]
+        yield self._plain(FULL_READER, ANSWERS, results["everything"], answer_score)
+        if any(has_support):
+            yield self._plain(FULL_READER, SUPPORTS, results["everything"], support_score, only=has_support)
         for name in PARTIAL:
-            if name not in done:
+            if name not in results:
                 continue
             if name != "question-only":
-                yield self._plain(name, ANSWERS, done[name], answer_score)
-            elif any(each.answerable for each in judged):
+                yield self._plain(name, ANSWERS, results[name], answer_score)
+            elif any(question.answerable for question in questions):
                 # Who sees no context cannot tell whether it suffices: an answer is asked for where there is one.
-                yield self._plain(name, ANSWERS, done[name], _answer_alone, only=[each.answerable for each in judged])
-            if name == "context-only" and any(marked):
-                yield self._plain(name, SUPPORTS, done[name], support_score, only=marked)
+                yield self._plain(name, ANSWERS, results[name], _answer_alone, only=[question.answerable for question in questions])
+            if name == "context-only" and any(has_support):
+                yield self._plain(name, SUPPORTS, results[name], support_score, only=has_support)
         if self.plan.transforms:
-            yield from self._disconnected(done)
+            yield from self._disconnected(results)
 
-    def _plain(self, name: str, scored: str, found: CrossFitted, score: Score, *, only: Sequence[bool] | None = None) -> Figure:
+    def _plain(self, name: str, scored: str, results: CrossFitted, score: Score, *, only: Sequence[bool] | None = None) -> Figure:
         """The mean of a score over the judged questions, or those of them that are marked."""
-        judged = self.asked.judged
-        keep = np.ones(len(judged), np.bool_) if only is None else np.array(only)
+        questions = self.material.judged
+        mask = np.ones(len(questions), np.bool_) if only is None else np.array(only)
         rng = self._rng(name, scored)
-        labels = [int(each.answerable) for each, kept in zip(judged, keep, strict=True) if kept]
-        guesser = RandomReader(judged, labels, rng, hides_context=name == "question-only")
+        labels = [int(question.answerable) for question, is_kept in zip(questions, mask, strict=True) if is_kept]
+        guesser = RandomReader(questions, labels, rng, hides_context=name == "question-only")
         chance = np.mean(
-            [score(each, guesser.predict(each)) for _ in range(DRAWS) for each, kept in zip(judged, keep, strict=True) if kept]
+            [
+                score(question, guesser.predict(question))
+                for _ in range(DRAWS)
+                for question, is_kept in zip(questions, mask, strict=True)
+                if is_kept
+            ]
         )
-        groups = [each.group for each, kept in zip(judged, keep, strict=True) if kept]
+        groups = [question.group for question, is_kept in zip(questions, mask, strict=True) if is_kept]
         return figure_of(
-            found.scores(score)[:, keep], groups, name=name, scored=scored, chance=float(chance), rng=rng,
+            results.scores(score)[:, mask], groups, name=name, scored=scored, chance=float(chance), rng=rng,
             measure=BY_NAME.get(name) if scored == ANSWERS else None,
         )  # fmt: skip
 
-    def _disconnected(self, done: Mapping[str, CrossFitted]) -> Iterable[Figure]:
+    def _disconnected(self, results: Mapping[str, CrossFitted]) -> Iterable[Figure]:
         for kind, (name, scored) in OF_TRANSFORM.items():
-            if kind in done:
-                made = self.plan.transforms[kind]
-                found = self._scores(made, done[kind])
-                yield self._transformed(name, scored, ANSWER, made, found)
+            if kind in results:
+                transform = self.plan.transforms[kind]
+                scores = self._scores(transform, results[kind])
+                yield self._transformed(name, scored, ANSWER, transform, scores)
                 if kind == "probe":
-                    yield self._transformed(name, SUPPORTS, SUPPORT, made, found)
+                    yield self._transformed(name, SUPPORTS, SUPPORT, transform, scores)
             if kind == "probe":
-                yield self._conditional(done["everything"])
+                yield self._conditional(results["everything"])
 
-    def _scores(self, found: Transformed, done: CrossFitted, of: str = JUDGED) -> dict[str, Floats]:
+    def _scores(self, transform: Transformed, results: CrossFitted, of: str = JUDGED) -> dict[str, Floats]:
         """A row for each seed, a column for each question."""
-        by_seed = [scores_of(found, done.predictions(seed, of)) for seed in self.seeds]
-        return {name: np.array([each[name] for each in by_seed]) for name in (ANSWER, SUPPORT)}
+        by_seed = [scores_of(transform, results.predictions(seed, of)) for seed in self.seeds]
+        return {name: np.array([scores[name] for scores in by_seed]) for name in (ANSWER, SUPPORT)}
 
-    def _transformed(self, name: str, scored: str, which: str, found: Transformed, scores: Mapping[str, Floats]) -> Figure:
+    def _transformed(self, name: str, scored: str, which: str, transform: Transformed, scores: Mapping[str, Floats]) -> Figure:
         rng = self._rng(name, scored)
-        groups = [each.group for each in found.questions]
+        groups = [question.group for question in transform.questions]
         return figure_of(
-            scores[which], groups, name=name, scored=scored, chance=float(self._guessed(found, rng)[which].mean()), rng=rng,
+            scores[which], groups, name=name, scored=scored, chance=float(self._guessed(transform, rng)[which].mean()), rng=rng,
             measure=BY_NAME.get(name) if which == ANSWER else None,
         )  # fmt: skip
 
-    def _guessed(self, found: Transformed, rng: np.random.Generator) -> dict[str, Floats]:
+    def _guessed(self, transform: Transformed, rng: np.random.Generator) -> dict[str, Floats]:
         """The mean of each question's scores by guesses, each context on its own."""
-        guesser = RandomReader(found.questions, [label_of(each) for each in found.instances], rng)
-        asked = answered(found)
-        by_draw = [scores_of(found, map(guesser.predict, asked)) for _ in range(DRAWS)]
-        return {name: np.mean([each[name] for each in by_draw], axis=0) for name in (ANSWER, SUPPORT)}
+        guesser = RandomReader(transform.questions, [label_of(scores) for scores in transform.instances], rng)
+        contexts = answered(transform)
+        by_draw = [scores_of(transform, map(guesser.predict, contexts)) for _ in range(DRAWS)]
+        return {name: np.mean([scores[name] for scores in by_draw], axis=0) for name in (ANSWER, SUPPORT)}
 
-    def _conditional(self, done: CrossFitted) -> Figure:
+    def _conditional(self, results: CrossFitted) -> Figure:
         """The smaller of the scores on the whole question and on its probe, question by question."""
-        found = self.plan.transforms["probe"]
-        wanted = {each.id for each in found.questions}
-        keep = np.array([each.id in wanted for each in self.asked.judged])
-        whole = done.scores(lambda each, said: whole_score(each, said) if each.answers else 0.0)[:, keep]
-        apart = self._scores(found, done, "probe")[ANSWER]
+        transform = self.plan.transforms["probe"]
+        ids = {question.id for question in transform.questions}
+        mask = np.array([question.id in ids for question in self.material.judged])
+        whole_scores = results.scores(lambda question, said: whole_score(question, said) if question.answers else 0.0)[:, mask]
+        probe_scores = self._scores(transform, results, "probe")[ANSWER]
         rng = self._rng("dire-conditional", ANSWERS)
-        guesser = RandomReader(found.questions, [1], rng)
-        asked, guessed = answered(found), []
+        guesser = RandomReader(transform.questions, [1], rng)
+        contexts, guesses = answered(transform), []
         for _ in range(DRAWS):
-            once = [whole_score(each, guesser.predict(each)) for each in found.questions]
-            guessed.append(np.minimum(once, scores_of(found, map(guesser.predict, asked))[ANSWER]))
+            whole_guesses = [whole_score(question, guesser.predict(question)) for question in transform.questions]
+            guesses.append(np.minimum(whole_guesses, scores_of(transform, map(guesser.predict, contexts))[ANSWER]))
         return figure_of(
-            np.minimum(whole, apart), [each.group for each in found.questions], name="dire-conditional", scored=ANSWERS,
-            chance=float(np.mean(guessed)), rng=rng, measure=BY_NAME["dire-conditional"],
+            np.minimum(whole_scores, probe_scores), [question.group for question in transform.questions], name="dire-conditional",
+            scored=ANSWERS, chance=float(np.mean(guesses)), rng=rng, measure=BY_NAME["dire-conditional"],
         )  # fmt: skip
 
     def _rng(self, name: str, scored: str) -> np.random.Generator:
@@ -228,17 +232,17 @@ def _answer_alone(instance: Instance, prediction: Prediction) -> float:
     return answer_score(instance, replace(prediction, answerable=True))
 
 
-def prepared(level: str, asked: Material, settings: JudgingSettings, *, encoder: str | None, device: str | None, seed: int) -> Judging:
+def prepared(level: str, material: Material, settings: JudgingSettings, *, encoder: str | None, device: str | None, seed: int) -> Judging:
     """Everything that can be wrong before it begins is found here. Raises SettingsError, MissingInput, BrokenInput."""
-    plan = plan_of(level, asked, settings, encoder=encoder, device=device, seed=seed)
+    plan = plan_of(level, material, settings, encoder=encoder, device=device, seed=seed)
     from kgqa.training.device import device_of
 
-    whole = plan.jobs[0].reader
-    device_of(whole.training)
-    assert isinstance(whole.settings, EncoderSettings)
-    watch = Watch(pretrained_files(whole.settings))
-    files = pretrained_key(whole.settings)
+    full_reader = plan.jobs[0].reader
+    device_of(full_reader.training)
+    assert isinstance(full_reader.settings, EncoderSettings)
+    watch = Watch(pretrained_files(full_reader.settings))
+    files = pretrained_key(full_reader.settings)
     # Loaded once here, so that one that cannot be is known before hours of training, and not after.
-    connects = Cutter(load_encoder(whole.settings.encoder), whole.settings, options=False).packs
+    connects = Cutter(load_encoder(full_reader.settings.encoder), full_reader.settings, options=False).packs
     watch.check()
-    return Judging(level=level, settings=settings, asked=asked, plan=plan, seed=seed, encoder=files, connects=connects)
+    return Judging(level=level, settings=settings, material=material, plan=plan, seed=seed, encoder=files, connects=connects)

@@ -29,29 +29,30 @@ class Material:
     """A sentence for the report: splits, numbers of questions and groups."""
 
 
-def material(found: QuestionSet, settings: JudgingSettings, *, seed: int) -> Material:
+def material(questions: QuestionSet, settings: JudgingSettings, *, seed: int) -> Material:
     """Draw the questions of a set. Reads it twice; memory: the questions drawn, and the names of all groups.
 
     SettingsError where there are too few.
     """
-    counts = {split: Counter(instance.group for instance in found.read(split) if readable(instance)) for split in found.files}
-    judged = next((split for split in ("dev", "test") if counts.get(split, Counter()).total() >= ENOUGH), None)
-    if judged is not None and counts.get("train", Counter()).total() >= ENOUGH:
-        train = _drawn(found, ("train",), counts["train"], settings.train_questions, seed)
-        chosen = _drawn(found, (judged,), counts[judged], settings.questions, seed)
-        groups = len({instance.group for instance in chosen})
-        how = f"Readers learned from {len(train):,} questions of train and were tried on {len(chosen):,} of {judged}, of {groups:,} groups."
-        _check(found, min(groups, len({instance.group for instance in train})))
-        return Material(train=train, judged=chosen, how=how)
-    whole: Counter[str] = sum(counts.values(), Counter())
-    chosen = _drawn(found, tuple(found.files), whole, settings.questions, seed)
-    groups = len({instance.group for instance in chosen})
-    _check(found, groups)
+    counts = {split: Counter(instance.group for instance in questions.read(split) if readable(instance)) for split in questions.files}
+    test_split = next((split for split in ("dev", "test") if counts.get(split, Counter()).total() >= ENOUGH), None)
+    if test_split is not None and counts.get("train", Counter()).total() >= ENOUGH:
+        train = _drawn(questions, ("train",), counts["train"], settings.train_questions, seed)
+        sample = _drawn(questions, (test_split,), counts[test_split], settings.questions, seed)
+        groups = len({instance.group for instance in sample})
+        how = f"Readers learned from {len(train):,} questions of train and were tried on {len(sample):,} of {test_split}, "
+        how += f"of {groups:,} groups."
+        _check(questions, min(groups, len({instance.group for instance in train})))
+        return Material(train=train, judged=sample, how=how)
+    all_counts: Counter[str] = sum(counts.values(), Counter())
+    sample = _drawn(questions, tuple(questions.files), all_counts, settings.questions, seed)
+    groups = len({instance.group for instance in sample})
+    _check(questions, groups)
     how = (
-        f"The set has no train split to learn from beside {ENOUGH} questions to judge, so {len(chosen):,} questions of {groups:,} groups "
+        f"The set has no train split to learn from beside {ENOUGH} questions to judge, so {len(sample):,} questions of {groups:,} groups "
         f"were cross-fitted in {settings.folds} folds: none was read by a reader that had seen one of its group."
     )
-    return Material(train=None, judged=chosen, how=how)
+    return Material(train=None, judged=sample, how=how)
 
 
 def readable(instance: Instance) -> bool:
@@ -59,20 +60,20 @@ def readable(instance: Instance) -> bool:
     return bool(instance.paragraphs) and (bool(instance.answers) or not instance.answerable)
 
 
-def _check(found: QuestionSet, groups: int) -> None:
+def _check(questions: QuestionSet, groups: int) -> None:
     if groups < LEAST_GROUPS:
         raise SettingsError(
-            f"{found.path}: {groups} groups of questions with paragraphs and answers are too few for "
+            f"{questions.path}: {groups} groups of questions with paragraphs and answers are too few for "
             f"meaningful figures; give a set with {LEAST_GROUPS} or more, or leave out --readers."
         )
 
 
-def _drawn(found: QuestionSet, splits: Iterable[str], sizes: Counter[str], limit: int, seed: int) -> tuple[Instance, ...]:
-    chosen, total = set[str](), 0
+def _drawn(questions: QuestionSet, splits: Iterable[str], sizes: Counter[str], limit: int, seed: int) -> tuple[Instance, ...]:
+    groups, total = set[str](), 0
     for group in sorted(sizes, key=lambda name: (draw(purpose="judged", seed=seed, id=name), name)):
         if total >= limit:
             break
-        if total + sizes[group] <= limit or not chosen:
-            chosen.add(group)
+        if total + sizes[group] <= limit or not groups:
+            groups.add(group)
             total += sizes[group]
-    return tuple(each for split in splits for each in found.read(split) if readable(each) and each.group in chosen)
+    return tuple(instance for split in splits for instance in questions.read(split) if readable(instance) and instance.group in groups)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from kgqa.errors import MissingInput, SettingsError, storage_errors, suggestion
 from kgqa.settings.judging import LEVELS, JudgingSettings
+from kgqa.settings.small_files import read_toml
 
 
 def check_level(level: str) -> str:
@@ -26,12 +26,9 @@ def judging_settings(path: str | Path | None) -> JudgingSettings:
     with storage_errors(path):
         if not path.is_file():
             raise MissingInput(f"{path}: there is no such file; give a TOML file with settings of readers.")
-        try:
-            said = tomllib.loads(path.read_text("utf-8-sig"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise SettingsError(f"{path}: this is not TOML ({error}); fix it.") from None
+        values = read_toml(path)
     try:
-        return JudgingSettings.model_validate(said)
+        return JudgingSettings.model_validate(values)
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(map(str, first["loc"]))

@@ -26,9 +26,9 @@ class RandomReader:
     ) -> None:
         """``instances``: those that are judged; ``labels``: the sufficiency of each."""
         self._rng, self._labels, self._hides_context = rng, list(labels), hides_context
-        told = [instance for instance in instances if instance.answers]
-        self._answers = [instance.answers[0] for instance in told]
-        self._places = {instance.id: place for place, instance in enumerate(told)}
+        answered_instances = [instance for instance in instances if instance.answers]
+        self._answers = [instance.answers[0] for instance in answered_instances]
+        self._places = {instance.id: place for place, instance in enumerate(answered_instances)}
         marks = [bool(paragraph.supporting) for instance in instances for paragraph in instance.paragraphs]
         self._share = float(np.mean(marks)) if marks else 0.0
 
@@ -36,14 +36,16 @@ class RandomReader:
         """A random candidate or span, with random support and confidence."""
         rng = self._rng
         candidate = instance.candidates[rng.integers(len(instance.candidates))] if instance.candidates else None
-        drawn = rng.random(len(instance.paragraphs)) < self._share
+        support = rng.random(len(instance.paragraphs)) < self._share
         label = self._labels[rng.integers(len(self._labels))] if self._labels else 1
         return Prediction(
             id=instance.id,
             answer=candidate.text if candidate else self._answer(instance),
             candidate=candidate.id if candidate else None,
             confidence=float(rng.random()),
-            supporting=tuple(paragraph.id for paragraph, chosen in zip(instance.paragraphs, drawn.tolist(), strict=True) if chosen),
+            supporting=tuple(
+                paragraph.id for paragraph, is_supporting in zip(instance.paragraphs, support.tolist(), strict=True) if is_supporting
+            ),
             answerable=label == 1,
             sufficiency=label,
         )
@@ -61,9 +63,9 @@ class RandomReader:
 
     def _other(self, instance: Instance) -> str:
         """The answer of a question drawn among all but this one, whose own would make a small set look easy to guess."""
-        own = self._places.get(instance.id, len(self._answers))
-        count = len(self._answers) - (own < len(self._answers))
+        own_place = self._places.get(instance.id, len(self._answers))
+        count = len(self._answers) - (own_place < len(self._answers))
         if not count:
             return ""
         place = int(self._rng.integers(count))
-        return self._answers[place + (place >= own)]
+        return self._answers[place + (place >= own_place)]

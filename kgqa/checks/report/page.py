@@ -60,13 +60,13 @@ def _summary(audit: Audit, seed: int) -> str:
 
 
 def _verdict(audit: Audit) -> str:
-    found = [finding for finding in audit.findings if finding.state == "found"]
-    applying = sum(finding.applies for finding in audit.findings)
-    lines = [f"{len(found)} of the {applying} checks that apply to this set found something; {len(audit.findings)} were asked."]
+    alarms = [finding for finding in audit.findings if finding.state == "found"]
+    count = sum(finding.applies for finding in audit.findings)
+    lines = [f"{len(alarms)} of the {count} checks that apply to this set found something; {len(audit.findings)} were asked."]
     for outcome in audit.outcomes:
         word = "failed" if outcome.holds else "passed"
-        said = f"could not be measured ({shown(outcome.reason)})" if outcome.figure is None else f"is {percent(outcome.figure)}"
-        lines.append(f"<strong>{word}</strong>: <code>{shown(outcome.condition)}</code>, {outcome.check} {said}.")
+        result = f"could not be measured ({shown(outcome.reason)})" if outcome.figure is None else f"is {percent(outcome.figure)}"
+        lines.append(f"<strong>{word}</strong>: <code>{shown(outcome.condition)}</code>, {outcome.check} {result}.")
     kind = "" if not audit.outcomes else " failed" if audit.failed else " passed"
     return f'<div class="verdict{kind}">' + "".join(f"<p>{line}</p>" for line in lines) + "</div>"
 
@@ -95,20 +95,20 @@ def _state(finding: Finding) -> str:
 def _plots(findings: Iterable[Finding]) -> str:
     figures = []
     for family in PLOTTED:
-        mine = [finding for finding in findings if finding.family == family and finding.applies]
-        if any(finding.figure for finding in mine):
-            plot = shares_plot(mine, f"{HEADINGS[family]}: figures with intervals")
+        findings_of_family = [finding for finding in findings if finding.family == family and finding.applies]
+        if any(finding.figure for finding in findings_of_family):
+            plot = shares_plot(findings_of_family, f"{HEADINGS[family]}: figures with intervals")
             figures.append(f"<figure><figcaption>{HEADINGS[family]}</figcaption>{plot}</figure>")
     note = '<p class="muted"><small>Dot: figure; band: 95% interval; upright line: what blind guessing gets.</small></p>'
     return f'<div class="plots">{"".join(figures)}</div>{note}' if figures else ""
 
 
 def _family(family: str, findings: Iterable[Finding]) -> str:
-    mine = [finding for finding in findings if finding.family == family]
-    applying = "".join(_card(finding) for finding in mine if finding.applies)
-    others = "".join(f'<li id="{f.check}">{escape(f.title)}: {shown(f.reason)}</li>' for f in mine if not f.applies)
-    rest = f'<p class="muted"><small>Does not apply:</small></p><ul class="muted"><small>{others}</small></ul>' if others else ""
-    return f'<h2 id="{family}">{HEADINGS[family]}</h2><p class="muted">{FAMILIES[family]}</p><div class="cards">{applying}</div>{rest}'
+    findings_of_family = [finding for finding in findings if finding.family == family]
+    cards = "".join(_card(finding) for finding in findings_of_family if finding.applies)
+    others = "".join(f'<li id="{f.check}">{escape(f.title)}: {shown(f.reason)}</li>' for f in findings_of_family if not f.applies)
+    other_checks = f'<p class="muted"><small>Does not apply:</small></p><ul class="muted"><small>{others}</small></ul>' if others else ""
+    return f'<h2 id="{family}">{HEADINGS[family]}</h2><p class="muted">{FAMILIES[family]}</p><div class="cards">{cards}</div>{other_checks}'
 
 
 def _card(finding: Finding) -> str:

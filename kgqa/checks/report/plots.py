@@ -37,8 +37,6 @@ SETTINGS: dict[Any, Any] = {
 
 def shares_plot(findings: Sequence[Finding], label: str) -> str:
     """One line a finding: its figure with the interval, and a tick where blind guessing is."""
-    from matplotlib.ticker import PercentFormatter
-
     figure, axes = _figure(0.34 * len(findings) + 0.75, name=label)
     for row, finding in enumerate(reversed(findings)):
         share, low, high = finding.bounds
@@ -49,32 +47,22 @@ def shares_plot(findings: Sequence[Finding], label: str) -> str:
         if finding.chance:
             axes.plot([finding.chance] * 2, [row - 0.3, row + 0.3], color=INK, linewidth=1.5, zorder=4)
     axes.set_yticks(range(len(findings)), [finding.check for finding in reversed(findings)])
-    axes.set_ylim(-0.6, len(findings) - 0.4)
     axes.set_xlim(-0.015, 1.015)
-    axes.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    axes.tick_params(axis="y", length=0)
-    axes.grid(axis="x", color=GRID, linewidth=0.6)
-    axes.set_axisbelow(True)
-    return _svg(figure, label)
+    return _rows_svg(figure, axes, label, count=len(findings))
 
 
 def readers_plot(figures: Sequence[Figure], label: str) -> str:
     """A bar for each figure with its interval, and a tick where a random reader is."""
-    from matplotlib.ticker import PercentFormatter
-
     figure, axes = _figure(0.34 * len(figures) + 0.75, name=label)
-    for row, each in enumerate(reversed(figures)):
-        axes.barh([row], [each.value], height=0.6, color=ACCENT if each.measure else MUTED, alpha=0.55, zorder=2)
-        axes.plot([each.low, each.high], [row, row], color=INK, linewidth=1.6, solid_capstyle="butt", zorder=3)
-        axes.plot([each.chance] * 2, [row - 0.38, row + 0.38], color=BAD, linewidth=1.6, zorder=4)
-    axes.set_yticks(range(len(figures)), [f"{each.name}\n{each.scored}" for each in reversed(figures)], fontsize=6.5)
-    axes.set_ylim(-0.6, len(figures) - 0.4)
+    for row, reader_figure in enumerate(reversed(figures)):
+        axes.barh([row], [reader_figure.value], height=0.6, color=ACCENT if reader_figure.measure else MUTED, alpha=0.55, zorder=2)
+        axes.plot([reader_figure.low, reader_figure.high], [row, row], color=INK, linewidth=1.6, solid_capstyle="butt", zorder=3)
+        axes.plot([reader_figure.chance] * 2, [row - 0.38, row + 0.38], color=BAD, linewidth=1.6, zorder=4)
+    axes.set_yticks(
+        range(len(figures)), [f"{reader_figure.name}\n{reader_figure.scored}" for reader_figure in reversed(figures)], fontsize=6.5
+    )
     axes.set_xlim(0, 1.015)
-    axes.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    axes.tick_params(axis="y", length=0)
-    axes.grid(axis="x", color=GRID, linewidth=0.6)
-    axes.set_axisbelow(True)
-    return _svg(figure, label)
+    return _rows_svg(figure, axes, label, count=len(figures))
 
 
 def positions_plot(parts: Sequence[Part], chance: float | None, label: str) -> str:
@@ -88,6 +76,18 @@ def positions_plot(parts: Sequence[Part], chance: float | None, label: str) -> s
     axes.set_xticks(range(len(parts)), [part.name for part in parts])
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     axes.grid(axis="y", color=GRID, linewidth=0.6)
+    axes.set_axisbelow(True)
+    return _svg(figure, label)
+
+
+def _rows_svg(figure: Any, axes: Any, label: str, *, count: int) -> str:
+    """The SVG of a plot with ``count`` horizontal rows of shares."""
+    from matplotlib.ticker import PercentFormatter
+
+    axes.set_ylim(-0.6, count - 0.4)
+    axes.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", color=GRID, linewidth=0.6)
     axes.set_axisbelow(True)
     return _svg(figure, label)
 

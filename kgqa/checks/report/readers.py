@@ -23,18 +23,20 @@ def readers_section(audit: Audit) -> str:
 
 def not_measured(judged: Judged | None) -> list[tuple[Measure, str]]:
     """Measures without a figure, with reasons."""
-    there = set() if judged is None else {figure.measure.name for figure in judged.figures if figure.measure is not None}
-    why = {} if judged is None else judged.missing
-    return [(measure, why.get(measure.name) or reason_for(measure)) for measure in MEASURES if measure.name not in there]
+    names = set() if judged is None else {figure.measure.name for figure in judged.figures if figure.measure is not None}
+    reasons = {} if judged is None else judged.missing
+    return [(measure, reasons.get(measure.name) or reason_for(measure)) for measure in MEASURES if measure.name not in names]
 
 
 def _measured(judged: Judged) -> str:
     seeds = f"seed {judged.seeds[0]}" if len(judged.seeds) == 1 else f"seeds {judged.seeds[0]} to {judged.seeds[-1]}"
     head = f'<p class="muted">{escape(judged.how)} Encoder: {escape(judged.encoder)}; {seeds}.</p>'
-    said = "".join(f"<li>{escape(sentence)}</li>" for sentence in judged.conclusions)
+    sentences = "".join(f"<li>{escape(sentence)}</li>" for sentence in judged.conclusions)
     plot = readers_plot(judged.figures, "Readers: figures with intervals")
     note = '<p class="muted"><small>Bar: figure; line on it: 95% interval; upright line: what a random reader gets.</small></p>'
-    return f'{head}{_table(judged.figures)}<div class="plots"><figure>{plot}</figure></div>{note}<h3>What this says</h3><ul>{said}</ul>'
+    return (
+        f'{head}{_table(judged.figures)}<div class="plots"><figure>{plot}</figure></div>{note}<h3>What this says</h3><ul>{sentences}</ul>'
+    )
 
 
 def _table(figures: Sequence[Figure]) -> str:
@@ -57,8 +59,10 @@ def _row(figure: Figure) -> str:
     )
 
 
-def _missing(missing: Sequence[tuple[Measure, str]]) -> str:
-    if not missing:
+def _missing(measures: Sequence[tuple[Measure, str]]) -> str:
+    if not measures:
         return ""
-    rows = "".join(f"<tr><td>{each.name}</td><td>{escape(each.meaning)}</td><td>{escape(why)}</td></tr>" for each, why in missing)
+    rows = "".join(
+        f"<tr><td>{measure.name}</td><td>{escape(measure.meaning)}</td><td>{escape(reason)}</td></tr>" for measure, reason in measures
+    )
     return f'<p class="muted"><small>Not measured:</small></p><table><tbody>{rows}</tbody></table>'

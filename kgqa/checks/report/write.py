@@ -45,9 +45,9 @@ class Report:
         """
         folder = Path(f"{name[:NAME_LIMIT]}-audit") if out is None else Path(out)
         with storage_errors(folder):
-            for given in sets:
-                if _inside(real_path(folder), given):
-                    raise SettingsError(f"{folder}: the report would lie inside the dataset's folder, {given}; give another --out.")
+            for dataset in sets:
+                if _inside(real_path(folder), dataset):
+                    raise SettingsError(f"{folder}: the report would lie inside the dataset's folder, {dataset}; give another --out.")
             if (folder.exists() or folder.is_symlink()) and not folder.is_dir():
                 raise StorageError(f"{folder}: this is a file, and the report needs a folder; choose another --out.")
             _check_way(folder)
@@ -74,8 +74,8 @@ def _check_way(folder: Path) -> None:
 
 
 def _is_ours(file: Path) -> bool:
-    with file.open("rb") as opened:
-        return MADE_BY.encode() in opened.read(200)
+    with file.open("rb") as stream:
+        return MADE_BY.encode() in stream.read(200)
 
 
 def require_plots() -> None:

@@ -1,1 +1,1 @@
-"""What each named query must answer, in plain Python."""
+"""Oracles: the right answer of each named query, in plain Python."""

@@ -1,102 +1,102 @@
-"""What the queries of ``conformance.cypher`` must answer: values that engines could change, miscount, or cut off wrongly."""
+"""Oracles of ``conformance.cypher``: values that engines could change, miscount, or cut off wrongly."""
 
 from __future__ import annotations
 
 from itertools import product
 
-from kgqa.conformance.oracles.known import Known, Oracle, Row, Rows
+from kgqa.conformance.oracles.graph_index import GraphIndex, Oracle, Row, Rows
 
 
-def nodes(known: Known) -> Rows:
+def nodes(index: GraphIndex) -> Rows:
     """Every entity with its properties, by row."""
-    ordered = sorted(known.graph.entity, key=lambda e: e.row)
-    return [(e.id, e.kind, e.label, e.description, e.label is None, "none" if e.label is None else e.label) for e in ordered]
+    entities = sorted(index.graph.entity, key=lambda e: e.row)
+    return [(e.id, e.kind, e.label, e.description, e.label is None, "none" if e.label is None else e.label) for e in entities]
 
 
-def documents(known: Known) -> Rows:
+def documents(index: GraphIndex) -> Rows:
     """Every document with its properties, by row."""
-    return [(d.id, d.title, d.text, d.usable) for d in sorted(known.graph.document, key=lambda d: d.row)]
+    return [(d.id, d.title, d.text, d.usable) for d in sorted(index.graph.document, key=lambda d: d.row)]
 
 
-def facts(known: Known) -> Rows:
+def facts(index: GraphIndex) -> Rows:
     """Every fact with head, relation and tail, by row."""
-    return [(f.head, f.relation, f.label, f.tail) for f in known.facts_by_row()]
+    return [(f.head, f.relation, f.label, f.tail) for f in index.facts_by_row()]
 
 
-def distinct(known: Known) -> Rows:
+def distinct(index: GraphIndex) -> Rows:
     """Counts of mentions and of what they connect."""
-    kinds = {known.entities[m.entity].kind for m in known.graph.mentions} - {None}
-    entities, texts = {m.entity for m in known.graph.mentions}, {m.document for m in known.graph.mentions}
-    return [(len(known.graph.mentions), len(entities), len(texts), len(kinds))]
+    kinds = {index.entities[m.entity].kind for m in index.graph.mentions} - {None}
+    entities, texts = {m.entity for m in index.graph.mentions}, {m.document for m in index.graph.mentions}
+    return [(len(index.graph.mentions), len(entities), len(texts), len(kinds))]
 
 
-def distinct_rows(known: Known) -> Rows:
+def distinct_rows(index: GraphIndex) -> Rows:
     """Relation and kind of object, each pair once."""
-    return [*dict.fromkeys((f.relation, known.entities[f.tail].kind) for f in known.facts_by_row())]
+    return [*dict.fromkeys((f.relation, index.entities[f.tail].kind) for f in index.facts_by_row())]
 
 
-def limited_with(known: Known, limit: int) -> Rows:
+def limited_with(index: GraphIndex, limit: int) -> Rows:
     """The documents of the last few entities."""
-    some = known.by_row(known.entities)[::-1][:limit]
-    return [(e, d) for e in known.by_row(some) for d in known.documents_by_row(known.naming(e))]
+    names = index.by_row(index.entities)[::-1][:limit]
+    return [(e, d) for e in index.by_row(names) for d in index.documents_by_row(index.naming(e))]
 
 
-def ties(known: Known, skip: int, limit: int) -> Rows:
+def ties(index: GraphIndex, skip: int, limit: int) -> Rows:
     """A page of all mentions."""
-    ordered = sorted(known.graph.mentions, key=lambda m: (-m.count, known.row(m.entity), -known.documents[m.document].row))
-    return [(m.document, m.entity, m.count) for m in ordered][skip : skip + limit]
+    ranking = sorted(index.graph.mentions, key=lambda m: (-m.count, index.row(m.entity), -index.documents[m.document].row))
+    return [(m.document, m.entity, m.count) for m in ranking][skip : skip + limit]
 
 
-def extremes(known: Known) -> Rows:
+def extremes(index: GraphIndex) -> Rows:
     """Numbers by relation, in the order of each relation's first fact."""
     rows: list[Row] = []
-    for relation in dict.fromkeys(f.relation for f in known.facts_by_row()):
-        tails = [known.row(f.tail) for f in known.graph.fact if f.relation == relation]
+    for relation in dict.fromkeys(f.relation for f in index.facts_by_row()):
+        tails = [index.row(f.tail) for f in index.graph.fact if f.relation == relation]
         rows.append((relation, min(tails), max(tails), len(tails) // 2, len(tails) % 2, len(tails) * 1.0 / 3))
     return rows
 
 
-def large_numbers(known: Known) -> Rows:
+def large_numbers(index: GraphIndex) -> Rows:
     """Both ends of each fact in one number."""
-    return [(f.head, f.tail, (known.row(f.head) << 32) + known.row(f.tail)) for f in known.facts_by_row()]
+    return [(f.head, f.tail, (index.row(f.head) << 32) + index.row(f.tail)) for f in index.facts_by_row()]
 
 
-def contains(known: Known, text: str) -> Rows:
+def contains(index: GraphIndex, text: str) -> Rows:
     """Entities whose label or description contains a text."""
     rows: list[Row] = []
-    for e in sorted(known.graph.entity, key=lambda e: e.row):
+    for e in sorted(index.graph.entity, key=lambda e: e.row):
         if e.label is not None and e.description is not None:
             rows.append((e.id, text in e.label, e.label.startswith(text), e.description.endswith(text)))
     return rows
 
 
-def same_text(known: Known) -> Rows:
+def same_text(index: GraphIndex) -> Rows:
     """Pairs with the same label."""
-    ordered = [e for e in sorted(known.graph.entity, key=lambda e: e.row) if e.label is not None]
-    return [(a.id, b.id) for a, b in product(ordered, ordered) if a.row < b.row and a.row < 30 and a.label == b.label]
+    entities = [e for e in sorted(index.graph.entity, key=lambda e: e.row) if e.label is not None]
+    return [(a.id, b.id) for a, b in product(entities, entities) if a.row < b.row and a.row < 30 and a.label == b.label]
 
 
-def unlike(known: Known, text: str) -> Rows:
-    """Of another label and no drug."""
-    found = [e.id for e in known.graph.entity if e.label not in (None, text) and e.kind not in (None, "drug")]
-    return [(name,) for name in known.by_row(found)]
+def unlike(index: GraphIndex, text: str) -> Rows:
+    """Entities with another label that are not drugs."""
+    names = [e.id for e in index.graph.entity if e.label not in (None, text) and e.kind not in (None, "drug")]
+    return [(name,) for name in index.by_row(names)]
 
 
-def in_list(known: Known, ids: list[str]) -> Rows:
+def in_list(index: GraphIndex, ids: list[str]) -> Rows:
     """Those of a list, with their documents."""
-    return [(name, len(known.naming(name))) for name in known.by_row(set(ids) & known.entities.keys())]
+    return [(name, len(index.naming(name))) for name in index.by_row(set(ids) & index.entities.keys())]
 
 
-def unwind(known: Known, ids: list[str]) -> Rows:
+def unwind(index: GraphIndex, ids: list[str]) -> Rows:
     """Facts of those of a list, as often as they are in it."""
-    counts = {name: ids.count(name) * len(known.facts_from[name]) for name in set(ids) & known.entities.keys()}
-    return [(name, counts[name]) for name in known.by_row(counts) if counts[name]]
+    counts = {name: ids.count(name) * len(index.facts_from[name]) for name in set(ids) & index.entities.keys()}
+    return [(name, counts[name]) for name in index.by_row(counts) if counts[name]]
 
 
-def flags(known: Known) -> Rows:
+def flags(index: GraphIndex) -> Rows:
     """Usable and other documents."""
-    usable = sum(d.usable for d in known.graph.document)
-    return [(usable, len(known.documents) - usable)]
+    usable = sum(d.usable for d in index.graph.document)
+    return [(usable, len(index.documents) - usable)]
 
 
 ORACLES: dict[str, Oracle] = {

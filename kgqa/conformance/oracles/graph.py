@@ -1,48 +1,48 @@
-"""What the queries of ``graph.cypher`` must answer, in plain Python; what is asked for twice comes twice."""
+"""Oracles of ``graph.cypher``, in plain Python; an id given twice is returned twice."""
 
 from __future__ import annotations
 
-from kgqa.conformance.oracles.known import Known, Oracle, Rows
+from kgqa.conformance.oracles.graph_index import GraphIndex, Oracle, Rows
 
 
-def graph_entities(known: Known, entities: list[str]) -> Rows:
-    """With all that is said of them."""
-    found = [known.entities[name] for name in known.by_row(name for name in entities if name in known.entities)]
+def graph_entities(index: GraphIndex, entities: list[str]) -> Rows:
+    """Entities with all their properties."""
+    rows = [index.entities[name] for name in index.by_row(name for name in entities if name in index.entities)]
     return [
-        (e.id, e.row, e.kind, e.label, e.description, list(e.aliases) or None, e.common, len(known.naming(e.id)), _facts(known, e.id))
-        for e in found
+        (e.id, e.row, e.kind, e.label, e.description, list(e.aliases) or None, e.common, len(index.naming(e.id)), _facts(index, e.id))
+        for e in rows
     ]
 
 
-def graph_documents(known: Known, documents: list[str]) -> Rows:
-    """With all that is said of them."""
-    found = [known.documents[name] for name in known.documents_by_row(name for name in documents if name in known.documents)]
-    return [(d.id, d.row, d.title, d.text, d.usable) for d in found]
+def graph_documents(index: GraphIndex, documents: list[str]) -> Rows:
+    """Documents with all their properties."""
+    rows = [index.documents[name] for name in index.documents_by_row(name for name in documents if name in index.documents)]
+    return [(d.id, d.row, d.title, d.text, d.usable) for d in rows]
 
 
-def graph_facts(known: Known, entities: list[str]) -> Rows:
+def graph_facts(index: GraphIndex, entities: list[str]) -> Rows:
     """Facts with both ends in a list."""
-    found = [fact for name in entities for fact in known.facts_from[name] if fact.tail in entities]
-    return [(f.head, f.tail, f.row, f.relation, f.label) for f in sorted(found, key=lambda fact: fact.row)]
+    facts = [fact for name in entities for fact in index.facts_from[name] if fact.tail in entities]
+    return [(f.head, f.tail, f.row, f.relation, f.label) for f in sorted(facts, key=lambda fact: fact.row)]
 
 
-def graph_mentions(known: Known, documents: list[str], entities: list[str]) -> Rows:
+def graph_mentions(index: GraphIndex, documents: list[str], entities: list[str]) -> Rows:
     """Mentions from one list to another."""
-    found = [m for name in documents for m in known.mentions_in[name] if m.entity in entities]
-    found.sort(key=lambda m: (known.documents[m.document].row, known.row(m.entity)))
-    return [(m.document, m.entity, m.count) for m in found]
+    mentions = [m for name in documents for m in index.mentions_in[name] if m.entity in entities]
+    mentions.sort(key=lambda m: (index.documents[m.document].row, index.row(m.entity)))
+    return [(m.document, m.entity, m.count) for m in mentions]
 
 
-def graph_about(known: Known, documents: list[str], entities: list[str]) -> Rows:
+def graph_about(index: GraphIndex, documents: list[str], entities: list[str]) -> Rows:
     """Articles from one list about another."""
-    wanted = known.documents_by_row(name for name in documents if name in known.documents)
-    about = known.by_row(name for name in set(entities) if name in known.entities)
-    return [(entity, name) for name in wanted for entity in about if name in known.articles[entity]]
+    names = index.documents_by_row(name for name in documents if name in index.documents)
+    about = index.by_row(name for name in set(entities) if name in index.entities)
+    return [(entity, name) for name in names for entity in about if name in index.articles[entity]]
 
 
-def _facts(known: Known, entity: str) -> int:
-    """How many it stands in; one about itself counts twice."""
-    return len(known.facts_from[entity]) + len(known.facts_to[entity])
+def _facts(index: GraphIndex, entity: str) -> int:
+    """The number of an entity's facts; a fact with itself counts twice."""
+    return len(index.facts_from[entity]) + len(index.facts_to[entity])
 
 
 ORACLES: dict[str, Oracle] = {

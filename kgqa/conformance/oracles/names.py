@@ -1,4 +1,4 @@
-"""What the queries of ``names.cypher`` must answer, in plain Python."""
+"""Oracles of ``names.cypher``, in plain Python."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from kgqa.conformance.graphs import Document, Entity
-from kgqa.conformance.oracles.known import Known, Oracle, Rows
+from kgqa.conformance.oracles.graph_index import GraphIndex, Oracle, Rows
 
 
 def folded(text: str) -> str:
@@ -19,65 +19,65 @@ def search(names: Iterable[str | None]) -> str:
     return "\n" + "\n".join(folded(name) for name in names if name is not None) + "\n"
 
 
-def entities_with_id(known: Known, ids: list[str]) -> Rows:
-    """Once for each time that it is asked for."""
-    return [_entity(known, known.entities[name]) for name in known.by_row(name for name in ids if name in known.entities)]
+def entities_with_id(index: GraphIndex, ids: list[str]) -> Rows:
+    """A row for each given id, repeated for a repeated id."""
+    return [_entity(index, index.entities[name]) for name in index.by_row(name for name in ids if name in index.entities)]
 
 
-def entities_named(known: Known, name: str, text: str) -> Rows:
+def entities_named(index: GraphIndex, name: str, text: str) -> Rows:
     """By label or alias, if the text is a part of the names."""
-    found = [e for e in known.entities.values() if text in _search(e) and name in (e.label, *e.aliases)]
-    return [_entity(known, e) for e in _most(known, found)]
+    entities = [e for e in index.entities.values() if text in _search(e) and name in (e.label, *e.aliases)]
+    return [_entity(index, e) for e in _most(index, entities)]
 
 
-def entities_like(known: Known, text: str, also: str, limit: int) -> Rows:
+def entities_like(index: GraphIndex, text: str, also: str, limit: int) -> Rows:
     """Whole names, beginnings, and the rest."""
-    found = [e for e in _most(known, known.entities.values()) if text in _search(e) or also in _search(e)]
-    return [(*_entity(known, e), _search(e)) for e in sorted(found, key=lambda e: _rank(text, _search(e)))][:limit]
+    entities = [e for e in _most(index, index.entities.values()) if text in _search(e) or also in _search(e)]
+    return [(*_entity(index, e), _search(e)) for e in sorted(entities, key=lambda e: _rank(text, _search(e)))][:limit]
 
 
-def documents_with_id(known: Known, ids: list[str]) -> Rows:
-    """Once for each time that it is asked for."""
-    return [(name, known.documents[name].title) for name in known.documents_by_row(name for name in ids if name in known.documents)]
+def documents_with_id(index: GraphIndex, ids: list[str]) -> Rows:
+    """A row for each given id, repeated for a repeated id."""
+    return [(name, index.documents[name].title) for name in index.documents_by_row(name for name in ids if name in index.documents)]
 
 
-def documents_named(known: Known, name: str, text: str) -> Rows:
+def documents_named(index: GraphIndex, name: str, text: str) -> Rows:
     """By title, if the text is a part of it."""
-    found = [d for d in known.documents.values() if d.title == name and text in search([d.title])]
-    return [(d.id, d.title) for d in sorted(found, key=_row)]
+    documents = [d for d in index.documents.values() if d.title == name and text in search([d.title])]
+    return [(d.id, d.title) for d in sorted(documents, key=_row)]
 
 
-def documents_like(known: Known, text: str, also: str, limit: int) -> Rows:
+def documents_like(index: GraphIndex, text: str, also: str, limit: int) -> Rows:
     """Whole titles, beginnings, and the rest."""
-    found = [(d, search([d.title])) for d in sorted(known.documents.values(), key=_row)]
-    found = [(d, s) for d, s in found if text in s or also in s]
-    return [(d.id, d.title, s) for d, s in sorted(found, key=lambda pair: _rank(text, pair[1]))][:limit]
+    documents = [(d, search([d.title])) for d in sorted(index.documents.values(), key=_row)]
+    documents = [(d, s) for d, s in documents if text in s or also in s]
+    return [(d.id, d.title, s) for d, s in sorted(documents, key=lambda pair: _rank(text, pair[1]))][:limit]
 
 
-def relations_with_id(known: Known, ids: list[str]) -> Rows:
-    """Once for each label and each time that it is asked for."""
-    return [row[:3] for row in _relations(known) for name in ids if row[0] == name]
+def relations_with_id(index: GraphIndex, ids: list[str]) -> Rows:
+    """A row for each label of a given id, repeated for a repeated id."""
+    return [row[:3] for row in _relations(index) for name in ids if row[0] == name]
 
 
-def relations_named(known: Known, name: str, text: str) -> Rows:
+def relations_named(index: GraphIndex, name: str, text: str) -> Rows:
     """By label, if the text is a part of it."""
-    return [row[:3] for row in _by_facts(known) if row[1] == name and text in row[3]]
+    return [row[:3] for row in _by_facts(index) if row[1] == name and text in row[3]]
 
 
-def relations_like(known: Known, text: str, also: str, limit: int) -> Rows:
+def relations_like(index: GraphIndex, text: str, also: str, limit: int) -> Rows:
     """Whole labels, beginnings, and the rest."""
-    found = [row for row in _by_facts(known) if text in row[3] or also in row[3]]
-    return [*sorted(found, key=lambda row: _rank(text, row[3]))][:limit]
+    rows = [row for row in _by_facts(index) if text in row[3] or also in row[3]]
+    return [*sorted(rows, key=lambda row: _rank(text, row[3]))][:limit]
 
 
-def _relations(known: Known) -> list[tuple[str, str | None, int, str]]:
+def _relations(index: GraphIndex) -> list[tuple[str, str | None, int, str]]:
     """Id, label, facts and what is looked up of each pair of relation and label, in the order of their first facts."""
-    facts = Counter((f.relation, f.label) for f in known.facts_by_row())
+    facts = Counter((f.relation, f.label) for f in index.facts_by_row())
     return [(relation, label, count, search([label])) for (relation, label), count in facts.items()]
 
 
-def _by_facts(known: Known) -> list[tuple[str, str | None, int, str]]:
-    return sorted(_relations(known), key=lambda row: -row[2])
+def _by_facts(index: GraphIndex) -> list[tuple[str, str | None, int, str]]:
+    return sorted(_relations(index), key=lambda row: -row[2])
 
 
 def _rank(text: str, names: str) -> int:
@@ -88,12 +88,12 @@ def _search(entity: Entity) -> str:
     return search([entity.label, *entity.aliases])
 
 
-def _most(known: Known, entities: Iterable[Entity]) -> list[Entity]:
-    return sorted(entities, key=lambda e: (-len(known.naming(e.id)), e.row))
+def _most(index: GraphIndex, entities: Iterable[Entity]) -> list[Entity]:
+    return sorted(entities, key=lambda e: (-len(index.naming(e.id)), e.row))
 
 
-def _entity(known: Known, e: Entity) -> tuple[object, ...]:
-    return e.id, e.label, e.kind, e.description, len(known.naming(e.id))
+def _entity(index: GraphIndex, e: Entity) -> tuple[object, ...]:
+    return e.id, e.label, e.kind, e.description, len(index.naming(e.id))
 
 
 def _row(document: Document) -> int:

@@ -1,4 +1,4 @@
-"""Every query that reads has an oracle; here are all of them, and how an answer is compared with what it must be."""
+"""The oracles of all reading queries, and the comparison of answers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 
 from kgqa.conformance.oracles import engine_traps, engine_values, explore, graph, names, page, paths, traverse
-from kgqa.conformance.oracles.known import Known, Oracle, Row, Rows
+from kgqa.conformance.oracles.graph_index import GraphIndex, Oracle, Row, Rows
 from kgqa.store.queries import PLURALS, Query, Value, read_queries
 
 ORACLES: dict[str, Oracle] = {
@@ -24,26 +24,26 @@ def templates() -> list[Query]:
     return [queries[name] for name in sorted(ORACLES)]
 
 
-def expected_rows(query: Query, known: Known, arguments: Mapping[str, Value]) -> Rows:
-    """What ``query`` must return."""
-    rows = ORACLES[query.name](known, **dict(arguments))
+def expected_rows(query: Query, index: GraphIndex, arguments: Mapping[str, Value]) -> Rows:
+    """The rows that ``query`` must return."""
+    rows = ORACLES[query.name](index, **dict(arguments))
     return sorted(rows) if any(edge_lists(query)) else list(rows)
 
 
 def found_rows(query: Query, table: pa.Table) -> Rows:
-    """The rows of a table in the form in which rows are compared."""
+    """The rows of a table, ready for comparison."""
     return comparable(query, list(zip(*(column.to_pylist() for column in table.columns), strict=True)))
 
 
 def edge_lists(query: Query) -> list[bool]:
-    """Which of its columns are lists that stand for edges."""
+    """For each column, whether it is a list of edges."""
     return [name in PLURALS and kind == "strings" for name, kind in query.returns.items()]
 
 
 def comparable(query: Query, rows: Rows) -> Rows:
     """Rows as they are; but lists of edges come in any order and any number of pieces: each edge becomes a row, and they are sorted.
 
-    A list beside a list belongs to it place by place, a list beside a value as a whole. The oracles give edges.
+    Two lists in one row correspond element by element; any other value belongs to all elements. The oracles return edges.
     """
     lists = edge_lists(query)
     return edges(rows, lists) if any(lists) else rows
@@ -51,8 +51,8 @@ def comparable(query: Query, rows: Rows) -> Rows:
 
 def edges(rows: Rows, lists: Sequence[bool]) -> Rows:
     """One row for each place of the lists in ``rows``, sorted; raises ValueError where those of one row differ in length."""
-    found: list[Row] = []
+    result: list[Row] = []
     for row in rows:
-        length = next((len(value) for value, listed in zip(row, lists, strict=True) if listed and isinstance(value, list)), 0)
-        found += zip(*(value if listed else [value] * length for value, listed in zip(row, lists, strict=True)), strict=True)
-    return sorted(found)
+        length = next((len(value) for value, is_list in zip(row, lists, strict=True) if is_list and isinstance(value, list)), 0)
+        result += zip(*(value if is_list else [value] * length for value, is_list in zip(row, lists, strict=True)), strict=True)
+    return sorted(result)

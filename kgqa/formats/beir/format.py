@@ -1,17 +1,17 @@
 """BEIR's folders: a corpus, queries, and for each split which texts are relevant to which query (Thakur et al. 2021).
 
-A question's paragraphs are the texts that its judgements name, in their order; a score above 0 is a supporting paragraph. Of a question
-without paragraphs, which no judgement is about, the query's ``metadata.kgqa`` says which split it is in. Questions share a
-text of the corpus where id, title and text are equal. Where one id stands for two texts anywhere in a set, as where a format numbers the
-paragraphs within each question, every id of that set becomes ``<question>#<paragraph>``. Answers and all else that retrieval knows nothing
-of are in the query's ``metadata``, under ``kgqa``, which other tools pass over.
+A question's paragraphs are the texts that its judgements name, in their order; a score above 0 marks a supporting paragraph. A question
+without paragraphs has no judgements, so the query's ``metadata.kgqa`` names its split. Questions share a text of the corpus if id, title
+and text are equal. If one id has two texts anywhere in a set, every id of that set becomes ``<question>#<paragraph>``; this happens with
+formats that number the paragraphs of each question. Answers and all other fields that retrieval lacks go into the query's ``metadata``,
+under ``kgqa``, which other programs ignore.
 """
 
 from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
@@ -25,13 +25,15 @@ from kgqa.formats.beir.judgements import HEADER, judgements, split_tables
 from kgqa.formats.beir.question import QUERY, TEXT, Text, from_parts, notes_of, split_of, text_of, to_parts
 from kgqa.formats.faults import Fault, note_faults
 from kgqa.formats.json import stream
-from kgqa.formats.json.types import encoded
+from kgqa.formats.json.types import encode
 from kgqa.formats.json.validate import Ids
 from kgqa.records import SPLIT_NAMES, Instance, Paragraph
 from kgqa.runs.scratch import remove
 
 PURPOSE = "BEIR's folder for retrieval: corpus.jsonl, queries.jsonl, qrels/<split>.tsv"
 SPOOL = ".questions"
+FOR_RETRIEVAL = True
+"""Sets for retrieval have no answers, so nobody hides them."""
 
 
 def is_folder(path: Path) -> bool:
@@ -40,74 +42,76 @@ def is_folder(path: Path) -> bool:
 
 
 def splits(path: Path) -> dict[str, Path]:
-    """Split → its judgements; MissingInput where there are none."""
+    """Split → its table of judgements. Raises MissingInput if the folder has no table."""
     return split_tables(path / "qrels")
 
 
 def read(path: Path) -> Iterator[Instance]:
-    """The Instances that the judgements in ``path`` are about, in their order, and those without paragraphs that say they are of its split.
+    """The Instances of the split whose judgements are in ``path``, in their order, including questions without paragraphs.
 
-    Memory: the split's judgements, its questions, and the texts that they name. Raises InputError with file, line and field.
+    Memory: the split's judgements and questions, and the texts that they name. Raises InputError with file, line and field.
     """
     folder, split = path.parent.parent, SPLIT_NAMES[path.stem]
-    judged = judgements(path)
-    named = {text for scores in judged.values() for text in scores}
-    # Of a set without any paragraph the corpus is empty.
-    texts = _found(folder / "corpus.jsonl", TEXT, lambda text: text["_id"] in named) if named else {}
-    queries = _found(folder / "queries.jsonl", QUERY, lambda query: query["_id"] in judged or split_of(query) == split)
-    if not (judged or queries):
+    scores_of = judgements(path)
+    text_ids = {text for scores in scores_of.values() for text in scores}
+    # The corpus of a set without paragraphs is empty, which the reader of records would refuse.
+    texts = _records(folder / "corpus.jsonl", TEXT, lambda text: text["_id"] in text_ids) if text_ids else {}
+    queries = _records(folder / "queries.jsonl", QUERY, lambda query: query["_id"] in scores_of or split_of(query) == split)
+    if not (scores_of or queries):
         raise BrokenInput(f"{path.name}: the table holds no judgement; give one that does.")
     if not queries:
         raise UnknownId(f"{path.name}: none of its questions is in queries.jsonl; give the table that belongs to the queries.")
-    # A judgement about a question that is not there belongs to none; the first one bears the fault.
-    vain = [
-        Fault(kind="absent-question", place=f"judgements.{query}", detail=f"{path.name} has it") for query in judged if query not in queries
+    # A judgement of an absent question belongs to no Instance, so the first Instance carries the fault.
+    orphans = [
+        Fault(kind="absent-question", place=f"judgements.{query}", detail=f"{path.name} has it")
+        for query in scores_of
+        if query not in queries
     ]
-    for id in _in_order((query for query in judged if query in queries), queries):  # noqa: A001 - what the field is called
-        scores = {text: score for text, score in judged.get(id, {}).items() if text in texts}
-        absent = {text: score for text, score in judged.get(id, {}).items() if text not in texts}
-        where, query = queries[id]
+    for name in _in_order([query for query in scores_of if query in queries], queries):
+        scores = {text: score for text, score in scores_of.get(name, {}).items() if text in texts}
+        absent = {text: score for text, score in scores_of.get(name, {}).items() if text not in texts}
+        where, query = queries[name]
         instance = from_parts(query, {text: texts[text][1] for text in scores}, scores, where, absent=absent)
-        lost = [Fault(kind="absent-text", place=f"judgements.{text}", detail="corpus.jsonl has no such text") for text in absent]
-        yield replace(instance, provenance=note_faults([*vain, *lost], beside=instance.provenance))
-        vain = []
+        faults = [Fault(kind="absent-text", place=f"judgements.{text}", detail="corpus.jsonl has no such text") for text in absent]
+        yield replace(instance, provenance=note_faults([*orphans, *faults], beside=instance.provenance))
+        orphans = []
 
 
-def _in_order(judged: Iterable[str], queries: Iterable[str]) -> Iterator[str]:
-    """Those that are judged, each with the others that follow it in ``queries.jsonl``."""
-    judged = list(judged)
-    following: dict[str | None, list[str]] = {}
-    known, last = set(judged), None
-    for id in queries:  # noqa: A001 - what the field is called
-        if id in known:
-            last = id
+def _in_order(judged: Sequence[str], queries: Iterable[str]) -> Iterator[str]:
+    """The judged questions, each followed by the questions without judgements after it in ``queries.jsonl``."""
+    followers: dict[str | None, list[str]] = {}
+    names, last = set(judged), None
+    for name in queries:
+        if name in names:
+            last = name
         else:
-            following.setdefault(last, []).append(id)
-    for each in (None, *judged):
-        yield from () if each is None else (each,)
-        yield from following.get(each, ())
+            followers.setdefault(last, []).append(name)
+    yield from followers.get(None, ())
+    for name in judged:
+        yield from (name, *followers.get(name, ()))
 
 
-def _found(path: Path, kind: TypeAdapter[Any], wanted: Callable[[Any], bool]) -> dict[str, tuple[str, Any]]:
-    """The records of ``path`` that are ``wanted``, by id, and where each stands."""
+def _records(path: Path, kind: TypeAdapter[Any], wanted: Callable[[Any], bool]) -> dict[str, tuple[str, Any]]:
+    """Id → place in the file, and record, of the records in ``path`` for which ``wanted`` holds."""
     ids = Ids()
-    found = {}
+    records = {}
     for where, record in stream.records(path, kind):
         if wanted(record):
             ids.add(record["_id"], where, may_be_empty=kind is TEXT)
-            found[record["_id"]] = where, record
-    return found
+            records[record["_id"]] = where, record
+    return records
 
 
 def write_folder(splits: Mapping[str, Iterable[Instance]], folder: Path) -> None:
     """Write all splits into the new ``folder``.
 
-    Whether ids are shared is known only at the end, so the questions are kept in a file meanwhile. Memory: a hash for each text.
+    Only after the last question is it known whether an id has two texts, so all questions go to a temporary file first. Memory: a hash for
+    each text.
     """
     folder.mkdir()
     corpus = _Corpus()
     native.write_folder({split: corpus.watch(instances) for split, instances in splits.items()}, folder / SPOOL)
-    naming = _qualified if corpus.clash else _own
+    naming = _qualified_id if corpus.clash else _plain_id
     corpus.start()
     (folder / "qrels").mkdir()
     with (folder / "corpus.jsonl").open("w", encoding="utf-8") as texts, (folder / "queries.jsonl").open("w", encoding="utf-8") as queries:
@@ -116,24 +120,24 @@ def write_folder(splits: Mapping[str, Iterable[Instance]], folder: Path) -> None
                 table = csv.writer(file, delimiter="\t", lineterminator="\n")
                 table.writerow(HEADER)
                 for instance in native.read(folder / SPOOL / f"{split}.parquet"):
-                    query, found, scores = to_parts(instance, naming, split)
-                    queries.write(encoded(query) + "\n")
-                    corpus.write(instance, found, texts)
-                    judged = scores | notes_of(instance).get("absent", {})
-                    table.writerows((instance.id, text, score) for text, score in judged.items())
+                    query, shown_texts, scores = to_parts(instance, naming, split)
+                    queries.write(encode(query) + "\n")
+                    corpus.write(instance, shown_texts, texts)
+                    scores |= notes_of(instance).get("absent", {})
+                    table.writerows((instance.id, text, score) for text, score in scores.items())
     remove(folder / SPOOL)
 
 
-def _own(_: Instance, paragraph: Paragraph) -> str:
+def _plain_id(_: Instance, paragraph: Paragraph) -> str:
     return paragraph.id
 
 
-def _qualified(instance: Instance, paragraph: Paragraph) -> str:
+def _qualified_id(instance: Instance, paragraph: Paragraph) -> str:
     return f"{instance.id}#{paragraph.id}"
 
 
 class _Corpus:
-    """Which texts a folder holds already, and whether an id stands for two of them."""
+    """The texts of a corpus, by their hashes: to write each once, and to see whether an id has two texts (``clash``)."""
 
     def __init__(self) -> None:
         self.clash = False
@@ -141,35 +145,37 @@ class _Corpus:
         self._questions: set[str] = set()
 
     def watch(self, instances: Iterable[Instance]) -> Iterator[Instance]:
-        """The same Instances; raises BrokenInput or DuplicateId for one that a folder cannot hold."""
+        """Pass the Instances through and record their texts; BrokenInput or DuplicateId for a question that a folder cannot hold."""
         for instance in instances:
             self._check(instance)
-            said = notes_of(instance)
+            notes = notes_of(instance)
             for paragraph in instance.paragraphs:
-                digest = _digest(text_of(paragraph, paragraph.id, said))
+                digest = _digest(text_of(paragraph, paragraph.id, notes))
                 self.clash |= self._digests.setdefault(paragraph.id, digest) != digest
             yield instance
 
     def _check(self, instance: Instance) -> None:
-        if any(set(id) & set("\t\r\n") for id in (instance.id, *(paragraph.id for paragraph in instance.paragraphs))):  # noqa: A001
+        if any(set(name) & set("\t\r\n") for name in (instance.id, *(paragraph.id for paragraph in instance.paragraphs))):
             raise BrokenInput(f"instance {instance.id}: BEIR's tables hold no id with a tab or line break; give another one.")
         if instance.id in self._questions:
             raise DuplicateId(f"instance {instance.id}: this id is there twice, and BEIR has one file for all splits; give another one.")
         self._questions.add(instance.id)
 
     def start(self) -> None:
-        """Nothing is written yet."""
+        """Forget the texts that were recorded, before the first one is written."""
         self._digests.clear()
 
     def write(self, instance: Instance, texts: Mapping[str, Text], file: IO[str]) -> None:
-        """Add those of a question's ``texts`` that are not there yet."""
-        for id, text in texts.items():  # noqa: A001 - what the field is called
+        """Write those of a question's ``texts`` that are new; BrokenInput if another text has the same id."""
+        for name, text in texts.items():
             digest = _digest(text)
-            found = self._digests.setdefault(id, digest)
-            if found != digest:
-                raise BrokenInput(f"instance {instance.id}: another question has another text with the id {id}; give one of them another.")
-            if found is digest:
-                file.write(encoded({**text, **({} if "metadata" in text else {"metadata": {}})}) + "\n")
+            first = self._digests.setdefault(name, digest)
+            if first != digest:
+                raise BrokenInput(
+                    f"instance {instance.id}: another question has another text with the id {name}; give one of them another."
+                )
+            if first is digest:
+                file.write(encode({**text, **({} if "metadata" in text else {"metadata": {}})}) + "\n")
 
 
 def _digest(text: Text) -> bytes:

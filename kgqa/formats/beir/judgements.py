@@ -1,4 +1,4 @@
-"""BEIR's tables of judgements: a tab-separated file a split, ``query-id, corpus-id, score``."""
+"""BEIR's tables of judgements: one tab-separated file per split with the columns ``query-id, corpus-id, score``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SCORE = re.compile(r"-?[0-9]{1,9}")
 
 
 def split_tables(folder: Path) -> dict[str, Path]:
-    """Split → table; MissingInput where there is none, BrokenInput where a split has two."""
+    """Split → table. Raises MissingInput for a folder without tables, BrokenInput for two tables of one split."""
     found: dict[str, Path] = {}
     for stem, split in SPLIT_NAMES.items():
         path = folder / f"{stem}.tsv"
@@ -32,7 +32,7 @@ def split_tables(folder: Path) -> dict[str, Path]:
 
 
 def judgements(path: Path) -> dict[str, Scores]:
-    """Query → the scores of its texts, in the order of the table, all in memory; may be empty.
+    """Query → the scores of its texts, in the order of the table; may be empty. Memory: the whole table.
 
     Raises InputError with file, line and field.
     """
@@ -55,7 +55,7 @@ def judgements(path: Path) -> dict[str, Scores]:
 
 
 def _rows(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """The fields of each line that is not empty, and where it stands."""
+    """Place and fields of each line that is not empty."""
     with stream.opened(path) as file:
         number = 0
         while line := file.readline(stream.RECORD_LIMIT + 1):
@@ -72,7 +72,7 @@ def _rows(path: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def _fields(line: str, where: str) -> list[str]:
-    """The fields; quoted where they hold a quotation mark, as Python's csv module does it and BEIR's loader expects it."""
+    """The fields of a line. A field with a quotation mark is quoted as Python's csv module does, which BEIR's loader uses."""
     if '"' not in line:
         return line.split("\t")
     try:

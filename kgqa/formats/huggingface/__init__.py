@@ -1,1 +1,1 @@
-"""Datasets in the form of the Hugging Face hub, in a folder or on the hub."""
+"""Datasets in the Hugging Face hub's form, in a folder or on the hub."""

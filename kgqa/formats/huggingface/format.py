@@ -1,8 +1,8 @@
-"""What ``datasets.load_dataset`` reads: Parquet in ``data/`` with a README that names the splits; and sets on the Hugging Face hub.
+"""Folders for ``datasets.load_dataset``: Parquet in ``data/`` with a README that names the splits; and sets on the Hugging Face hub.
 
-Our own sets are written with the columns of the native format. Read are those, and the flat forms that common sets have on the hub, each as
-the format whose questions it holds (``rows.py``). A local folder is read by pyarrow alone, so that nothing is copied into a cache; only
-``hf://owner/name[@revision][#config]`` needs the ``datasets`` package and a connection, and streams.
+Sets are written with the columns of the native format. The parser reads these columns, and the flat forms that common sets have on the hub
+(``rows.py``). It reads a local folder with pyarrow alone, so that nothing is copied into a cache. Only
+``hf://owner/name[@revision][#config]`` needs the ``datasets`` package and a connection; its rows are streamed.
 """
 
 from __future__ import annotations
@@ -20,12 +20,14 @@ from kgqa.errors import BrokenInput, MissingInput, storage_errors
 from kgqa.formats import native
 from kgqa.formats.huggingface import hub
 from kgqa.formats.huggingface.hub import HubAddress, Place
-from kgqa.formats.huggingface.rows import instances
+from kgqa.formats.huggingface.rows import instances, is_row
 from kgqa.formats.json import stream
 from kgqa.formats.json.validate import Ids
 from kgqa.formats.split_names import in_order, split_in
 from kgqa.records import HUB_SPLITS, Instance
 from kgqa.version import __version__
+
+__all__ = ["PURPOSE", "is_folder", "is_row", "read", "splits", "write_folder"]
 
 PURPOSE = "Parquet as the datasets package and the Hugging Face hub have it"
 BATCH_ROWS = 256
@@ -33,14 +35,14 @@ _SHARD = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.parque
 
 
 def is_folder(path: Path) -> bool:
-    """Whether ``path`` is a Parquet file, or a folder of Parquet files that say which split they are."""
+    """Whether ``path`` is a Parquet file, or a folder with Parquet files whose names contain a split."""
     if path.is_file():
         return path.suffix == ".parquet"
     return any(_split_of(file, path) for file in _files(path))
 
 
 def splits(path: Path) -> dict[str, Path]:
-    """Split → its file, or a pattern that all its shards match; raises MissingInput where a shard is not there."""
+    """Split → its file, or a glob pattern for its shards. Raises MissingInput for a missing shard."""
     if path.is_file():
         return {_split_of(path, path.parent) or "test": path}
     of_split: dict[str, list[Path]] = {}
@@ -53,17 +55,18 @@ def splits(path: Path) -> dict[str, Path]:
 
 
 def _files(folder: Path) -> list[Path]:
-    """The Parquet files of a folder and of those in it, as the hub lays them out; not those of hidden folders."""
-    found = [file for pattern in ("*.parquet", "*/*.parquet", "*/*/*.parquet") for file in folder.glob(pattern)]
-    return sorted(file for file in found if not any(part.startswith(".") for part in file.relative_to(folder).parts))
+    """The Parquet files in a folder and two levels below it, as the hub lays them out, without hidden folders."""
+    files = [file for pattern in ("*.parquet", "*/*.parquet", "*/*/*.parquet") for file in folder.glob(pattern)]
+    return sorted(file for file in files if not any(part.startswith(".") for part in file.relative_to(folder).parts))
 
 
 def _split_of(file: Path, folder: Path) -> str | None:
-    """By the file's name, else by the folder that it is in."""
+    """The split in the file's name, else in the name of its folder, else None."""
     return split_in(file.stem) or (split_in(file.parent.name) if file.parent != folder else None)
 
 
 def _pattern(folder: Path, split: str, files: list[Path]) -> Path:
+    """The one file of a split, or the glob pattern that exactly its shards match; InputError if they do not form one split."""
     parents = sorted({file.parent for file in files})
     if len(parents) > 1:
         choice = ", ".join(parent.relative_to(folder).as_posix() for parent in parents)
@@ -88,19 +91,15 @@ def _pattern(folder: Path, split: str, files: list[Path]) -> Path:
 
 
 def read(path: Place) -> Iterator[Instance]:
-    """The Instances of a split, in order of its shards. Memory: a batch of rows, and all ids. Raises InputError with file, row, field."""
+    """The Instances of a split in order. Memory: a batch of rows and all ids. Raises InputError with file, row and field."""
     ids = Ids()
     empty = True
-    for where, found in _from_hub(path) if isinstance(path, HubAddress) else _from_files(path):
+    for where, instance in instances(hub.rows(path)) if isinstance(path, HubAddress) else _from_files(path):
         empty = False
-        ids.add(found.id, where)
-        yield found
+        ids.add(instance.id, where)
+        yield instance
     if empty:
         raise BrokenInput(f"{path.name}: the split holds no row; give one that does.")
-
-
-def _from_hub(path: HubAddress) -> Iterator[tuple[str, Instance]]:
-    yield from instances(hub.rows(path))
 
 
 def _from_files(path: Path) -> Iterator[tuple[str, Instance]]:
@@ -109,8 +108,7 @@ def _from_files(path: Path) -> Iterator[tuple[str, Instance]]:
         raise MissingInput(f"{path}: there is no such file.")
     for file in files:
         if native.is_folder(file):
-            found = enumerate(native.read(file), start=1)
-            yield from ((f"{file.name}, row {number}", instance) for number, instance in found)
+            yield from ((f"{file.name}, row {number}", instance) for number, instance in enumerate(native.read(file), start=1))
         elif file.suffix == ".parquet":
             yield from instances(_rows(file))
         else:
@@ -118,7 +116,7 @@ def _from_files(path: Path) -> Iterator[tuple[str, Instance]]:
 
 
 def _rows(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    with _opened(file) as parquet:
+    with _open_parquet(file) as parquet:
         names = parquet.schema_arrow.names
         if len(set(names)) < len(names):
             raise BrokenInput(f"{file.name}: two columns have the same name; rename one of them.")
@@ -130,16 +128,16 @@ def _rows(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[pq.ParquetFile]:
+def _open_parquet(path: Path) -> Iterator[pq.ParquetFile]:
     try:
-        with storage_errors(path), path.open("rb") as opened, pq.ParquetFile(opened) as file:
-            yield file
+        with storage_errors(path), path.open("rb") as file, pq.ParquetFile(file) as parquet:
+            yield parquet
     except (pa.ArrowException, OSError, UnicodeDecodeError):
         raise BrokenInput(f"{path.name}: this is not a whole Parquet file; fetch it again.") from None
 
 
 def write_folder(splits: Mapping[str, Iterable[Instance]], folder: Path) -> None:
-    """``data/<split>-00000-of-00001.parquet``, and the README by which ``datasets`` knows them; a batch of rows in memory at a time."""
+    """Write ``data/<split>-00000-of-00001.parquet``, and the README that ``datasets`` needs. Memory: a batch of rows."""
     folder.mkdir()
     native.write_folder(splits, folder / "data")
     for split in splits:

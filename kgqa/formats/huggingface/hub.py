@@ -1,4 +1,4 @@
-"""Question sets on the Hugging Face hub, by address: ``hf://owner/name[@revision][#config]``; rows are streamed, so nothing is stored."""
+"""Question sets on the Hugging Face hub, by address: ``hf://owner/name[@revision][#config]``. Rows are streamed and not stored."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kgqa.errors import BrokenInput, MissingInput, SettingsError
 from kgqa.formats.split_names import in_order
 from kgqa.records import SPLIT_NAMES
 
-_ADDRESS = re.compile(r"hf://(?P<set>[\w.-]+(?:/[\w.-]+)?)(?:@(?P<revision>[^#]+?))?(?:#(?P<config>.+?))?/?", re.ASCII)
+_ADDRESS = re.compile(r"hf://(?P<repository>[\w.-]+(?:/[\w.-]+)?)(?:@(?P<revision>[^#]+?))?(?:#(?P<config>.+?))?/?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,25 +21,29 @@ class HubAddress:
     """A set on the hub, or one split of it."""
 
     name: str
-    """The address as it was given, by which messages speak of it."""
-    set: str
+    """The address as the user wrote it, for messages."""
+    repository: str
     """``owner/name``, or a ``name`` without an owner."""
     revision: str | None
     config: str | None
     split: str | None = None
-    """The hub's own name of the split; None: all of them."""
+    """The hub's own name of the split; None: all splits."""
 
     def __str__(self) -> str:
-        """The address as it was given."""
+        """The address as the user wrote it."""
         return self.name
 
 
 Place = Path | HubAddress
-"""Where questions are: a file or folder of this machine, or a set on the hub."""
+"""The place of questions: a local file or folder, or a set on the hub."""
 
 
 def address(name: str | Path) -> HubAddress | None:
-    """The address that ``name`` is, None where it is a place on this machine; SettingsError for what is like an address and is none."""
+    """The address in ``name``, None for a local path. Raises SettingsError for a malformed address.
+
+    >>> address("hf://owner/name#small").config, address("questions.json")
+    ('small', None)
+    """
     if isinstance(name, Path) or not name.startswith("hf:/"):
         return None
     parts = _ADDRESS.fullmatch(name)
@@ -49,35 +53,35 @@ def address(name: str | Path) -> HubAddress | None:
 
 
 def splits(path: HubAddress) -> dict[str, HubAddress]:
-    """Split → where it is; raises MissingInput where the hub or the set cannot be reached, BrokenInput where it cannot be read."""
-    found = _load(path)
-    of_split = {SPLIT_NAMES[name]: replace(path, split=name) for name in found if name in SPLIT_NAMES}
-    if not of_split:
-        raise MissingInput(f"{path}: it has no split called train, validation or test but {', '.join(found)}; choose another set.")
-    return in_order(of_split)
+    """Split → its address. Raises MissingInput if the hub or the set is out of reach, BrokenInput if the set cannot be read."""
+    names = _load(path)
+    addresses = {SPLIT_NAMES[name]: replace(path, split=name) for name in names if name in SPLIT_NAMES}
+    if not addresses:
+        raise MissingInput(f"{path}: it has no split called train, validation or test but {', '.join(names)}; choose another set.")
+    return in_order(addresses)
 
 
 def rows(path: HubAddress) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Where each row of a split stands, and the row."""
-    found = _load(path)
+    """Place and values of each row of a split."""
+    split = _load(path)
     with _errors(path):
-        for number, row in enumerate(found, start=1):
+        for number, row in enumerate(split, start=1):
             yield f"{path}, row {number}", row
 
 
 def _load(path: HubAddress) -> Any:
-    """The splits by name, or one split, as the ``datasets`` package streams it."""
+    """All splits by name, or one split, streamed by the ``datasets`` package."""
     try:
         import datasets
     except ImportError:
         raise SettingsError(f"{path} needs datasets, which is not installed; run: pip install 'kgqa[huggingface]'") from None
     with _errors(path):
-        return datasets.load_dataset(path.set, path.config, revision=path.revision, split=path.split, streaming=True)
+        return datasets.load_dataset(path.repository, path.config, revision=path.revision, split=path.split, streaming=True)
 
 
 @contextmanager
 def _errors(path: HubAddress) -> Iterator[None]:
-    """What the package raises, in one sentence; a set that is not there is told apart from a hub that does not answer."""
+    """Turn the package's exceptions into one sentence; a missing set and an unreachable hub get different ones."""
     from datasets.exceptions import DatasetNotFoundError, DatasetsError
 
     try:

@@ -1,9 +1,9 @@
-"""Rows of the hub's common question sets, which are flat, as the records that their own formats read.
+"""The flat rows of common question sets on the hub, converted to the official records that the formats read.
 
 SQuAD, HotpotQA, 2WikiMultihopQA and DROP look different on the hub from their official files; MuSiQue, StrategyQA, QAngaroo and BoolQ do
-not. The rows are the same in Parquet, in JSON lines and in a JSON list; their lists may be columns, objects, pairs as in the official
-files, or JSON in a text. DROP's rows keep the answers of all annotators in one list: a number or date is an annotator's whole answer, and
-spans are one annotator's until one comes again. Quoref's rows are SQuAD's, told from them as Quoref's file is, by the first rows.
+not. Rows have the same fields in Parquet, in JSON lines and in a JSON list. Their lists may be columns, objects, pairs as in the official
+files, or JSON in a text. DROP's rows keep the answers of all annotators in one list: a number or date is a whole answer; consecutive spans
+belong to one annotator until a span is repeated. Quoref's rows have SQuAD's fields; the first rows tell the two apart, as in Quoref's file.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ from kgqa.records import Instance
 
 Row = dict[str, Any]
 LOOK = 10_000
-"""By so many rows SQuAD and Quoref are told apart; these are in memory."""
+"""How many rows are inspected, and kept in memory, to tell SQuAD and Quoref apart."""
 
 
-class Facts(Closed):
+class FactColumns(Closed):
     """HotpotQA's supporting facts, as columns."""
 
     title: list[str]
     sent_id: list[int]
 
 
-class Context(Closed):
+class ContextColumns(Closed):
     """HotpotQA's paragraphs, as columns."""
 
     title: list[str]
     sentences: list[list[str]]
 
 
-class Marked(Closed):
+class SquadAnswerColumns(Closed):
     """SQuAD's answers, as columns."""
 
     text: list[str]
     answer_start: list[int]
 
 
-class Typed(Closed):
+class DropAnswerColumns(Closed):
     """DROP's answers, as columns."""
 
     spans: list[str]
@@ -62,8 +62,8 @@ class HotpotqaRow(Open):
 
     id: str
     question: str
-    context: Context
-    supporting_facts: NotRequired[Facts]
+    context: ContextColumns
+    supporting_facts: NotRequired[FactColumns]
 
 
 class SquadRow(Open):
@@ -73,7 +73,7 @@ class SquadRow(Open):
     title: NotRequired[str]
     context: str
     question: str
-    answers: Marked
+    answers: SquadAnswerColumns
 
 
 class DropRow(Open):
@@ -83,61 +83,61 @@ class DropRow(Open):
     query_id: str
     passage: str
     question: str
-    answers_spans: Typed
+    answers_spans: DropAnswerColumns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """A set that is known by its columns."""
+    """A set that is recognised by its columns."""
 
     name: str
     columns: frozenset[str]
     kind: TypeAdapter[Any]
     read: Callable[[Any, str, int], Instance]
-    """Makes an Instance of a row of this kind, whose place it is told, and its number in the split, from 0."""
+    """Makes an Instance of a row, its place for messages, and its number in the split, from 0."""
     flat: bool = False
-    """Whether its rows are other than the records of its official files."""
+    """Whether its rows differ from the records of its official files."""
     lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Of fields that are columns, their names, in the order in which a pair has their values."""
+    """Field that is an object of columns → names of the columns, in the order of their values in a pair."""
 
     record: type | None = None
-    """The official record of such a set, by whose fields more of its columns are known."""
+    """The official record of the set, whose fields may be further columns."""
 
     @property
-    def known(self) -> frozenset[str]:
-        """All columns that it knows."""
+    def all_columns(self) -> frozenset[str]:
+        """The required columns and the fields of the official record."""
         return self.columns | getattr(self.record, "__annotations__", {}).keys()
 
 
 def instances(rows: Iterable[tuple[str, Row]]) -> Iterator[tuple[str, Instance]]:
-    """The Instances of ``rows``, each with its place, in the form that the first of them show.
+    """Place and Instance of each row; the first rows decide the form.
 
     Memory: ``LOOK`` rows. Raises InputError with row and column.
     """
     rows = iter(rows)
-    begun = list(islice(rows, 1))
-    if not begun:
+    first_rows = list(islice(rows, 1))
+    if not first_rows:
         return
-    form = form_of(begun[0][1], begun[0][0])
+    form = form_of(first_rows[0][1], first_rows[0][0])
     if form.name == squad.NAME:
-        begun += islice(rows, LOOK - 1)
-        if quoref.has_parts(_marked(form, row) for _, row in begun):
+        first_rows += islice(rows, LOOK - 1)
+        if quoref.has_parts(_answer_objects(form, row) for _, row in first_rows):
             form = QUOREF
-    for number, (where, row) in enumerate(chain(begun, rows)):
+    for number, (where, row) in enumerate(chain(first_rows, rows)):
         yield where, instance_of(form, row, where, number)
 
 
 def form_of(row: Row, where: str) -> Form:
-    """The form with the columns of this ``row``, and perhaps more; BrokenInput that names them where there is none.
+    """The form that has the columns of ``row``. Raises BrokenInput, which names the columns, if no form fits.
 
-    Columns are no proof: those of another set may be among them. So a form is passed over whose kind the row is not, where it does not know
-    most of the row's columns.
+    Columns alone prove little, since another set may use the same names. A form that knows at most half of the columns is accepted only if
+    the row can be read with it.
     """
-    named = _with_id(row)
+    columns_of_row = _with_id(row).keys()
     doubts = ""
     for form in FORMS:
-        if form.columns <= named.keys():
-            if 2 * len(form.known & named.keys()) > len(named):
+        if form.columns <= columns_of_row:
+            if 2 * len(form.all_columns & columns_of_row) > len(columns_of_row):
                 return form
             try:
                 instance_of(form, row, "", 0)
@@ -146,42 +146,42 @@ def form_of(row: Row, where: str) -> Form:
             else:
                 return form
     names = ", ".join(name if name.isprintable() else repr(name) for name in row)
-    known = ", ".join(form.name for form in FORMS)
+    choices = ", ".join(form.name for form in FORMS)
     rename = f".{doubts} Rename" if doubts else "; rename"
-    raise BrokenInput(f"{where}: no known question set has these columns ({names}){rename} them to those of {known}.")
+    raise BrokenInput(f"{where}: no known question set has these columns ({names}){rename} them to those of {choices}.")
 
 
 def _with_id(row: Row) -> Row:
-    """``row`` with the official files' ``_id`` under its name on the hub."""
+    """``row`` with the official files' ``_id`` renamed to ``id``, as on the hub."""
     return {"id": row["_id"], **_without(row, "_id")} if "_id" in row and "id" not in row else row
 
 
 def is_row(record: Mapping[str, Any]) -> bool:
-    """Whether ``record`` is a row of a set whose rows differ from its official records: columns in place of lists of objects."""
-    named = _with_id(dict(record))
-    return any(form.columns <= named.keys() for form in FORMS if form.flat)
+    """Whether ``record`` has the columns of a set whose rows differ from its official records."""
+    columns_of_row = _with_id(dict(record)).keys()
+    return any(form.columns <= columns_of_row for form in FORMS if form.flat)
 
 
 def instance_of(form: Form, row: Row, where: str, number: int) -> Instance:
-    """The Instance in a row, whose ``number`` in the split counts from 0; a column that is null is one that is not there.
+    """The Instance in a row; ``number`` counts the rows of the split from 0, and a null column counts as missing.
 
     Raises InputError with the field.
     """
     for column, value in row.items():
         if not _is_json(value):
             raise BrokenInput(f"{where}, field {column!r}: expected text, numbers, lists and objects alone; drop the column.")
-    said = row if form.kind is ROW else _as_columns(form, {column: value for column, value in row.items() if value is not None})
-    return form.read(validated(said, form.kind, where), where, number)
+    record = row if form.kind is ROW else _as_columns(form, {column: value for column, value in row.items() if value is not None})
+    return form.read(validated(record, form.kind, where), where, number)
 
 
 def _as_columns(form: Form, row: Row) -> Row:
-    """``row`` with the id's name and the columns of its form, whose rows may have lists of objects or of pairs, or JSON, in their place."""
+    """``row`` with its lists as columns and its id renamed, as ``form`` needs them; they may be lists of objects or pairs, or JSON."""
     row = _with_id(row) if form.flat else row
     return row | {name: _columns(row[name], names) for name, names in form.lists.items() if name in row}
 
 
-def _marked(form: Form, row: Row) -> Row:
-    """The answers of a row of SQuAD's form as objects, as far as they are columns."""
+def _answer_objects(form: Form, row: Row) -> Row:
+    """The answers of a row of SQuAD's form as objects; empty if they are not columns."""
     answers = _as_columns(form, row).get("answers")
     columns = [answers.get(name) for name in form.lists["answers"]] if isinstance(answers, dict) else []
     if not columns or not all(isinstance(column, list) for column in columns):
@@ -190,7 +190,11 @@ def _marked(form: Form, row: Row) -> Row:
 
 
 def _columns(value: object, names: tuple[str, ...]) -> object:
-    """``value`` as an object of lists called ``names``; itself where it is neither a list of such objects nor one of such tuples."""
+    """``value``, a list of objects or of tuples or its JSON, as an object of lists called ``names``; any other value is returned as it is.
+
+    >>> _columns([["Weir", 0], ["Una Holm", 2]], ("title", "sent_id"))
+    {'title': ['Weir', 'Una Holm'], 'sent_id': [0, 2]}
+    """
     if isinstance(value, str):
         try:
             value = json.loads(value)
@@ -213,11 +217,11 @@ def _is_json(value: object) -> bool:
     return value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
 
 
-def _aligned(row: Mapping[str, Any], field: str, kind: type, where: str) -> list[list[Any]]:
-    """The lists of ``kind`` in a field, entry by entry."""
+def _entries(row: Mapping[str, Any], field: str, kind: type, where: str) -> list[list[Any]]:
+    """The entries of a field whose columns are those of ``kind``; BrokenInput if the columns differ in length."""
     names = list(kind.__annotations__)
     lists: list[list[Any]] = [row[field][name] for name in names]
-    if any(len(one) != len(other) for one, other in pairwise(lists)):
+    if any(len(first) != len(second) for first, second in pairwise(lists)):
         raise BrokenInput(f"{where}, field {field!r}: {' and '.join(names)} are not of the same length; fix or drop the row.")
     return [list(entry) for entry in zip(*lists, strict=True)]
 
@@ -235,43 +239,45 @@ def _twowiki(row: HotpotqaRow, where: str, _: int) -> Instance:
 
 
 def _with_context(row: HotpotqaRow, where: str) -> Row:
-    """The official record, whose paragraphs and facts are lists of pairs."""
+    """The official record, with paragraphs and facts as lists of pairs."""
     record = {
         **_without(row, "id", "context", "supporting_facts"),
         "_id": row["id"],
-        "context": _aligned(row, "context", Context, where),
+        "context": _entries(row, "context", ContextColumns, where),
     }
     if "supporting_facts" in row:
-        record["supporting_facts"] = _aligned(row, "supporting_facts", Facts, where)
+        record["supporting_facts"] = _entries(row, "supporting_facts", FactColumns, where)
     return record
 
 
 def _squad(row: SquadRow, where: str, _: int) -> Instance:
-    """A row without answers is SQuAD 2.0's; one with answers is alike in both."""
+    """The Instance of a row of SQuAD; a row without answers comes from SQuAD 2.0."""
     question = _question(row, where)
-    marked = question["answers"]
-    if not marked:
+    answered = bool(question["answers"])
+    if not answered:
         question["is_impossible"] = True
     entry = squad.Entry(where=where, question=question, title=row.get("title"), paragraph_id="0", text=row["context"], notes={})
-    return squad.instance_of(entry, squad.NAME, squad.Question) if marked else squad.instance_of(entry, squad2.NAME, squad2.Question)
+    if answered:
+        return squad.instance_of(entry, squad.NAME, squad.SquadQuestion)
+    return squad.instance_of(entry, squad2.NAME, squad2.Squad2Question)
 
 
 def _quoref(row: SquadRow, where: str, _: int) -> Instance:
-    """A row whose answers are parts of one."""
+    """The Instance of a row of Quoref, whose answers are parts of one answer."""
     entry = squad.Entry(
         where=where, question=_question(row, where), title=row.get("title"), paragraph_id="0", text=row["context"], notes={}
     )
-    return squad.instance_of(entry, quoref.NAME, squad.Question, faults=squad.absent_answer(entry), parts=True)
+    return squad.instance_of(entry, quoref.NAME, squad.SquadQuestion, faults=squad.absent_answer(entry), parts=True)
 
 
 def _question(row: SquadRow, where: str) -> Row:
-    """The official question of a row, its answers as objects."""
-    marked = _aligned(row, "answers", Marked, where)
-    return _without(row, "title", "context") | {"answers": [{"text": text, "answer_start": start} for text, start in marked]}
+    """The official question of a row of SQuAD, with its answers as objects."""
+    answers = _entries(row, "answers", SquadAnswerColumns, where)
+    return _without(row, "title", "context") | {"answers": [{"text": text, "answer_start": start} for text, start in answers]}
 
 
 def _drop(row: DropRow, where: str, _: int) -> Instance:
-    answers = _annotators(_aligned(row, "answers_spans", Typed, where))
+    answers = _annotators(_entries(row, "answers_spans", DropAnswerColumns, where))
     question = _without(row, "section_id", "passage", "answers_spans")
     if answers:
         question |= {"answer": answers[0], "validated_answers": answers[1:]}
@@ -279,17 +285,21 @@ def _drop(row: DropRow, where: str, _: int) -> Instance:
     return drop.instance_of(passage["qa_pairs"][0], row["section_id"], passage)
 
 
-def _annotators(typed: list[list[Any]]) -> list[Row]:
-    """What each annotator answered."""
-    found: list[Row] = []
-    before = None
-    for text, kind in typed:
-        if kind == "span" and before == "span" and text not in found[-1]["spans"]:
-            found[-1]["spans"].append(text)
+def _annotators(answers: list[list[Any]]) -> list[Row]:
+    """The official answer of each annotator, from pairs of text and type: consecutive spans belong together until one is repeated.
+
+    >>> _annotators([["3", "number"], ["Weir", "span"], ["Skarn", "span"], ["Weir", "span"]])
+    [{'number': '3'}, {'spans': ['Weir', 'Skarn']}, {'spans': ['Weir']}]
+    """
+    annotators: list[Row] = []
+    kind_before = None
+    for text, kind in answers:
+        if kind == "span" and kind_before == "span" and text not in annotators[-1]["spans"]:
+            annotators[-1]["spans"].append(text)
         else:
-            found.append({"number": text} if kind == "number" else {"spans": [text]})
-        before = kind
-    return found
+            annotators.append({"number": text} if kind == "number" else {"spans": [text]})
+        kind_before = kind
+    return annotators
 
 
 PASSAGE = TypeAdapter(drop.Passage)
@@ -303,7 +313,7 @@ SQUAD = Form(
     read=_squad,
     flat=True,
     lists={"answers": ("text", "answer_start")},
-    record=squad2.Question,
+    record=squad2.Squad2Question,
 )
 QUOREF = replace(SQUAD, name="quoref", read=_quoref)
 FORMS = (
@@ -317,7 +327,7 @@ FORMS = (
         read=_drop,
         flat=True,
         lists={"answers_spans": ("spans", "types")},
-        record=drop.Question,
+        record=drop.DropQuestion,
     ),
     SQUAD,
     Form(
@@ -361,4 +371,4 @@ FORMS = (
         read=lambda row, _, number: boolq.from_record(row, str(number)),
     ),
 )
-"""In the order in which they are tried."""
+"""All forms, in the order of recognition."""

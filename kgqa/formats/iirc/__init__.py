@@ -1,1 +1,1 @@
-"""IIRC: questions on a passage, whose links lead to articles in a file of their own."""
+"""IIRC: questions on a passage whose links lead to articles in a separate file."""

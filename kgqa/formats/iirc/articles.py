@@ -1,8 +1,8 @@
-"""The articles that IIRC's paragraphs link to, in a file beside the questions: one JSON object, title → text.
+"""The articles that IIRC's paragraphs link to, in a separate file: one JSON object, title → text.
 
-``dev_context_articles.json`` beside ``dev.json``, else ``context_articles.json``, each plain or gzip-compressed, or any file that is named.
-Official titles are in lower case, and official texts have HTML tags, which are taken out as the authors' baseline does it
-(``util.RetrieveArticle``): places in an article are counted without them.
+The file for ``dev.json`` is ``dev_context_articles.json``, else ``context_articles.json``, each plain or gzip-compressed, or any file that
+the user names. Official titles are in lower case. HTML tags in official texts are removed as in the authors' baseline
+(``util.RetrieveArticle``), and offsets in an article are counted without them.
 """
 
 from __future__ import annotations
@@ -16,27 +16,29 @@ from pathlib import Path
 
 from kgqa.errors import BrokenInput, InputError
 from kgqa.formats.json import stream
-from kgqa.formats.json.validate import FOUND
+from kgqa.formats.json.validate import TYPE_NAMES
 
 MAIN = "main"
-"""What the paragraph that a question was asked about is called; an article of that title is called ``Main``."""
+"""The name of the paragraph that a question was written for; an article with this title is called ``Main``."""
+WORD = "context_articles"
+"""Part of the names of files of articles."""
 _TAG = re.compile(r"<[^>]*>")
 
 
 def file(questions: Path) -> Path | None:
-    """The file of articles that belongs to ``questions``, if there is one."""
-    own, shared = beside(questions), questions.with_name("context_articles.json")
-    names = [path.with_name(path.name + packed) for path in (own, shared) for packed in ("", ".gz")]
+    """The file of articles that belongs to ``questions``, None if it does not exist."""
+    own, shared = beside(questions), questions.with_name(f"{WORD}.json")
+    names = [path.with_name(path.name + suffix) for path in (own, shared) for suffix in ("", ".gz")]
     return next((path for path in names if path.is_file()), None)
 
 
 def beside(questions: Path) -> Path:
-    """Where the articles of ``questions`` alone stand."""
-    return questions.with_name(f"{questions.name.split('.json', maxsplit=1)[0]}_context_articles.json")
+    """The path of the articles that belong to ``questions`` alone."""
+    return questions.with_name(f"{questions.name.split('.json', maxsplit=1)[0]}_{WORD}.json")
 
 
 def fits(texts: Path) -> bool:
-    """Whether the first entry of ``texts`` is a title with its text; of an object that cannot be read so far :func:`read` says why."""
+    """Whether the first entry of ``texts`` is a title with its text; also true of a damaged object, which :func:`read` then refuses."""
     try:
         _, _, text = next(stream.members(texts, "article"), ("", "", ""))
     except InputError:
@@ -51,16 +53,16 @@ def _is_list(path: Path) -> bool:
 
 
 def read(path: Path, wanted: Collection[str]) -> dict[str, str]:
-    """Title in lower case → text without tags, of the ``wanted`` articles.
+    """Title in lower case → text without tags, of the articles whose titles are in ``wanted``.
 
-    Of titles that differ in case only, the one in lower case counts, else the first. The file is read entry by entry; memory: the wanted
-    texts, and all titles. Raises InputError with the title.
+    If titles differ in case only, the one in lower case counts, else the first. Memory: the wanted texts and all titles. Raises InputError
+    with the title.
     """
     texts: dict[str, str] = {}
     for _, title, text in stream.members(path, "article"):
         if not isinstance(text, str):
-            found = FOUND.get(type(text), "something else")
-            raise BrokenInput(f"{path.name}, {title[:80]!r}: expected text, found {found}; fix or drop the article.")
+            kind = TYPE_NAMES.get(type(text), "something else")
+            raise BrokenInput(f"{path.name}, {title[:80]!r}: expected text, found {kind}; fix or drop the article.")
         key = title.lower()
         if key in wanted and (key == title or key not in texts):
             texts[key] = _TAG.sub("", text)
@@ -68,30 +70,30 @@ def read(path: Path, wanted: Collection[str]) -> dict[str, str]:
 
 
 class Articles:
-    """The articles of a file that is being written, each text once; memory: all of them."""
+    """The articles of a file that is being written, each text once. Memory: all texts."""
 
     def __init__(self) -> None:
-        """Nothing was added yet."""
+        """Start without articles."""
         self._texts: dict[str, str] = {}
         self._titles: dict[tuple[str, str], list[str]] = {}
         self._counts: dict[str, int] = {}
-        self.sought = False
-        """Whether texts of such a file were looked for and not there, which a file without any says too."""
+        self.is_needed = False
+        """Whether to write a file even without articles: the original set had a file that lacked some texts."""
 
     def add(self, title: str, text: str, taken: Collection[str]) -> str:
-        """The title under which ``text`` stands: ``title``, or with ``#2`` or more where another text has it, or it is ``taken`` already.
+        """Add ``text`` and return its title: ``title``, with ``#2`` and so on if another text has it or it is ``taken``.
 
-        What is ``taken`` are the titles, in lower case, of the same question's other paragraphs.
+        ``taken`` holds the titles, in lower case, of the same question's other paragraphs.
         """
-        known = self._titles.setdefault((title.lower(), text), [])
-        free = next((name for name in known if name.lower() not in taken), None)
+        names = self._titles.setdefault((title.lower(), text), [])
+        free = next((name for name in names if name.lower() not in taken), None)
         if free is None:
-            free = self._unused("Main" if title == MAIN else title, taken)
-            known.append(free)
+            free = self._free_title("Main" if title == MAIN else title, taken)
+            names.append(free)
             self._texts[free.lower()] = text
         return free
 
-    def _unused(self, title: str, taken: Collection[str]) -> str:
+    def _free_title(self, title: str, taken: Collection[str]) -> str:
         number = self._counts.get(title.lower(), 0) + 1
         while (name := title if number == 1 else f"{title}#{number}").lower() in self._texts or name.lower() in taken:
             number += 1
@@ -99,14 +101,14 @@ class Articles:
         return name
 
     def write(self, path: Path) -> None:
-        """Write the file; where there is no article and none was ``sought``, there is none afterwards, so that no older one is found."""
+        """Write the file if there is an article or it ``is_needed``, else remove an older file of that name."""
         path.unlink(missing_ok=True)
-        if self._texts or self.sought:
+        if self._texts or self.is_needed:
             lines = (f"{_json(title)}: {_json(text)}" for title, text in self._texts.items())
-            with path.open("w", encoding="utf-8") as stream:
-                stream.write("{\n" + next(lines, ""))
-                stream.writelines(",\n" + line for line in lines)
-                stream.write("\n}\n")
+            with path.open("w", encoding="utf-8") as output:
+                output.write("{\n" + next(lines, ""))
+                output.writelines(",\n" + line for line in lines)
+                output.write("\n}\n")
 
 
 def _json(text: str) -> str:

@@ -1,7 +1,7 @@
-"""JSON files of records: a list, or one object a line, plain or gzip-compressed, streamed record by record, with the place of every fault.
+"""JSON files of records: a list, or one object per line, plain or gzip-compressed, streamed record by record; errors name their place.
 
-The standard library's decoder reads a list element by element from a growing buffer. A streaming parser in C would do that too, but those
-at hand turn half of a surrogate pair into a question mark without a word.
+The standard library's decoder reads a list element by element from a growing buffer. The streaming parsers in C that we tried silently turn
+half of a surrogate pair into a question mark.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from typing import IO, Any, NoReturn, cast
 from pydantic import TypeAdapter
 
 from kgqa.errors import BrokenInput, DuplicateId, InputError, MissingInput, storage_errors
-from kgqa.formats.json.validate import FOUND, Ids, Record, validated
+from kgqa.formats.json.validate import TYPE_NAMES, Ids, Record, validated
 
 CHUNK_BYTES = 1 << 20
 RECORD_LIMIT = 256 << 20
-"""A line or record longer than this is taken for a broken file, before it fills the memory."""
+"""Longest line or record, in bytes; a longer one is refused as broken before it fills the memory."""
 DOCUMENT_LIMIT = 1 << 30
-"""A file that is one value is in memory whole; one longer than this is refused."""
-PACKED = {
+"""Longest file, in bytes, that is one JSON value, since it is read whole."""
+OTHER_KINDS = {
     b"PK\x03\x04": "a zip archive",
     b"BZh": "bzip2 data",
     b"\xfd7zXZ\x00": "xz data",
@@ -37,12 +37,13 @@ PACKED = {
 }
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 SPACE = " \t\r\n"
+_SPACES = re.compile(f"[{SPACE}]*")
 
 
 def records(path: Path, kind: TypeAdapter[Record]) -> Iterator[tuple[str, Record]]:
-    """Each record of a JSON list or of JSON lines as ``kind``, and where it stands, as ``dev.json, record 3``. Memory: one record.
+    """Place, as ``dev.json, record 3``, and value of each record in a JSON list or in JSON lines. Memory: one record.
 
-    Raises MissingInput for a file or field that is not there, BrokenInput for anything else that is not such a file.
+    Raises MissingInput for a missing file or field, BrokenInput for any other fault.
     """
     empty = True
     for where, value in values(path):
@@ -53,7 +54,7 @@ def records(path: Path, kind: TypeAdapter[Record]) -> Iterator[tuple[str, Record
 
 
 def values(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The objects of a JSON list or of JSON lines, and where each stands."""
+    """Place and value of each object in a JSON list or in JSON lines."""
     with opened(path) as file:
         yield from _values(path, file)
 
@@ -63,9 +64,9 @@ def _values(path: Path, file: IO[bytes]) -> Iterator[tuple[str, dict[str, Any]]]
 
 
 def members(path: Path, what: str) -> Iterator[tuple[str, str, Any]]:
-    """The key and value of each member of a file that is one object, and where it stands; memory: one member, and all keys.
+    """Place, key and value of each member of a file that is one object. Memory: one member and all keys.
 
-    ``what`` they are, as ``article``. Raises as :func:`records` does.
+    ``what``: a word for a member in messages, as ``article``. Raises as :func:`records` does.
     """
     decoder, ids, number = _decoder(), Ids(), 0
     with opened(path) as stream:
@@ -89,7 +90,7 @@ def members(path: Path, what: str) -> Iterator[tuple[str, str, Any]]:
 
 
 def document(path: Path, kind: TypeAdapter[Record]) -> Record:
-    """A file that is one JSON value, as ``kind``; all of it is in memory. Raises as :func:`records` does."""
+    """The value in a file that is one JSON value. Memory: the whole file. Raises as :func:`records` does."""
     with opened(path) as file:
         return _document(path, file, kind)
 
@@ -108,7 +109,7 @@ def _document(path: Path, file: IO[bytes], kind: TypeAdapter[Record]) -> Record:
 
 
 def head(path: Path) -> dict[str, Any]:
-    """The first record of a list or of lines, or the whole object where the file is one; to recognise its format by."""
+    """The first record of a list or of lines, or the one object of the file, from which its format is recognised."""
     with opened(path) as file:
         if _first_byte(file) == b"{":
             line = file.readline(RECORD_LIMIT)
@@ -124,20 +125,20 @@ def head(path: Path) -> dict[str, Any]:
 
 
 def is_list(path: Path) -> bool:
-    """Whether the file is one list, as far as its first character says."""
+    """Whether the file's first character opens a list."""
     with opened(path) as file:
         return _first_byte(file) == b"["
 
 
 def check_rereadable(path: Path) -> None:
-    """BrokenInput for a pipe or device, whose bytes come once."""
+    """Raise BrokenInput for a pipe or device, which cannot be read twice."""
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise BrokenInput(f"{path}: this is a pipe or device, and a file is read more than once; write it to a file first.")
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
-    """The file's bytes, unpacked where they are gzip's, whatever the file is called."""
+    """The file's bytes, decompressed if they are gzip data, whatever the file's name."""
     with storage_errors(path):
         if not path.exists():
             raise MissingInput(f"{path}: there is no such file.")
@@ -147,14 +148,14 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
         with path.open("rb") as raw:
             magic = raw.read(8)
             raw.seek(0)
-            for start, what in PACKED.items():
+            for start, what in OTHER_KINDS.items():
                 if magic.startswith(start):
                     raise BrokenInput(f"{path.name}: this is {what}, not JSON; unpack or convert it first.")
-            packed = magic.startswith(b"\x1f\x8b")
-            if path.suffix == ".gz" and not packed:
+            is_gzip = magic.startswith(b"\x1f\x8b")
+            if path.suffix == ".gz" and not is_gzip:
                 raise BrokenInput(f"{path.name}: this is not gzip data although its name ends in .gz; fetch it again, or rename it.")
             try:
-                yield cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if packed else raw
+                yield cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if is_gzip else raw
             except EOFError:
                 raise BrokenInput(f"{path.name}: the gzip data end too early, the file is truncated; fetch it again.") from None
             except (gzip.BadGzipFile, zlib.error):
@@ -162,7 +163,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _first_byte(file: IO[bytes]) -> bytes:
-    """The first byte that is no space; the file is read from its beginning afterwards."""
+    """The first byte after white space; the file is then rewound."""
     start = file.read(CHUNK_BYTES).removeprefix(codecs.BOM_UTF8).lstrip()
     file.seek(0)
     return start[:1]
@@ -189,7 +190,7 @@ def _lines(path: Path, file: IO[bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _elements(path: Path, file: IO[bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The elements of a JSON list; the buffer is doubled until it holds the whole of one, so that no byte is read more than a few times."""
+    """Place and value of each element of a JSON list. The buffer doubles until it holds a whole element, so few bytes are decoded twice."""
     decoder = _decoder()
     buffer = _Buffer(path, file)
     buffer.take("[")
@@ -208,7 +209,7 @@ def _elements(path: Path, file: IO[bytes]) -> Iterator[tuple[str, dict[str, Any]
 
 
 class _Buffer:
-    """Decoded text of which a part was used already."""
+    """Decoded text of a file, and the position up to which it was used."""
 
     def __init__(self, path: Path, file: IO[bytes]) -> None:
         self._path, self._file = path, file
@@ -217,22 +218,21 @@ class _Buffer:
         self._bytes, self._before = 0, 0
 
     def peek(self) -> str:
-        """The next character that is no space; empty at the end of the file."""
+        """The next character after white space; empty at the end of the file."""
         while True:
-            while self._at < len(self._text) and self._text[self._at] in SPACE:
-                self._at += 1
+            self._at = _SPACES.match(self._text, self._at).end()  # type: ignore[union-attr]  # it fits everywhere
             if self._at < len(self._text):
                 return self._text[self._at]
             if not self._grow():
                 return ""
 
     def take(self, character: str) -> None:
-        """Use ``character``, which must come next."""
-        found = self.peek()
-        if not found:
+        """Use the next character, which must be ``character``."""
+        actual = self.peek()
+        if not actual:
             raise BrokenInput(f"{self._path.name}: the file ends in the middle of its list, it is truncated; fetch it again.")
-        if found != character:
-            raise BrokenInput(f"{self._path.name}: expected {character!r} between two records, found {found!r}; the file is damaged.")
+        if actual != character:
+            raise BrokenInput(f"{self._path.name}: expected {character!r} between two records, found {actual!r}; the file is damaged.")
         self._at += 1
 
     def value(self, decoder: json.JSONDecoder, where: str) -> Any:
@@ -252,7 +252,7 @@ class _Buffer:
                 return value
 
     def _grow(self) -> bool:
-        """Read as much again as is there; False at the end of the file."""
+        """Read as much text as is left in the buffer, at least ``CHUNK_BYTES``; False at the end of the file."""
         chunk = self._file.read(max(CHUNK_BYTES, len(self._text) - self._at))
         try:
             text = self._decoder.decode(chunk, final=not chunk)
@@ -266,7 +266,7 @@ class _Buffer:
 
 
 def _check_characters(text: str, value: object, where: str, begin: int = 0, end: int | None = None) -> None:
-    """Raise BrokenInput where a text of ``value``, written in ``text`` from ``begin`` to ``end``, holds half of a surrogate pair."""
+    """Raise BrokenInput if ``value``, whose JSON is ``text[begin:end]``, holds half of a surrogate pair."""
     if _SURROGATE.search(text, begin, len(text) if end is None else end):
         try:
             json.dumps(value, ensure_ascii=False).encode("utf-8")
@@ -278,7 +278,9 @@ def _check_characters(text: str, value: object, where: str, begin: int = 0, end:
 
 def _object(value: object, where: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise BrokenInput(f"{where}: expected an object, found {FOUND.get(type(value), type(value).__name__)}; fix or drop the record.")
+        raise BrokenInput(
+            f"{where}: expected an object, found {TYPE_NAMES.get(type(value), type(value).__name__)}; fix or drop the record."
+        )
     return value
 
 
@@ -292,15 +294,15 @@ def _decoded(data: bytes, where: str) -> str:
 
 
 class _RepeatedKey(Exception):
-    """An object has this key twice, which JSON allows and of which every program makes something else."""
+    """An object has this key twice; JSON allows that, and programs disagree about the meaning."""
 
 
 DECODING = (ValueError, RecursionError, _RepeatedKey)
-"""What a decoder raises."""
+"""The exceptions of a decoder."""
 
 
 def _fault(error: Exception, where: str, before: int = 0) -> InputError:
-    """Where the JSON is wrong and how; ``before`` are the characters of the file that stood before the text."""
+    """The error to raise for a decoder's exception; ``before`` counts the characters of the file before the decoded text."""
     match error:
         case RecursionError():
             return BrokenInput(f"{where}: it is nested too deeply; fix or drop the record.")
@@ -330,8 +332,8 @@ def _finite(text: str) -> float:
 
 
 def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    value = dict(pairs)
+    if len(value) != len(pairs):
         keys = [key for key, _ in pairs]
         raise _RepeatedKey(next(key for number, key in enumerate(keys) if key in keys[:number]))
-    return found
+    return value

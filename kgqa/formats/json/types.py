@@ -1,7 +1,7 @@
-"""Values of another type than the format's that can only mean one thing: they are read, noted, and written back.
+"""Values of a wrong type with only one possible meaning: they are converted, noted, and written back unchanged.
 
-A number for an id, ``"false"`` for false, ``"9"`` for 9, null for a field that may be missing, and columns for a list of objects. The
-record that holds such a field gets one more, ``MARK``, with the value as it came; formats keep it with other fields that they do not know.
+Examples: a number for an id, ``"false"`` for false, ``"9"`` for 9, null for an optional field, and columns for a list of objects. A record
+with such a field gets one more field, ``MARK``, with the original values. Formats keep it as they keep any unknown field.
 """
 
 from __future__ import annotations
@@ -12,89 +12,94 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 MARK = "kgqa:types"
-"""Field → the value as the file has it."""
+"""The field with the original values: field → value in the file."""
 IDS = re.compile(r"(^|[_a-z])(id|ID|Id)$")
-"""How the names of fields end that hold an id."""
-_WHOLE = re.compile(r"\s*[-+]?[0-9]{1,18}\s*")
+"""Matches names of fields that hold an id."""
+_WHOLE_NUMBER = re.compile(r"\s*[-+]?[0-9]{1,18}\s*")
 _WORDS = {"true": True, "false": False}
 NOTHING = object()
-"""In place of a value: the field had better not be there."""
+"""Returned instead of a value for a field to remove."""
 
 
-def mended(value: Any, place: Sequence[int | str], kind: str) -> bool:
-    """Turn the field at ``place`` in ``value`` into what it can only mean, if there is such a thing; ``kind`` is pydantic's fault."""
+def mend(value: Any, place: Sequence[int | str], kind: str) -> bool:
+    """Convert the field at ``place`` in ``value`` if it has one possible meaning; ``kind`` is the type of pydantic's error.
+
+    >>> record = {"id": 7}
+    >>> mend(record, ("id",), "string_type"), record
+    (True, {'id': '7', 'kgqa:types': {'id': 7}})
+    """
     holder = value
     for step in place[:-1]:
-        # Where a field may have several types, pydantic names the choice among them too.
+        # For a union type, pydantic's place contains the member of the union too.
         if (isinstance(holder, dict) and step in holder) or (isinstance(holder, list) and isinstance(step, int) and step < len(holder)):
             holder = holder[step]  # type: ignore[index]
     name = place[-1] if place else None
     if not isinstance(holder, dict) or name not in holder:
         return False
-    given = holder[name]
-    meant = _meant(str(name), given, kind)
-    if meant is given:
+    original = holder[name]
+    meaning = _meaning(str(name), original, kind)
+    if meaning is original:
         return False
-    if meant is NOTHING:
+    if meaning is NOTHING:
         del holder[name]
     else:
-        holder[name] = meant
-    holder.setdefault(MARK, {})[name] = given
+        holder[name] = meaning
+    holder.setdefault(MARK, {})[name] = original
     return True
 
 
-def _meant(name: str, given: Any, kind: str) -> Any:
-    """What ``given`` means where something else was expected; itself where that is not known."""
-    if given is None:
+def _meaning(name: str, value: Any, kind: str) -> Any:
+    """``value`` converted to the expected type, NOTHING for null; ``value`` itself if its meaning is unclear."""
+    if value is None:
         return NOTHING
-    meant = given
-    if kind == "string_type" and isinstance(given, int) and not isinstance(given, bool) and IDS.search(name):
-        meant = str(given)
-    elif kind == "bool_type" and isinstance(given, str):
-        meant = _WORDS.get(given.strip().lower(), given)
-    elif kind == "bool_type" and isinstance(given, int) and given in {0, 1}:
-        meant = bool(given)
-    elif (kind == "int_type" and isinstance(given, str) and _WHOLE.fullmatch(given)) or (
-        kind == "int_type" and isinstance(given, float) and given.is_integer()
+    meaning = value
+    if kind == "string_type" and isinstance(value, int) and not isinstance(value, bool) and IDS.search(name):
+        meaning = str(value)
+    elif kind == "bool_type" and isinstance(value, str):
+        meaning = _WORDS.get(value.strip().lower(), value)
+    elif kind == "bool_type" and isinstance(value, int) and value in {0, 1}:
+        meaning = bool(value)
+    elif (kind == "int_type" and isinstance(value, str) and _WHOLE_NUMBER.fullmatch(value)) or (
+        kind == "int_type" and isinstance(value, float) and value.is_integer()
     ):
-        meant = int(given)
-    elif kind == "list_type" and isinstance(given, dict):
-        meant = _rows(given)
-    return meant
+        meaning = int(value)
+    elif kind == "list_type" and isinstance(value, dict):
+        meaning = _rows(value)
+    return meaning
 
 
 def _rows(columns: dict[str, Any]) -> Any:
-    """``{"text": […], "start": […]}`` as a list of objects; as it is where the lists are not of one length."""
+    """``{"text": […], "start": […]}`` as a list of objects; ``columns`` itself if the lists differ in length."""
     lists = list(columns.values())
-    if not lists or not all(isinstance(each, list) and len(each) == len(lists[0]) for each in lists):
+    if not lists or not all(isinstance(column, list) and len(column) == len(lists[0]) for column in lists):
         return columns
     return [dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)]
 
 
-def as_given(record: Any) -> Any:
-    """``record``, in all depths, with the values as they were given where that was noted."""
+def with_original_types(record: Any) -> Any:
+    """``record`` with the original values of all converted fields, at any depth."""
     if isinstance(record, list):
-        return [as_given(each) for each in record]
+        return [with_original_types(entry) for entry in record]
     if not isinstance(record, dict):
         return record
-    given = record.get(MARK)
-    plain = {name: as_given(each) for name, each in record.items() if name != MARK}
-    if not isinstance(given, dict):
+    originals = record.get(MARK)
+    plain = {name: with_original_types(value) for name, value in record.items() if name != MARK}
+    if not isinstance(originals, dict):
         return plain
-    return plain | {name: value for name, value in given.items() if _still(plain, name, value)}
+    return plain | {name: value for name, value in originals.items() if _has_meaning(plain, name, value)}
 
 
-def _still(record: Mapping[str, Any], name: str, value: Any) -> bool:
-    """Whether the field still means what was given for it."""
-    if value is None:
+def _has_meaning(record: Mapping[str, Any], name: str, original: Any) -> bool:
+    """Whether the field still has the meaning of its ``original`` value."""
+    if original is None:
         return name not in record or not record[name]
     if name not in record:
         return False
     kind = {str: "string_type", bool: "bool_type", int: "int_type", list: "list_type"}.get(type(record[name]), "")
-    return bool(_meant(name, value, kind) == record[name])
+    return bool(_meaning(name, original, kind) == record[name])
 
 
-def encoded(record: Any) -> str:
-    """``record`` as JSON, its values as they were given."""
+def encode(record: Any) -> str:
+    """``record`` as JSON, with the original values of converted fields."""
     text = json.dumps(record, ensure_ascii=False)
-    return json.dumps(as_given(record), ensure_ascii=False) if f'"{MARK}"' in text else text
+    return json.dumps(with_original_types(record), ensure_ascii=False) if f'"{MARK}"' in text else text

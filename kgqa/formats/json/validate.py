@@ -1,7 +1,8 @@
-"""A decoded value as the record that it must be, and ids that come twice."""
+"""Checking that a decoded value is a record of some type, and that no id is repeated."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from typing import TypeVar
 
@@ -10,7 +11,8 @@ from pydantic_core import ErrorDetails
 from typing_extensions import TypedDict
 
 from kgqa.errors import BrokenInput, DuplicateId, MissingInput
-from kgqa.formats.json.types import mended
+from kgqa.formats.json.types import mend
+from kgqa.records import Instance
 
 Record = TypeVar("Record")
 EXPECTED = {
@@ -24,19 +26,19 @@ EXPECTED = {
     "none_required": "null",
     "extra_forbidden": "no such field",
 }
-MENDED = 1000
-"""Fields of other types in one record; a whole article with its questions is one."""
-FOUND = {str: "text", bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "an object", type(None): "null"}
+MAX_MENDS = 1000
+"""How many fields of a wrong type are converted in one record, which may be a whole article with its questions."""
+TYPE_NAMES = {str: "text", bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "an object", type(None): "null"}
 
 
 class Open(TypedDict):
-    """A record that may have fields beyond those it names; none is taken for another type than it has."""
+    """A record that may have further fields; values are not converted to other types."""
 
     __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # type: ignore[misc]
 
 
 class Closed(TypedDict):
-    """A record that may have no other fields than those it names."""
+    """A record without further fields; values are not converted to other types."""
 
     __pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[misc]
 
@@ -46,28 +48,36 @@ class RepeatedId(DuplicateId):
 
 
 class Ids:
-    """The ids seen so far, to find one that is there twice."""
+    """The ids of a file so far, to refuse a repeated one."""
 
     def __init__(self) -> None:
-        """Nothing was seen yet."""
-        self._seen: dict[str, str] = {}
+        """Start without ids."""
+        self._places: dict[str, str] = {}
 
-    def add(self, id: str, where: str, *, may_be_empty: bool = False) -> None:  # noqa: A002 - what the field is called
-        """Note that ``id`` stands at ``where``; RepeatedId where it stood somewhere already, BrokenInput where it is empty.
+    def add(self, name: str, where: str, *, may_be_empty: bool = False) -> None:
+        """Add the id ``name`` of the record at ``where``. Raises RepeatedId, and BrokenInput for an empty id.
 
-        A question must have one; the name of a paragraph ``may_be_empty``.
+        A question must have an id; the name of a paragraph ``may_be_empty``.
         """
-        if not (id or may_be_empty):
+        if not (name or may_be_empty):
             raise BrokenInput(f"{where}: the id is empty; give the record one of its own.")
-        if id in self._seen:
-            raise RepeatedId(f"{where}: id {id} was already used in {self._seen[id].rpartition(', ')[2]}; drop one of them.")
-        self._seen[id] = where
+        if name in self._places:
+            raise RepeatedId(f"{where}: id {name} was already used in {self._places[name].rpartition(', ')[2]}; drop one of them.")
+        self._places[name] = where
+
+
+def unique(instances: Iterable[tuple[str, Instance]]) -> Iterator[Instance]:
+    """The Instances of pairs of place and Instance. Raises RepeatedId for an id that was used before. Memory: all ids."""
+    ids = Ids()
+    for where, instance in instances:
+        ids.add(instance.id, where)
+        yield instance
 
 
 def validated(value: object, kind: TypeAdapter[Record], where: str) -> Record:
-    """``value`` as ``kind``; MissingInput or BrokenInput with the first field that is not what it must be.
+    """``value`` as ``kind``. Raises MissingInput or BrokenInput with the first wrong field.
 
-    A field of another type that can only mean one thing is read as that (:mod:`kgqa.formats.json.types`).
+    A field of a wrong type with only one possible meaning is converted (:mod:`kgqa.formats.json.types`).
     """
     try:
         return kind.validate_python(value)
@@ -75,8 +85,8 @@ def validated(value: object, kind: TypeAdapter[Record], where: str) -> Record:
         first = error.errors(include_url=False)[0]
     try:
         copy = deepcopy(value)
-        for _ in range(MENDED):
-            if not mended(copy, first["loc"], first["type"]):
+        for _ in range(MAX_MENDS):
+            if not mend(copy, first["loc"], first["type"]):
                 break
             try:
                 return kind.validate_python(copy)
@@ -85,18 +95,18 @@ def validated(value: object, kind: TypeAdapter[Record], where: str) -> Record:
     except RecursionError:  # nested too deeply to be copied
         pass
     first = _first(value, kind)
-    # Of a field that may be of several types pydantic names the type as well.
+    # For a field of a union type pydantic's location contains the type too.
     field = ".".join(str(part) for part in first["loc"] if part not in {"str", "list[str]"})
     if first["type"] == "missing":
         raise MissingInput(f"{where}: the field {field!r} is missing; every such record has one.")
-    found = FOUND.get(type(first["input"]), type(first["input"]).__name__)
-    expected = EXPECTED.get(first["type"])
-    reason = f"expected {expected}, found {found}" if expected else _limit(first)
+    actual = TYPE_NAMES.get(type(first["input"]), type(first["input"]).__name__)
+    expectation = EXPECTED.get(first["type"])
+    reason = f"expected {expectation}, found {actual}" if expectation else _limit(first)
     raise BrokenInput(f"{where}{f', field {field!r}' if field else ''}: {reason}; fix or drop the record.")
 
 
 def _first(value: object, kind: TypeAdapter[Record]) -> ErrorDetails:
-    """What is wrong with ``value`` as it came."""
+    """The first error in ``value`` before any conversion."""
     try:
         kind.validate_python(value)
     except ValidationError as error:
@@ -105,7 +115,7 @@ def _first(value: object, kind: TypeAdapter[Record]) -> ErrorDetails:
 
 
 def _limit(error: ErrorDetails) -> str:
-    """What a value of the right kind is beyond; of a kind of fault that no record here can have, what pydantic says."""
+    """A description of an error other than a wrong type; pydantic's message for kinds that no record here can cause."""
     limits = error.get("ctx", {})
     match error["type"]:
         case "too_long":

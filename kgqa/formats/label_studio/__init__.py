@@ -1,1 +1,1 @@
-"""Label Studio: tasks, what people marked in them, and the labelling interface."""
+"""Label Studio: tasks, annotations, and the labelling interface."""

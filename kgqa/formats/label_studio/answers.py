@@ -1,4 +1,4 @@
-"""What people said in Label Studio: a choice, labelled text or written text becomes an answer."""
+"""Answers from Label Studio's annotations: a choice, labelled text or written text."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from kgqa.records import Instance
 YES, NO, NOT_ANSWERABLE = "yes", "no", "not answerable"
 VERDICTS = (YES, NO, NOT_ANSWERABLE)
 LABELS = ("labels", "hypertextlabels", "paragraphlabels")
-"""Types of a result that marks text."""
+"""The types of results that label text."""
 ANSWER = "Answer"
-"""What the label is called by which answers are marked."""
+"""The name of the label for answers."""
 _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
 
 
 class Value(Open, total=False):
-    """What a result holds; which of it depends on the result's type."""
+    """The content of a result; its fields depend on the result's type."""
 
     choices: list[str]
     text: str | list[str]
@@ -34,14 +34,14 @@ class Value(Open, total=False):
 
 
 class Result(Open):
-    """One thing that a person chose, wrote or marked."""
+    """One choice, written text or label."""
 
     type: str
     value: Value
 
 
 class Annotation(Open):
-    """All that one person, or a model, said of a task."""
+    """The results of one annotator, or a model, for a task."""
 
     result: list[Result]
     was_cancelled: NotRequired[bool]
@@ -49,8 +49,8 @@ class Annotation(Open):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """The fields of an Instance that an annotation gives."""
+class AnnotatedAnswer:
+    """The fields of an Instance that an annotation sets."""
 
     answers: tuple[str, ...]
     answer_id: str | None
@@ -59,32 +59,32 @@ class Answer:
     alternatives: tuple[tuple[str, ...], ...] | None = None
 
     @classmethod
-    def found_in(cls, instance: Instance) -> Answer:
-        """The answer that ``instance`` has."""
+    def of(cls, instance: Instance) -> AnnotatedAnswer:
+        """The current answer of ``instance``."""
         return cls(**{field.name: getattr(instance, field.name) for field in fields(cls)})
 
-    def noted(self) -> dict[str, Any]:
-        """The fields as a note; where there are no alternatives it does not speak of them."""
+    def to_note(self) -> dict[str, Any]:
+        """The fields as a note, without ``alternatives`` if there are none."""
         return {name: value for name, value in asdict(self).items() if (name, value) != ("alternatives", None)}
 
-    def given_to(self, instance: Instance) -> Instance:
+    def put_into(self, instance: Instance) -> Instance:
         """The Instance with this answer."""
         return replace(instance, **{field.name: getattr(self, field.name) for field in fields(self)})
 
 
-def answers_of(annotations: Iterable[Annotation], instance: Instance, where: str) -> list[Answer]:
-    """What each annotation says that was not cancelled and says anything. BrokenInput where a label says no place."""
-    given = []
+def answers_of(annotations: Iterable[Annotation], instance: Instance, where: str) -> list[AnnotatedAnswer]:
+    """The answer of each annotation that has one and was not cancelled. Raises BrokenInput for a label without a place."""
+    answers = []
     for annotation in annotations:
         if not annotation.get("was_cancelled", False) and (answer := _answer(annotation["result"], instance, where)):
-            given.append(answer)
-    return given
+            answers.append(answer)
+    return answers
 
 
-def misplaced(annotations: Iterable[Annotation], field: str, instance: Instance) -> list[Fault]:
-    """The labels in ``field`` of the task that are not at their place in the paragraphs."""
+def label_faults(annotations: Iterable[Annotation], field: str, instance: Instance) -> list[Fault]:
+    """A fault for each label in ``field`` of the task whose text is not at its place in the paragraphs."""
     return [
-        Fault(kind="wrong-place", place=f"{field}.{number}.result.{place}", detail=_said(result["value"]))
+        Fault(kind="wrong-place", place=f"{field}.{number}.result.{place}", detail=_description(result["value"]))
         for number, annotation in enumerate(annotations)
         if not annotation.get("was_cancelled", False)
         for place, result in enumerate(annotation["result"])
@@ -92,58 +92,58 @@ def misplaced(annotations: Iterable[Annotation], field: str, instance: Instance)
     ]
 
 
-def _said(value: Value) -> str:
+def _description(value: Value) -> str:
     text = value.get("text")
     return f"{text[:CHARACTERS]!r} does not stand there" if isinstance(text, str) else "there is no such place in the paragraphs"
 
 
-def most_given(answers: Sequence[Answer]) -> Answer:
-    """The answer that most people gave; of several, the one that was given first."""
+def majority_answer(answers: Sequence[AnnotatedAnswer]) -> AnnotatedAnswer:
+    """The most frequent answer; of equally frequent ones the first."""
     return Counter(answers).most_common(1)[0][0]
 
 
-def people(annotations: Iterable[Annotation]) -> int:
-    """How many people annotated; an annotation that does not say by whom counts as one's own."""
-    named, unnamed = set(), 0
+def annotator_count(annotations: Iterable[Annotation]) -> int:
+    """The number of annotators; an annotation without an annotator's name counts as one more."""
+    names, unnamed = set(), 0
     for annotation in annotations:
-        by = annotation.get("completed_by")
-        by = by.get("id", by.get("email")) if isinstance(by, dict) else by
-        if isinstance(by, int | str):
-            named.add(by)
+        annotator = annotation.get("completed_by")
+        name = annotator.get("id", annotator.get("email")) if isinstance(annotator, dict) else annotator
+        if isinstance(name, int | str):
+            names.add(name)
         else:
             unnamed += 1
-    return len(named) + unnamed
+    return len(names) + unnamed
 
 
-def _answer(results: Sequence[Result], instance: Instance, where: str) -> Answer | None:
-    """A verdict goes before a candidate, a candidate before written text, and that before marked text."""
-    chosen = [choice for result in results if result["type"] == "choices" for choice in result["value"].get("choices", [])]
-    if NOT_ANSWERABLE in chosen:
-        return Answer(answers=(), answer_id=None, answer_type="none", answerable=False)
+def _answer(results: Sequence[Result], instance: Instance, where: str) -> AnnotatedAnswer | None:
+    """The answer of one annotation. Precedence: "not answerable", a candidate, yes or no, written text, labelled text."""
+    choices = [choice for result in results if result["type"] == "choices" for choice in result["value"].get("choices", [])]
+    if NOT_ANSWERABLE in choices:
+        return AnnotatedAnswer(answers=(), answer_id=None, answer_type="none", answerable=False)
     for candidate in instance.candidates or ():
-        if candidate.id in chosen or candidate.text in chosen:
-            return Answer(answers=(candidate.text,), answer_id=candidate.id, answer_type="candidate", answerable=True)
-    verdict = next((choice for choice in chosen if choice in {YES, NO}), None)
+        if candidate.id in choices or candidate.text in choices:
+            return AnnotatedAnswer(answers=(candidate.text,), answer_id=candidate.id, answer_type="candidate", answerable=True)
+    verdict = next((choice for choice in choices if choice in {YES, NO}), None)
     if verdict:
-        return Answer(answers=(verdict,), answer_id=None, answer_type="boolean", answerable=True)
-    written = [text for result in results if result["type"] == "textarea" for text in _texts(result["value"])]
-    if written:
-        kind = "number" if _NUMBER.fullmatch(written[0]) else "span"
-        return Answer(answers=tuple(dict.fromkeys(written)), answer_id=None, answer_type=kind, answerable=True)
-    texts = (_marked(result["value"], instance, where) for result in _labels(results, where))
-    marked = tuple(dict.fromkeys(text for text in texts if text is not None))
-    if marked:
-        return Answer(answers=marked, answer_id=None, answer_type="span" if len(marked) == 1 else "spans", answerable=True)
+        return AnnotatedAnswer(answers=(verdict,), answer_id=None, answer_type="boolean", answerable=True)
+    texts = [text for result in results if result["type"] == "textarea" for text in _texts(result["value"])]
+    if texts:
+        kind = "number" if _NUMBER.fullmatch(texts[0]) else "span"
+        return AnnotatedAnswer(answers=tuple(dict.fromkeys(texts)), answer_id=None, answer_type=kind, answerable=True)
+    labels = (_label_text(result["value"], instance, where) for result in _labels(results, where))
+    spans = tuple(dict.fromkeys(text for text in labels if text is not None))
+    if spans:
+        return AnnotatedAnswer(answers=spans, answer_id=None, answer_type="span" if len(spans) == 1 else "spans", answerable=True)
     return None
 
 
 def _labels(results: Sequence[Result], where: str) -> list[Result]:
-    """The results that mark an answer: where labels are of several names, those that are called ``ANSWER``."""
-    marks = [result for result in results if result["type"] in LABELS]
-    names = {name for result in marks for name in _names(result)}
+    """The results that label an answer; if labels have several names, those called ``ANSWER``."""
+    labels = [result for result in results if result["type"] in LABELS]
+    names = {name for result in labels for name in _names(result)}
     if len(names) <= 1:
-        return marks
-    answers = [result for result in marks if any(name.casefold() == ANSWER.casefold() for name in _names(result))]
+        return labels
+    answers = [result for result in labels if any(name.casefold() == ANSWER.casefold() for name in _names(result))]
     if not answers:
         raise BrokenInput(
             f"{where}, field 'annotations': the labels are of several kinds ({', '.join(sorted(names)[:4])}), and none is called {ANSWER}; "
@@ -153,7 +153,7 @@ def _labels(results: Sequence[Result], where: str) -> list[Result]:
 
 
 def _names(result: Result) -> list[str]:
-    """What the label of a result is called; there may be several, or none."""
+    """The names of a result's label; there may be several, or no name at all."""
     names = result["value"].get(result["type"], [])
     return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
@@ -163,38 +163,41 @@ def _texts(value: Value) -> list[str]:
     return [text] if isinstance(text, str) else text
 
 
-def _marked(value: Value, instance: Instance, where: str) -> str | None:
-    """The marked text: what the label says where its place says something else; None where neither says anything."""
+def _label_text(value: Value, instance: Instance, where: str) -> str | None:
+    """A label's own text, else the text at its place; None without either."""
     if _place(value) is None:
         raise BrokenInput(f"{where}, field 'annotations': a label says no place; fix or drop the annotation.")
-    said = value.get("text")
-    return said if isinstance(said, str) else _text_at(value, instance)
+    text = value.get("text")
+    return text if isinstance(text, str) else _text_at(value, instance)
 
 
 def _text_at(value: Value, instance: Instance) -> str | None:
-    """The text at a label's place, which may go over several paragraphs; None where it is not what the label says, or no place.
+    """The text at a label's place, which may span several paragraphs; None if it differs from the label's own text, or lies outside.
 
-    Offsets are in characters, or, as a browser counts, in UTF-16 units.
+    Offsets count characters or, as browsers do, UTF-16 units; both are tried.
     """
     place = _place(value)
     if place is None:
         return None
     first, last, start, end = place
     texts = [paragraph.text for paragraph in instance.paragraphs[first : last + 1]]
-    said = value.get("text")
+    label = value.get("text")
     if 0 <= first <= last < len(instance.paragraphs):
-        for cut in (_characters, _units):
+        for cut in (_character_slice, _utf16_slice):
             parts = [cut(text, start if not number else 0, end if number == last - first else None) for number, text in enumerate(texts)]
-            if None not in parts and (not isinstance(said, str) or "".join("".join(filter(None, parts)).split()) == "".join(said.split())):
-                return said if isinstance(said, str) else "\n".join(filter(None, parts))
+            # Browsers and files differ in white space, so it is not compared.
+            if None not in parts and (
+                not isinstance(label, str) or "".join("".join(filter(None, parts)).split()) == "".join(label.split())
+            ):
+                return label if isinstance(label, str) else "\n".join(filter(None, parts))
     return None
 
 
 def _place(value: Value) -> tuple[int, int, int, int] | None:
-    """The numbers of the first and last paragraph, and the offsets in them; of a plain text, paragraph 0. None where it says none."""
+    """Numbers of the first and last paragraph, and offsets in them; a plain text is paragraph 0. None for a label without a place."""
     try:
-        if isinstance(whole := value.get("globalOffsets"), dict):  # of marked HTML, whose other offsets are within an element
-            return 0, 0, int(str(whole["start"])[:9]), int(str(whole["end"])[:9])
+        if isinstance(offsets := value.get("globalOffsets"), dict):  # of labelled HTML, whose other offsets are within an element
+            return 0, 0, int(str(offsets["start"])[:9]), int(str(offsets["end"])[:9])
         if "startOffset" in value and "endOffset" in value:
             return int(str(value["start"])[:9]), int(str(value["end"])[:9]), value["startOffset"], value["endOffset"]
         return 0, 0, int(str(value["start"])[:9]), int(str(value["end"])[:9])
@@ -202,12 +205,12 @@ def _place(value: Value) -> tuple[int, int, int, int] | None:
         return None
 
 
-def _characters(text: str, start: int, end: int | None) -> str | None:
+def _character_slice(text: str, start: int, end: int | None) -> str | None:
     end = len(text) if end is None else end
     return text[start:end] if 0 <= start <= end <= len(text) else None
 
 
-def _units(text: str, start: int, end: int | None) -> str | None:
+def _utf16_slice(text: str, start: int, end: int | None) -> str | None:
     data = text.encode("utf-16-le")
     end = len(data) // 2 if end is None else end
     return data[2 * start : 2 * end].decode("utf-16-le", "ignore") if 0 <= start <= end <= len(data) // 2 else None

@@ -1,11 +1,11 @@
-"""Label Studio's tasks: questions for people to answer, and what they answered.
+"""Label Studio's tasks: questions for annotators, and their answers.
 
-Written is a list of tasks and, beside it, ``<stem>.config.xml``, the labelling configuration that shows them. An answer that stands exactly
-once in the supporting paragraphs is marked beforehand, as a prediction. Read are tasks as they are exported again: what most people
-answered becomes the answer; the answer before that, all annotations and how many people made them are noted. A label that says another
-text than stands at its place is taken at its word, one that says none gives no answer. A task without annotations
-keeps the answers in its data; where these say nothing of answers, a model's predictions are taken, which is noted too. All that a task's
-own fields do not say is in ``data.kgqa``.
+Sets are written as a list of tasks with ``<stem>.config.xml``, the labelling configuration that shows them. An answer that occurs exactly
+once in the supporting paragraphs is labelled in advance, as a prediction. The parser reads exported tasks: the majority answer of the
+annotators becomes the answer; the earlier answer, all annotations and the number of annotators are noted. If a label's text differs from
+the text at its place, the label's text counts; a label without any text gives no answer. A task without annotations keeps the answers in
+its data; if the data have no answers, a model's predictions are used and noted. The field ``data.kgqa`` holds all fields of an Instance
+that a task lacks.
 """
 
 from __future__ import annotations
@@ -17,78 +17,73 @@ from pathlib import Path
 from typing import Any, cast
 
 from kgqa.errors import InputError, MissingInput
-from kgqa.formats.carried import OURS, carried, provenance_of
 from kgqa.formats.faults import note_faults, without_faults
-from kgqa.formats.instance_json import UNSAID, from_row
+from kgqa.formats.instance_json import KEY, UNKNOWN_FIELDS, from_row, further_fields, provenance_of
 from kgqa.formats.json import stream
-from kgqa.formats.json.validate import Ids, validated
+from kgqa.formats.json.validate import unique, validated
 from kgqa.formats.json.write import write_list
-from kgqa.formats.label_studio.answers import Answer, answers_of, misplaced, most_given, people
-from kgqa.formats.label_studio.config import LABEL, PARAGRAPHS, SPAN, write_config
-from kgqa.formats.label_studio.tasks import NOTES, RECORD, Data, Notes, Option, Shown, Task
+from kgqa.formats.label_studio.answers import ANSWER, AnnotatedAnswer, annotator_count, answers_of, label_faults, majority_answer
+from kgqa.formats.label_studio.tasks import NOTES, PARAGRAPHS, RECORD, SPAN, Data, Option, Task, TaskNotes, TaskParagraph, write_config
 from kgqa.formats.provenance import note, noted, unknown_fields
 from kgqa.records import Instance
 
 PURPOSE = "Label Studio's tasks, with what people answered, and the configuration that shows them"
 SUFFIX = ".json"
 NAME = "label_studio"
-OWN = ("annotations.", "predictions.")
-"""Where the faults stand that are found anew whenever a task is read."""
+LABEL_PLACES = ("annotations.", "predictions.")
+"""Beginnings of the places of faults that are found again whenever a task is read."""
 
 
 def recognises(record: Mapping[str, Any]) -> bool:
-    """Whether it is a task with a question."""
+    """Whether the record is a task with a question."""
     data = record.get("data")
     return isinstance(data, dict) and "question" in data
 
 
 def why_not(record: Mapping[str, Any]) -> str:
-    """What is missing in another export of Label Studio; empty where it is none."""
+    """An explanation for other exports of Label Studio; empty for any other record."""
     if not {"annotation_id", "annotator"} & record.keys():
         return ""
     return "This is Label Studio's JSON-MIN, which lacks the tasks as they were: export as JSON."
 
 
 def read(path: Path) -> Iterator[Instance]:
-    """The Instances of one file of tasks; memory: one task, and all ids."""
-    ids = Ids()
-    for where, task in stream.records(path, RECORD):
-        found = from_record(task, where)
-        ids.add(found.id, where)
-        yield found
+    """The Instances of one file of tasks. Memory: one task and all ids."""
+    return unique((where, from_record(task, where)) for where, task in stream.records(path, RECORD))
 
 
 def from_record(task: Task, where: str) -> Instance:
-    """The Instance of a task with what people answered; MissingInput where it has no id or nothing to read."""
+    """The Instance of a task with its annotators' answer. Raises MissingInput for a task without an id or a text."""
     data = task["data"]
-    found = _unanswered(task, where)
+    instance = _from_data(task, where)
     annotations, predictions = task.get("annotations", []), task.get("predictions", [])
-    given = answers_of(annotations, found, where)
-    said: dict[str, Any] = {
+    answers = answers_of(annotations, instance, where)
+    notes: dict[str, Any] = {
         "task": {key: value for key, value in task.items() if key not in {"data", "annotations", "predictions"}},
         "data": unknown_fields(data, Data),
-        "paragraphs": {name: extra for name, one in _shown(data) if (extra := unknown_fields(one, Shown))},
+        "paragraphs": {name: extra for name, entry in _task_paragraphs(data) if (extra := unknown_fields(entry, TaskParagraph))},
         "candidates": {_id(option): extra for option in data.get("candidates", []) if (extra := unknown_fields(option, Option))},
         "unnamed": "id" not in data,
         "text": "paragraphs" not in data,
         "annotations": annotations,
-        "annotators": people(annotations),
-        "annotated_answers": [list(answer.answers) for answer in given],
-        "predictions": [] if predictions == _predictions(found) else predictions,
+        "annotators": annotator_count(annotations),
+        "annotated_answers": [list(answer.answers) for answer in answers],
+        "predictions": [] if predictions == _predictions(instance) else predictions,
     }
-    said = {key: value for key, value in said.items() if value}
-    faults = misplaced(annotations, "annotations", found)
-    if not given and "answers" not in data:
-        given = answers_of(predictions, found, where)
-        faults += misplaced(predictions, "predictions", found)
-    if given:
-        said["before"] = Answer.found_in(found).noted() if "answers" in data else None
-        found = most_given(given).given_to(found)
-    return replace(found, provenance=note_faults(faults, beside=note(NAME, said, beside=provenance_of(_beyond(data), where))))
+    notes = {key: value for key, value in notes.items() if value}
+    faults = label_faults(annotations, "annotations", instance)
+    if not answers and "answers" not in data:
+        answers = answers_of(predictions, instance, where)
+        faults += label_faults(predictions, "predictions", instance)
+    if answers:
+        notes["before"] = AnnotatedAnswer.of(instance).to_note() if "answers" in data else None
+        instance = majority_answer(answers).put_into(instance)
+    provenance = note(NAME, notes, beside=provenance_of(_further_fields(data), where))
+    return replace(instance, provenance=note_faults(faults, beside=provenance))
 
 
-def _unanswered(task: Task, where: str) -> Instance:
-    """The Instance as the task's data have it, without provenance."""
+def _from_data(task: Task, where: str) -> Instance:
+    """The Instance of a task's data alone, without provenance."""
     data = task["data"]
     if "id" not in data and "id" not in task:
         raise MissingInput(f"{where}: the field 'data.id' is missing; give the question an id.")
@@ -97,18 +92,18 @@ def _unanswered(task: Task, where: str) -> Instance:
             f"{where}: the field 'data.paragraphs' is missing; call the text 'text' or 'paragraphs' in the labelling configuration of "
             "Label Studio, and export as JSON."
         )
-    id = data["id"] if "id" in data else str(task["id"])  # noqa: A001 - what the field is called
+    name = data["id"] if "id" in data else str(task["id"])
     answers, options = data.get("answers", []), data.get("candidates", [])
-    chosen = next((_id(option) for option in options if answers and option["value"] == answers[0]), None)
+    answer_id = next((_id(option) for option in options if answers and option["value"] == answers[0]), None)
     row = {
-        **UNSAID,
+        **UNKNOWN_FIELDS,
         "answers": answers,
-        "answer_id": chosen,
-        "answer_type": "none" if not answers else "span" if chosen is None else "candidate",
+        "answer_id": answer_id,
+        "answer_type": "none" if not answers else "span" if answer_id is None else "candidate",
         "candidates": [{"id": _id(option), "text": option["value"]} for option in options] or None,
-        "group": id,
-        **_beyond(data),
-        "id": id,
+        "group": name,
+        **_further_fields(data),
+        "id": name,
         "question": data["question"],
         "paragraphs": _paragraphs(data),
         "provenance": None,
@@ -119,29 +114,29 @@ def _unanswered(task: Task, where: str) -> Instance:
 def _paragraphs(data: Data) -> list[dict[str, Any]]:
     """Rows of the paragraphs, or of the one text."""
     unknown = dict.fromkeys(("supporting", "mentions", "sentences", "supporting_sentences"))
-    beyond = _beyond(data).get("paragraphs", {})
-    rows = [{"id": name, "title": one.get("title"), "text": one["text"], **unknown} for name, one in _shown(data)]
-    return [{**row, **beyond.get(row["id"], {})} for row in rows]
+    further = _further_fields(data).get("paragraphs", {})
+    rows = [{"id": name, "title": entry.get("title"), "text": entry["text"], **unknown} for name, entry in _task_paragraphs(data)]
+    return [{**row, **further.get(row["id"], {})} for row in rows]
 
 
-def _shown(data: Data) -> list[tuple[str, Shown]]:
-    """The paragraphs by id, which is their number where they have none."""
-    shown: Sequence[Any] = data["paragraphs"] if "paragraphs" in data else [{"text": data["text"]}]
-    return [(one.get("id", str(number)), one) for number, one in enumerate(shown)]
+def _task_paragraphs(data: Data) -> list[tuple[str, TaskParagraph]]:
+    """Id and paragraph of each paragraph; its number is the id of one without."""
+    paragraphs: Sequence[Any] = data["paragraphs"] if "paragraphs" in data else [{"text": data["text"]}]
+    return [(entry.get("id", str(number)), entry) for number, entry in enumerate(paragraphs)]
 
 
 def _id(option: Option) -> str:
     return option.get("alias", option["value"])
 
 
-def _beyond(data: Data) -> Mapping[str, Any]:
-    return cast(Mapping[str, Any], data.get(OURS, {}))
+def _further_fields(data: Data) -> Mapping[str, Any]:
+    return cast(Mapping[str, Any], data.get(KEY, {}))
 
 
 def _predictions(instance: Instance) -> list[Any]:
-    """The canonical answer as a marked place, each of several spans alike, where they all stand once in the supporting paragraphs."""
-    wanted = instance.answers if instance.answer_type == "spans" else instance.answers[:1]
-    places = [_place(answer, instance) for answer in wanted]
+    """The canonical answer, or all its spans, as labels; empty unless each occurs exactly once in the supporting paragraphs."""
+    spans = instance.answers if instance.answer_type == "spans" else instance.answers[:1]
+    places = [_place(span, instance) for span in spans]
     if None in places or not places or instance.answer_type == "boolean":
         return []
     result = [
@@ -154,84 +149,85 @@ def _predictions(instance: Instance) -> list[Any]:
                 "start": str(number),
                 "end": str(number),
                 "startOffset": start,
-                "endOffset": start + len(answer),
-                "text": answer,
-                "paragraphlabels": [LABEL],
+                "endOffset": start + len(span),
+                "text": span,
+                "paragraphlabels": [ANSWER],
             },
         }
-        for answer, (number, start) in zip(wanted, filter(None, places), strict=True)
+        for span, (number, start) in zip(spans, filter(None, places), strict=True)
     ]
-    return [{"model_version": OURS, "result": result}]
+    return [{"model_version": KEY, "result": result}]
 
 
 def _place(answer: str, instance: Instance) -> tuple[int, int] | None:
-    """The paragraph's number and the offset, where there is no doubt: a browser counts characters beyond U+FFFF twice."""
-    found = [
+    """Paragraph number and offset of an answer; None if it occurs more than once, or after a character that browsers count as two."""
+    places = [
         (number, paragraph.text.index(answer))
         for number, paragraph in enumerate(instance.paragraphs)
         if answer and paragraph.supporting and answer in paragraph.text
     ]
-    if len(found) != 1:
+    if len(places) != 1:
         return None
-    number, start = found[0]
+    number, start = places[0]
     text = instance.paragraphs[number].text
-    return None if answer in text[start + 1 :] or max(text[: start + len(answer)]) > "\uffff" else found[0]
+    return None if answer in text[start + 1 :] or max(text[: start + len(answer)]) > "\uffff" else places[0]
 
 
 def to_record(instance: Instance) -> dict[str, Any]:
-    """The task. Annotations and predictions that were noted are written where they say what the Instance says."""
-    said = validated(noted(instance, NAME), NOTES, f"instance {instance.id}, provenance")
-    if said:
-        task = _task(instance, said)
+    """The task of an Instance, with the noted annotations and predictions if they still give its answer."""
+    notes = validated(noted(instance, NAME), NOTES, f"instance {instance.id}, provenance")
+    if notes:
+        task = _task(instance, notes)
         try:
             if from_record(validated(json.loads(json.dumps(task)), RECORD, ""), "") == instance:
                 return task
         except InputError:
             pass
-    lasting = {"task", "data", "paragraphs", "candidates"}
-    return _task(instance, cast(Notes, {key: value for key, value in said.items() if key in lasting}))
+    permanent = {"task", "data", "paragraphs", "candidates"}
+    return _task(instance, cast(TaskNotes, {key: value for key, value in notes.items() if key in permanent}))
 
 
-def _task(instance: Instance, said: Notes) -> dict[str, Any]:
-    shown = instance
-    if "before" in said:
-        before: Any = said["before"] or {"answers": [], "answer_id": None, "answer_type": "none", "answerable": True}
-        several = before.get("alternatives")
-        parts = None if several is None else tuple(map(tuple, several))
-        shown = Answer(**{**before, "answers": tuple(before["answers"]), "alternatives": parts}).given_to(instance)
-    data: dict[str, Any] = {} if said.get("unnamed") else {"id": instance.id}
+def _task(instance: Instance, notes: TaskNotes) -> dict[str, Any]:
+    before_annotation = instance
+    if "before" in notes:
+        before: Any = notes["before"] or {"answers": [], "answer_id": None, "answer_type": "none", "answerable": True}
+        alternatives = None if before.get("alternatives") is None else tuple(map(tuple, before["alternatives"]))
+        answer = AnnotatedAnswer(**{**before, "answers": tuple(before["answers"]), "alternatives": alternatives})
+        before_annotation = answer.put_into(instance)
+    data: dict[str, Any] = {} if notes.get("unnamed") else {"id": instance.id}
     data["question"] = instance.question
-    if said.get("text") and len(instance.paragraphs) == 1:
+    if notes.get("text") and len(instance.paragraphs) == 1:
         data["text"] = instance.paragraphs[0].text
     else:
-        extra = said.get("paragraphs", {})
+        extra = notes.get("paragraphs", {})
         data["paragraphs"] = [{**extra.get(p.id, {}), "id": p.id, "title": p.title, "text": p.text} for p in instance.paragraphs]
-    if said.get("before", {}) is not None:
-        data["answers"] = list(shown.answers)
-    extra = said.get("candidates", {})
+    if notes.get("before", {}) is not None:
+        data["answers"] = list(before_annotation.answers)
+    extra = notes.get("candidates", {})
     data["candidates"] = [{**extra.get(c.id, {}), "value": c.text, "alias": c.id} for c in instance.candidates or ()]
-    data |= {key: value for key, value in said.get("data", {}).items() if key not in data}
-    task = {key: value for key, value in said.get("task", {}).items() if key != "data"} | {"data": data}
-    plain = _unanswered(cast(Task, task), f"instance {instance.id}")
-    beyond = carried(without_faults(shown, OWN), plain, [paragraph.id for paragraph in plain.paragraphs], NAME)
-    if beyond:
-        data[OURS] = beyond
-    if "annotations" in said:
-        task["annotations"] = said["annotations"]
-    task["predictions"] = said["predictions"] if "predictions" in said else _predictions(shown)
+    data |= {key: value for key, value in notes.get("data", {}).items() if key not in data}
+    task = {key: value for key, value in notes.get("task", {}).items() if key != "data"} | {"data": data}
+    plain = _from_data(cast(Task, task), f"instance {instance.id}")
+    names = [paragraph.id for paragraph in plain.paragraphs]
+    further = further_fields(without_faults(before_annotation, LABEL_PLACES), plain, names, NAME)
+    if further:
+        data[KEY] = further
+    if "annotations" in notes:
+        task["annotations"] = notes["annotations"]
+    task["predictions"] = notes["predictions"] if "predictions" in notes else _predictions(before_annotation)
     return task
 
 
 def write(instances: Iterable[Instance], path: Path) -> None:
-    """Write one file of tasks, one by one, and the configuration beside it."""
-    has = dict.fromkeys(("paragraphs", "text", "candidates"), False)
+    """Write one file of tasks, one by one, and their labelling configuration."""
+    contents = dict.fromkeys(("paragraphs", "text", "candidates"), False)
 
     def tasks() -> Iterator[dict[str, Any]]:
         for instance in instances:
             task = to_record(instance)
-            for field in has:
-                has[field] |= bool(task["data"].get(field))
+            for field in contents:
+                contents[field] |= bool(task["data"].get(field))
             yield task
 
     write_list(tasks(), path)
-    write_config(path.with_name(f"{path.name.removesuffix(SUFFIX)}.config.xml"), **has)
+    write_config(path.with_name(f"{path.name.removesuffix(SUFFIX)}.config.xml"), **contents)

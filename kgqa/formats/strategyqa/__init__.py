@@ -1,1 +1,1 @@
-"""StrategyQA: yes-or-no questions, whose evidence is in a file of its own."""
+"""StrategyQA: yes-or-no questions with evidence in a separate file."""

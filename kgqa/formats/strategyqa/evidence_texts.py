@@ -1,8 +1,8 @@
-"""The texts of StrategyQA's evidence, in a file beside the questions: ``dev_paragraphs.json`` or ``.jsonl`` beside ``dev.json``.
+"""The texts of StrategyQA's evidence in a separate file: ``dev_paragraphs.json`` or ``.jsonl`` for ``dev.json``.
 
-The release has ``strategyqa_train_paragraphs.json``, which belongs to parts of its training set too. That is one object, id → title,
-content, section, headers and number. Ours is JSON lines with ``evidence_id``, ``title``, ``contents`` and whatever else there is; it can be
-written while the questions are.
+The release has ``strategyqa_train_paragraphs.json``, which also serves parts of its training set. It is one object: id → title, content,
+section, headers and number. kgqa writes JSON lines with ``evidence_id``, ``title``, ``contents`` and further fields instead, since lines
+can be written while the questions are.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from kgqa.formats.json import stream
 from kgqa.formats.json.validate import Ids, Open, validated
 from kgqa.records import Instance, Paragraph
 
-NAMED = "paragraphs"
-"""What stands in the names of such files."""
+WORD = "paragraphs"
+"""Part of the names of files of texts."""
 OFFICIAL = "strategyqa_train"
-"""The stem of the questions whose texts are released."""
+"""The stem of the released questions, whose texts are released too."""
 SUFFIXES = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
 
 
 class Line(Open):
-    """One line of ours."""
+    """One line of kgqa's own form."""
 
     evidence_id: str
     title: NotRequired[str]
@@ -50,30 +50,24 @@ ENTRIES = TypeAdapter(dict[str, Entry])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """A paragraph of the corpus, with all that the file says about it."""
+    """A paragraph of the corpus with all its fields."""
 
     id: str
     title: str | None
     text: str
     extra: Mapping[str, Any]
-    """Section, headers and the like."""
+    """Section, headers and other fields."""
 
     def paragraph(self) -> Paragraph:
-        """As part of an Instance; that it is evidence says that it supports the answer."""
+        """The passage as a paragraph of an Instance, marked as supporting because it is evidence."""
         return Paragraph(id=self.id, title=self.title, text=self.text, supporting=True)
 
 
 def texts_beside(questions: Path) -> Path | None:
-    """The file of texts that bears the name of ``questions``, else the released one; None where neither is there."""
+    """The file of texts whose name belongs to ``questions``, else the released one; None if neither exists."""
     stems = dict.fromkeys((_stem(questions), OFFICIAL))
-    named = (questions.with_name(f"{stem}_{NAMED}{suffix}") for stem in stems for suffix in SUFFIXES)
-    return next((path for path in named if path != questions and isfile(path)), None)
-
-
-def fitting_beside(questions: Path) -> Path | None:
-    """The same, where it is a file of texts."""
-    found = texts_beside(questions)
-    return found if found is not None and fits(found) else None
+    paths = (questions.with_name(f"{stem}_{WORD}{suffix}") for stem in stems for suffix in SUFFIXES)
+    return next((path for path in paths if path != questions and isfile(path)), None)
 
 
 def fits(texts: Path) -> bool:
@@ -82,7 +76,7 @@ def fits(texts: Path) -> bool:
 
 
 def _kind(texts: Path) -> str:
-    """Whether the texts are ``lines`` or ``entries`` of one object, or ``""``: none."""
+    """``lines``, ``entries`` for one object, or empty for a file without texts."""
     try:
         _, _, entry = next(stream.members(texts, "entry"), ("", "", {"content": ""}))
     except InputError:
@@ -96,9 +90,14 @@ def _kind(texts: Path) -> str:
     return "lines" if isinstance(line.get("evidence_id"), str) and isinstance(line.get("contents"), str) else ""
 
 
-def is_called_so(path: Path) -> bool:
-    """Whether a file has the official name of the texts of other files beside it, or the released one."""
-    stem = _stem(path).removesuffix(f"_{NAMED}")
+def is_file_of_texts(path: Path) -> bool:
+    """Whether a file in a folder of questions holds texts, by its name and first entry."""
+    return WORD in path.name and (_has_official_name(path) or fits(path))
+
+
+def _has_official_name(path: Path) -> bool:
+    """Whether the name of a file is that of the texts for other files in its folder, or the released one."""
+    stem = _stem(path).removesuffix(f"_{WORD}")
     if stem == _stem(path):
         return False
     return stem == OFFICIAL or any(isfile(path.with_name(f"{stem}{suffix}")) for suffix in SUFFIXES)
@@ -109,9 +108,9 @@ def _stem(path: Path) -> str:
 
 
 def read(path: Path, wanted: Collection[str]) -> dict[str, Passage]:
-    """Id → passage, of the ``wanted`` ids that have one.
+    """Id → passage, of the ids in ``wanted``. Raises InputError with file, line or id, and field.
 
-    Lines are read one by one; an official object is in memory whole. Raises InputError with file, line or id, and field.
+    Memory: the passages of a file of lines; the whole file if it is one object.
     """
     passages = _lines(path) if _kind(path) == "lines" else _entries(path)
     return {passage.id: passage for passage in passages if passage.id in wanted} if wanted else {}
@@ -133,46 +132,46 @@ def _entries(path: Path) -> Iterator[Passage]:
 
 
 class Texts:
-    """A file of texts that is being written; memory: the ids, and a number for each."""
+    """A file of texts that is being written. Memory: the ids, and a hash for each."""
 
     def __init__(self, file: IO[str]) -> None:
-        """Nothing was written yet."""
+        """Start without texts."""
         self._file = file
-        self.written: dict[str, int] = {}
-        """Id → hash of the title and text; it is compared within this run only, so Python's own will do."""
+        self.hashes: dict[str, int] = {}
+        """Id → hash of title and text. Python's own hash suffices, since hashes are compared in one process only."""
 
     def add(self, instance: Instance, extra: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-        """Write the supporting paragraphs that are not there yet; returns paragraph id → id in the file.
+        """Write the supporting paragraphs that are new; return paragraph id → id in the file.
 
-        The two differ where another question's paragraph of that id has another text: this one is then ``<question>#<paragraph>``.
+        If another question's paragraph with the same id has another text, the id in the file is ``<question>#<paragraph>``.
         """
         names = {}
         for paragraph in instance.paragraphs:
             if paragraph.supporting:
                 names[paragraph.id] = name = self._name(paragraph, instance.id)
-                if name not in self.written:
+                if name not in self.hashes:
                     self._write(name, paragraph, extra.get(paragraph.id, {}))
         return names
 
     def _name(self, paragraph: Paragraph, question: str) -> str:
         name, digest = paragraph.id, hash((paragraph.title, paragraph.text))
-        while self.written.get(name, digest) != digest:
+        while self.hashes.get(name, digest) != digest:
             name = f"{question}#{name}"
         return name
 
     def _write(self, name: str, paragraph: Paragraph, extra: Mapping[str, Any]) -> None:
-        self.written[name] = hash((paragraph.title, paragraph.text))
+        self.hashes[name] = hash((paragraph.title, paragraph.text))
         title = {} if paragraph.title is None else {"title": paragraph.title}
         line = {"evidence_id": name, **title, **extra, "contents": paragraph.text}
         self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
 @contextmanager
-def written_beside(questions: Path) -> Iterator[Texts]:
-    """The file of texts that belongs to ``questions``; where nothing was written to it, it is not there afterwards."""
-    path = questions.with_name(f"{_stem(questions)}_paragraphs.jsonl")
+def open_texts(questions: Path) -> Iterator[Texts]:
+    """The file of texts for ``questions``, open for writing; it is removed if it stays empty."""
+    path = questions.with_name(f"{_stem(questions)}_{WORD}.jsonl")
     with path.open("w", encoding="utf-8") as file:
         texts = Texts(file)
         yield texts
-    if not texts.written:
+    if not texts.hashes:
         path.unlink()

@@ -1,4 +1,4 @@
-"""Among what an answer is chosen: a question's candidates, or where it has none the names and numbers in its paragraphs."""
+"""The choices of a question: its candidates, or if it has none, the names and numbers in its paragraphs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from kgqa.arrays.column_draws import shuffling
 from kgqa.arrays.hashes import text_hashes
+from kgqa.readers.lexical.reader import LexicalReader
 from kgqa.readers.lexical.spans import name_like
 from kgqa.records import Instance
 from kgqa.training.reader import Prediction
@@ -20,14 +21,14 @@ Scores = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """The choices of some questions, one after the other."""
+    """The choices of several questions, concatenated."""
 
     instances: Sequence[Instance]
     offsets: npt.NDArray[np.int64]
-    """Where each question's begin (questions + 1)."""
+    """First choice of each question (questions + 1)."""
     texts: Sequence[str]
     ids: Sequence[str | None]
-    """The candidate's; None for a span."""
+    """The candidate's id; None for a span."""
 
     @classmethod
     def of(cls, instances: Sequence[Instance]) -> Choices:
@@ -44,43 +45,55 @@ class Choices:
         return cls(instances=instances, offsets=offsets, texts=[text for _, text in flat], ids=[name for name, _ in flat])
 
     def questions(self) -> npt.NDArray[np.int64]:
-        """For each choice the place of its question."""
+        """For each choice the index of its question."""
         return np.repeat(np.arange(len(self.instances)), np.diff(self.offsets))
 
     def hashes(self) -> npt.NDArray[np.uint64]:
-        """Of the texts: a choice is what is shown of it, or masked sets would be readable by their ids."""
+        """Hashes of the texts, not of the ids, which could reveal the answers of masked sets."""
         return text_hashes(pa.array(self.texts, pa.string()))
 
     def best(self, scores: Scores, *, seed: int) -> npt.NDArray[np.int64]:
-        """For each question the place of the choice with the highest score, of several a drawn one; -1 where it has no choice."""
-        asked, question = text_hashes(pa.array([instance.id for instance in self.instances], pa.string())), self.questions()
+        """For each question the index of its best choice, ties broken at random; -1 if it has no choice."""
+        question_hashes, question = text_hashes(pa.array([instance.id for instance in self.instances], pa.string())), self.questions()
         # Not by the choices' numbers, so that neither their order nor what else is asked changes a draw.
-        ties = shuffling(asked[question], self.hashes(), purpose="ties of lexical readers", seed=seed)
+        ties = shuffling(question_hashes[question], self.hashes(), purpose="ties of lexical readers", seed=seed)
         order = np.lexsort((ties, scores, question))
-        filled = np.diff(self.offsets) > 0
-        found = np.full(len(self.instances), -1, np.int64)
-        found[filled] = order[self.offsets[1:][filled] - 1]
-        return found
+        has_choices = np.diff(self.offsets) > 0
+        best_choice = np.full(len(self.instances), -1, np.int64)
+        best_choice[has_choices] = order[self.offsets[1:][has_choices] - 1]
+        return best_choice
 
     def predictions(self, scores: Scores, *, seed: int, supporting: Sequence[str] | None = None) -> list[Prediction]:
-        """The best choices; confidence is the score's share of the question's, or 1/n where all n are 0.
+        """The best choices. Confidence is the choice's share of the question's total score, or 1/n if all n scores are 0.
 
-        ``scores`` are not negative; ``supporting``: for each choice the paragraph that speaks for it.
+        ``scores`` (choices) are not negative; ``supporting``: for each choice the paragraph that supports it.
         """
-        found = []
+        predictions_ = []
         for number, (instance, best) in enumerate(zip(self.instances, self.best(scores, seed=seed).tolist(), strict=True)):
             if best < 0:
-                found.append(Prediction(id=instance.id, answer=""))
+                predictions_.append(Prediction(id=instance.id, answer=""))
                 continue
-            mine = scores[self.offsets[number] : self.offsets[number + 1]]
-            total = float(mine.sum())
-            found.append(
+            question_scores = scores[self.offsets[number] : self.offsets[number + 1]]
+            total = float(question_scores.sum())
+            predictions_.append(
                 Prediction(
                     id=instance.id,
                     answer=self.texts[best],
                     candidate=self.ids[best],
-                    confidence=min(1.0, float(scores[best]) / total) if total else 1 / len(mine),
+                    confidence=min(1.0, float(scores[best]) / total) if total else 1 / len(question_scores),
                     supporting=(supporting[best],) if supporting is not None and supporting[best] else (),
                 )
             )
-        return found
+        return predictions_
+
+
+class RandomChoice(LexicalReader):
+    """All choices have the same score, so that the random tie-break decides."""
+
+    name = "random"
+    learns = False
+
+    def answers(self, instances: Sequence[Instance]) -> Sequence[Prediction]:
+        """A random choice for each question."""
+        choices = Choices.of(instances)
+        return choices.predictions(np.zeros(len(choices.texts)), seed=self.seed)

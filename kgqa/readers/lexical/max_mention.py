@@ -19,7 +19,7 @@ from kgqa.training.reader import Prediction
 
 
 class MaxMention(LexicalReader):
-    """Counts the mentions of a candidate where the set marks any, else how often its tokens stand in the paragraphs, in any case."""
+    """Counts marked mentions if the set marks any, else occurrences of the choice's tokens in the paragraphs, ignoring case."""
 
     name = "max-mention"
     learns = False
@@ -31,57 +31,59 @@ class MaxMention(LexicalReader):
 
 
 def mention_counts(choices: Choices) -> Scores:
-    """How often each choice is mentioned in its question's paragraphs; a name inside a longer one counts unless mentions are marked."""
-    marked = np.array([_is_marked(instance) for instance in choices.instances], np.bool_)
+    """Mentions of each choice in its question's paragraphs; a name inside a longer one counts, unless mentions are marked."""
+    has_mentions = np.array([_has_mentions(instance) for instance in choices.instances], np.bool_)
     scores = np.zeros(len(choices.texts))
-    for number in np.flatnonzero(marked).tolist():
+    for number in np.flatnonzero(has_mentions).tolist():
         paragraphs = choices.instances[number].paragraphs
         counts = Counter(mention.entity for paragraph in paragraphs for mention in paragraph.mentions or ())
         first, last = choices.offsets[number : number + 2].tolist()
-        scores[first:last] = [counts[id] if id is not None else 0 for id in choices.ids[first:last]]  # noqa: A001 - what it is called
-    if not marked.all():
-        scores += _in_texts(choices, marked)
+        scores[first:last] = [counts[candidate_id] if candidate_id is not None else 0 for candidate_id in choices.ids[first:last]]
+    if not has_mentions.all():
+        scores += _counts_in_texts(choices, has_mentions)
     return scores
 
 
-def _is_marked(instance: Instance) -> bool:
+def _has_mentions(instance: Instance) -> bool:
     return bool(instance.candidates) and any(paragraph.mentions is not None for paragraph in instance.paragraphs)
 
 
-def _in_texts(choices: Choices, marked: npt.NDArray[np.bool_]) -> Scores:
-    """The counts by tokens of all choices but those of questions that are ``marked``."""
-    paragraphs = [() if done else instance.paragraphs for instance, done in zip(choices.instances, marked.tolist(), strict=True)]
+def _counts_in_texts(choices: Choices, has_mentions: npt.NDArray[np.bool_]) -> Scores:
+    """Counts by tokens for all choices, except those of questions with marked mentions."""
+    paragraphs = [
+        () if is_counted else instance.paragraphs for instance, is_counted in zip(choices.instances, has_mentions.tolist(), strict=True)
+    ]
     texts = token_hashes(pa.array([paragraph.text for row in paragraphs for paragraph in row], pa.string()))
-    of_question = np.zeros(len(paragraphs) + 1, np.int64)
-    np.cumsum([len(row) for row in paragraphs], out=of_question[1:])
+    text_offsets = np.zeros(len(paragraphs) + 1, np.int64)
+    np.cumsum([len(row) for row in paragraphs], out=text_offsets[1:])
     labels = token_hashes(pa.array(choices.texts, pa.string()))
     # A choice without a token is never found; its first one is then that of another, or 0.
     padded = np.concatenate([labels[1], np.zeros(1, np.uint64)])
     order = np.lexsort((padded[labels[0][:-1]], choices.questions()))
-    return _occurrences(choices.offsets, order, padded[labels[0][:-1]][order], *labels, of_question, *texts)  # type: ignore[no-any-return]
+    return _occurrences(choices.offsets, order, padded[labels[0][:-1]][order], *labels, text_offsets, *texts)  # type: ignore[no-any-return]
 
 
 @kernel
 def _occurrences(  # type: ignore[no-untyped-def]
     choice_offsets, order, firsts, label_offsets, label, question_offsets, text_offsets, text
 ):
-    """For each choice at how many places of its question's texts its tokens stand; O(tokens × log choices).
+    """For each choice the number of occurrences of its tokens in its question's texts; O(tokens × log choices).
 
-    ``order`` are the choices by their first tokens, ``firsts``, which ascend within a question.
+    ``order`` are the choices sorted by their first tokens, ``firsts``, which ascend within a question.
     """
     out = np.zeros(len(order), np.float64)
     for question in range(len(choice_offsets) - 1):
         low, high = choice_offsets[question], choice_offsets[question + 1]
         for row in range(question_offsets[question], question_offsets[question + 1]):
             end = text_offsets[row + 1]
-            for at in range(text_offsets[row], end):
-                place = lower_bound(firsts, low, high, text[at])
-                while place < high and firsts[place] == text[at]:
-                    choice = order[place]
+            for start in range(text_offsets[row], end):
+                entry = lower_bound(firsts, low, high, text[start])
+                while entry < high and firsts[entry] == text[start]:
+                    choice = order[entry]
                     length = label_offsets[choice + 1] - label_offsets[choice]
-                    same = 0 < length <= end - at
+                    is_mention = 0 < length <= end - start
                     for k in range(1, length):
-                        same = same and label[label_offsets[choice] + k] == text[at + k]
-                    out[choice] += same
-                    place += 1
+                        is_mention = is_mention and label[label_offsets[choice] + k] == text[start + k]
+                    out[choice] += is_mention
+                    entry += 1
     return out

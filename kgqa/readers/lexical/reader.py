@@ -1,4 +1,4 @@
-"""What all readers here share: questions in batches, one Prediction each, and a folder that says whose it is."""
+"""The base class of lexical readers: questions in batches, one Prediction each, and a folder with the reader's name."""
 
 from __future__ import annotations
 
@@ -16,39 +16,39 @@ from kgqa.training.questions import Questions
 from kgqa.training.reader import Fitting, Prediction
 
 BATCH = 256
-"""Questions at a time; so many, and what is counted in them, are in memory."""
+"""Questions in memory at a time."""
 
 
 class LexicalReader:
-    """Answers by counts. Ties are broken by a draw for each question and answer, whatever the order of either."""
+    """Answers by counts. Ties are broken by a draw per question and answer, independent of the order of either."""
 
     name: ClassVar[str]
     learns: ClassVar[bool] = True
-    """Whether training questions are read at all."""
+    """Whether it reads the training questions."""
 
     def __init__(self, *, seed: int = SEED) -> None:
-        """Nothing is learned yet; ``seed`` draws among ties."""
+        """``seed`` breaks ties."""
         self.seed = seed
 
     def learn(self, instances: Sequence[Instance]) -> None:
-        """Count in some of the training questions."""
+        """Count in a batch of the training questions."""
 
-    def learned(self) -> None:
-        """All training questions were seen. Raises EmptyResult where they teach nothing."""
+    def finish_learning(self) -> None:
+        """Called after the last training question. Raises EmptyResult if there is nothing to learn."""
 
     def answers(self, instances: Sequence[Instance]) -> Sequence[Prediction]:
-        """A Prediction for each, in order."""
+        """A Prediction for each question, in order."""
         raise NotImplementedError
 
     def write(self, folder: Path) -> dict[str, Any]:
-        """Write tables, and return what is small and JSON-able."""
+        """Write tables; return the rest of the state, small and JSON-able."""
         return {}
 
     def read(self, folder: Path, state: dict[str, Any]) -> None:
-        """Take both back; InputError where they are not what :meth:`write` gave."""
+        """Restore both. Raises InputError if they are not from :meth:`write`."""
 
     def fit(self, train: Questions, dev: Questions | None, fitting: Fitting) -> None:
-        """Read ``train`` once; ``dev`` decides nothing, as nothing is to be stopped. The fitting's seed draws among ties."""
+        """Read ``train`` once. ``dev`` is not used, since there is no early stopping. The fitting's seed breaks ties."""
         self.seed = fitting.seed
         if not self.learns:
             return
@@ -56,11 +56,11 @@ class LexicalReader:
         for instances in batched(train, BATCH):
             self.learn(instances)
             fitting.progress.advance(len(instances))
-        self.learned()
+        self.finish_learning()
         fitting.progress.finish(f"{len(train):,} questions")
 
     def predict(self, questions: Questions, progress: Progress) -> Iterator[Prediction]:
-        """One Prediction for each question, in their order."""
+        """One Prediction per question, in their order."""
         progress.start("Predicting", len(questions), "questions")
         for instances in batched(questions, BATCH):
             yield from self.answers(instances)
@@ -68,11 +68,11 @@ class LexicalReader:
         progress.finish(f"{len(questions):,} questions")
 
     def save(self, folder: Path) -> None:
-        """Tables as Parquet, everything else in ``reader.json``, which is written last."""
+        """Write tables as Parquet, and everything else to ``reader.json``, last."""
         saved.write(folder, self.name, seed=self.seed, **self.write(folder))
 
     def load(self, folder: Path) -> None:
-        """As saved, with the seed of then. Raises InputError."""
+        """Load a saved reader with its seed. Raises InputError."""
         state = dict(saved.read(folder, self.name))
         if not isinstance(state.get("seed"), int):
             raise BrokenInput(f"{folder / saved.FILE}: it has no seed; train the reader again.")

@@ -1,6 +1,6 @@
-"""The choice with which the question is most like one paragraph: lexical retrieval that combines nothing across paragraphs.
+"""The choice that, together with the question, is most similar to a single paragraph: lexical retrieval without multi-hop reasoning.
 
-The score is that of :mod:`kgqa.readers.lexical.paragraph_scores`; frequencies are those among the different training paragraphs.
+The score is that of :mod:`kgqa.readers.lexical.paragraph_scores`, with document frequencies of the distinct training paragraphs.
 """
 
 from __future__ import annotations
@@ -14,16 +14,15 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from kgqa.arrays.hashes import text_hashes
-from kgqa.arrays.narrow import narrow
+from kgqa.arrays.int32 import narrow
 from kgqa.arrays.rows import Rows, find
 from kgqa.arrays.tokens import token_hashes
 from kgqa.errors import BrokenInput
 from kgqa.readers import saved
 from kgqa.readers.lexical.choices import Choices, Scores
-from kgqa.readers.lexical.counts import Counts
+from kgqa.readers.lexical.counts import Counts, read_table, write_table
 from kgqa.readers.lexical.paragraph_scores import best_paragraphs, inverse_frequency
 from kgqa.readers.lexical.reader import LexicalReader
-from kgqa.readers.lexical.tables import read_table, write_table
 from kgqa.records import Instance
 from kgqa.settings.defaults import SEED
 from kgqa.training.reader import Prediction
@@ -33,70 +32,70 @@ FILE = "documents_with.parquet"
 
 
 class TfIdf(LexicalReader):
-    """Memory: some 100 bytes for each different training paragraph while it learns; 16 bytes for each different token."""
+    """Memory: about 100 bytes per distinct training paragraph in training; 16 bytes per distinct token."""
 
     name = "tf-idf"
 
     def __init__(self, *, seed: int = SEED) -> None:
-        """No paragraph was seen."""
+        """Start without paragraphs."""
         super().__init__(seed=seed)
-        self._seen: set[int] = set()
+        self._paragraph_hashes: set[int] = set()
         self._counts = Counts("token")
         self.documents = 0
         self._tokens, self._frequency = np.zeros(0, np.uint64), np.zeros(0, np.int64)
 
     def learn(self, instances: Sequence[Instance]) -> None:
-        """In how many different paragraphs each token stands."""
+        """Count the distinct paragraphs that contain each token."""
         texts = list(dict.fromkeys(paragraph.text for instance in instances for paragraph in instance.paragraphs))
         column = pa.array(texts, pa.string())
         hashes = text_hashes(column)
-        new = np.array([code not in self._seen for code in hashes.tolist()], np.bool_)
-        self._seen.update(hashes.tolist())
-        bounds, tokens = token_hashes(column.filter(pa.array(new, pa.bool_())))
+        is_new = np.array([code not in self._paragraph_hashes for code in hashes.tolist()], np.bool_)
+        self._paragraph_hashes.update(hashes.tolist())
+        bounds, tokens = token_hashes(column.filter(pa.array(is_new, pa.bool_())))
         row = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
         order = np.lexsort((tokens, row))
         tokens, row = tokens[order], row[order]
-        once = np.concatenate([[True], (tokens[1:] != tokens[:-1]) | (row[1:] != row[:-1])])[: len(tokens)]
-        self._counts.add(tokens[once])
+        is_first = np.concatenate([[True], (tokens[1:] != tokens[:-1]) | (row[1:] != row[:-1])])[: len(tokens)]
+        self._counts.add(tokens[is_first])
 
-    def learned(self) -> None:
-        """Forget the paragraphs; only frequencies are needed."""
+    def finish_learning(self) -> None:
+        """Drop the paragraphs' hashes; prediction needs only frequencies."""
         table = self._counts.table()
-        self.documents = len(self._seen)
+        self.documents = len(self._paragraph_hashes)
         self._take(table)
-        self._seen, self._counts = set(), Counts("token")
+        self._paragraph_hashes, self._counts = set(), Counts("token")
 
     def _take(self, table: pa.Table) -> None:
         self._tokens, self._frequency = table["token"].to_numpy(), table["count"].to_numpy()
 
     def answers(self, instances: Sequence[Instance]) -> Sequence[Prediction]:
-        """The choice with the best score, and the paragraph that gives it."""
+        """The choice with the best score, and the paragraph with that score."""
         choices = Choices.of(instances)
         scores, paragraph = self.choice_scores(choices)
-        ids = [each.id for instance in instances for each in instance.paragraphs]
+        ids = [paragraph.id for instance in instances for paragraph in instance.paragraphs]
         return choices.predictions(scores, seed=self.seed, supporting=[ids[place] if place >= 0 else "" for place in paragraph.tolist()])
 
     def choice_scores(self, choices: Choices) -> tuple[Scores, npt.NDArray[np.int64]]:
-        """For each choice its score in the best paragraph, and the place of that one among all of the questions' paragraphs; -1: none."""
+        """For each choice its score in the best paragraph, and that paragraph's index among all paragraphs of the questions; -1 if none."""
         texts = [paragraph.text for instance in choices.instances for paragraph in instance.paragraphs]
-        shown = np.zeros(len(choices.instances) + 1, np.int64)
-        np.cumsum([len(instance.paragraphs) for instance in choices.instances], out=shown[1:])
+        paragraph_offsets = np.zeros(len(choices.instances) + 1, np.int64)
+        np.cumsum([len(instance.paragraphs) for instance in choices.instances], out=paragraph_offsets[1:])
         columns = (texts, choices.texts, [instance.question for instance in choices.instances])
-        documents, labels, asked = (token_hashes(pa.array(column, pa.string())) for column in columns)
-        vocabulary = np.unique(np.concatenate([labels[1], asked[1]]))
+        documents, labels, question_tokens = (token_hashes(pa.array(column, pa.string())) for column in columns)
+        vocabulary = np.unique(np.concatenate([labels[1], question_tokens[1]]))
         rows = []
-        for bounds, tokens in (documents, labels, asked):
-            at = narrow(find(vocabulary, tokens), "words of questions", "predict in parts")
-            rows.append(Rows(offsets=bounds, targets=at).keep(at >= 0))
+        for bounds, tokens in (documents, labels, question_tokens):
+            term_numbers = narrow(find(vocabulary, tokens), "words of questions", "predict in parts")
+            rows.append(Rows(offsets=bounds, targets=term_numbers).keep(term_numbers >= 0))
         return best_paragraphs(
             Rows(offsets=choices.offsets, targets=np.arange(len(choices.texts), dtype=np.int32)),
-            Rows(offsets=shown, targets=np.arange(len(texts), dtype=np.int32)),
-            asked=rows[2], texts=rows[0], labels=rows[1], idf=self._idf(vocabulary),
+            Rows(offsets=paragraph_offsets, targets=np.arange(len(texts), dtype=np.int32)),
+            question_tokens=rows[2], texts=rows[0], labels=rows[1], idf=self._idf(vocabulary),
         )  # fmt: skip
 
     def _idf(self, tokens: npt.NDArray[np.uint64]) -> Scores:
-        at = find(self._tokens, tokens)
-        frequency = np.where(at >= 0, self._frequency[at] if len(self._frequency) else 0, 0)
+        positions = find(self._tokens, tokens)
+        frequency = np.where(positions >= 0, self._frequency[positions] if len(self._frequency) else 0, 0)
         # Of a token in every paragraph it is just below 1, of which N = 0 is the limit.
         return inverse_frequency(frequency, max(self.documents, 1))
 

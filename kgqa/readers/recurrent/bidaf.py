@@ -1,4 +1,4 @@
-"""BiDAF: attention flows both ways between text and question, then LSTMs model what was seen (Seo et al. 2017)."""
+"""BiDAF: attention in both directions between text and question, then LSTMs over the result (Seo et al. 2017)."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from torch import nn
 from torch.nn import functional
 
 from kgqa.readers.recurrent.attention import AttentionFlow
-from kgqa.readers.recurrent.layers import LEAST, Bidirectional, Words, placed, valid
-from kgqa.readers.recurrent.spans import Batch, Spans, answer_tokens, independent
+from kgqa.readers.recurrent.layers import Bidirectional, WordEmbedder, token_mask, vectors_at
+from kgqa.readers.recurrent.spans import Batch, Spans, answer_tokens, with_independent_ends
+from kgqa.readers.transformer.segments import LEAST
 
 
 class Bidaf(nn.Module):
-    """The network; its words come out as wide as its first LSTM's states."""
+    """The network; its word vectors are as wide as the states of its first LSTM."""
 
-    def __init__(self, words: Words, *, hidden: int, dropout: float) -> None:
-        """``words`` gives 2 · ``hidden`` numbers."""
+    def __init__(self, words: WordEmbedder, *, hidden: int, dropout: float) -> None:
+        """``words`` has 2 · ``hidden`` outputs."""
         super().__init__()
         size = 2 * hidden
         self.dropout = dropout
@@ -28,21 +29,21 @@ class Bidaf(nn.Module):
         self.end_seen, self.end_modelled = nn.Linear(4 * size, 1), nn.Linear(size, 1)
 
     def forward(self, batch: Batch) -> Spans:
-        """The scores of spans."""
+        """Logits of spans; ``batch`` as in :func:`~kgqa.readers.recurrent.collation.collate`."""
         words = self.words(batch["words"], batch["letters"])
         lengths, questions = batch["lengths"], batch["question_lengths"]
-        text = self.contextual(placed(words, batch["context"]), lengths)
-        question = self.contextual(placed(words, batch["question"]), questions)
-        seen = self.flow(self._drop(text), self._drop(question), valid(lengths, len(text)), valid(questions, len(question)))
-        modelled = seen
+        text = self.contextual(vectors_at(words, batch["context"]), lengths)
+        question = self.contextual(vectors_at(words, batch["question"]), questions)
+        attended = self.flow(self._drop(text), self._drop(question), token_mask(lengths, len(text)), token_mask(questions, len(question)))
+        states = attended
         for layer in self.modelling:
-            modelled = layer(self._drop(modelled), lengths)
-        ending = self.ending(self._drop(modelled), lengths)
-        possible = answer_tokens(batch)
-        starts = self.start_seen(seen) + self.start_modelled(self._drop(modelled))
-        ends = self.end_seen(seen) + self.end_modelled(self._drop(ending))
-        starts, ends = (logits[..., 0].T.float().masked_fill(~possible, LEAST) for logits in (starts, ends))
-        return independent(starts, ends)
+            states = layer(self._drop(states), lengths)
+        end_states = self.ending(self._drop(states), lengths)
+        can_answer = answer_tokens(batch)
+        starts = self.start_seen(attended) + self.start_modelled(self._drop(states))
+        ends = self.end_seen(attended) + self.end_modelled(self._drop(end_states))
+        starts, ends = (logits[..., 0].T.float().masked_fill(~can_answer, LEAST) for logits in (starts, ends))
+        return with_independent_ends(starts, ends)
 
     def _drop(self, vectors: torch.Tensor) -> torch.Tensor:
         return functional.dropout(vectors, self.dropout, self.training)

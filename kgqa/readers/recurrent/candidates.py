@@ -1,4 +1,4 @@
-"""Where a superdocument mentions names: by the words of the name, and where the set marks a candidate."""
+"""Mentions of candidates in a superdocument: by the words of their names, and as the set marks them."""
 
 from __future__ import annotations
 
@@ -11,36 +11,36 @@ from kgqa.readers.recurrent.superdocument import MARK, Superdocument
 from kgqa.records import Instance
 
 Span = tuple[int, int, int]
-"""Number of the name, first and last token."""
+"""Number of the name, first and last token (inclusive)."""
 
 
-def named(folds: npt.NDArray[np.int64], names: Sequence[npt.NDArray[np.int64]]) -> list[Span]:
-    """All places of each name in a text, both as folds of their tokens; a name without tokens is nowhere. Sorted."""
-    found: list[Span] = []
+def name_spans(hashes: npt.NDArray[np.int64], names: Sequence[npt.NDArray[np.int64]]) -> list[Span]:
+    """All occurrences of each name in a text, both as lower-case hashes of their tokens; an empty name has none. Sorted."""
+    spans: list[Span] = []
     by_first: dict[int, list[int]] = {}
     for number, name in enumerate(names):
         if len(name):
             by_first.setdefault(int(name[0]), []).append(number)
-    places = np.flatnonzero(np.isin(folds, np.fromiter(by_first, np.int64, len(by_first))))
-    for place, first in zip(places.tolist(), folds[places].tolist(), strict=True):
+    places = np.flatnonzero(np.isin(hashes, np.fromiter(by_first, np.int64, len(by_first))))
+    for position, first in zip(places.tolist(), hashes[places].tolist(), strict=True):
         for number in by_first[first]:
-            last = place + len(names[number])
-            if len(names[number]) == 1 or np.array_equal(folds[place:last], names[number]):
-                found.append((number, place, last - 1))
-    return sorted(found)
+            last = position + len(names[number])
+            if len(names[number]) == 1 or np.array_equal(hashes[position:last], names[number]):
+                spans.append((number, position, last - 1))
+    return sorted(spans)
 
 
-def linked(document: Superdocument, instance: Instance) -> Iterator[Span]:
-    """Where the set itself marks a candidate."""
+def linked_spans(document: Superdocument, instance: Instance) -> Iterator[Span]:
+    """Mentions of candidates that the set itself marks."""
     by_id = {candidate.id: number for number, candidate in enumerate(instance.candidates or ())}
     for number in document.order:
-        marked = [each for each in instance.paragraphs[number].mentions or () if each.entity in by_id]
-        if not marked:
+        linked_mentions = [mention for mention in instance.paragraphs[number].mentions or () if mention.entity in by_id]
+        if not linked_mentions:
             continue
-        tokens = np.flatnonzero(document.place == number)
-        firsts = np.searchsorted(document.ends[tokens], [each.start for each in marked], side="right").tolist()
-        lasts = (np.searchsorted(document.starts[tokens], [each.end for each in marked]) - 1).tolist()
-        for mention, first, last in zip(marked, firsts, lasts, strict=True):
+        tokens = np.flatnonzero(document.paragraphs == number)
+        firsts = np.searchsorted(document.ends[tokens], [linked_mention.start for linked_mention in linked_mentions], side="right").tolist()
+        lasts = (np.searchsorted(document.starts[tokens], [linked_mention.end for linked_mention in linked_mentions]) - 1).tolist()
+        for mention, first, last in zip(linked_mentions, firsts, lasts, strict=True):
             # What is cut off at the end is not there; a mention across a sentence's end would take in its mark.
             if (
                 first <= last < len(tokens)
@@ -50,29 +50,29 @@ def linked(document: Superdocument, instance: Instance) -> Iterator[Span]:
                 yield by_id[mention.entity], int(tokens[first]), int(tokens[last])
 
 
-def outermost(spans: Iterable[Span]) -> list[Span]:
-    """Without those inside a longer one: Africa is not mentioned by South Africa. Sorted."""
+def outermost_spans(spans: Iterable[Span]) -> list[Span]:
+    """The spans without those inside a longer one: South Africa does not mention Africa. Sorted."""
     ordered = sorted(set(spans), key=lambda span: (span[1], -span[2]))
-    kept: list[Span] = []
-    reach, begin = -1, -1
+    outer_spans: list[Span] = []
+    outer_last, outer_first = -1, -1
     for span in ordered:
         _, first, last = span
-        if last <= reach and (first, last) != (begin, reach):
+        if last <= outer_last and (first, last) != (outer_first, outer_last):
             continue
-        if last > reach:
-            reach, begin = last, first
-        kept.append(span)
-    return sorted(kept)
+        if last > outer_last:
+            outer_last, outer_first = last, first
+        outer_spans.append(span)
+    return sorted(outer_spans)
 
 
 def mentions(document: Superdocument, instance: Instance, names: Sequence[npt.NDArray[np.int64]], *, marked: bool) -> list[Span]:
-    """Every mention of a candidate: of its name, and if ``marked`` where the set marks one; sorted by candidate and place."""
-    places = [span for span in named(document.folds, names) if span_is_text(document, span)]
-    return outermost([*places, *linked(document, instance)] if marked else places)
+    """All mentions of candidates: by name, and if ``marked`` as the set marks them; sorted by candidate and position."""
+    places = [span for span in name_spans(document.lowercase_hashes, names) if span_is_text(document, span)]
+    return outermost_spans([*places, *linked_spans(document, instance)] if marked else places)
 
 
 def span_is_text(document: Superdocument, span: Span) -> bool:
-    """Whether all tokens of a span are of one paragraph's text."""
+    """Whether all tokens of a span belong to the text of one paragraph."""
     _, first, last = span
-    inside = document.place[first : last + 1]
-    return bool(inside[0] >= 0 and (inside == inside[0]).all() and (document.folds[first : last + 1] != MARK).all())
+    paragraphs = document.paragraphs[first : last + 1]
+    return bool(paragraphs[0] >= 0 and (paragraphs == paragraphs[0]).all() and (document.lowercase_hashes[first : last + 1] != MARK).all())

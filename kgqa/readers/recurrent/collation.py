@@ -1,4 +1,4 @@
-"""Rows → tensors; a word that is in a batch often is in it once, with a number for each of its places."""
+"""Encoded rows → tensors; each distinct word of a batch occurs once, and texts refer to it by number."""
 
 from __future__ import annotations
 
@@ -9,30 +9,34 @@ import numpy.typing as npt
 import pyarrow as pa
 import torch
 
+from kgqa.readers.recurrent.encoding import LISTS
 from kgqa.readers.recurrent.superdocument import ABSENT
 from kgqa.readers.recurrent.vocabulary import UNKNOWN, Vocabulary
+from kgqa.readers.transformer.examples import ragged_values
 
 Ragged = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
-"""All values behind each other, and how many each row has."""
+"""The concatenated values, and the length of each row."""
 
 
 def collate(examples: pa.Table, vocabulary: Vocabulary) -> Mapping[str, torch.Tensor]:
-    """The batch that networks read; B rows, T and Q tokens of text and question at most, U different words.
+    """The batch of a network: B rows, at most T text tokens and Q question tokens, U distinct words. All int64, except ``shared``.
 
-    ``words`` (U) and ``letters`` (U × letters) are numbers in the vocabulary; ``context`` (B × T) and ``question`` (B × Q) numbers of
-    rows of ``words``, of which the first is padding, as are ``lengths`` and ``question_lengths`` (B). ``place``, ``shared`` (B × T) as
-    encoded. Mentions, spans and marks of all rows stand behind each other, with ``*_row`` saying whose they are. All int64 but ``shared``.
+    - ``words`` (U), ``letters`` (U × LETTERS): numbers in the vocabulary; row 0 is padding.
+    - ``context`` (B × T), ``question`` (B × Q): row numbers of ``words``; ``lengths``, ``question_lengths`` (B).
+    - ``token_paragraph``, ``shared`` (B × T): as encoded (``encoding.LISTS``); ``shared`` is float32.
+    - ``candidates``, ``gold``, ``sufficiency`` (B): as encoded.
+    - ``mention_*``, ``span_*``, ``paragraph_*``, ``sentence_*``: those of all rows, concatenated; ``*_row`` is the row of each.
     """
-    columns = {name: _ragged(examples, name) for name in _lists(examples)}
+    columns = {name: ragged_values(examples, name) for name in LISTS}
     words, letters, numbers = _words(examples, columns, vocabulary)
-    context, question = (_renumbered(columns[name], numbers) for name in ("context", "question"))
+    context, question = (_renumber(columns[name], numbers) for name in ("context", "question"))
     batch = {
         "words": words,
         "letters": letters,
-        "context": _padded(*context, filler=0),
-        "question": _padded(*question, filler=0),
-        "place": _padded(*columns["place"], filler=ABSENT),
-        "shared": _padded(*columns["shared"], filler=0).astype(np.float32),
+        "context": _pad(*context, filler=0),
+        "question": _pad(*question, filler=0),
+        "token_paragraph": _pad(*columns["token_paragraph"], filler=ABSENT),
+        "shared": _pad(*columns["shared"], filler=0).astype(np.float32),
         "lengths": context[1],
         "question_lengths": question[1],
     }
@@ -52,51 +56,41 @@ _GROUPS = {
 }
 
 
-def _lists(examples: pa.Table) -> list[str]:
-    return [field.name for field in examples.schema if pa.types.is_list(field.type) and pa.types.is_integer(field.type.value_type)]
-
-
-def _ragged(examples: pa.Table, name: str) -> Ragged:
-    column = examples.column(name).combine_chunks()
-    column = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
-    offsets = column.offsets.to_numpy()
-    return column.flatten().to_numpy().astype(np.int64), np.diff(offsets).astype(np.int64)
-
-
 def _words(
     examples: pa.Table, columns: Mapping[str, Ragged], vocabulary: Vocabulary
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], list[npt.NDArray[np.int64]]]:
-    """The different words of a batch, their letters, and for each row: word → place among them; padding is the first."""
-    unknown = examples.column("unknown").to_pylist()
+    """The distinct words of a batch, their letters, and for each row: word → its index among them; padding is the first."""
+    unknown_forms = examples.column("unknown").to_pylist()
     numbers: dict[str, int] = {}
-    for forms in unknown:
+    for forms in unknown_forms:
         for form in forms:
             numbers.setdefault(form, len(vocabulary) + len(numbers))
-    used = np.zeros(len(vocabulary) + len(numbers), np.bool_)
-    used[0] = True
-    used[len(vocabulary) :] = True
+    is_used = np.zeros(len(vocabulary) + len(numbers), np.bool_)
+    is_used[0] = True
+    is_used[len(vocabulary) :] = True
     for name in ("context", "question"):
         values = columns[name][0]
-        used[values[values < len(vocabulary)]] = True
-    places = np.cumsum(used) - 1
-    found = np.flatnonzero(used)
-    known = found[found < len(vocabulary)]
-    letters = np.concatenate([vocabulary.spellings[known], vocabulary.spelt(list(numbers))])
-    words = np.where(found < len(vocabulary), found, UNKNOWN)
+        is_used[values[values < len(vocabulary)]] = True
+    places = np.cumsum(is_used) - 1
+    used_numbers = np.flatnonzero(is_used)
+    known_numbers = used_numbers[used_numbers < len(vocabulary)]
+    letters = np.concatenate([vocabulary.spellings[known_numbers], vocabulary.spell(list(numbers))])
+    words = np.where(used_numbers < len(vocabulary), used_numbers, UNKNOWN)
     rows = [
-        np.concatenate([places[: len(vocabulary)], places[[numbers[form] for form in forms]]]) if forms else places for forms in unknown
+        np.concatenate([places[: len(vocabulary)], places[[numbers[form] for form in forms]]]) if forms else places
+        for forms in unknown_forms
     ]
     return words, letters, rows
 
 
-def _renumbered(column: Ragged, numbers: list[npt.NDArray[np.int64]]) -> Ragged:
+def _renumber(column: Ragged, numbers: list[npt.NDArray[np.int64]]) -> Ragged:
     values, counts = column
     parts = np.split(values, np.cumsum(counts)[:-1])
     return np.concatenate([row[part] for row, part in zip(numbers, parts, strict=True)]), counts
 
 
-def _padded(values: npt.NDArray[np.int64], counts: npt.NDArray[np.int64], *, filler: int) -> npt.NDArray[np.int64]:
-    """A row for each count, as long as the largest one."""
+def _pad(values: npt.NDArray[np.int64], counts: npt.NDArray[np.int64], *, filler: int) -> npt.NDArray[np.int64]:
+    """One row per count, padded to the longest."""
     padded = np.full((len(counts), int(counts.max())), filler, np.int64)
     padded[np.arange(padded.shape[1]) < counts[:, None]] = values
     return padded

@@ -1,7 +1,7 @@
-"""Text → forms: words, single signs and placeholders as they are written, and where they stand.
+"""Tokenisation into forms: words, single signs and placeholders as written, with their positions.
 
-A run of letters and digits is a form, as is every other visible character; a placeholder such as ``___MASK12___`` is one, and so is every
-ideograph and kana.
+A run of letters and digits is a form, and so is every other visible character. A placeholder such as ``___MASK12___`` is one form, as is
+every ideograph and kana.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Forms:
 
     forms: list[str]
     starts: npt.NDArray[np.int32]
-    """In characters; so are ``ends``, which are exclusive."""
+    """Characters of the text; so are ``ends``, which are exclusive."""
     ends: npt.NDArray[np.int32]
 
 
@@ -41,7 +41,7 @@ def split(text: str) -> Forms:
 
 
 def question_forms(text: str) -> list[str]:
-    """The forms of a question; a relation's name, as WikiHop's questions begin with, comes whole before its words.
+    """The forms of a question; the name of a relation, as in WikiHop's queries, comes as a whole before its words.
 
     >>> question_forms("country_of_origin Niger")
     ['country_of_origin', 'country', 'of', 'origin', 'Niger']

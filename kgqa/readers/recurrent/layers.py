@@ -1,6 +1,6 @@
-"""Words to vectors, and recurrent layers over padded batches.
+"""Word embeddings, and recurrent layers over padded batches.
 
-Vectors of texts are tokens × batch × numbers (T × B × n), as the recurrent layers want them; masks and logits are batch × tokens.
+Vectors of texts are tokens × batch × width (T × B × n), as the recurrent layers need them; masks and logits are batch × tokens.
 """
 
 from __future__ import annotations
@@ -13,30 +13,29 @@ from torch.nn import functional
 
 from kgqa.readers.recurrent.vocabulary import PADDING, RESERVED, UNKNOWN
 
-LEAST = -1e30
-"""Stands for the logarithm of zero, with which gradients would not be numbers."""
 LETTER_SIZE = 8
-"""Numbers of a letter's vector, and the width of its filters (Seo et al. 2017, section 3)."""
+"""Width of a character's vector; ``LETTER_WIDTH``: characters per filter (Seo et al. 2017, section 3)."""
 LETTER_WIDTH = 5
 HIGHWAYS = 2
 AT_ONCE = 4096
-"""Words whose vectors are computed at once."""
+"""Words per forward pass when the whole vocabulary is embedded."""
 
 
-def valid(lengths: torch.Tensor, longest: int) -> torch.Tensor:
-    """Which tokens are not padding: bool (B × longest)."""
+def token_mask(lengths: torch.Tensor, longest: int) -> torch.Tensor:
+    """True for tokens, False for padding: bool (B × longest)."""
     return torch.arange(longest, device=lengths.device) < lengths[:, None]
 
 
 class Bidirectional(nn.Module):
-    """An LSTM or GRU in each direction, the second from each text's own last token, so that padding has no effect.
+    """An LSTM or GRU per direction; the backward one starts at each text's own last token, so that padding has no effect.
 
-    Two of one direction over padded texts, not one over packed ones: on the CPU only that way has a fused kernel for LSTMs, which takes a
-    seventh of the time in training and a third in prediction. GRUs have none, and take 2.6 and 1.8 times as long as such LSTMs.
+    These are two unidirectional layers over padded texts, not a bidirectional one over packed texts. Only so does the CPU use a fused
+    kernel for LSTMs, which takes a seventh of the time in training and a third in prediction. GRUs have no such kernel, and take 2.6 and
+    1.8 times as long as these LSTMs.
     """
 
     def __init__(self, size: int, hidden: int, cell: type[nn.LSTM] | type[nn.GRU] = nn.LSTM) -> None:
-        """From ``size`` numbers to 2 · ``hidden``."""
+        """Maps width ``size`` to 2 · ``hidden``."""
         super().__init__()
         self.onward = cell(size, hidden)
         self.backward_ = cell(size, hidden)
@@ -52,7 +51,7 @@ class Bidirectional(nn.Module):
                 nn.init.orthogonal_(parameter)
 
     def forward(self, vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        """(T × B × size) → (T × B × 2 · hidden); what stands beyond a text's length means nothing."""
+        """(T × B × size) → (T × B × 2 · hidden); the vectors of padding are arbitrary."""
         if vectors.is_cuda:
             # torch's autocast has cuDNN compute in half precision whatever was asked for, in which the gradients of long texts vanish.
             with torch.autocast(vectors.device.type, enabled=False):
@@ -60,41 +59,41 @@ class Bidirectional(nn.Module):
         return self._both(vectors, lengths)
 
     def _both(self, vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        rows = mirrored(lengths, len(vectors))
-        onward, _ = self.onward(vectors)
-        backward, _ = self.backward_(_taken(vectors, rows))
-        return torch.cat([onward, _taken(backward, rows)], dim=2)
+        rows = reversed_rows(lengths, len(vectors))
+        forward_states, _ = self.onward(vectors)
+        backward_states, _ = self.backward_(_select_rows(vectors, rows))
+        return torch.cat([forward_states, _select_rows(backward_states, rows)], dim=2)
 
 
-def mirrored(lengths: torch.Tensor, longest: int) -> torch.Tensor:
-    """For each token of a padded batch the row that takes its place when texts are reversed, padding staying: (longest · B)."""
+def reversed_rows(lengths: torch.Tensor, longest: int) -> torch.Tensor:
+    """Row numbers (longest · B) that reverse each text of a padded batch and leave the padding in place."""
     places = torch.arange(longest, device=lengths.device)[:, None]
-    turned = torch.where(places < lengths, lengths - 1 - places, places)
-    return (turned * len(lengths) + torch.arange(len(lengths), device=lengths.device)).flatten()
+    reversed_places = torch.where(places < lengths, lengths - 1 - places, places)
+    return (reversed_places * len(lengths) + torch.arange(len(lengths), device=lengths.device)).flatten()
 
 
-def _taken(vectors: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+def _select_rows(vectors: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
     return vectors.flatten(0, 1).index_select(0, rows).view(vectors.shape)
 
 
 class Highway(nn.Module):
-    """Each number is what it was or something new, as a gate decides (Srivastava et al. 2015)."""
+    """A gate per number decides between the input and its transformation (Srivastava et al. 2015)."""
 
     def __init__(self, size: int, layers: int = HIGHWAYS) -> None:
-        """From ``size`` numbers to as many."""
+        """Keeps the width ``size``."""
         super().__init__()
         self.layers = nn.ModuleList(nn.Linear(size, 2 * size) for _ in range(layers))
 
     def forward(self, vectors: torch.Tensor) -> torch.Tensor:
-        """Of any shape whose last dimension is ``size``."""
+        """(… × size) → (… × size)."""
         for layer in self.layers:
             new, gate = layer(vectors).chunk(2, dim=-1)
             vectors = vectors + torch.sigmoid(gate) * (torch.relu(new) - vectors)
         return vectors
 
 
-class Letters(nn.Module):
-    """A vector for each word from its letters: filters over them, of each the largest value (Kim 2014)."""
+class CharacterCnn(nn.Module):
+    """A vector per word from its characters: convolution filters with max pooling (Kim 2014)."""
 
     def __init__(self, count: int, filters: int) -> None:
         """``count`` characters, ``filters`` convolution filters."""
@@ -107,8 +106,11 @@ class Letters(nn.Module):
         return functional.relu(self.filters(self.vectors(letters).transpose(1, 2)).amax(dim=2))
 
 
-class Words(nn.Module):
-    """A vector for each different word of a batch; nothing here depends on where a word stands, so that each is computed once."""
+class WordEmbedder(nn.Module):
+    """A vector per distinct word of a batch, from its embedding and its characters; independent of the word's context.
+
+    In prediction the vectors of the whole vocabulary are computed once, and kept until the network is trained or loads other weights.
+    """
 
     def __init__(
         self,
@@ -121,9 +123,9 @@ class Words(nn.Module):
         dropout: float,
         pretrained: torch.Tensor | None = None,
     ) -> None:
-        """``spellings``: the letters of all words (words × letters).
+        """``spellings``: numbers of the characters of all words (words × LETTERS).
 
-        A word has ``size`` numbers, or those of a ``pretrained`` table, which stays as it is; ``to`` numbers come out.
+        An embedding has ``size`` numbers, or those of a ``pretrained`` table (words × n), which stays fixed. The output has ``to`` numbers.
         """
         super().__init__()
         self.dropout = dropout
@@ -136,38 +138,45 @@ class Words(nn.Module):
             self.table.weight.copy_(pretrained)
             self.marks = nn.Parameter(torch.randn(len(RESERVED), pretrained.shape[1]) * pretrained.std())
         self.narrow = nn.Linear(self.table.embedding_dim, size) if pretrained is not None else nn.Identity()
-        self.letters = Letters(letters, filters) if filters else None
+        self.letters = CharacterCnn(letters, filters) if filters else None
         self.highway = Highway(size + filters)
         self.out = nn.Linear(size + filters, to)
         self._spellings = spellings
-        self._key: tuple[object, ...] = ()
-        self._vectors = torch.empty(0)
+        self._vectors: torch.Tensor | None = None
         self._lock = Lock()
+        self.register_load_state_dict_post_hook(self._forget)  # type: ignore[no-untyped-call]
 
     def forward(self, words: torch.Tensor, letters: torch.Tensor) -> torch.Tensor:
         """(U), (U × letters) → (U × to)."""
         if torch.is_grad_enabled() or self.training:
-            # Fused optimisers change weights without a new version of them.
-            self._key = ()
-            return self._computed(words, letters)
-        return self._kept(words, letters)
+            self._forget()
+            return self._embed(words, letters)
+        vectors = self._vocabulary_vectors(words.device)[words]
+        # Words outside the vocabulary share a number, and differ by their characters.
+        unknown_rows = torch.nonzero(words == UNKNOWN)[:, 0]
+        if len(unknown_rows):
+            vectors[unknown_rows] = self._embed(words[unknown_rows], letters[unknown_rows])
+        return vectors
 
-    def _kept(self, words: torch.Tensor, letters: torch.Tensor) -> torch.Tensor:
-        """The same in prediction: the whole vocabulary's are computed at once, and stay until a weight is loaded or learns."""
+    def train(self, mode: bool = True) -> WordEmbedder:
+        """Set the mode. After training the vocabulary's vectors are computed anew; between predictions they stay."""
+        if mode or self.training:
+            self._forget()
+        return super().train(mode)
+
+    def _forget(self, *_: object) -> None:
+        """Drop the vocabulary's vectors, because the weights change."""
+        self._vectors = None
+
+    def _vocabulary_vectors(self, device: torch.device) -> torch.Tensor:
+        """The vectors of the whole vocabulary (words × to), computed by the first thread that predicts."""
         with self._lock:
-            key = (torch.is_autocast_enabled(words.device.type), *((weight.data_ptr(), weight._version) for weight in self.parameters()))
-            if self._key != key:
-                everything = torch.split(torch.arange(len(self._spellings)), AT_ONCE)
-                parts = [self._computed(part.to(words.device), self._spellings[part].to(words.device)) for part in everything]
-                self._key, self._vectors = key, torch.cat(parts)
-        found = self._vectors[words]
-        # Words that are not in the vocabulary share a number, and differ by their letters.
-        new = torch.nonzero(words == UNKNOWN)[:, 0]
-        if len(new):
-            found[new] = self._computed(words[new], letters[new])
-        return found
+            if self._vectors is None or self._vectors.device != device:
+                parts = torch.split(torch.arange(len(self._spellings)), AT_ONCE)
+                self._vectors = torch.cat([self._embed(part.to(device), self._spellings[part].to(device)) for part in parts])
+            return self._vectors
 
-    def _computed(self, words: torch.Tensor, letters: torch.Tensor) -> torch.Tensor:
+    def _embed(self, words: torch.Tensor, letters: torch.Tensor) -> torch.Tensor:
         vectors = self.table(words)
         if self.pretrained:
             # Marks have vectors that are learned; that of the unknown word is also that of words that the table lacks.
@@ -178,10 +187,10 @@ class Words(nn.Module):
         if self.letters is not None:
             vectors = torch.cat([vectors, self.letters(letters)], dim=1)
         vectors = functional.dropout(vectors, self.dropout, self.training)
-        found: torch.Tensor = self.out(self.highway(vectors))
-        return found
+        outputs: torch.Tensor = self.out(self.highway(vectors))
+        return outputs
 
 
-def placed(vectors: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+def vectors_at(vectors: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
     """The vectors (U × n) of the words at ``places`` (B × T): (T × B × n)."""
     return vectors.index_select(0, places.T.flatten()).view(places.shape[1], len(places), -1)

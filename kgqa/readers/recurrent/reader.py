@@ -1,4 +1,4 @@
-"""The recurrent readers as readers: words counted, then fitted; saved with the words that they know."""
+"""The recurrent readers: count the vocabulary, fit, save the network with its vocabulary."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 
 from kgqa.errors import EmptyResult
 from kgqa.readers.neural import NeuralReader
-from kgqa.readers.recurrent.embeddings import pretrained
+from kgqa.readers.recurrent.embeddings import word_vectors
 from kgqa.readers.recurrent.task import RecurrentTask
 from kgqa.readers.recurrent.vocabulary import Vocabulary, count_vocabulary, load_vocabulary
 from kgqa.settings.recurrent import RecurrentSettings
@@ -33,33 +33,33 @@ class RecurrentReader(NeuralReader):
         self._vector_size: int | None = None
 
     def fit(self, train: Questions, dev: Questions | None, fitting: Fitting) -> None:
-        """Learn; the seed also decides in which order paragraphs are read, then and later."""
+        """Train; the seed also determines the order of paragraphs, in training and prediction."""
         self._seed = fitting.seed
         super().fit(train, dev, fitting)
 
     def new_task(self, train: Questions) -> Task:
-        """With the words of the training questions."""
+        """The task with the vocabulary of the training questions."""
         self._vocabulary = count_vocabulary(train, most=self.settings.words)
-        vectors = None if self.settings.embeddings is None else pretrained(self.settings.embeddings, self._vocabulary)
+        vectors = None if self.settings.embeddings is None else word_vectors(self.settings.embeddings, self._vocabulary)
         if vectors is not None and not bool(vectors.any()):
             raise EmptyResult(f"{self.settings.embeddings}: it has a vector for no word of the training questions; give another.")
         self._vector_size = None if vectors is None else vectors.shape[1]
-        return self._made(vectors)
+        return self._make_task(vectors)
 
     def saved_task(self, folder: Path, state: Mapping[str, Any]) -> Task:
-        """With the words that were saved."""
+        """The task with the saved vocabulary."""
         self._vocabulary, self._seed, self._vector_size = load_vocabulary(folder), state["seed"], state["vector_size"]
-        return self._made(None if self._vector_size is None else torch.zeros(len(self._vocabulary), self._vector_size))
+        return self._make_task(None if self._vector_size is None else torch.zeros(len(self._vocabulary), self._vector_size))
 
-    def _made(self, vectors: torch.Tensor | None) -> Task:
+    def _make_task(self, vectors: torch.Tensor | None) -> Task:
         assert self._vocabulary is not None
         return RecurrentTask(self.name, self.settings, self._vocabulary, seed=self._seed, pretrained=vectors)
 
     def state(self) -> Mapping[str, Any]:
-        """What decides how questions are read beside the settings."""
+        """The seed of the paragraphs' order, and the width of pretrained vectors."""
         return {"seed": self._seed, "vector_size": self._vector_size}
 
     def save_beside(self, folder: Path) -> None:
-        """Save the vocabulary with the weights."""
+        """Write the vocabulary."""
         assert self._vocabulary is not None
         self._vocabulary.save(folder)

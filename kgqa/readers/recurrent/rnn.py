@@ -1,6 +1,6 @@
-"""The recurrent baseline of HotpotQA (Yang et al. 2018, section 5.1), as DiRe and MuSiQue built it anew.
+"""The recurrent baseline of HotpotQA (Yang et al. 2018, section 5.1), as DiRe and MuSiQue reimplemented it.
 
-Marks before paragraphs and sentences stand for them, and a layer over their states tells whether they support the answer (Trivedi et al.
+Marks before paragraphs and sentences represent them, and a layer over their states predicts whether they support the answer (Trivedi et al.
 2020, appendix B.3). The recurrent layers are GRUs, as in HotpotQA's own code.
 """
 
@@ -11,15 +11,16 @@ from torch import nn
 from torch.nn import functional
 
 from kgqa.readers.recurrent.attention import AttentionFlow, SelfAttention
-from kgqa.readers.recurrent.layers import LEAST, Bidirectional, Words, placed, valid
-from kgqa.readers.recurrent.spans import Batch, Spans, answer_tokens, independent
+from kgqa.readers.recurrent.layers import Bidirectional, WordEmbedder, token_mask, vectors_at
+from kgqa.readers.recurrent.spans import Batch, Spans, answer_tokens, with_independent_ends
+from kgqa.readers.transformer.segments import LEAST
 
 
 class Rnn(nn.Module):
-    """The network; its words come out as wide as its first GRU's states."""
+    """The network; its word vectors are as wide as the states of its first GRU."""
 
-    def __init__(self, words: Words, *, hidden: int, dropout: float) -> None:
-        """``words`` gives 2 · ``hidden`` numbers."""
+    def __init__(self, words: WordEmbedder, *, hidden: int, dropout: float) -> None:
+        """``words`` has 2 · ``hidden`` outputs."""
         super().__init__()
         size = 2 * hidden
         self.dropout = dropout
@@ -37,18 +38,19 @@ class Rnn(nn.Module):
         self.start, self.end = nn.Linear(size, 1), nn.Linear(size, 1)
 
     def forward(self, batch: Batch) -> Spans:
-        """The scores of spans, of supporting paragraphs and sentences, and of sufficiency."""
+        """Logits of spans, of supporting paragraphs and sentences, and of sufficiency."""
         lengths = batch["lengths"]
-        read = self._read(batch)
-        support = self.supporting(self._drop(read), lengths)
-        starting = self.starting(self._drop(torch.cat([read, support], dim=2)), lengths)
-        ending = self.ending(self._drop(torch.cat([read, starting], dim=2)), lengths)
-        possible = answer_tokens(batch)
+        text = self._contextual_states(batch)
+        support = self.supporting(self._drop(text), lengths)
+        starting = self.starting(self._drop(torch.cat([text, support], dim=2)), lengths)
+        ending = self.ending(self._drop(torch.cat([text, starting], dim=2)), lengths)
+        can_answer = answer_tokens(batch)
         starts, ends = (
-            layer(states)[..., 0].T.float().masked_fill(~possible, LEAST) for layer, states in ((self.start, starting), (self.end, ending))
+            layer(states)[..., 0].T.float().masked_fill(~can_answer, LEAST)
+            for layer, states in ((self.start, starting), (self.end, ending))
         )
         paragraphs, sentences = (support[batch[f"{group}_at"], batch[f"{group}_row"]] for group in ("paragraph", "sentence"))
-        return independent(
+        return with_independent_ends(
             starts,
             ends,
             paragraphs=self.paragraph(paragraphs)[..., 0].float(),
@@ -56,16 +58,18 @@ class Rnn(nn.Module):
             sufficiency=self.sufficiency(support[0]).float(),
         )
 
-    def _read(self, batch: Batch) -> torch.Tensor:
-        """The text in the light of the question, and of itself (T × B × 2 · hidden)."""
+    def _contextual_states(self, batch: Batch) -> torch.Tensor:
+        """The text after attention to the question and to itself (T × B × 2 · hidden)."""
         words = self.words(batch["words"], batch["letters"])
         lengths, questions = batch["lengths"], batch["question_lengths"]
-        text = self.contextual(placed(words, batch["context"]), lengths)
-        question = self.contextual(placed(words, batch["question"]), questions)
-        text_valid = valid(lengths, len(text))
-        seen = torch.relu(self.narrow(self.flow(self._drop(text), self._drop(question), text_valid, valid(questions, len(question)))))
-        modelled = self.modelling(self._drop(seen), lengths)
-        return seen + torch.relu(self.narrow_again(self.to_itself(self._drop(modelled), text_valid)))
+        text = self.contextual(vectors_at(words, batch["context"]), lengths)
+        question = self.contextual(vectors_at(words, batch["question"]), questions)
+        text_valid = token_mask(lengths, len(text))
+        attended = torch.relu(
+            self.narrow(self.flow(self._drop(text), self._drop(question), text_valid, token_mask(questions, len(question))))
+        )
+        modelled_states = self.modelling(self._drop(attended), lengths)
+        return attended + torch.relu(self.narrow_again(self.to_itself(self._drop(modelled_states), text_valid)))
 
     def _drop(self, vectors: torch.Tensor) -> torch.Tensor:
         return functional.dropout(vectors, self.dropout, self.training)

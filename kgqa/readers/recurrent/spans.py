@@ -1,4 +1,4 @@
-"""Scores of spans: what networks give, the losses, and the best of them."""
+"""Logits of spans, their losses, and the best spans."""
 
 from __future__ import annotations
 
@@ -8,37 +8,36 @@ from dataclasses import dataclass
 import torch
 from torch.nn import functional
 
-from kgqa.readers.recurrent.layers import LEAST
 from kgqa.readers.recurrent.superdocument import ABSENT
-from kgqa.readers.transformer.segments import segment_logsumexp
+from kgqa.readers.transformer.segments import LEAST, segment_logsumexp
 
 Batch = Mapping[str, torch.Tensor]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spans:
-    """What a network says about a batch; logits, float32, LEAST at padding."""
+    """The output of a network for a batch: float32 logits, LEAST at padding."""
 
     starts: torch.Tensor
-    """(B × T): that the answer begins there."""
+    """(B × T): the answer begins at the token."""
     ends: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
-    """Rows (N) and tokens (N) that an answer begins with → that it ends there (N × T)."""
+    """Rows (N) and start tokens (N) → logits that the answer ends at each token (N × T)."""
     end_at: Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
-    """The same at one token each: rows, starts, ends (N) → (N)."""
+    """The same for one end token each: rows, starts, ends (N) → (N)."""
     paragraphs: torch.Tensor | None = None
-    """That each paragraph of the batch supports the answer; of readers that tell, as are the next two."""
+    """Each paragraph of the batch supports the answer. None, as are the next two, if the network does not predict support."""
     sentences: torch.Tensor | None = None
     sufficiency: torch.Tensor | None = None
-    """(B × 3): of DiRe's labels -1, 0 and 1."""
+    """(B × 3): DiRe's labels -1, 0 and 1."""
 
 
-def independent(starts: torch.Tensor, ends: torch.Tensor, **supports: torch.Tensor) -> Spans:
-    """What a network says whose ends (B × T) do not depend on starts."""
+def with_independent_ends(starts: torch.Tensor, ends: torch.Tensor, **supports: torch.Tensor) -> Spans:
+    """The output of a network whose ends (B × T) do not depend on starts."""
     return Spans(starts=starts, ends=lambda rows, starts: ends[rows], end_at=lambda rows, starts, places: ends[rows, places], **supports)
 
 
 def candidate_scores(spans: Spans, batch: Batch) -> torch.Tensor:
-    """The logarithm of the sum of what each mention of a candidate scores (B × C); LEAST for one without mentions."""
+    """The log-sum-exp of the scores of each candidate's mentions (B × C); LEAST for a candidate without mentions."""
     rows, starts, ends = batch["mention_row"], batch["mention_start"], batch["mention_end"]
     count, most = len(batch["candidates"]), max(1, int(batch["candidates"].max()))
     scores = spans.starts[rows, starts] + spans.end_at(rows, starts, ends)
@@ -51,51 +50,51 @@ def candidate_losses(spans: Spans, batch: Batch) -> torch.Tensor:
 
 
 def span_losses(spans: Spans, batch: Batch) -> torch.Tensor:
-    """Minus the logarithm of the probability of all right spans (B); 0 where there is none."""
+    """The negative log-likelihood of all right spans together (B); 0 for an example without any."""
     rows, starts, ends = batch["span_row"], batch["span_start"], batch["span_end"]
     if not len(rows):
         return spans.starts.sum(dim=1) * 0.0
-    normal = spans.ends(rows, starts).logsumexp(dim=1)
-    right = spans.starts.log_softmax(dim=1)[rows, starts] + spans.end_at(rows, starts, ends) - normal
+    normaliser = spans.ends(rows, starts).logsumexp(dim=1)
+    log_probabilities = spans.starts.log_softmax(dim=1)[rows, starts] + spans.end_at(rows, starts, ends) - normaliser
     count = len(spans.starts)
-    total = segment_logsumexp(right, rows, count)
-    has = torch.zeros(count, dtype=torch.bool, device=rows.device).index_fill(0, rows, True)
-    return torch.where(has, -total, torch.zeros_like(total))
+    total = segment_logsumexp(log_probabilities, rows, count)
+    has_span = torch.zeros(count, dtype=torch.bool, device=rows.device).index_fill(0, rows, True)
+    return torch.where(has_span, -total, torch.zeros_like(total))
 
 
 def support_losses(logits: torch.Tensor | None, batch: Batch, group: str) -> torch.Tensor:
-    """The mean cross-entropy of an example's ``paragraph`` or ``sentence`` labels (B); 0 where it has none."""
+    """The mean cross-entropy of an example's ``paragraph`` or ``sentence`` labels (B); 0 for an example without labels."""
     rows, labels = batch[f"{group}_row"], batch[f"{group}_label"]
     zeros = torch.zeros(len(batch["lengths"]), device=rows.device)
     if logits is None or not len(rows):
         return zeros
-    known = (labels >= 0).float()
-    losses = functional.binary_cross_entropy_with_logits(logits, labels.clamp_min(0).float(), reduction="none") * known
-    return zeros.index_add(0, rows, losses) / zeros.index_add(0, rows, known).clamp_min(1)
+    is_known = (labels >= 0).float()
+    losses = functional.binary_cross_entropy_with_logits(logits, labels.clamp_min(0).float(), reduction="none") * is_known
+    return zeros.index_add(0, rows, losses) / zeros.index_add(0, rows, is_known).clamp_min(1)
 
 
 def best_spans(spans: Spans, batch: Batch, *, beam: int, longest: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Start, end (int64) and logarithm of the probability of the best span of each example that begins with one of ``beam`` starts.
+    """Start, end (int64) and log-probability of the best span of each example, among spans with one of the ``beam`` best starts.
 
-    A span is of one paragraph and has at most ``longest`` tokens; the marks for yes and no are spans too.
+    A span lies in one paragraph and has at most ``longest`` tokens; the marks for yes and no are spans too.
     """
-    place, (count, length) = batch["place"], spans.starts.shape
+    paragraph, (count, length) = batch["token_paragraph"], spans.starts.shape
     scores, starts = spans.starts.log_softmax(dim=1).topk(min(beam, length), dim=1)
     rows = torch.arange(count, device=starts.device).repeat_interleave(starts.shape[1])
     first = starts.flatten()
     ends = spans.ends(rows, first).log_softmax(dim=1)
-    places = torch.arange(length, device=starts.device)[None]
-    near = (places >= first[:, None]) & (places < first[:, None] + longest)
-    alone = place[rows, first] == ABSENT
-    inside = near & (place[rows] == place[rows, first][:, None]) & ((places == first[:, None]) | ~alone[:, None])
-    best, end = ends.masked_fill(~inside, LEAST).max(dim=1)
+    positions = torch.arange(length, device=starts.device)[None]
+    is_near = (positions >= first[:, None]) & (positions < first[:, None] + longest)
+    is_option = paragraph[rows, first] == ABSENT
+    is_allowed = is_near & (paragraph[rows] == paragraph[rows, first][:, None]) & ((positions == first[:, None]) | ~is_option[:, None])
+    best, end = ends.masked_fill(~is_allowed, LEAST).max(dim=1)
     total = best.view(starts.shape) + scores
-    score, chosen = total.max(dim=1)
-    return starts.gather(1, chosen[:, None])[:, 0], end.view(starts.shape).gather(1, chosen[:, None])[:, 0], score
+    score, best_start = total.max(dim=1)
+    return starts.gather(1, best_start[:, None])[:, 0], end.view(starts.shape).gather(1, best_start[:, None])[:, 0], score
 
 
 def answer_tokens(batch: Batch) -> torch.Tensor:
-    """Where an answer can begin or end: in paragraphs, and on the marks for yes and no of questions without candidates (B × T)."""
-    places = torch.arange(batch["place"].shape[1], device=batch["place"].device)
-    options = (places >= 1) & (places <= 2) & (batch["candidates"] == 0)[:, None]
-    return (batch["place"] != ABSENT) | options
+    """Tokens at which an answer can begin or end: in paragraphs, and the marks for yes and no in questions without candidates (B × T)."""
+    positions = torch.arange(batch["token_paragraph"].shape[1], device=batch["token_paragraph"].device)
+    is_option = (positions >= 1) & (positions <= 2) & (batch["candidates"] == 0)[:, None]
+    return (batch["token_paragraph"] != ABSENT) | is_option

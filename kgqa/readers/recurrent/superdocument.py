@@ -18,11 +18,11 @@ from kgqa.records import Instance, Paragraph
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
 MARK = 0
-"""The fold of tokens that no text has."""
+"""The hash of tokens that occur in no text."""
 ABSENT = -1
-"""A token's paragraph, or number in the vocabulary, where it has none."""
+"""Stands for no paragraph, or no number in the vocabulary."""
 KEPT_TEXTS = 16_384
-"""Texts whose tokens are kept, since paragraphs are shared by questions; about 3 kB each."""
+"""Texts whose tokens are cached, since questions share paragraphs; about 3 kB each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +30,13 @@ class Piece:
     """The tokens of one text."""
 
     words: Int32
-    """Numbers in the vocabulary; ABSENT for those that it lacks."""
-    folds: Int64
-    """Equal for words that are equal in lower case, within this process."""
+    """Numbers in the vocabulary; ABSENT for unknown words."""
+    lowercase_hashes: Int64
+    """Equal for words that are equal in lower case; valid within this process."""
     starts: Int32
     ends: Int32
     unknown: tuple[str, ...]
-    """The forms that the vocabulary lacks, in order, each as often as it is there."""
+    """The unknown words, in order, with repetitions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,87 +44,91 @@ class Superdocument:
     """A text with marks between its paragraphs; every array is as long as the text."""
 
     words: Int32
-    """Numbers in the vocabulary; ABSENT for the ones that it lacks, whose forms are in ``unknown``."""
-    folds: Int64
+    """Numbers in the vocabulary; ABSENT for unknown words, which are in ``unknown``."""
+    lowercase_hashes: Int64
     unknown: list[str]
-    place: Int32
-    """The paragraph of each token, by its number in the Instance; ABSENT for marks and titles, which are no part of any answer."""
+    paragraphs: Int32
+    """The number of each token's paragraph in the Instance; ABSENT for marks and titles, which belong to no answer."""
     starts: Int32
-    """In characters of the paragraph; so are ``ends``, which are exclusive; 0 for what is not of its text."""
+    """Characters of the paragraph; so are ``ends``, which are exclusive; 0 outside paragraphs' texts."""
     ends: Int32
     order: list[int]
-    """The numbers of the paragraphs that it holds, in its order."""
+    """Numbers of the paragraphs in the text, in their order there."""
     marks: list[int]
-    """Where the mark of each of them stands."""
+    """The mark token of each of these paragraphs."""
     sentence_marks: list[tuple[int, int, int]]
-    """Where the mark of each sentence stands, the number of its paragraph, and its own."""
+    """For each sentence its mark token, the number of its paragraph, and its own number."""
 
 
 class Assembler:
-    """Makes superdocuments; keeps the tokens of texts that it has seen lately."""
+    """Builds superdocuments, with a cache of the tokens of recent texts."""
 
     def __init__(self, vocabulary: Vocabulary, *, seed: int, max_length: int, sentences: bool = False) -> None:
-        """``sentences``: whether sentences have marks too, where they are known."""
+        """``sentences``: whether sentences also get marks, if they are known."""
         self._vocabulary, self._seed, self._max_length, self._sentences = vocabulary, seed, max_length, sentences
         self.piece = lru_cache(maxsize=KEPT_TEXTS)(self._piece)
 
     def _piece(self, text: str) -> Piece:
-        found = split(text)
-        return self.of_forms(found.forms, found.starts, found.ends)
+        forms = split(text)
+        return self.of_forms(forms.forms, forms.starts, forms.ends)
 
     def of_forms(self, forms: Sequence[str], starts: Int32 | None = None, ends: Int32 | None = None) -> Piece:
-        """The tokens that ``forms`` are."""
+        """The tokens of these ``forms``."""
         number = self._vocabulary.numbers.get
         words = np.array([number(form, ABSENT) for form in forms], np.int32)
-        folds = np.array([hash(form.lower()) for form in forms], np.int64)
+        hashes = np.array([hash(form.lower()) for form in forms], np.int64)
         unknown = tuple(forms[place] for place in np.flatnonzero(words == ABSENT).tolist())
         nowhere = np.zeros(len(forms), np.int32)
-        return Piece(words, folds, nowhere if starts is None else starts, nowhere if ends is None else ends, unknown)
+        return Piece(words, hashes, nowhere if starts is None else starts, nowhere if ends is None else ends, unknown)
 
     def order(self, instance: Instance) -> list[int]:
-        """Numbers of the paragraphs, shuffled."""
-        drawn: list[int] = np.random.default_rng([self._seed, crc32(instance.id.encode())]).permutation(len(instance.paragraphs)).tolist()
-        return drawn
+        """Shuffled numbers of the paragraphs."""
+        shuffled: list[int] = (
+            np.random.default_rng([self._seed, crc32(instance.id.encode())]).permutation(len(instance.paragraphs)).tolist()
+        )
+        return shuffled
 
     def assemble(self, instance: Instance) -> Superdocument:
         """The text of one question, at most ``max_length`` tokens.
 
-        It begins with marks for itself, and for yes and no where the question has no candidates.
+        It begins with a mark for the question, and marks for yes and no if the question has no candidates.
         """
         front = [START] if instance.candidates else [START, YES, NO]
-        growing = _Growing(self._max_length)
-        growing.marks(front)
+        builder = _Builder(self._max_length)
+        builder.marks(front)
         for number in self.order(instance):
-            if growing.full:
+            if builder.full:
                 break
-            self._add(growing, instance.paragraphs[number], number)
-        return growing.done()
+            self._add(builder, instance.paragraphs[number], number)
+        return builder.build()
 
-    def _add(self, growing: _Growing, paragraph: Paragraph, number: int) -> None:
-        growing.begin(number)
+    def _add(self, builder: _Builder, paragraph: Paragraph, number: int) -> None:
+        builder.begin(number)
         if paragraph.title and not paragraph.text.startswith(paragraph.title):
-            growing.add(self.piece(paragraph.title), ABSENT)
+            builder.add(self.piece(paragraph.title), ABSENT)
         piece = self.piece(paragraph.text)
         if not (self._sentences and paragraph.sentences):
-            growing.add(piece, number)
+            builder.add(piece, number)
             return
         bounds = [*np.searchsorted(piece.starts, paragraph.sentences).tolist(), len(piece.words)]
-        taken = 0
+        unknown_count = 0
         for place, (first, last) in enumerate(pairwise(bounds)):
-            growing.sentence(number, place)
+            builder.sentence(number, place)
             first = 0 if place == 0 else first  # noqa: PLW2901 - what stands before the first sentence belongs to it
-            taken += growing.add(_part(piece, first, last, taken), number)
+            unknown_count += builder.add(_part(piece, first, last, unknown_count), number)
 
 
 def _part(piece: Piece, first: int, last: int, known: int) -> Piece:
-    """Some tokens of a piece, of whose unknown ones ``known`` come before."""
+    """A slice of a piece, whose unknown words come after ``known`` earlier ones."""
     words = piece.words[first:last]
     count = int((words == ABSENT).sum())
-    return Piece(words, piece.folds[first:last], piece.starts[first:last], piece.ends[first:last], piece.unknown[known : known + count])
+    return Piece(
+        words, piece.lowercase_hashes[first:last], piece.starts[first:last], piece.ends[first:last], piece.unknown[known : known + count]
+    )
 
 
-class _Growing:
-    """A superdocument that is being put together."""
+class _Builder:
+    """A superdocument under construction."""
 
     def __init__(self, limit: int) -> None:
         self._limit, self._length = limit, 0
@@ -152,7 +156,7 @@ class _Growing:
             self.marks([SENTENCE])
 
     def add(self, piece: Piece, place: int) -> int:
-        """What still fits of a piece; how many unknown tokens the piece has."""
+        """Append the part of a piece that fits; return the number of unknown words in the whole piece."""
         room = self._limit - self._length
         self._put(piece if len(piece.words) <= room else _part(piece, 0, max(0, room), 0), place)
         return len(piece.unknown)
@@ -161,13 +165,13 @@ class _Growing:
         self._pieces.append((piece, place))
         self._length += len(piece.words)
 
-    def done(self) -> Superdocument:
+    def build(self) -> Superdocument:
         pieces = [piece for piece, _ in self._pieces]
         return Superdocument(
             words=np.concatenate([piece.words for piece in pieces]),
-            folds=np.concatenate([piece.folds for piece in pieces]),
+            lowercase_hashes=np.concatenate([piece.lowercase_hashes for piece in pieces]),
             unknown=[form for piece in pieces for form in piece.unknown],
-            place=np.repeat(np.array([place for _, place in self._pieces], np.int32), [len(piece.words) for piece in pieces]),
+            paragraphs=np.repeat(np.array([place for _, place in self._pieces], np.int32), [len(piece.words) for piece in pieces]),
             starts=np.concatenate([piece.starts for piece in pieces]),
             ends=np.concatenate([piece.ends for piece in pieces]),
             order=self._order,

@@ -1,4 +1,4 @@
-"""The words and letters that a network knows: counted over the training questions alone."""
+"""The words and characters that a network knows, counted over the training questions only."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ from kgqa.errors import BrokenInput, MissingInput, storage_errors
 from kgqa.readers.recurrent.forms import question_forms, split
 from kgqa.records import Instance
 from kgqa.runs.files import key_of, write_whole
+from kgqa.settings.small_files import read_small
 
 PADDING, UNKNOWN, START, SEPARATOR, SENTENCE, YES, NO = range(7)
 RESERVED = ("", "<unknown>", "<start>", "<paragraph>", "<sentence>", "<yes>", "<no>")
-"""Tokens that no text has; they come first, in the order of their numbers above."""
+"""Tokens that occur in no text; they come first, in the order of their numbers above."""
 LETTERS = 16
-"""Of a longer word the last ones are not read."""
+"""Characters per word; the rest of a longer word is ignored."""
 MOST_LETTERS = 500
 FILE = "vocabulary.json"
 
 
 class Vocabulary:
-    """Numbers for words as they are written, and for letters."""
+    """Numbers of words, case-sensitive, and of characters."""
 
     def __init__(self, words: Sequence[str], letters: Sequence[str]) -> None:
         """``words`` without the reserved ones; ``letters`` are single characters."""
@@ -36,48 +37,47 @@ class Vocabulary:
         self._letter_numbers = {letter: number for number, letter in enumerate(letters, start=UNKNOWN + 1)}
 
     def __len__(self) -> int:
-        """Words, the reserved ones included."""
+        """Number of words, including the reserved ones."""
         return len(self.words)
 
     @cached_property
     def key(self) -> str:
-        """The same for the same words and letters."""
+        """Hash of the words and characters."""
         return key_of("vocabulary", self.words, self.letters)
 
     @property
     def letter_count(self) -> int:
-        """Letters, with padding and the unknown one."""
+        """Number of characters, including padding and unknown."""
         return UNKNOWN + 1 + len(self.letters)
 
     @cached_property
     def spellings(self) -> npt.NDArray[np.int64]:
-        """Letters of each word (words × ``LETTERS``); a reserved one has none."""
-        return self.spelt(["" if number < len(RESERVED) else word for number, word in enumerate(self.words)])
+        """Character numbers of each word (words × ``LETTERS``); reserved words have none."""
+        return self.spell(["" if number < len(RESERVED) else word for number, word in enumerate(self.words)])
 
-    def spelt(self, forms: Sequence[str]) -> npt.NDArray[np.int64]:
-        """The numbers of the letters of each form, 0 after its end (forms × ``LETTERS``)."""
-        spelt = np.zeros((len(forms), LETTERS), np.int64)
-        known = self._letter_numbers
-        for row, form in zip(spelt, forms, strict=True):
-            found = [known.get(letter, UNKNOWN) for letter in form[:LETTERS]]
-            row[: len(found)] = found
-        return spelt
+    def spell(self, forms: Sequence[str]) -> npt.NDArray[np.int64]:
+        """The numbers of the characters of each form, 0 after its end (forms × ``LETTERS``)."""
+        spellings = np.zeros((len(forms), LETTERS), np.int64)
+        for row, form in zip(spellings, forms, strict=True):
+            numbers = [self._letter_numbers.get(letter, UNKNOWN) for letter in form[:LETTERS]]
+            row[: len(numbers)] = numbers
+        return spellings
 
     def save(self, folder: Path) -> None:
-        """As JSON. Raises StorageError."""
+        """Write JSON. Raises StorageError."""
         text = json.dumps({"words": self.words[len(RESERVED) :], "letters": self.letters}, ensure_ascii=False, indent=0)
         write_whole(folder / FILE, text + "\n")
 
 
 def load_vocabulary(folder: Path) -> Vocabulary:
-    """What :meth:`Vocabulary.save` wrote. Raises MissingInput, BrokenInput."""
+    """Read what :meth:`Vocabulary.save` wrote. Raises MissingInput, BrokenInput."""
     path = folder / FILE
     if not path.is_file():
         raise MissingInput(f"{path}: the reader's vocabulary is not there; train it again.")
     try:
         with storage_errors(path):
-            found = json.loads(path.read_text("utf-8"))
-        words, letters = found["words"], found["letters"]
+            content = json.loads(read_small(path))
+        words, letters = content["words"], content["letters"]
         if not all(isinstance(word, str) for word in (*words, *letters)):
             raise TypeError
     except (ValueError, KeyError, TypeError, RecursionError):
@@ -86,19 +86,19 @@ def load_vocabulary(folder: Path) -> Vocabulary:
 
 
 def count_vocabulary(questions: Iterable[Instance], *, most: int) -> Vocabulary:
-    """The ``most`` frequent words, and :data:`MOST_LETTERS` letters, of what ``questions`` show; equally frequent ones in their own order.
+    """The ``most`` frequent words and :data:`MOST_LETTERS` characters of the ``questions``, ties in alphabetical order.
 
-    A text that several questions show counts once; a word that is there but once is unknown, so that the network learns what to make of
-    one. In memory are all words and a number for each text.
+    A text that several questions show counts once. A word that occurs only once is unknown, so that the network learns to handle unknown
+    words. Memory: all words, and a number per text.
     """
     words: Counter[str] = Counter()
-    seen: set[int] = set()
+    seen_texts: set[int] = set()
     for instance in questions:
         words.update(question_forms(instance.question))
         for paragraph in instance.paragraphs:
             code = hash((paragraph.title, paragraph.text))
-            if code not in seen:
-                seen.add(code)
+            if code not in seen_texts:
+                seen_texts.add(code)
                 words.update(split(paragraph.text).forms)
                 words.update(split(paragraph.title or "").forms)
     letters: Counter[str] = Counter()

@@ -1,1 +1,1 @@
-"""Readers that stand on a pretrained encoder."""
+"""Readers on a pretrained encoder."""

@@ -1,7 +1,7 @@
-"""The network that writes: an encoder-decoder, and beside it a pointer that copies tokens from what was read (See et al. 2017).
+"""An encoder-decoder with a pointer that copies tokens from the source (See et al. 2017).
 
-A name of the source is a row of tokens that no decoder can learn from two thousand examples. The pointer need not: it attends to source
-tokens, and is told which of them stand behind what was written last, so that a row that was begun is gone on with.
+A name in the source is a sequence of tokens that no decoder can learn from two thousand examples. The pointer attends to source tokens. Its
+features tell which of them follow the tokens written last, so that it continues a sequence that it has begun.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from torch.nn.functional import logsigmoid
 from kgqa.readers.transformer.encoder_decoder import EncoderDecoder
 
 BEHIND = 2
-"""The pointer is told whether the last token, and whether the last two, stand before a source token."""
+"""Features of the pointer: the last written token, or the last two, precede a source token."""
 
 
 class CopyingNetwork(nn.Module):
     """Log-probabilities of the next token."""
 
     def __init__(self, model: EncoderDecoder, *, copies: bool) -> None:
-        """The pointer is drawn anew."""
+        """The pointer is initialised at random."""
         super().__init__()
         self.model = model.network
         # transformers calls it ``cache`` since 5.24, and ``past_key_values`` before that.
@@ -37,12 +37,12 @@ class CopyingNetwork(nn.Module):
             self.behind = nn.Parameter(torch.ones(BEHIND))
 
     def read(self, source: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """Hidden states of the source (examples, tokens, width); ``mask`` is 1 where a token is."""
+        """Hidden states of the source (examples, tokens, width); ``mask`` is 1 for tokens, 0 for padding."""
         states: torch.Tensor = self.model.get_encoder()(input_ids=source, attention_mask=mask).last_hidden_state
         return states
 
     def write(self, states: torch.Tensor, mask: torch.Tensor, tokens: torch.Tensor, cache: Any = None, *, caches: bool) -> Any:
-        """The model's output for the next of ``tokens``: all of them, or with a ``cache`` only those that are new."""
+        """The model's output for the token after each of ``tokens``: all of them, or with a ``cache`` only the new ones."""
         from transformers.modeling_outputs import BaseModelOutput
 
         return self.model(
@@ -51,48 +51,50 @@ class CopyingNetwork(nn.Module):
         )  # fmt: skip
 
     def cache_of(self, output: Any) -> Any:
-        """What :meth:`write` is given for the tokens after those that it wrote."""
+        """The cache for the next call of :meth:`write`."""
         return getattr(output, self._cache)
 
-    def of_targets(self, source: torch.Tensor, mask: torch.Tensor, given: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
-        """Log-probability of each wanted token, float32 (examples, steps); ``given`` are those before them."""
+    def of_targets(self, source: torch.Tensor, mask: torch.Tensor, decoder_input: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        """Log-probability of each target token, float32 (examples, steps); ``decoder_input`` are the tokens before them."""
         states = self.read(source, mask)
-        output = self.write(states, mask, given, caches=False)
-        written: torch.Tensor = output.logits.float().log_softmax(-1).gather(2, wanted[:, :, None]).squeeze(2)
+        output = self.write(states, mask, decoder_input, caches=False)
+        vocabulary_log_probabilities: torch.Tensor = output.logits.float().log_softmax(-1).gather(2, targets[:, :, None]).squeeze(2)
         if not self.copies:
-            return written
-        attention, gate = self._pointer(states, mask, source, given, output.decoder_hidden_states[-1])
-        same = wanted[:, :, None] == source[:, None, :]
-        copied = (attention.exp() * same).sum(2).clamp_min(1e-9).log()
-        found: torch.Tensor = torch.logaddexp(logsigmoid(-gate) + written, logsigmoid(gate) + copied)
-        return found
+            return vocabulary_log_probabilities
+        attention, gate = self._pointer(states, mask, source, decoder_input, output.decoder_hidden_states[-1])
+        is_target = targets[:, :, None] == source[:, None, :]
+        copy_log_probabilities = (attention.exp() * is_target).sum(2).clamp_min(1e-9).log()
+        log_probabilities: torch.Tensor = torch.logaddexp(
+            logsigmoid(-gate) + vocabulary_log_probabilities, logsigmoid(gate) + copy_log_probabilities
+        )
+        return log_probabilities
 
-    def of_all(self, source: torch.Tensor, mask: torch.Tensor, states: torch.Tensor, written: torch.Tensor, output: Any) -> torch.Tensor:
-        """Log-probability of every token as the next one, float32 (examples, vocabulary); ``written`` are all tokens before it."""
-        plain: torch.Tensor = output.logits[:, -1].float().log_softmax(-1)
+    def of_all(self, source: torch.Tensor, mask: torch.Tensor, states: torch.Tensor, prefix: torch.Tensor, output: Any) -> torch.Tensor:
+        """Log-probability of every token as the next one, float32 (examples, vocabulary); ``prefix`` are all tokens before it."""
+        vocabulary_log_probabilities: torch.Tensor = output.logits[:, -1].float().log_softmax(-1)
         if not self.copies:
-            return plain
-        attention, gate = self._pointer(states, mask, source, written[:, -BEHIND:], output.decoder_hidden_states[-1][:, -1:])
-        share = gate.sigmoid()
-        mixed = (1 - share) * plain.exp()
-        return mixed.scatter_add(1, source, share * attention[:, 0].exp()).clamp_min(1e-30).log()
+            return vocabulary_log_probabilities
+        attention, gate = self._pointer(states, mask, source, prefix[:, -BEHIND:], output.decoder_hidden_states[-1][:, -1:])
+        copy_share = gate.sigmoid()
+        mixture = (1 - copy_share) * vocabulary_log_probabilities.exp()
+        return mixture.scatter_add(1, source, copy_share * attention[:, 0].exp()).clamp_min(1e-30).log()
 
     def _pointer(
-        self, states: torch.Tensor, mask: torch.Tensor, source: torch.Tensor, given: torch.Tensor, hidden: torch.Tensor
+        self, states: torch.Tensor, mask: torch.Tensor, source: torch.Tensor, prefix: torch.Tensor, hidden: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Log-probability of each source token (examples, steps, tokens), and how much copying is preferred, as a logit (examples, steps).
+        """Log-probability of each source token (examples, steps, tokens), and the logit of copying (examples, steps).
 
-        ``hidden`` are the last steps of ``given``.
+        ``hidden`` are the decoder's states at the last steps of ``prefix``.
         """
         scores = (self.query(hidden) @ self.key(states).transpose(1, 2)).float() / hidden.shape[-1] ** 0.5
-        match = torch.ones_like(given[:, :, None] == source[:, None, :])
-        for back in range(1, BEHIND + 1):
-            match = match & (_later(given, back - 1, -1)[:, :, None] == _later(source, back, -2)[:, None, :])
-            scores = scores + self.behind[back - 1] * match[:, -hidden.shape[1] :]
+        is_match = torch.ones_like(prefix[:, :, None] == source[:, None, :])
+        for distance in range(1, BEHIND + 1):
+            is_match = is_match & (_shifted(prefix, distance - 1, -1)[:, :, None] == _shifted(source, distance, -2)[:, None, :])
+            scores = scores + self.behind[distance - 1] * is_match[:, -hidden.shape[1] :]
         attention = scores.masked_fill(mask[:, None, :] == 0, -1e30).log_softmax(-1)
         return attention, self.gate(hidden).float().squeeze(2)
 
 
-def _later(tokens: torch.Tensor, steps: int, filler: int) -> torch.Tensor:
-    """For each place the token ``steps`` before it, the ``filler`` where there is none."""
+def _shifted(tokens: torch.Tensor, steps: int, filler: int) -> torch.Tensor:
+    """The tokens shifted by ``steps`` to the right; ``filler`` at the beginning."""
     return tokens if not steps else torch.cat([torch.full_like(tokens[:, :steps], filler), tokens[:, :-steps]], dim=1)

@@ -1,4 +1,4 @@
-"""The decomposer: a question becomes its steps (Trivedi et al. 2022, section 7.2.1, there BART-large)."""
+"""The decomposer: writes the steps of a question (Trivedi et al. 2022, section 7.2.1, there BART-large)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from kgqa.metrics.strategyqa import sari
+from kgqa.readers.decompositions import BETWEEN, steps_from_line, steps_to_line
 from kgqa.readers.neural import NeuralReader
 from kgqa.readers.spelling import pieces
-from kgqa.readers.steps import BETWEEN, parsed, printed
 from kgqa.readers.transformer.encoder_decoder import EncoderDecoder, load_encoder_decoder, saved_encoder_decoder
 from kgqa.readers.transformer.rewriting import Rewriting, RewritingTask
 from kgqa.records import Instance, Step
@@ -28,29 +28,29 @@ class RewritingReader(NeuralReader):
     settings: Seq2SeqSettings
 
     def __init__(self, name: str, settings: Seq2SeqSettings, training: TrainingSettings, *, rewriting: Rewriting) -> None:
-        """``rewriting``: what it learns to write."""
+        """``rewriting``: the source, the target and the score of the texts."""
         super().__init__(name, settings, training)
         self._rewriting = rewriting
         self._model: EncoderDecoder | None = None
 
     def new_task(self, train: Questions) -> Task:
-        """On the pretrained network."""
+        """The task on the pretrained network."""
         self._model = load_encoder_decoder(self.settings)
         return RewritingTask(self._model, self.settings, self._rewriting)
 
     def saved_task(self, folder: Path, state: Mapping[str, Any]) -> Task:
-        """On a network of the saved shape."""
+        """The task on a network of the saved configuration."""
         self._model = saved_encoder_decoder(folder / MODEL)
         return RewritingTask(self._model, self.settings, self._rewriting)
 
     def save_beside(self, folder: Path) -> None:
-        """The network's shape and tokenizer."""
+        """Write the network's configuration and tokenizer."""
         assert self._model is not None
         self._model.save(folder / MODEL)
 
 
 def decomposer(name: str, settings: Seq2SeqSettings, training: TrainingSettings) -> RewritingReader:
-    """Writes the steps of a question."""
+    """Make a reader that writes the steps of a question."""
     return RewritingReader(name, settings, training, rewriting=DECOMPOSING)
 
 
@@ -59,24 +59,24 @@ def _question(instance: Instance) -> str:
 
 
 def _line(instance: Instance) -> str | None:
-    return printed(instance.decomposition) if instance.decomposition else None
+    return steps_to_line(instance.decomposition) if instance.decomposition else None
 
 
 def _prediction(instance: Instance, text: str) -> Prediction:
-    """Steps without answers; the last one's question stands for nothing more."""
-    return Prediction(id=instance.id, answer="", steps=parsed(text, instance.question))
+    """Steps without answers; the prediction itself has no answer."""
+    return Prediction(id=instance.id, answer="", steps=steps_from_line(text, instance.question))
 
 
-def _spelt(steps: tuple[Step, ...]) -> str:
-    """As it is compared: SARI has white-space tokens, and case, accents and blanks before signs say nothing."""
+def _normalised(steps: tuple[Step, ...]) -> str:
+    """Normalised for SARI, which splits at white space: lower case, no accents, blanks around signs."""
     return f" {BETWEEN.strip()} ".join(" ".join(pieces(step.question)) for step in steps)
 
 
 def steps_sari(instance: Instance, prediction: Prediction) -> float:
-    """SARI of the steps (Geva et al. 2021), over words and signs in lower case; 0 where the set does not tell them."""
+    """SARI of the steps (Geva et al. 2021) over lower-case words and signs; 0 if the set has no decomposition."""
     if not instance.decomposition:
         return 0.0
-    return sari(" ".join(pieces(instance.question)), _spelt(prediction.steps), _spelt(instance.decomposition))
+    return sari(" ".join(pieces(instance.question)), _normalised(prediction.steps), _normalised(instance.decomposition))
 
 
 DECOMPOSING = Rewriting(

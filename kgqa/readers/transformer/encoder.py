@@ -1,4 +1,4 @@
-"""A pretrained encoder and its tokenizer: by name, from a folder, or out of a package; never from a pickle."""
+"""Pretrained encoders with their tokenizers: by name, from a folder, or from a package; never from a pickle."""
 
 from __future__ import annotations
 
@@ -16,93 +16,94 @@ from kgqa.readers.transformer.foreign import check_folder, check_size, numbers
 
 PACKAGE = "package:"
 ENCODER = "encoder"
-"""In a reader's folder: the shape of its encoder, whose weights are among the reader's, with this before their names."""
-LONGEST = 4096
+"""Subfolder of a reader with its encoder's configuration. The weights are among the reader's, under names with this prefix."""
+LONGEST, LEAST = 4096, 8
+"""Maximum and minimum number of tokens that an encoder reads at once."""
 PATIENCE = 10.0
-"""Seconds in which the hub has to answer."""
+"""Timeout of the hub in seconds."""
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json", "model.bin", "tf_model.h5", "flax_model.msgpack")
-TAKEN = ("config.json", "model*.safetensors", "model.safetensors.index.json", "*token*.json", "vocab*", "merges.txt", "*.model")
+HUB_FILES = ("config.json", "model*.safetensors", "model.safetensors.index.json", "*token*.json", "vocab*", "merges.txt", "*.model")
 """Files of a model on the hub, as patterns."""
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "spiece.model", "sentencepiece.bpe.model", "vocab.json", "tokenizer.model")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encoder:
-    """A network that gives every token a vector, and what cuts texts into tokens for it."""
+    """A network that gives every token a vector, and its tokenizer."""
 
     network: Any
-    """A ``transformers.PreTrainedModel``."""
+    """The encoder, a ``transformers.PreTrainedModel``."""
     tokenizer: Any
-    """A fast one, which knows where in the text its tokens stand."""
+    """A fast tokenizer, which gives character offsets."""
 
     @property
     def width(self) -> int:
-        """Numbers of a vector."""
+        """Width of a token's vector."""
         return int(self.network.config.hidden_size)
 
     @property
     def longest(self) -> int:
-        """Tokens that it can read at once."""
+        """Maximum number of tokens in a window."""
         config = self.network.config
         positions = int(getattr(config, "max_position_embeddings", 0) or LONGEST)
         # The first positions of RoBERTa and its kin are those of padding.
-        taken = (
+        reserved = (
             int(config.pad_token_id or 0) + 1 if config.model_type in {"roberta", "xlm-roberta", "longformer", "camembert", "mpnet"} else 0
         )
-        return min(positions - taken, int(self.tokenizer.model_max_length), LONGEST)
+        return min(positions - reserved, int(self.tokenizer.model_max_length), LONGEST)
 
     def save(self, folder: Path) -> None:
-        """Its shape and its tokenizer; the weights are the reader's."""
+        """Write the configuration and the tokenizer; the weights are the reader's."""
         self.network.config.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
 
 
 def load_encoder(name: str) -> Encoder:
-    """The pretrained encoder ``name`` (see ``RankingSettings.encoder``). Raises MissingInput, BrokenInput."""
+    """Load the pretrained encoder ``name`` (see ``RankingSettings.encoder``). Raises MissingInput, BrokenInput."""
     from transformers import AutoModel
 
     place = place_of(name)
     if is_trained(Path(place)):
-        return _trained(Path(place), name)
-    return _fitting(load_network(AutoModel, place, name), load_tokenizer(place, name), name)
+        return _encoder_of_reader(Path(place), name)
+    return _checked_encoder(load_network(AutoModel, place, name), load_tokenizer(place, name), name)
 
 
 def load_network(kind: Any, place: str, name: str) -> Any:
-    """The network of the transformers class ``kind`` with all of its weights, in single precision. Raises BrokenInput."""
+    """Load the network of the transformers class ``kind`` with all of its weights, in single precision. Raises BrokenInput."""
     import torch
     from transformers import AutoConfig
 
     folder = folder_of(place, name)
-    make(kind, load_pretrained(AutoConfig, folder, name), Path(folder))
+    make_network(kind, load_pretrained(AutoConfig, folder, name), Path(folder))
     network, loading = load_pretrained(
         kind, folder, name, use_safetensors=True, dtype=torch.float32, output_loading_info=True, ignore_mismatched_sizes=True
     )
     missing = {*loading["missing_keys"], *(key for key, *_ in loading["mismatched_keys"])}
     weights = network.state_dict()
-    there = {value.data_ptr() for key, value in weights.items() if key not in missing}  # tied weights are loaded once
-    lacking = sorted(key for key in missing if not key.startswith("pooler.") and weights[key].data_ptr() not in there)
-    if lacking:
+    loaded = {value.data_ptr() for key, value in weights.items() if key not in missing}  # tied weights are loaded once
+    missing_keys = sorted(key for key in missing if not key.startswith("pooler.") and weights[key].data_ptr() not in loaded)
+    if missing_keys:
         raise BrokenInput(
-            f"{name}: its weights lack {lacking[0]} of the shape that its config.json asks for; take the folder of a whole network."
+            f"{name}: its weights lack {missing_keys[0]} of the shape that its config.json asks for; take the folder of a whole network."
         )
     return network
 
 
 def saved_encoder(folder: Path) -> Encoder:
-    """An encoder of the shape saved in ``folder``, its weights still to be loaded. Raises MissingInput, BrokenInput."""
+    """An encoder of the configuration in ``folder``, its weights not yet loaded. Raises MissingInput, BrokenInput."""
     from transformers import AutoConfig, AutoModel
 
-    _check(folder, weights=())
+    _check_files(folder, weights=())
     config = load_pretrained(AutoConfig, str(folder), str(folder))
-    network = make(AutoModel, config, folder, weights=folder.parent)
-    return _fitting(network, load_tokenizer(str(folder), str(folder)), str(folder))
+    network = make_network(AutoModel, config, folder, weights=folder.parent)
+    return _checked_encoder(network, load_tokenizer(str(folder), str(folder)), str(folder))
 
 
-def make(kind: Any, config: Any, folder: Path, *, weights: Path | None = None) -> Any:
-    """A network of the shape that the ``folder`` describes, in single precision; without memory unless told where its ``weights`` are.
+def make_network(kind: Any, config: Any, folder: Path, *, weights: Path | None = None) -> Any:
+    """A network of the configuration in ``folder``, in single precision; on torch's meta device if no ``weights`` folder is given.
 
-    Raises BrokenInput, before any memory is taken where the weights are too few for the shape.
+    Raises BrokenInput, before any memory is allocated, if the weights are too few for the configuration.
     """
     import torch
 
@@ -118,12 +119,12 @@ def make(kind: Any, config: Any, folder: Path, *, weights: Path | None = None) -
 
 
 def is_trained(folder: Path) -> bool:
-    """Whether a folder is a trained reader's, with one encoder in it."""
+    """Whether a folder holds a trained reader with one encoder."""
     return (folder / saved.FILE).is_file() and (folder / ENCODER / "config.json").is_file()
 
 
-def _trained(folder: Path, name: str) -> Encoder:
-    """The encoder as a trained reader's folder has it: its shape beside, its weights among the reader's."""
+def _encoder_of_reader(folder: Path, name: str) -> Encoder:
+    """The encoder in a trained reader's folder: its configuration in a subfolder, its weights among the reader's."""
     from safetensors.torch import load_file
 
     encoder = saved_encoder(folder / ENCODER)
@@ -131,7 +132,7 @@ def _trained(folder: Path, name: str) -> Encoder:
     try:
         with storage_errors(path):
             tensors = load_file(str(path))
-        encoder.network.load_state_dict({key.removeprefix(prefix): each for key, each in tensors.items() if key.startswith(prefix)})
+        encoder.network.load_state_dict({key.removeprefix(prefix): tensor for key, tensor in tensors.items() if key.startswith(prefix)})
     except StorageError:
         raise
     except Exception as error:  # a file cut short, or of another network, fails as the loader likes
@@ -139,8 +140,8 @@ def _trained(folder: Path, name: str) -> Encoder:
     return encoder
 
 
-def _fitting(network: Any, tokenizer: Any, name: str) -> Encoder:
-    """Raises BrokenInput where the network does not read texts and nothing else, or the tokenizer is another network's."""
+def _checked_encoder(network: Any, tokenizer: Any, name: str) -> Encoder:
+    """The encoder. Raises BrokenInput if the network does not encode texts only, or the tokenizer does not match it."""
     if network.config.is_encoder_decoder:
         raise BrokenInput(f"{name}: this is an encoder with a decoder ({network.config.model_type}); take one without, as BERT is.")
     try:
@@ -148,51 +149,51 @@ def _fitting(network: Any, tokenizer: Any, name: str) -> Encoder:
     except (AttributeError, NotImplementedError):
         raise BrokenInput(f"{name}: this network ({network.config.model_type}) does not read texts alone; take one that does.") from None
     ends = ((tokenizer.cls_token_id, tokenizer.bos_token_id), (tokenizer.sep_token_id, tokenizer.eos_token_id))
-    if any(known == (None, None) for known in ends):
+    if any(ids == (None, None) for ids in ends):
         raise BrokenInput(f"{name}: its tokenizer has no token that begins a text or none that ends it; put the encoder's own there.")
-    if not isinstance(tokenizer.model_max_length, int | float):
+    if not isinstance(tokenizer.model_max_length, int | float) or not tokenizer.model_max_length >= LEAST:
         raise BrokenInput(f"{name}: its tokenizer_config.json says no number of tokens (model_max_length); put the encoder's own there.")
     check_pieces(tokenizer, rows, name)
     return Encoder(network=network, tokenizer=tokenizer)
 
 
 def check_pieces(tokenizer: Any, rows: int, name: str) -> None:
-    """BrokenInput where the tokenizer knows more pieces than the ``rows`` that the network has vectors for."""
+    """Raise BrokenInput if the tokenizer has more pieces than the network has ``rows`` of embeddings."""
     if len(tokenizer) > rows:
         raise BrokenInput(f"{name}: its tokenizer knows {len(tokenizer):,} pieces and its network {rows:,}; put its own tokenizer there.")
 
 
 def place_of(name: str) -> str:
-    """What transformers loads: a folder, or a name on the hub; or the folder of a trained reader (:func:`is_trained`).
+    """The argument for transformers: a folder, a name on the hub, or the folder of a trained reader (:func:`is_trained`).
 
-    Raises MissingInput, BrokenInput for a folder that lacks something.
+    Raises MissingInput, and BrokenInput for an incomplete folder.
     """
     if name.startswith(PACKAGE):
         folder = _in_package(name.removeprefix(PACKAGE))
-    elif trained := [each for each in (Path(name), Path(name) / "reader") if is_trained(each)]:
-        return str(trained[0])
+    elif reader_folders := [folder for folder in (Path(name), Path(name) / "reader") if is_trained(folder)]:
+        return str(reader_folders[0])
     elif Path(name).is_dir():
         folder = Path(name)
     elif name.startswith((".", "/", "~")) or name.count("/") > 1 or Path(name).exists():
         raise MissingInput(f"{name}: there is no such folder with an encoder; give one, a name on the hub, or {PACKAGE}NAME.")
     else:
         return name
-    _check(folder)
+    _check_files(folder)
     return str(folder)
 
 
 def _in_package(package: str) -> Path:
-    """The folder of an installed package that holds a model; the package itself is not run."""
+    """The folder of an installed package that holds a model; the package is not imported."""
     spec = find_spec(package) if package.isidentifier() else None
     for root in (spec.submodule_search_locations or ()) if spec else ():
-        found = sorted(Path(root).rglob("config.json"), key=lambda path: (len(path.parts), path))
-        if found:
-            return found[0].parent
+        configs = sorted(Path(root).rglob("config.json"), key=lambda path: (len(path.parts), path))
+        if configs:
+            return configs[0].parent
     raise MissingInput(f"{PACKAGE}{package}: no installed package of this name holds an encoder; install it, or name a folder.")
 
 
-def _check(folder: Path, *, weights: Sequence[str] = WEIGHTS) -> None:
-    """Raise MissingInput or BrokenInput where something is not there that has to be, which transformers would look for elsewhere."""
+def _check_files(folder: Path, *, weights: Sequence[str] = WEIGHTS) -> None:
+    """Raise MissingInput or BrokenInput if a file is missing; transformers would look for it elsewhere."""
     if not (folder / "config.json").is_file():
         raise MissingInput(f"{folder}: there is no config.json here, so this is no encoder; give the folder of one.")
     if weights and not any((folder / name).is_file() for name in weights):
@@ -208,7 +209,7 @@ def _check(folder: Path, *, weights: Sequence[str] = WEIGHTS) -> None:
 
 
 def load_tokenizer(place: str, name: str) -> Any:
-    """The fast tokenizer of an encoder. Raises BrokenInput."""
+    """Load the fast tokenizer of an encoder. Raises BrokenInput."""
     from transformers import AutoTokenizer
 
     tokenizer = load_pretrained(AutoTokenizer, place, name, use_fast=True)
@@ -218,10 +219,10 @@ def load_tokenizer(place: str, name: str) -> Any:
 
 
 def load_pretrained(kind: Any, place: str, name: str, **options: Any) -> Any:
-    """What the transformers class ``kind`` loads from ``place``, quietly. Raises BrokenInput."""
+    """Call ``from_pretrained`` of the transformers class ``kind`` for ``place``, quietly. Raises BrokenInput."""
     from transformers.utils import logging
 
-    shown, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
+    has_progress_bar, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     logging.set_verbosity(CRITICAL)  # what it reports of weights that are not there stands in our own sentence
     try:
@@ -234,12 +235,12 @@ def load_pretrained(kind: Any, place: str, name: str, **options: Any) -> Any:
         raise _not_loaded(name, error) from error
     finally:
         logging.set_verbosity(level)
-        if shown:
+        if has_progress_bar:
             logging.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
 def folder_of(place: str, name: str) -> str:
-    """The folder ``place``, or the one that a model of this name on the hub is loaded into: of its files those that are read.
+    """The folder ``place``, or the download folder of the model of this name on the hub; only the needed files are downloaded.
 
     Raises BrokenInput.
     """
@@ -248,16 +249,16 @@ def folder_of(place: str, name: str) -> str:
     if Path(place).is_dir():
         return place
     try:
-        folder = snapshot_download(place, allow_patterns=[*TAKEN], local_files_only=not _is_reached(place))
+        folder = snapshot_download(place, allow_patterns=[*HUB_FILES], local_files_only=not _is_hub_reachable(place))
     except Exception as error:  # the hub's, or one of its packages that reports that there is no network
         raise _not_loaded(name, error) from error
-    _check(Path(folder))
+    _check_files(Path(folder))
     return folder
 
 
 @cache
-def _is_reached(name: str) -> bool:
-    """Whether the hub answers at all; else what was loaded before is taken. It is asked once, as transformers tries again and again."""
+def _is_hub_reachable(name: str) -> bool:
+    """Whether the hub answers; otherwise the local cache is used. Cached, because transformers retries each request many times."""
     from huggingface_hub import HfApi
     from huggingface_hub.errors import HfHubHTTPError
 
@@ -271,5 +272,5 @@ def _is_reached(name: str) -> bool:
 
 
 def _not_loaded(name: str, error: Exception) -> BrokenInput:
-    said = " ".join(str(error).split()).rstrip(".")[:300]
-    return BrokenInput(f"{name}: the encoder cannot be loaded ({said}); give a folder, or a name on a hub that can be reached.")
+    reason = " ".join(str(error).split()).rstrip(".")[:300]
+    return BrokenInput(f"{name}: the encoder cannot be loaded ({reason}); give a folder, or a name on a hub that can be reached.")

@@ -1,4 +1,4 @@
-"""A pretrained encoder-decoder, or an encoder that is given a decoder, with the tokenizer; by name, from a folder, or out of a package."""
+"""Pretrained encoder-decoders, or encoders with a new decoder, and their tokenizers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kgqa.readers.transformer.encoder import (
     load_network,
     load_pretrained,
     load_tokenizer,
-    make,
+    make_network,
     place_of,
 )
 from kgqa.settings.seq2seq import Seq2SeqSettings
@@ -29,46 +29,46 @@ class EncoderDecoder:
     """A ``transformers.PreTrainedModel`` with ``get_encoder``, whose forward gives logits, hidden states and a cache."""
     tokenizer: Any
     start: int
-    """The token that stands before all that is written; ``end`` the one after it."""
+    """The token before every written text; ``end`` is the one after it."""
     end: int
     pad: int
 
     @property
     def longest(self) -> int:
-        """Tokens that it can read, and write; T5 knows no limit."""
+        """Maximum number of tokens to read and to write; T5 has no limit."""
         configs = (self.network.config, self.network.get_encoder().config)
         positions = (int(getattr(config, "max_position_embeddings", 0) or 0) for config in configs)
-        return min((each for each in positions if each), default=1024) - 2
+        return min((position for position in positions if position), default=1024) - 2
 
     def save(self, folder: Path) -> None:
-        """Its shape and its tokenizer; the weights are the reader's."""
+        """Write the configuration and the tokenizer; the weights are the reader's."""
         self.network.config.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
 
 
 def load_encoder_decoder(settings: Seq2SeqSettings) -> EncoderDecoder:
-    """The pretrained network that ``settings`` name; a decoder's new weights are drawn. Raises MissingInput, BrokenInput."""
+    """Load the pretrained network of the ``settings``; the weights of a new decoder are random. Raises MissingInput, BrokenInput."""
     from transformers import AutoConfig, AutoModelForSeq2SeqLM
 
     name = settings.encoder
     place = place_of(name)
     if not is_trained(Path(place)) and load_pretrained(AutoConfig, place, name).is_encoder_decoder:
-        return _made(load_network(AutoModelForSeq2SeqLM, place, name), load_tokenizer(place, name), name)
+        return _checked_encoder_decoder(load_network(AutoModelForSeq2SeqLM, place, name), load_tokenizer(place, name), name)
     encoder = load_encoder(name)
-    return _made(_with_decoder(encoder.network, settings, name), encoder.tokenizer, name)
+    return _checked_encoder_decoder(_with_decoder(encoder.network, settings, name), encoder.tokenizer, name)
 
 
 def saved_encoder_decoder(folder: Path) -> EncoderDecoder:
-    """A network of the shape saved in ``folder``, its weights still to be loaded. Raises MissingInput, BrokenInput."""
+    """A network of the configuration in ``folder``, its weights not yet loaded. Raises MissingInput, BrokenInput."""
     from transformers import AutoConfig, AutoModelForSeq2SeqLM
 
     config = load_pretrained(AutoConfig, str(folder), str(folder))
-    network = make(AutoModelForSeq2SeqLM, config, folder, weights=folder.parent)
-    return _made(network, load_tokenizer(str(folder), str(folder)), str(folder))
+    network = make_network(AutoModelForSeq2SeqLM, config, folder, weights=folder.parent)
+    return _checked_encoder_decoder(network, load_tokenizer(str(folder), str(folder)), str(folder))
 
 
 def _with_decoder(encoder: Any, settings: Seq2SeqSettings, name: str) -> Any:
-    """The encoder, and a decoder of the same kind that begins with its first layers; attention to what is read is new."""
+    """Add a decoder of the same kind, initialised with the encoder's first layers; its cross-attention is new."""
     from transformers import AutoModelForCausalLM, EncoderDecoderModel
 
     config = deepcopy(encoder.config)
@@ -84,7 +84,7 @@ def _with_decoder(encoder: Any, settings: Seq2SeqSettings, name: str) -> Any:
     return EncoderDecoderModel(encoder=encoder, decoder=decoder)
 
 
-def _made(network: Any, tokenizer: Any, name: str) -> EncoderDecoder:
+def _checked_encoder_decoder(network: Any, tokenizer: Any, name: str) -> EncoderDecoder:
     config = network.config
     begins, ends = (
         (tokenizer.cls_token_id, tokenizer.sep_token_id) if config.model_type == "encoder-decoder" else (None, tokenizer.eos_token_id)

@@ -1,78 +1,98 @@
-"""End2End: one network that finds answer, support and sufficiency together; and its like, which see less or learn less."""
+"""End2End: one network that predicts answer, support and sufficiency; and its context-only and single-hop variants."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from kgqa.readers.decompositions import single_hop
 from kgqa.readers.neural import NeuralReader
 from kgqa.readers.transformer.encoder import ENCODER, Encoder, load_encoder, saved_encoder
-from kgqa.readers.transformer.examples import Lessons
-from kgqa.readers.transformer.reading import Learned, ReadingTask, learned_from
-from kgqa.readers.views import without_question
+from kgqa.readers.transformer.examples import Targets
+from kgqa.readers.transformer.reading import ReadingTask, Supervision, supervision_of
+from kgqa.records import Instance
 from kgqa.settings.reader import EncoderSettings
 from kgqa.settings.training import TrainingSettings
 from kgqa.training.questions import Questions
+from kgqa.training.reader import Fitting
 from kgqa.training.task import Task
 
 
 class SpanReader(NeuralReader):
-    """Reads windows and points at what it finds."""
+    """Reads windows and predicts spans."""
 
     settings: EncoderSettings
 
     def __init__(
-        self, name: str, settings: EncoderSettings, training: TrainingSettings, *, lessons: Lessons, hides_question: bool = False
+        self, name: str, settings: EncoderSettings, training: TrainingSettings, *, targets: Targets, hides_question: bool = False
     ) -> None:
         """``hides_question`` makes it the context-only reader."""
         super().__init__(name, settings, training)
-        self._lessons, self._hides_question = lessons, hides_question
+        self._targets, self._hides_question = targets, hides_question
         self._encoder: Encoder | None = None
-        self._learned: Learned | None = None
+        self._supervision: Supervision | None = None
 
     def new_task(self, train: Questions) -> Task:
-        """On the pretrained encoder."""
-        self._encoder, self._learned = load_encoder(self.settings.encoder), learned_from(train)
-        return self._made()
+        """The task on the pretrained encoder."""
+        self._encoder, self._supervision = load_encoder(self.settings.encoder), supervision_of(train)
+        return self._make_task()
 
     def saved_task(self, folder: Path, state: Mapping[str, Any]) -> Task:
-        """On an encoder of the saved shape."""
-        self._encoder, self._learned = saved_encoder(folder / ENCODER), Learned(**state["learned"])
-        return self._made()
+        """The task on an encoder of the saved configuration."""
+        self._encoder, self._supervision = saved_encoder(folder / ENCODER), Supervision(**state["learned"])
+        return self._make_task()
 
     def task_from(self, folder: Path, state: Mapping[str, Any], train: Questions) -> Task:
-        """What either set teaches, it can say."""
-        before, now = asdict(Learned(**state["learned"])), asdict(learned_from(train))
-        both = {name: before[name] or now[name] for name in before}
-        return self.saved_task(folder, {"learned": {**both, "label_weights": now["label_weights"]}})
+        """The task with the supervision of both sets; a head that either set trained stays in use."""
+        old, new = asdict(Supervision(**state["learned"])), asdict(supervision_of(train))
+        merged = {name: old[name] or new[name] for name in old}
+        return self.saved_task(folder, {"learned": {**merged, "label_weights": new["label_weights"]}})
 
-    def _made(self) -> Task:
+    def _make_task(self) -> Task:
         assert self._encoder is not None
-        assert self._learned is not None
-        return ReadingTask(self._encoder, self.settings, self._learned, self._lessons)
+        assert self._supervision is not None
+        return ReadingTask(self._encoder, self.settings, self._supervision, self._targets)
 
     def state(self) -> Mapping[str, Any]:
-        """What the training questions taught."""
-        assert self._learned is not None
-        return {"learned": asdict(self._learned)}
+        """The supervision of the training questions; the key ``learned`` is part of the file format."""
+        assert self._supervision is not None
+        return {"learned": asdict(self._supervision)}
 
     def save_beside(self, folder: Path) -> None:
-        """The encoder's shape and tokenizer."""
+        """Write the encoder's configuration and tokenizer."""
         assert self._encoder is not None
         self._encoder.save(folder / ENCODER)
 
-    def seen(self, questions: Questions) -> Questions:
-        """With or without what is asked."""
+    def view(self, questions: Questions) -> Questions:
+        """The questions, without their text for the context-only reader."""
         return questions.shown(without_question, "without question") if self._hides_question else questions
 
 
 def end_to_end(name: str, settings: EncoderSettings, training: TrainingSettings) -> SpanReader:
-    """EE (Trivedi et al. 2022, section 7.2.1)."""
-    return SpanReader(name, settings, training, lessons=Lessons())
+    """Make EE (Trivedi et al. 2022, section 7.2.1)."""
+    return SpanReader(name, settings, training, targets=Targets())
 
 
 def context_only(name: str, settings: EncoderSettings, training: TrainingSettings) -> SpanReader:
-    """C-only (section 7.2.2): EE without the question."""
-    return SpanReader(name, settings, training, lessons=Lessons(), hides_question=True)
+    """Make C-only (section 7.2.2): EE without the question."""
+    return SpanReader(name, settings, training, targets=Targets(), hides_question=True)
+
+
+class SingleHopReader(SpanReader):
+    """End2End trained on the steps of decompositions (section 7.2.1); it predicts questions as they are."""
+
+    def fit(self, train: Questions, dev: Questions | None, fitting: Fitting) -> None:
+        """Train on the steps; a question without a decomposition is used as it is."""
+        super().fit(single_hop(train), None if dev is None else single_hop(dev), fitting)
+
+
+def single_hop_reader(name: str, settings: EncoderSettings, training: TrainingSettings) -> SingleHopReader:
+    """Make a single-hop reader on any encoder."""
+    return SingleHopReader(name, settings, training, targets=Targets())
+
+
+def without_question(instance: Instance) -> Instance:
+    """Context only (Trivedi et al. 2022, section 7.2.2): the paragraphs with an empty question."""
+    return replace(instance, question="")

@@ -1,4 +1,4 @@
-"""What a folder of an encoder that somebody else made may ask for: plain safetensors, known attention, the sizes that its weights have."""
+"""Checks of encoder folders from others: plain safetensors, known attention, and sizes that match the weights."""
 
 from __future__ import annotations
 
@@ -12,21 +12,25 @@ from kgqa.errors import BrokenInput, storage_errors
 
 CONFIG, INDEX = "config.json", "model.safetensors.index.json"
 PLAIN = re.compile(r"[A-Za-z0-9_][\w.-]*\.safetensors")
-"""Of a file of weights in the folder itself."""
+"""A weights file in the folder itself."""
 MAPS = ("weight_map", "weights_map")
 ATTENTION = ("eager", "sdpa", "flex_attention")
-"""What torch itself has; another name is looked for on a hub, and its code run."""
+"""Implementations in torch itself; transformers fetches code of any other name from a hub and runs it."""
 EXPERTS = ("eager", "grouped_mm", "batched_mm")
-REFUSED = {
+REFUSALS = {
     "quantization_config": "quantised weights",
     "auto_map": "code of its own",
     "custom_pipelines": "code of its own",
     "transformers_weights": "weights of another name",
 }
-"""What a config asks for that is not done."""
+"""Entries of a config that are refused → their meaning."""
 ADAPTER = "adapter_config.json"
 MOST_BYTES = 1 << 24
-"""Of a config or an index."""
+"""Maximum size of a config or an index, in bytes."""
+TEXTS = (".json", ".txt", ".model", ".jinja")
+"""Suffixes of files, other than weights, that are read whole."""
+MOST_TEXT = 1 << 27
+"""Maximum size of such a file, in bytes; the largest tokenizers have some 35 million."""
 MOST = {"layers": 1_000, "heads": 1_000, "positions": 1 << 20, "pieces": 1 << 22, "labels": 1 << 16, "size": 1 << 16}
 KINDS = (
     ("layers", re.compile(r"layer(s)?$|blocks?$|^depth$|experts$|groups$")),
@@ -36,13 +40,13 @@ KINDS = (
     ("labels", re.compile(r"labels$")),
     ("size", re.compile(r"size$|dim$|width$|^d_|^n_embd$|^n_inner$|rank$|^hidden|channels$")),
 )
-"""What a number of a config counts, by the end of its name; the first that fits."""
+"""The meaning of a number in a config, by the end of its name; the first match counts."""
 MOST_NUMBERS = 1 << 24
-"""A network may have so many numbers more than its weights, as for a pooler that nobody saved."""
+"""Numbers that a network may have in excess of its weights, such as those of an unsaved pooler."""
 
 
 def check_folder(folder: Path) -> None:
-    """Raise BrokenInput, which names the file, where loading the folder could run code, read other files, or take any memory."""
+    """Raise BrokenInput, with the file's name, if loading the folder could run code, read other files, or exhaust memory."""
     if (folder / ADAPTER).is_file():
         raise BrokenInput(f"{folder / ADAPTER}: adapters of another model are not read; merge them, and save the whole as safetensors.")
     if (folder / INDEX).is_file():
@@ -50,18 +54,23 @@ def check_folder(folder: Path) -> None:
     if (folder / CONFIG).is_file():
         for name, value in _fields(_json(folder / CONFIG)):
             _check_field(folder / CONFIG, name, value)
+    for path in sorted(folder.iterdir()):
+        if path.suffix in TEXTS and path.is_file() and path.stat().st_size > MOST_TEXT:
+            raise BrokenInput(f"{path}: it has more than {MOST_TEXT:,} bytes, which no tokenizer or description has; take a whole encoder.")
 
 
 def check_size(network: Any, weights: int, path: Path) -> None:
-    """BrokenInput where a ``network`` without memory (torch's device ``meta``) is larger than its ``weights``, numbers in files."""
-    found = {id(each): each.numel() for each in (*network.parameters(), *network.buffers())}
-    asked = sum(found.values())
-    if asked > 2 * weights + MOST_NUMBERS:
-        raise BrokenInput(f"{path}: it asks for a network of {asked:,} numbers, and its weights hold {weights:,}; take a whole encoder.")
+    """Raise BrokenInput if a ``network`` on torch's ``meta`` device is larger than its ``weights``, a count of numbers."""
+    sizes = {id(tensor): tensor.numel() for tensor in (*network.parameters(), *network.buffers())}
+    network_size = sum(sizes.values())
+    if network_size > 2 * weights + MOST_NUMBERS:
+        raise BrokenInput(
+            f"{path}: it asks for a network of {network_size:,} numbers, and its weights hold {weights:,}; take a whole encoder."
+        )
 
 
 def numbers(folder: Path) -> int:
-    """How many the weights in a folder hold, by their headers alone; 0 where there are none. Raises BrokenInput."""
+    """The count of numbers in a folder's weights, from the files' headers only; 0 without weights. Raises BrokenInput."""
     from safetensors import SafetensorError, safe_open
 
     total = 0
@@ -79,37 +88,39 @@ def numbers(folder: Path) -> int:
 
 
 def _check_index(path: Path) -> None:
-    found = _json(path)
-    named = [found[key] for key in MAPS if key in found]
-    if not named or not all(isinstance(each, dict) for each in named):
+    index = _json(path)
+    maps = [index[key] for key in MAPS if key in index]
+    if not maps or not all(isinstance(weight_map, dict) for weight_map in maps):
         raise BrokenInput(f"{path}: it does not say in which safetensors file each weight is; take the folder of a whole encoder.")
-    for name in (value for each in named for value in each.values()):
+    for name in (value for weight_map in maps for value in weight_map.values()):
         if not isinstance(name, str) or not PLAIN.fullmatch(name):
             raise BrokenInput(f"{path}: it names {str(name)[:80]!r}, and weights are read only from .safetensors files in the same folder.")
 
 
 def _check_field(path: Path, name: str, value: object) -> None:
-    if name in REFUSED and value:
-        raise BrokenInput(f"{path}: its {name} asks for {REFUSED[name]}, which is not read; take an encoder of plain safetensors.")
+    if name in REFUSALS and value:
+        raise BrokenInput(f"{path}: its {name} asks for {REFUSALS[name]}, which is not read; take an encoder of plain safetensors.")
     if "attn_implementation" in name or "experts_implementation" in name:
-        known = ATTENTION if "attn" in name else EXPERTS
-        for each in value.values() if isinstance(value, dict) else [value]:
-            if each is not None and each not in known:
-                raise BrokenInput(f"{path}: {name} is {str(each)[:80]!r}, which may be code of others; take one of {', '.join(known)}.")
+        allowed = ATTENTION if "attn" in name else EXPERTS
+        for name_of_code in value.values() if isinstance(value, dict) else [value]:
+            if name_of_code is not None and name_of_code not in allowed:
+                raise BrokenInput(
+                    f"{path}: {name} is {str(name_of_code)[:80]!r}, which may be code of others; take one of {', '.join(allowed)}."
+                )
     if isinstance(value, int | float) and not name.endswith("_id"):
         kind = next((kind for kind, ending in KINDS if ending.search(name)), None)
         if kind is not None and value > MOST[kind]:
             raise BrokenInput(f"{path}: {name} is {value:,}, and an encoder has at most {MOST[kind]:,}; take a whole encoder.")
 
 
-def _fields(found: object, name: str = "") -> Iterator[tuple[str, object]]:
-    """Name → value of a config and of those in it."""
-    if isinstance(found, dict):
-        for key, value in found.items():
+def _fields(config: object, name: str = "") -> Iterator[tuple[str, object]]:
+    """Name → value, for a config and all nested ones."""
+    if isinstance(config, dict):
+        for key, value in config.items():
             yield key, value
             yield from _fields(value, key)
-    elif isinstance(found, list):
-        for value in found:
+    elif isinstance(config, list):
+        for value in config:
             yield name, value
             yield from _fields(value, name)
 
@@ -120,9 +131,9 @@ def _json(path: Path) -> Mapping[str, Any]:
             raise BrokenInput(f"{path}: it has more than {MOST_BYTES:,} bytes, which is no description of an encoder; take a whole one.")
         data = path.read_bytes()
     try:
-        found = json.loads(data)
+        value = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise BrokenInput(f"{path}: the encoder cannot be loaded ({error}); put its own file there.") from None
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise BrokenInput(f"{path}: the encoder cannot be loaded (this is no JSON object); put its own file there.")
-    return found
+    return value

@@ -1,13 +1,13 @@
-"""The rewriting task: a text that is told by an Instance becomes another one. Decomposers and composers differ in their lesson only."""
+"""The rewriting task: write one text of an Instance from another. Decomposer and composer differ only in their :class:`Rewriting`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import pyarrow as pa
 import torch
+from torch.nn.utils.rnn import pad_sequence
 
 from kgqa.readers.spelling import respelled
 from kgqa.readers.transformer.copying import CopyingNetwork
@@ -20,24 +20,24 @@ from kgqa.training.reader import Prediction
 from kgqa.training.task import FAULT, ID, TOKENS, Batch
 
 VERSION = 1
-"""Of how texts are encoded."""
+"""Version of the encoding."""
 AT_ONCE = 256
-"""Texts, times beams, that are written at once."""
+"""Texts × beams that are written together."""
 SOURCE, TARGET = "source", "target"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewriting:
-    """What is rewritten into what; functions of a module, so that the ``name`` says all of it."""
+    """Source, target and score of a rewriting. All are module-level functions, so that ``name`` identifies them."""
 
     name: str
     source: Callable[[Instance], str]
     target: Callable[[Instance], str | None]
-    """None where the Instance does not tell it."""
+    """None if the Instance has no target."""
     absent: str
-    """Why an Instance without a target teaches nothing."""
+    """Why an Instance without a target cannot be trained on."""
     prediction: Callable[[Instance, str], Prediction]
-    """What a written text says; of a text that makes no sense too."""
+    """The prediction of a written text; must accept any text."""
     score: Callable[[Instance, Prediction], float]
 
 
@@ -45,7 +45,7 @@ class RewritingTask:
     """One encoder-decoder that learns to rewrite."""
 
     def __init__(self, model: EncoderDecoder, settings: Seq2SeqSettings, rewriting: Rewriting) -> None:
-        """A pointer is drawn from torch's random state."""
+        """The pointer, if any, is initialised from torch's random state."""
         self._model, self._settings, self._rewriting = model, settings, rewriting
         self._net = CopyingNetwork(model, copies=settings.copies)
         self.network: torch.nn.Module = self._net
@@ -58,17 +58,17 @@ class RewritingTask:
         self.encoding = key_of("rewriting", VERSION, backend.to_str(), self._limits, model.start, model.end, rewriting.name)
 
     def encode(self, instances: Sequence[Instance]) -> pa.RecordBatch:
-        """The tokens of both texts, with those that begin and end them."""
-        sources = self._cut([self._rewriting.source(each) for each in instances])
-        told = [self._rewriting.target(each) for each in instances]
-        targets = self._cut([text or "" for text in told])
+        """The tokens of both texts, with start and end tokens."""
+        sources = self._tokenise([self._rewriting.source(instance) for instance in instances])
+        target_texts = [self._rewriting.target(instance) for instance in instances]
+        targets = self._tokenise([text or "" for text in target_texts])
         # What the decoder is given to begin with is not written.
         targets = [ids[1:] if ids[:1] == [self._model.start] else ids for ids in targets]
-        faults = [self._fault(text, ids) for text, ids in zip(told, targets, strict=True)]
+        faults = [self._fault(text, ids) for text, ids in zip(target_texts, targets, strict=True)]
         sources = [ids if len(ids) <= self._limits[0] else [*ids[: self._limits[0] - 1], ids[-1]] for ids in sources]
         lengths = [len(source) + len(target) for source, target in zip(sources, targets, strict=True)]
         columns = {
-            ID: pa.array([each.id for each in instances], pa.string()),
+            ID: pa.array([instance.id for instance in instances], pa.string()),
             TOKENS: pa.array(lengths, pa.int32()),
             FAULT: pa.array(faults, pa.string()),
             SOURCE: pa.array(sources, pa.list_(pa.int32())),
@@ -76,12 +76,12 @@ class RewritingTask:
         }
         return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
 
-    def _cut(self, texts: Sequence[str]) -> list[list[int]]:
+    def _tokenise(self, texts: Sequence[str]) -> list[list[int]]:
         if not texts:
             return []
         # What is too long is cut, so that the tokenizer's warning about it means nothing.
-        found: list[list[int]] = self._model.tokenizer(list(texts), return_attention_mask=False, verbose=False)["input_ids"]
-        return found
+        token_ids: list[list[int]] = self._model.tokenizer(list(texts), return_attention_mask=False, verbose=False)["input_ids"]
+        return token_ids
 
     def _fault(self, text: str | None, target: Sequence[int]) -> str | None:
         if text is None:
@@ -89,30 +89,30 @@ class RewritingTask:
         return f"what is to be written has more than {self._limits[1]} tokens" if len(target) > self._limits[1] else None
 
     def collate(self, examples: pa.Table) -> Batch:
-        """Both texts as int64 (examples, tokens), padded at the end; masks are 1 where a token is."""
-        found = {}
+        """Both texts as int64 (examples, tokens), padded at the end; masks are 1 for tokens, 0 for padding."""
+        batch = {}
         for name in (SOURCE, TARGET):
             rows = examples.column(name).to_pylist()
-            found[name] = torch.from_numpy(_padded(rows, self._model.pad))
-            found[f"{name}_mask"] = torch.from_numpy(_padded([[1] * len(row) for row in rows], 0))
-        return found
+            batch[name] = _pad(rows, self._model.pad)
+            batch[f"{name}_mask"] = _pad([[1] * len(row) for row in rows], 0)
+        return batch
 
     def losses(self, batch: Batch) -> torch.Tensor:
-        """The mean cross-entropy of a target's tokens, in nats."""
+        """The mean cross-entropy of a target's tokens, in nats (examples)."""
         target, mask = batch[TARGET], batch[f"{TARGET}_mask"]
-        given = torch.cat([torch.full_like(target[:, :1], self._model.start), target[:, :-1]], 1)
-        found = self._net.of_targets(batch[SOURCE], batch[f"{SOURCE}_mask"], given, target)
-        return -(found * mask).sum(1) / mask.sum(1).clamp_min(1)
+        decoder_input = torch.cat([torch.full_like(target[:, :1], self._model.start), target[:, :-1]], 1)
+        log_probabilities = self._net.of_targets(batch[SOURCE], batch[f"{SOURCE}_mask"], decoder_input, target)
+        return -(log_probabilities * mask).sum(1) / mask.sum(1).clamp_min(1)
 
     def read(self, batch: Batch) -> list[list[int]]:
-        """The tokens that are written for each source."""
+        """The written tokens for each source."""
         size = max(1, AT_ONCE // self._settings.beams)
         parts = zip(torch.split(batch[SOURCE], size), torch.split(batch[f"{SOURCE}_mask"], size), strict=True)
         options = {"beams": self._settings.beams, "longest": self._limits[1]}
         return [tokens for source, mask in parts for tokens in decode(self._net, self._model, source, mask, **options)]
 
     def answer(self, instance: Instance, reading: Sequence[int]) -> Prediction:
-        """What the written text says."""
+        """The prediction of the written text."""
         text = self._model.tokenizer.decode(list(reading), skip_special_tokens=True)
         return self._rewriting.prediction(instance, respelled(text, self._rewriting.source(instance)) if self._lossy else text.strip())
 
@@ -121,8 +121,6 @@ class RewritingTask:
         return self._rewriting.score(instance, prediction)
 
 
-def _padded(rows: Sequence[Sequence[int]], filler: int) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
-    found = np.full((len(rows), max(map(len, rows), default=0)), filler, np.int64)
-    for place, row in enumerate(rows):
-        found[place, : len(row)] = row
-    return found
+def _pad(rows: Sequence[Sequence[int]], filler: int) -> torch.Tensor:
+    """(rows × longest), int64."""
+    return pad_sequence([torch.tensor(row, dtype=torch.int64) for row in rows], batch_first=True, padding_value=filler)

@@ -1,15 +1,15 @@
-"""Sums and best places within the examples of a batch that lie behind each other in one tensor."""
+"""Sums and maxima within the examples of a batch, which follow each other in one tensor."""
 
 from __future__ import annotations
 
 import torch
 
 LEAST = -1e30
-"""Stands for the logarithm of zero, with which gradients would not be numbers."""
+"""A finite stand-in for log 0; with infinity, gradients would be NaN."""
 
 
 def segment_max(values: torch.Tensor, segment: torch.Tensor, count: int) -> torch.Tensor:
-    """The largest of each segment's values, :data:`LEAST` for an empty one; ``segment`` int64, as long as ``values``."""
+    """The maximum of each segment's values, :data:`LEAST` for an empty one; ``segment`` int64, as long as ``values``."""
     return torch.full((count,), LEAST, dtype=values.dtype, device=values.device).scatter_reduce(0, segment, values, "amax")
 
 
@@ -27,26 +27,26 @@ def segment_mean(values: torch.Tensor, segment: torch.Tensor, count: int) -> tor
 
 
 def segment_best(values: torch.Tensor, segment: torch.Tensor, count: int) -> torch.Tensor:
-    """The first place of each segment's largest value, int64; ``len(values)`` for an empty segment."""
+    """The first index of each segment's maximum, int64; ``len(values)`` for an empty segment."""
     top = segment_max(values, segment, count)
     places = torch.arange(len(values), device=values.device)
     candidates = torch.where(values == top[segment], places, torch.full_like(places, len(values)))
     return torch.full((count,), len(values), dtype=torch.int64, device=values.device).scatter_reduce(0, segment, candidates, "amin")
 
 
-def best_ends(starts: torch.Tensor, ends: torch.Tensor, place: torch.Tensor, longest: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """For every start its best end among the ``longest`` tokens from it, all of one ``place``: log-probability of the span, and the end.
+def best_ends(starts: torch.Tensor, ends: torch.Tensor, paragraph: torch.Tensor, longest: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """For every start its best end within ``longest`` tokens of the same ``paragraph``: log-probability of the span, and the end.
 
-    ``starts``, ``ends`` float32 (tokens), ``place`` int64 (tokens), negative where no answer can be. A paragraph that goes on in the next
-    window, or the next example's paragraph of the same number, is another place, as there are other tokens between. O(tokens · longest).
+    ``starts``, ``ends`` float32 (tokens); ``paragraph`` int64 (tokens), negative outside answers. A paragraph that continues in the next
+    window, or the next example's paragraph of the same number, is a different one, since other tokens lie between. O(tokens · longest).
     """
     count = len(starts)
-    run = torch.cumsum(torch.cat([place.new_zeros(min(count, 1)), (place[1:] != place[:-1]).long()]), 0)
-    best = torch.where(place >= 0, starts + ends, torch.full_like(starts, LEAST))
+    run = torch.cumsum(torch.cat([paragraph.new_zeros(min(count, 1)), (paragraph[1:] != paragraph[:-1]).long()]), 0)
+    best = torch.where(paragraph >= 0, starts + ends, torch.full_like(starts, LEAST))
     end = torch.arange(count, device=starts.device)
     for ahead in range(1, min(longest, count)):
-        score = torch.where((run[:-ahead] == run[ahead:]) & (place[:-ahead] >= 0), starts[:-ahead] + ends[ahead:], LEAST)
-        better = score > best[:-ahead]
-        best[:-ahead] = torch.where(better, score, best[:-ahead])
-        end[:-ahead] = torch.where(better, torch.arange(ahead, count, device=starts.device), end[:-ahead])
+        score = torch.where((run[:-ahead] == run[ahead:]) & (paragraph[:-ahead] >= 0), starts[:-ahead] + ends[ahead:], LEAST)
+        is_better = score > best[:-ahead]
+        best[:-ahead] = torch.where(is_better, score, best[:-ahead])
+        end[:-ahead] = torch.where(is_better, torch.arange(ahead, count, device=starts.device), end[:-ahead])
     return best, end

@@ -1,25 +1,26 @@
-"""Select+Answer: a selector ranks the paragraphs, and an answerer reads those that it ranks highest, and nothing else.
+"""Select+Answer: a selector ranks the paragraphs, and an answerer reads only the highest-ranked ones.
 
-Quark and SAE, as MuSiQue has them (Trivedi et al. 2022, section 7.2.1). With one paragraph, and a selector that looks for the answer and
-not for support, it is 1-Para (section 7.2.2), which cannot connect two paragraphs.
+These are Quark and SAE as MuSiQue uses them (Trivedi et al. 2022, section 7.2.1). With a single paragraph, and a selector trained on which
+paragraphs state the answer, it is 1-Para (section 7.2.2), which cannot connect two paragraphs.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from kgqa.errors import BrokenInput, storage_errors
 from kgqa.progress import Progress
 from kgqa.readers import saved
 from kgqa.readers.transformer.end_to_end import SpanReader
-from kgqa.readers.transformer.examples import Lessons
-from kgqa.readers.views import Selecting
+from kgqa.readers.transformer.examples import Targets
+from kgqa.records import Instance
 from kgqa.runs.files import key_of, write_whole
 from kgqa.settings.reader import EncoderSettings, SelectSettings
 from kgqa.settings.training import TrainingSettings
-from kgqa.training.loop import Fitted
+from kgqa.training.loop import FitResult
 from kgqa.training.processes import first_alone
 from kgqa.training.questions import Questions
 from kgqa.training.reader import Fitting, Prediction
@@ -28,60 +29,60 @@ SELECTOR, ANSWERER = "selector", "answerer"
 
 
 class SelectAnswer:
-    """Two networks, each fitted on its own."""
+    """Two networks that are fitted separately."""
 
     def __init__(self, name: str, settings: SelectSettings, training: TrainingSettings, *, support: str) -> None:
-        """``support``: which paragraphs the selector learns to rank first; see ``Lessons``."""
+        """``support``: the positive paragraphs of the selector; see ``Targets``."""
         self.name, self.settings = name, settings
-        self._selector = SpanReader(f"{name}-{SELECTOR}", settings, training, lessons=Lessons(answer=False, support=support))
-        self._answerer = SpanReader(f"{name}-{ANSWERER}", settings, training, lessons=Lessons())
+        self._selector = SpanReader(f"{name}-{SELECTOR}", settings, training, targets=Targets(answer=False, support=support))
+        self._answerer = SpanReader(f"{name}-{ANSWERER}", settings, training, targets=Targets())
 
     @property
-    def fitted(self) -> Fitted | None:
-        """How the answerer's fit went, with the steps of both."""
+    def fitted(self) -> FitResult | None:
+        """The result of the answerer's fit, with the steps of both networks."""
         first, second = self._selector.fitted, self._answerer.fitted
         if first is None or second is None:
             return None
-        return Fitted(
+        return FitResult(
             steps=first.steps + second.steps, questions=second.questions, faults=second.faults, best=second.best, best_step=second.best_step
         )  # fmt: skip
 
     def fit(self, train: Questions, dev: Questions | None, fitting: Fitting) -> None:
-        """The selector first, then the answerer on what it selects."""
+        """Fit the selector, then the answerer on the selected paragraphs."""
         self._selector.fit(train, dev, fitting.part(SELECTOR))
-        shown = self._shown(train, fitting.progress, fitting.place / "train.json")
-        dev_shown = None if dev is None else self._shown(dev, fitting.progress, fitting.place / "dev.json")
-        self._answerer.fit(shown, dev_shown, fitting.part(ANSWERER))
+        train_part = self._with_selection(train, fitting.progress, fitting.place / "train.json")
+        dev_part = None if dev is None else self._with_selection(dev, fitting.progress, fitting.place / "dev.json")
+        self._answerer.fit(train_part, dev_part, fitting.part(ANSWERER))
 
-    def _shown(self, questions: Questions, progress: Progress, keep: Path | None = None) -> Questions:
-        """The questions with the paragraphs that the selector ranks highest; noted in ``keep``, so that they stay the same."""
-        if keep is None:
-            chosen = self._chosen(questions, progress)
+    def _with_selection(self, questions: Questions, progress: Progress, note: Path | None = None) -> Questions:
+        """The questions with the paragraphs that the selector ranks highest; written to ``note``, so that a resumed fit has the same."""
+        if note is None:
+            paragraph_ids = self._selected_ids(questions, progress)
         else:
             with first_alone():
-                if not keep.is_file():
-                    write_whole(keep, json.dumps(self._chosen(questions, progress)))
+                if not note.is_file():
+                    write_whole(note, json.dumps(self._selected_ids(questions, progress)))
             try:
-                with storage_errors(keep):
-                    chosen = json.loads(keep.read_text("utf-8"))
-            except ValueError:
-                raise BrokenInput(f"{keep}: this is not what the selector chose; remove it, and kgqa writes it again.") from None
-        return questions.shown(Selecting(chosen), key_of("selected", list(chosen.items())))
+                with storage_errors(note):
+                    paragraph_ids = json.loads(note.read_text("utf-8"))
+            except (ValueError, RecursionError):
+                raise BrokenInput(f"{note}: this is not what the selector chose; remove it, and kgqa writes it again.") from None
+        return questions.shown(SelectedParagraphs(paragraph_ids), key_of("selected", list(paragraph_ids.items())))
 
-    def _chosen(self, questions: Questions, progress: Progress) -> dict[str, list[str]]:
-        """Question → the paragraphs that the selector ranks highest."""
-        found = {}
-        for each in self._selector.predict(questions, progress):
-            ranked = sorted(each.paragraph_scores, key=lambda scored: -scored[1])
-            found[each.id] = sorted(name for name, _ in ranked[: self.settings.selected])
-        return found
+    def _selected_ids(self, questions: Questions, progress: Progress) -> dict[str, list[str]]:
+        """Question → ids of the paragraphs that the selector ranks highest."""
+        paragraph_ids = {}
+        for prediction in self._selector.predict(questions, progress):
+            ranked = sorted(prediction.paragraph_scores, key=lambda scored: -scored[1])
+            paragraph_ids[prediction.id] = sorted(name for name, _ in ranked[: self.settings.selected])
+        return paragraph_ids
 
     def predict(self, questions: Questions, progress: Progress) -> Iterator[Prediction]:
-        """Memory beside the networks': the ids of the paragraphs that are selected."""
-        return self._answerer.predict(self._shown(questions, progress), progress)
+        """One Prediction per question, in their order. Memory: both networks, and the ids of the selected paragraphs."""
+        return self._answerer.predict(self._with_selection(questions, progress), progress)
 
     def save(self, folder: Path) -> None:
-        """Both networks, in folders of their own."""
+        """Write both networks to folders of their own."""
         for name, part in ((SELECTOR, self._selector), (ANSWERER, self._answerer)):
             with storage_errors(folder):
                 (folder / name).mkdir()
@@ -90,18 +91,33 @@ class SelectAnswer:
 
     def load(self, folder: Path) -> None:
         """Load the settings, the selector and the answerer."""
-        found = saved.read(folder, self.name)
+        description = saved.read(folder, self.name)
         with saved.described(folder):
-            self.settings = SelectSettings.model_validate(found["settings"])
+            self.settings = SelectSettings.model_validate(description["settings"])
         self._selector.load(folder / SELECTOR)
         self._answerer.load(folder / ANSWERER)
 
 
+class SelectedParagraphs:
+    """A view that shows only the selected paragraphs."""
+
+    def __init__(self, chosen: Mapping[str, Collection[str]]) -> None:
+        """Question id → paragraph ids."""
+        self._paragraph_ids = chosen
+
+    def __call__(self, instance: Instance) -> Instance:
+        """The question with these paragraphs only; with all of them if none were selected."""
+        paragraph_ids = self._paragraph_ids.get(instance.id)
+        if paragraph_ids is None:
+            return instance
+        return replace(instance, paragraphs=tuple(paragraph for paragraph in instance.paragraphs if paragraph.id in paragraph_ids))
+
+
 def select_answer(name: str, settings: SelectSettings, training: TrainingSettings) -> SelectAnswer:
-    """Make Select+Answer, whose selector learns from supporting marks."""
+    """Make Select+Answer, whose selector is trained on supporting marks."""
     return SelectAnswer(name, settings, training, support="supporting")
 
 
 def one_paragraph(name: str, settings: EncoderSettings, training: TrainingSettings) -> SelectAnswer:
-    """Make 1-Para, whose selector learns which paragraphs have the answer."""
+    """Make 1-Para, whose selector is trained on which paragraphs state the answer."""
     return SelectAnswer(name, SelectSettings(**settings.model_dump(), selected=1), training, support="has-answer")

@@ -1,8 +1,8 @@
 """Texts as tokens, and a question with its paragraphs as windows that an encoder can read.
 
-A window is ``[CLS] question [SEP] yes no [SEP] title: text [SEP]``, with ``yes no`` where some training question has such an answer. An
-encoder that reads more than :data:`LONG` tokens gets as many paragraphs into a window as fit, a ``[SEP]`` before each; another one gets
-windows of one paragraph, and several that overlap for a long one. The ``[SEP]`` before a paragraph stands for it.
+A window is ``[CLS] question [SEP] yes no [SEP] title: text [SEP]``; it has ``yes no`` if some training question has such an answer. An
+encoder that reads more than :data:`LONG` tokens gets as many paragraphs per window as fit, with a ``[SEP]`` before each. Other encoders get
+windows of one paragraph, and several overlapping ones for a long paragraph. The ``[SEP]`` before a paragraph represents it.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from kgqa.settings.reader import EncoderSettings
 
 LONG = 1024
 SHORTEST = 32
-"""Of a window; a third of it is the question's at most, and another one a title's."""
+"""Minimum tokens of a window; question and title may take a third each."""
 OPTION_TEXT = " ".join(OPTIONS)
 Ints = npt.NDArray[np.int32]
 NOWHERE = -1
-"""The place of a token in which no answer begins or ends."""
+"""``Windows.paragraphs`` of a token at which no answer begins or ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,11 +34,11 @@ class Tokens:
 
     ids: Ints
     begins: Ints
-    """In characters of the text, as are ``ends``."""
+    """Characters of the text; so are ``ends``, which are exclusive."""
     ends: Ints
 
     def between(self, start: int, end: int) -> tuple[int, int] | None:
-        """The first and the last token of a span; None where none of its characters is in any."""
+        """The first and the last token of a span; None if no token has any of its characters."""
         first = int(np.searchsorted(self.ends, start, side="right"))
         last = int(np.searchsorted(self.begins, end, side="left")) - 1
         return (first, last) if first <= last else None
@@ -50,33 +50,33 @@ class Slice:
 
     paragraph: int
     first: int
-    """Number of the token in the paragraph."""
+    """Index of the first token in the paragraph."""
     count: int
     at: int
-    """Where the first stands among all tokens of the question's windows."""
+    """Index of the first token among all tokens of the question's windows."""
     mark: int
-    """Where the paragraph's ``[SEP]`` stands among them."""
+    """Index of the paragraph's ``[SEP]`` among them."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Windows:
-    """A question's windows, behind each other."""
+    """A question's windows, concatenated."""
 
-    asked: int
-    """Tokens of the question with what surrounds it, at the beginning of every window."""
+    question_tokens: int
+    """Tokens of the question with its special tokens, at the beginning of every window."""
     lengths: list[int] = field(default_factory=list)
     ids: list[Ints] = field(default_factory=list)
-    place: list[Ints] = field(default_factory=list)
-    """Number of the paragraph in whose text a token is, that of paragraphs for yes and one more for no, else :data:`NOWHERE`."""
+    paragraphs: list[Ints] = field(default_factory=list)
+    """Number of the paragraph whose text a token belongs to; the number of paragraphs for yes, one more for no; else :data:`NOWHERE`."""
     begins: list[Ints] = field(default_factory=list)
     ends: list[Ints] = field(default_factory=list)
     slices: list[Slice] = field(default_factory=list)
     options: list[int] = field(default_factory=list)
-    """Where the options' tokens begin."""
+    """First token of the options in each window."""
 
 
 class Cutter:
-    """Cuts for one encoder."""
+    """Cuts questions into windows for one encoder."""
 
     def __init__(self, encoder: Encoder, settings: EncoderSettings, *, options: bool) -> None:
         """``options``: whether yes and no are answers."""
@@ -84,72 +84,74 @@ class Cutter:
         self.longest = min(settings.max_length or encoder.longest, encoder.longest)
         if self.longest < SHORTEST:
             raise SettingsError(f"max_length = {self.longest}: that is too short for a question and a text; give at least {SHORTEST}.")
-        self._asked = min(settings.question_tokens, self.longest // 3)
+        self._question_limit = min(settings.question_tokens, self.longest // 3)
         self.packs = self.longest > LONG
         begin, end = self._tokenizer.cls_token_id, self._tokenizer.sep_token_id
         self._begin = [begin if begin is not None else self._tokenizer.bos_token_id]
         self._end = [end if end is not None else self._tokenizer.eos_token_id]
-        self.options = self._cut([OPTION_TEXT])[0] if options else None
+        self.options = self._tokenise([OPTION_TEXT])[0] if options else None
 
     def tokens(self, texts: Iterable[str]) -> dict[str, Tokens]:
-        """Each different text, cut once."""
-        different = list(dict.fromkeys(texts))
-        return dict(zip(different, self._cut(different), strict=True))
+        """The tokens of each distinct text."""
+        distinct = list(dict.fromkeys(texts))
+        return dict(zip(distinct, self._tokenise(distinct), strict=True))
 
-    def _cut(self, texts: Sequence[str]) -> list[Tokens]:
+    def _tokenise(self, texts: Sequence[str]) -> list[Tokens]:
         if not texts:
             return []
         # Whatever is too long for the encoder is cut into windows, so that the tokenizer's warning about it means nothing.
-        found = self._tokenizer(texts, add_special_tokens=False, return_offsets_mapping=True, return_attention_mask=False, verbose=False)
-        return [_tokens(ids, offsets) for ids, offsets in zip(found["input_ids"], found["offset_mapping"], strict=True)]
+        encoding = self._tokenizer(texts, add_special_tokens=False, return_offsets_mapping=True, return_attention_mask=False, verbose=False)
+        return [_tokens(ids, offsets) for ids, offsets in zip(encoding["input_ids"], encoding["offset_mapping"], strict=True)]
 
-    def windows(self, instance: Instance, cut: dict[str, Tokens]) -> Windows:
-        """The windows of a question; ``cut`` has its question, its paragraphs' texts, and their titles with a colon."""
-        question = cut[instance.question].ids[: self._asked]
+    def windows(self, instance: Instance, tokens_of_text: dict[str, Tokens]) -> Windows:
+        """The windows of a question; ``tokens_of_text`` has its question, its paragraphs' texts, and their title prefixes."""
+        question = tokens_of_text[instance.question].ids[: self._question_limit]
         head = np.array([*self._begin, *question.tolist(), *self._end], np.int32)
-        found = Windows(asked=len(head))
-        open_ = False
+        result = Windows(question_tokens=len(head))
+        is_open = False
         for number, paragraph in enumerate(instance.paragraphs):
-            title = cut[titled(paragraph.title)].ids[: self._asked] if paragraph.title else np.zeros(0, np.int32)
-            text = cut[paragraph.text]
-            if open_ and self.packs and found.lengths[-1] + len(title) + len(text.ids) + 1 <= self.longest:
-                self._put(found, number, title, text, 0, len(text.ids), len(instance.paragraphs))
+            title = tokens_of_text[title_prefix(paragraph.title)].ids[: self._question_limit] if paragraph.title else np.zeros(0, np.int32)
+            text = tokens_of_text[paragraph.text]
+            # A paragraph joins the last window only as a whole: it would otherwise be read in two parts without need.
+            if is_open and self.packs and result.lengths[-1] + len(title) + len(text.ids) + 1 <= self.longest:
+                self._put(result, number, title, text, 0, len(text.ids), len(instance.paragraphs))
                 continue
             first = 0
             while True:
-                self._begin_window(found, head, len(instance.paragraphs))
-                room = max(1, self.longest - found.lengths[-1] - len(title) - 1)
+                self._begin_window(result, head, len(instance.paragraphs))
+                room = max(1, self.longest - result.lengths[-1] - len(title) - 1)
                 count = min(room, len(text.ids) - first)
-                self._put(found, number, title, text, first, count, len(instance.paragraphs))
+                self._put(result, number, title, text, first, count, len(instance.paragraphs))
                 if first + count >= len(text.ids):
                     break
+                # Consecutive windows overlap by the stride, so that a short answer lies in one of them as a whole.
                 first += max(1, count - min(self._settings.stride, count // 2))
-            open_ = True
-        if not found.lengths:
-            self._begin_window(found, head, len(instance.paragraphs))
-        return found
+            is_open = True
+        if not result.lengths:
+            self._begin_window(result, head, len(instance.paragraphs))
+        return result
 
-    def _begin_window(self, found: Windows, head: Ints, options_place: int) -> None:
-        found.lengths.append(0)
-        _append(found, head)
+    def _begin_window(self, windows: Windows, head: Ints, options_paragraph: int) -> None:
+        windows.lengths.append(0)
+        _append(windows, head)
         if self.options is not None:
-            found.options.append(sum(found.lengths))
+            windows.options.append(sum(windows.lengths))
             # Each option is a place of its own, so that no answer reaches from one into the next.
-            second = self.options.begins >= OPTION_TEXT.index(OPTIONS[1])
-            _append(found, self.options.ids, place=(options_place + second).astype(np.int32), cut=self.options)
-            _append(found, np.array(self._end, np.int32))
+            is_second = self.options.begins >= OPTION_TEXT.index(OPTIONS[1])
+            _append(windows, self.options.ids, paragraph=(options_paragraph + is_second).astype(np.int32), tokens=self.options)
+            _append(windows, np.array(self._end, np.int32))
 
-    def _put(self, found: Windows, number: int, title: Ints, text: Tokens, first: int, count: int, options_place: int) -> None:
-        mark = sum(found.lengths) - 1
-        _append(found, title)
+    def _put(self, windows: Windows, number: int, title: Ints, text: Tokens, first: int, count: int, options_paragraph: int) -> None:
+        mark = sum(windows.lengths) - 1
+        _append(windows, title)
         part = Tokens(ids=text.ids[first : first + count], begins=text.begins[first : first + count], ends=text.ends[first : first + count])
-        found.slices.append(Slice(paragraph=number, first=first, count=count, at=sum(found.lengths), mark=mark))
-        _append(found, part.ids, place=np.full(count, number, np.int32), cut=part)
-        _append(found, np.array(self._end, np.int32))
+        windows.slices.append(Slice(paragraph=number, first=first, count=count, at=sum(windows.lengths), mark=mark))
+        _append(windows, part.ids, paragraph=np.full(count, number, np.int32), tokens=part)
+        _append(windows, np.array(self._end, np.int32))
 
 
-def titled(title: str | None) -> str:
-    """A title as it stands before its text."""
+def title_prefix(title: str | None) -> str:
+    """A title as it precedes its text."""
     return f"{title}:"
 
 
@@ -158,10 +160,10 @@ def _tokens(ids: list[int], offsets: list[tuple[int, int]]) -> Tokens:
     return Tokens(ids=np.array(ids, np.int32), begins=ends[:, 0].copy(), ends=ends[:, 1].copy())
 
 
-def _append(found: Windows, ids: Ints, *, place: Ints | None = None, cut: Tokens | None = None) -> None:
-    """Put tokens at the end of the last window."""
-    found.lengths[-1] += len(ids)
-    found.ids.append(ids)
-    found.place.append(np.full(len(ids), NOWHERE, np.int32) if place is None else place)
-    found.begins.append(np.zeros(len(ids), np.int32) if cut is None else cut.begins)
-    found.ends.append(np.zeros(len(ids), np.int32) if cut is None else cut.ends)
+def _append(windows: Windows, ids: Ints, *, paragraph: Ints | None = None, tokens: Tokens | None = None) -> None:
+    """Append tokens to the last window."""
+    windows.lengths[-1] += len(ids)
+    windows.ids.append(ids)
+    windows.paragraphs.append(np.full(len(ids), NOWHERE, np.int32) if paragraph is None else paragraph)
+    windows.begins.append(np.zeros(len(ids), np.int32) if tokens is None else tokens.begins)
+    windows.ends.append(np.zeros(len(ids), np.int32) if tokens is None else tokens.ends)

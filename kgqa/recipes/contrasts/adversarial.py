@@ -1,9 +1,9 @@
 """T_adv(D): distractors that answer the question's last hop with something else (AddDoc of Jiang and Bansal 2019, section 2.2).
 
-A supporting paragraph that states the answer is copied with a false answer and with another bridge entity, so that nothing connects the
-copy with the rest of the chain: who only looks for the right kind of answer finds several. The copies take the places of distractors, so
-the context stays as long as it was. The paper replaces single words by neighbours in an embedding; here names come from the same set, and
-are of the same kind as what they replace.
+A supporting paragraph that states the answer is copied with a false answer and another bridge entity, so that nothing connects the copy
+with the rest of the chain. A reader that only looks for the right kind of answer then finds several. The copies replace distractors, so the
+context keeps its length. The paper replaces single words by neighbours in an embedding; here, replacements are names of the same kind from
+the same set.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from kgqa.recipes.names.english import are_english
 from kgqa.recipes.names.entities import Entity, Named, Pool
 from kgqa.recipes.names.kinds import PERSON, Kind, answer_kinds, title_kinds
 from kgqa.recipes.names.statements import Stated, Text, names, shown, stated, states, title_and_text
-from kgqa.recipes.rejection import Rejection
 from kgqa.records import Instance, Paragraph
+from kgqa.runs.funnel import Rejection
 
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 TRANSFORM = "adversarial"
 COPIES = 4
-"""As in the authors' own data (``--num_new_doc=4``), but at most half of the distractors are replaced, or the only one."""
+"""As in the authors' own data (``--num_new_doc=4``); at most half of the distractors are replaced, but at least one."""
 OWN_REASONS = {
     "not stated": "no supporting paragraph states the answer",
     "no bridge": "no bridge entity connects the paragraph that states the answer with another supporting one",
@@ -53,19 +53,19 @@ class Copy(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What is known before a name is drawn."""
+    """The parts of a question to replace, and the kinds of their replacements."""
 
     link: Link
     supporting: list[Supporting]
     bridges: list[Kind]
-    """The kinds of what may take the bridge's place."""
+    """Kinds of entities that may replace the bridge."""
     answers: list[Kind]
-    """The kinds of what may take the answer's place; none where the candidates do."""
+    """Kinds of entities that may replace the answer; empty if the question has candidates."""
 
 
 def adversarial(instance: Instance, *, pool: Pool, seed: int) -> list[Instance] | Rejection:
-    """The question with up to ``COPIES`` false paragraphs; its id, answers and support are what they were. SettingsError as ``whole``."""
-    noted = whole(instance, once=TRANSFORM)
+    """The question with up to ``COPIES`` false paragraphs and the same id, answers and support. Raises SettingsError as ``whole`` does."""
+    notes = whole(instance, once=TRANSFORM)
     plan = without_answer(instance) or _plan(instance, pool)
     if isinstance(plan, Rejection):
         return plan
@@ -77,32 +77,34 @@ def adversarial(instance: Instance, *, pool: Pool, seed: int) -> list[Instance] 
     paragraphs = list(instance.paragraphs)
     for place, copy in zip(places, copies, strict=False):
         paragraphs[place] = copy.paragraph
-    note = note_of(instance, TRANSFORM, level="paragraph", noted=noted)
+    note = note_of(instance, TRANSFORM, level="paragraph", notes=notes)
     note |= {"bipartition": None, "sub_idx": 0, "sufficiency": None}
-    gone = note["removed"] = [instance.paragraphs[place].id for place in places[: len(copies)]]
+    removed = note["removed"] = [instance.paragraphs[place].id for place in places[: len(copies)]]
     target, old = plan.link.target.id, plan.link.bridge[0]
     note["added"] = [{"id": new.id, "copy_of": target, "answer": answer, "bridge": [old, bridge]} for new, answer, bridge in copies]
-    return [showing(instance, tuple(paragraphs), gone=gone, provenance=_encode({**noted, NAME: note}))]
+    return [showing(instance, tuple(paragraphs), removed=removed, provenance=_encode({**notes, NAME: note}))]
 
 
 def _plan(instance: Instance, pool: Pool) -> Plan | Rejection:
-    """By the first link of which it is known of what kind the bridge is and of what kind the answer."""
+    """The plan for the first link whose bridge and answer have known kinds."""
     if not instance.paragraphs or any(paragraph.supporting is None for paragraph in instance.paragraphs):
         return Rejection(reason=UNMARKED, detail="paragraphs" if instance.paragraphs else "no paragraphs")
     if all(paragraph.supporting for paragraph in instance.paragraphs):
         return Rejection(reason=OWN_REASONS["no distractor"], detail=f"{len(instance.paragraphs)} paragraphs, all supporting")
-    wanted, answer = names(instance.answers), instance.answers[0]
+    answer_names, answer = names(instance.answers), instance.answers[0]
     supporting = [Supporting(paragraph, shown(paragraph)) for paragraph in instance.paragraphs if paragraph.supporting]
-    stating = [entry for entry in supporting if entry.text.states(wanted) or spellings([entry.paragraph], instance.answer_id)]
+    stating = [entry for entry in supporting if entry.text.states(answer_names) or spellings([entry.paragraph], instance.answer_id)]
     if not stating:
         return Rejection(reason=OWN_REASONS["not stated"], detail=answer)
-    about = [entry.paragraph for entry in supporting]
-    asked = [] if instance.candidates is not None else pool.told(answer_kinds(_last_question(instance), answer, about), answer)
+    paragraphs = [entry.paragraph for entry in supporting]
+    answer_kinds_in_pool = (
+        [] if instance.candidates is not None else pool.told(answer_kinds(_last_question(instance), answer, paragraphs), answer)
+    )
     bridges = []
-    for link in links(instance, supporting, stating, wanted):
+    for link in links(instance, supporting, stating, answer_names):
         kinds = pool.told(link.kinds, link.bridge[0])
-        if (kinds or PLACEHOLDER in link.bridge[0]) and (asked or link.is_answer or instance.candidates is not None):
-            return Plan(link, supporting, kinds, kinds if link.is_answer else asked)
+        if (kinds or PLACEHOLDER in link.bridge[0]) and (answer_kinds_in_pool or link.is_answer or instance.candidates is not None):
+            return Plan(link, supporting, kinds, kinds if link.is_answer else answer_kinds_in_pool)
         bridges.append(link.bridge[0])
     if bridges:
         is_read = are_english([instance.question, *(entry.paragraph.text for entry in supporting)])
@@ -111,93 +113,100 @@ def _plan(instance: Instance, pool: Pool) -> Plan | Rejection:
 
 
 def _last_question(instance: Instance) -> str:
-    """What is asked at last: of a decomposition the step that has the answer, whose words are plainer than the whole question's."""
+    """The question of the step that gives the answer, whose words are plainer than the whole question's; else the question itself."""
     steps = (step.question for step in reversed(instance.decomposition or ()) if step.answer in instance.answers)
     return next(steps, instance.question)
 
 
 def _copies(instance: Instance, plan: Plan, pool: Pool, seed: int, *, count: int) -> list[Copy] | Rejection:
-    """At most ``count``, each with its own false answer; those that say what they must not are left out."""
+    """At most ``count`` copies, each with its own false answer; copies that still state the right answer or the bridge are left out."""
     link, supporting = plan.link, [entry.paragraph for entry in plan.supporting]
-    right = with_short([*instance.answers, *spellings(supporting, instance.answer_id)])
-    old = with_short([*link.bridge, *spellings(supporting, link.entity)])
+    answer_spellings = with_short([*instance.answers, *spellings(supporting, instance.answer_id)])
+    bridge_spellings = with_short([*link.bridge, *spellings(supporting, link.entity)])
     known = Text("\n".join([instance.question, *map(title_and_text, supporting)]))
-    search = _Search(pool, seed, instance.id, names([*right, *old]), frozenset({instance.answer_id, link.entity}), known)
+    search = _Search(
+        pool, seed, instance.id, names([*answer_spellings, *bridge_spellings]), frozenset({instance.answer_id, link.entity}), known
+    )
     is_listed, is_masked = instance.candidates is not None, PLACEHOLDER in link.bridge[0]
-    answers = search.new(_candidates(instance, "answer", seed) if is_listed else search.drawn(plan.answers, right[0], "answer"), count)
-    drawn = _candidates(instance, "bridge", seed) if is_masked else search.drawn(plan.bridges, old[0], "bridge")
-    bridges = answers if link.is_answer else search.new(drawn, count, besides=answers)
+    answers = search.new(
+        _candidates(instance, "answer", seed) if is_listed else search.draw(plan.answers, answer_spellings[0], "answer"), count
+    )
+    bridge_candidates = _candidates(instance, "bridge", seed) if is_masked else search.draw(plan.bridges, bridge_spellings[0], "bridge")
+    bridges = answers if link.is_answer else search.new(bridge_candidates, count, besides=answers)
     detail = f"{instance.answers[0]}; {link.bridge[0]}"
     if not answers or not bridges:
         return Rejection(reason=OWN_REASONS["no entity"], detail=detail)
-    replaced = [_named(plan.bridges, old, link.entity), _named(plan.answers, right, instance.answer_id)]
-    others: list[Entity] = []
+    names_to_replace = [
+        _name_to_replace(plan.bridges, bridge_spellings, link.entity),
+        _name_to_replace(plan.answers, answer_spellings, instance.answer_id),
+    ]
+    title_entities: list[Entity] = []
     if (title := _other_title(link, search)) is not None:
         kinds = title_kinds(title, link.target.text)
-        others = search.new(search.drawn(kinds, title, "title"), count, besides=[*answers, *bridges])
-        if not others:
+        title_entities = search.new(search.draw(kinds, title, "title"), count, besides=[*answers, *bridges])
+        if not title_entities:
             return Rejection(reason=OWN_REASONS["title"], detail=title)
-        replaced.append(_named(kinds, with_short(titles(title))))
-    template = Template(link.target, replaced)
+        names_to_replace.append(_name_to_replace(kinds, with_short(titles(title))))
+    template = Template(link.target, names_to_replace)
     if not template.has(0 if link.is_answer else 1):
         return Rejection(reason=OWN_REASONS["left"], detail=detail)
     copies = []
     for number, answer in enumerate(answers):
         bridge = bridges[number % len(bridges)]
-        new = [bridge, answer, *[others[number % len(others)] for _ in others[:1]]]
+        new = [bridge, answer, *[title_entities[number % len(title_entities)] for _ in title_entities[:1]]]
         paragraph = template.filled(new, id=f"{link.target.id}#{TRANSFORM}-{number + 1}")
-        said = shown(paragraph)
-        if said.states(names([answer.name])) and not said.states(search.forbidden):
+        text = shown(paragraph)
+        if text.states(names([answer.name])) and not text.states(search.forbidden):
             copies.append(Copy(paragraph, answer.name, bridge.name))
     return copies or Rejection(reason=OWN_REASONS["left"], detail=detail)
 
 
-def _named(kinds: list[Kind], spelled: tuple[str, ...], entity: str | None = None) -> Name:
-    """Only a person has a last name that stands alone: the last word of Bangalore University is the word for any."""
-    return person(spelled, entity) if (PERSON,) in kinds else Name(spelled, entity=entity)
+def _name_to_replace(kinds: list[Kind], spellings_of_name: tuple[str, ...], entity: str | None = None) -> Name:
+    """The name to replace. Only a person's last name is replaced alone: the last word of Bangalore University means any university."""
+    return person(spellings_of_name, entity) if (PERSON,) in kinds else Name(spellings_of_name, entity=entity)
 
 
 def _other_title(link: Link, search: _Search) -> str | None:
-    """The target's title, if it is a name and neither the answer nor the bridge: two paragraphs with one title would be one for scorers."""
+    """The target's title, if it names neither answer nor bridge. Scorers would take two paragraphs with one title for the same."""
     title = link.target.title
-    known = title is None or title in link.bridge or title.endswith(".") or states(title, search.forbidden)
-    return None if known else title
+    is_unsuitable = title is None or title in link.bridge or title.endswith(".") or states(title, search.forbidden)
+    return None if is_unsuitable else title
 
 
 def _candidates(instance: Instance, purpose: str, seed: int) -> Iterator[Named]:
-    """The other candidates, which are of the answer's kind; a masked bridge is one too, and no mask of another question means anything."""
-    wrong = [candidate for candidate in instance.candidates or () if candidate.id != instance.answer_id]
-    for candidate in sample(wrong, len(wrong), purpose=purpose, seed=seed, id=instance.id):
+    """The wrong candidates, in random order. They have the answer's kind, and masks of other questions mean nothing here."""
+    distractors = [candidate for candidate in instance.candidates or () if candidate.id != instance.answer_id]
+    for candidate in sample(distractors, len(distractors), purpose=purpose, seed=seed, id=instance.id):
         yield Entity(candidate.text, candidate.id), stated(candidate.text)
 
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """Finds names that a question does not know."""
+    """A search for names that do not occur in a question."""
 
     pool: Pool
     seed: int
     id: str
     forbidden: tuple[Stated, ...]
     entities: frozenset[str | None]
-    """Ids that are not new."""
+    """Ids of the answer and the bridge."""
     known: Text
     """The question and its supporting paragraphs."""
 
-    def drawn(self, kinds: list[Kind], like: str, purpose: str) -> Iterator[Named]:
-        """Names of these kinds, like a name that they stand for, drawn for ``purpose``."""
+    def draw(self, kinds: list[Kind], like: str, purpose: str) -> Iterator[Named]:
+        """Names of these kinds, similar to the name ``like`` that they replace, in random order for this ``purpose``."""
         return self.pool.draw(kinds, like, purpose=purpose, seed=self.seed, id=self.id)
 
     def new(self, entities: Iterable[Named], count: int, *, besides: Iterable[Entity] = ()) -> list[Entity]:
-        """The first ``count`` that neither contain what is forbidden nor are shown already, each name once and not ``besides``."""
-        seen, found = {entity.name for entity in besides}, list[Entity]()
+        """The first ``count`` distinct names that contain nothing forbidden, are not shown yet, and are not among ``besides``."""
+        names_so_far, result = {entity.name for entity in besides}, list[Entity]()
         for entity, name in entities:
-            if name is None or entity.name in seen or (entity.id is not None and entity.id in self.entities):
+            if name is None or entity.name in names_so_far or (entity.id is not None and entity.id in self.entities):
                 continue
             if name.states(self.forbidden) or self.known.states((name,)):
                 continue
-            seen.add(entity.name)
-            found.append(entity)
-            if len(found) == count:
+            names_so_far.add(entity.name)
+            result.append(entity)
+            if len(result) == count:
                 break
-        return found
+        return result

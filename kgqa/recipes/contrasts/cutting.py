@@ -1,4 +1,4 @@
-"""A paragraph without some of its sentences: text, mentions, offsets and marks as if they had never been there."""
+"""Removing sentences from a paragraph, with consistent text, mentions, offsets and marks."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from kgqa.records import Mention, Paragraph
 
 
 def cut(paragraph: Paragraph, sentences: Collection[int]) -> Paragraph | None:
-    """``paragraph`` without these sentences; None where no sentence is left.
+    """``paragraph`` without these sentences; None if no sentence remains.
 
-    A mention that is not wholly inside one sentence that stays is gone. A paragraph whose supporting sentences are all gone does not
-    support the answer any more.
+    A mention survives only inside one remaining sentence. A paragraph that loses all its supporting sentences no longer supports the
+    answer.
     """
     count = len(paragraph.sentences or ())
-    stay = [sentence for sentence in range(count) if sentence not in sentences]
-    if not stay:
+    remaining = [sentence for sentence in range(count) if sentence not in sentences]
+    if not remaining:
         return None
-    bounds = {sentence: sentence_bounds(paragraph, sentence) for sentence in stay}
+    bounds = {sentence: sentence_bounds(paragraph, sentence) for sentence in remaining}
     lengths = [end - start for start, end in bounds.values()]
-    begins = dict(zip(stay, accumulate(lengths, initial=0), strict=False))
-    number = {sentence: place for place, sentence in enumerate(stay)}
+    starts = dict(zip(remaining, accumulate(lengths, initial=0), strict=False))
+    number = {sentence: place for place, sentence in enumerate(remaining)}
     marks = paragraph.supporting_sentences
-    kept = None if marks is None else tuple(number[sentence] for sentence in marks if sentence in number)
+    kept_marks = None if marks is None else tuple(number[sentence] for sentence in marks if sentence in number)
     return Paragraph(
         id=paragraph.id,
         title=paragraph.title,
         text="".join(paragraph.text[start:end] for start, end in bounds.values()),
-        supporting=paragraph.supporting if not marks else bool(kept),
-        mentions=None if paragraph.mentions is None else _moved(paragraph.mentions, bounds, begins),
-        sentences=tuple(begins.values()),
-        supporting_sentences=kept,
+        supporting=paragraph.supporting if not marks else bool(kept_marks),
+        mentions=None if paragraph.mentions is None else _move_mentions(paragraph.mentions, bounds, starts),
+        sentences=tuple(starts.values()),
+        supporting_sentences=kept_marks,
     )
 
 
-def _moved(mentions: tuple[Mention, ...], bounds: dict[int, tuple[int, int]], begins: dict[int, int]) -> tuple[Mention, ...]:
+def _move_mentions(mentions: tuple[Mention, ...], bounds: dict[int, tuple[int, int]], starts: dict[int, int]) -> tuple[Mention, ...]:
     return tuple(
-        Mention(entity=mention.entity, start=mention.start - start + begins[sentence], end=mention.end - start + begins[sentence])
+        Mention(entity=mention.entity, start=mention.start - start + starts[sentence], end=mention.end - start + starts[sentence])
         for sentence, (start, end) in bounds.items()
         for mention in mentions
         if start <= mention.start and mention.end <= end

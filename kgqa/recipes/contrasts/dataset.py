@@ -1,4 +1,4 @@
-"""Writing the splits of a contrast, what was left out of them, and the training portion of an inoculated set."""
+"""Writing the splits of a contrast, the rejected questions, and the training portion of an inoculated set."""
 
 from __future__ import annotations
 
@@ -18,22 +18,21 @@ from kgqa.progress import Progress
 from kgqa.recipes.contrasts.inoculation import choose_groups
 from kgqa.recipes.contrasts.questions import REASONS
 from kgqa.recipes.contrasts.transforms import Settings
-from kgqa.recipes.rejection import Rejection
 from kgqa.records import Instance
-from kgqa.runs.funnel import FunnelRow
+from kgqa.runs.funnel import FunnelRow, Rejection
 
 INSTANCES = 4096
-"""So many are in memory before they are written; a question's own are written together."""
+"""How many instances are collected before they are written; those of one question are written together."""
 REJECTED = pa.schema([(name, pa.string()) for name in ("id", "split", "stage", "reason", "detail")])
 BROKEN = "what was made of the question does not keep the transform's invariant"
 PARQUET: dict[str, Any] = {"compression": "zstd", "compression_level": 1}
 
 
 class Splits:
-    """The splits of a contrast in a folder, and what was left out of them."""
+    """Writes the splits of a contrast and their rejected questions into a folder."""
 
     def __init__(self, source: QuestionSet, settings: Settings, folder: Path, progress: Progress) -> None:
-        """None is written yet."""
+        """Nothing is written before :meth:`transform`."""
         self._source, self._settings, self._folder, self._progress = source, settings, folder, progress
         self.counts: dict[str, int] = {}
         """Instances of each split."""
@@ -45,69 +44,69 @@ class Splits:
         return {split: len(groups) for split, groups in self._groups.items()}
 
     def transform(self) -> list[FunnelRow]:
-        """Write every split and ``rejected.parquet``; EmptyResult where a split with questions comes out empty, or there are none."""
-        read = 0
-        with (self._folder / "rejected.parquet").open("wb") as file, pq.ParquetWriter(file, REJECTED, **PARQUET) as rejected:
+        """Write every split and ``rejected.parquet``. Raises EmptyResult for a set without questions, or a split without results."""
+        questions = 0
+        with (self._folder / "rejected.parquet").open("wb") as file, pq.ParquetWriter(file, REJECTED, **PARQUET) as rejections:
             for split in self._source.files:
-                read += self._transform_split(split, rejected)
-        if not read:
+                questions += self._transform_split(split, rejections)
+        if not questions:
             raise EmptyResult(f"{self._source.path}: the set holds no question; give one that does.")
-        rows = [FunnelRow(stage="read", what="questions", reason="read", removed=None, left=read)]
+        rows = [FunnelRow(stage="read", what="questions", reason="read", removed=None, left=questions)]
         for reason, count in sorted(self._reasons.items(), key=lambda item: (-item[1], item[0])):
-            read -= count
+            questions -= count
             setting = "max_facts" if reason == REASONS["many"] else ""
-            rows.append(FunnelRow(stage="contrast", what="questions", reason=reason, removed=count, left=read, setting=setting))
-        made = sum(self.counts.values())
-        return [*rows, FunnelRow(stage="contrast", what="instances", reason="made of the questions left", removed=None, left=made)]
+            rows.append(FunnelRow(stage="contrast", what="questions", reason=reason, removed=count, left=questions, setting=setting))
+        instances = sum(self.counts.values())
+        return [*rows, FunnelRow(stage="contrast", what="instances", reason="made of the questions left", removed=None, left=instances)]
 
-    def _transform_split(self, split: str, rejected: pq.ParquetWriter) -> int:
-        """One split; how many questions it has."""
+    def _transform_split(self, split: str, rejection_writer: pq.ParquetWriter) -> int:
+        """Write one split; return the number of its questions."""
         self._progress.start(f"Transforming {split}", None, "questions")
-        make, groups = self._settings.maker(lambda: self._source.read(split)), set[str]()
-        reasons, count, read = Counter[str](), 0, 0
+        maker, groups = self._settings.maker(lambda: self._source.read(split)), set[str]()
+        reasons, count, questions = Counter[str](), 0, 0
         with (self._folder / f"{split}.parquet").open("wb") as file, pq.ParquetWriter(file, SCHEMA, **PARQUET) as writer:
-            waiting: list[Instance] = []
-            refused: list[tuple[str, Rejection]] = []
+            buffer: list[Instance] = []
+            rejections: list[tuple[str, Rejection]] = []
             for instance in self._source.read(split):
-                read += 1
-                made = self._kept(instance, make(instance))
+                questions += 1
+                result = self._check(instance, maker(instance))
                 self._progress.advance(1)
-                if isinstance(made, Rejection):
-                    refused.append((instance.id, made))
+                if isinstance(result, Rejection):
+                    rejections.append((instance.id, result))
                     continue
-                waiting += made
+                buffer += result
                 groups.add(instance.group)
-                if len(waiting) >= INSTANCES:
-                    count += _write(writer, waiting)
-            count += _write(writer, waiting)
-        reasons.update(rejection.reason for _, rejection in refused)
-        rejected.write_table(_rejected(refused, split))
-        if read and not count:
+                if len(buffer) >= INSTANCES:
+                    count += _write(writer, buffer)
+            count += _write(writer, buffer)
+        reasons.update(rejection.reason for _, rejection in rejections)
+        rejection_writer.write_table(_rejection_table(rejections, split))
+        if questions and not count:
             raise EmptyResult(self._empty(split, reasons))
         self._reasons += reasons
         self.counts[split], self._groups[split] = count, groups
-        self._progress.finish(f"{count:,} instances of {read - len(refused):,} questions, {len(refused):,} left out")
-        return read
+        self._progress.finish(f"{count:,} instances of {questions - len(rejections):,} questions, {len(rejections):,} left out")
+        return questions
 
-    def _kept(self, instance: Instance, made: list[Instance] | Rejection) -> list[Instance] | Rejection:
-        """What was made, or that it is not what the transform promises: nobody knows all that a source can hold."""
-        broken = [] if isinstance(made, Rejection) else self._settings.broken(instance, made)
-        return Rejection(reason=BROKEN, detail="; ".join(dict.fromkeys(broken))) if broken else made
+    def _check(self, instance: Instance, result: list[Instance] | Rejection) -> list[Instance] | Rejection:
+        """The instances, or a rejection if they break the transform's invariant, which an unusual source may cause."""
+        faults = [] if isinstance(result, Rejection) else self._settings.faults(instance, result)
+        return Rejection(reason=BROKEN, detail="; ".join(dict.fromkeys(faults))) if faults else result
 
     def _empty(self, split: str, reasons: Counter[str]) -> str:
-        found = "; ".join(f"{reason} ({count:,})" for reason, count in reasons.most_common(3))
-        return f"{self._source.path}: no question of {split} can be transformed by {self._settings.kind}: {found}; give another set."
+        top_reasons = "; ".join(f"{reason} ({count:,})" for reason, count in reasons.most_common(3))
+        return f"{self._source.path}: no question of {split} can be transformed by {self._settings.kind}: {top_reasons}; give another set."
 
     def inoculate(self, percent: int) -> FunnelRow:
-        """Make the train split a training portion of whole groups; what is taken from another split is gone there."""
-        given = ["train"] if self.counts.get("train") else [split for split in self.counts if split != "train"]
-        chosen = choose_groups((group for split in given for group in self._groups[split]), percent, seed=self._settings.seed)
-        tables = {split: _table(self._folder / f"{split}.parquet") for split in given}
-        masks = {split: pc.is_in(table["group"], pa.array(sorted(chosen))) for split, table in tables.items()}
+        """Reduce the train split to a training portion of whole groups; without a train split, move groups from the other splits."""
+        splits = ["train"] if self.counts.get("train") else [split for split in self.counts if split != "train"]
+        groups = choose_groups((group for split in splits for group in self._groups[split]), percent, seed=self._settings.seed)
+        tables = {split: _table(self._folder / f"{split}.parquet") for split in splits}
+        masks = {split: pc.is_in(table["group"], pa.array(sorted(groups))) for split, table in tables.items()}
         portion = pa.concat_tables([table.filter(masks[split]) for split, table in tables.items()])
-        left = {split: table.filter(pc.invert(masks[split])) for split, table in tables.items() if split != "train"}
+        remainder = {split: table.filter(pc.invert(masks[split])) for split, table in tables.items() if split != "train"}
         before = sum(self.counts.values())
-        for split, table in {"train": portion, **left}.items():
+        for split, table in {"train": portion, **remainder}.items():
             if not table.num_rows and self.counts.get(split, 1):
                 raise EmptyResult(f"{self._source.path}: {percent}% of the groups leave nothing in {split}; the set is too small for that.")
             with (self._folder / f"{split}.parquet").open("wb") as file:
@@ -115,28 +114,28 @@ class Splits:
             self.counts[split], self._groups[split] = table.num_rows, set(table["group"].to_pylist())
         self.counts = in_order(self.counts)
         removed = before - sum(self.counts.values())
-        reason = f"training portion: {percent}% of the groups of {' and '.join(given)}"
+        reason = f"training portion: {percent}% of the groups of {' and '.join(splits)}"
         return FunnelRow(
             stage="inoculate", what="instances", reason=reason, removed=removed, left=sum(self.counts.values()), setting="inoculation"
         )
 
 
 def _table(path: Path) -> pa.Table:
-    """All of a file; opened first, since Arrow takes no name that is not UTF-8."""
+    """The table in a file, opened first, since Arrow refuses names that are not UTF-8."""
     with path.open("rb") as file:
         return pq.read_table(file)
 
 
-def _write(writer: pq.ParquetWriter, waiting: list[Instance]) -> int:
-    """Write and forget them; how many they were."""
-    count = len(waiting)
+def _write(writer: pq.ParquetWriter, buffer: list[Instance]) -> int:
+    """Write the instances and empty the list; return their number."""
+    count = len(buffer)
     if count:
-        writer.write_table(table_of(waiting))
-        waiting.clear()
+        writer.write_table(table_of(buffer))
+        buffer.clear()
     return count
 
 
-def _rejected(refused: list[tuple[str, Rejection]], split: str) -> pa.Table:
-    rows = [(id, split, "contrast", rejection.reason, rejection.detail) for id, rejection in refused]  # noqa: A001 - what the field is called
+def _rejection_table(rejections: list[tuple[str, Rejection]], split: str) -> pa.Table:
+    rows = [(name, split, "contrast", rejection.reason, rejection.detail) for name, rejection in rejections]
     columns = list(zip(*rows, strict=True)) or [()] * len(REJECTED)
     return pa.table([pa.array(column, pa.string()) for column in columns], schema=REJECTED)

@@ -1,17 +1,18 @@
-"""Document removal: what mentions no candidate is not shown, most chains' first documents among it (Welbl et al. 2018, section 6.5).
+"""Document removal: paragraphs that mention no candidate are removed (Welbl et al. 2018, section 6.5).
 
-A reader that is as good without them did not connect documents: all that leads to a candidate without naming one is gone.
+Most chains lose their first document, which leads to a candidate without naming one. A reader that scores as high without these paragraphs
+did not connect documents.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from kgqa.recipes.contrasts.paragraph_removal import removal_faults, with_paragraphs
 from kgqa.recipes.contrasts.questions import whole, without_answer
-from kgqa.recipes.contrasts.thinning import thinned, thinned_broken
 from kgqa.recipes.names.statements import names, paragraph_states, stating_places
-from kgqa.recipes.rejection import Rejection
 from kgqa.records import Candidate, Instance, Paragraph
+from kgqa.runs.funnel import Rejection
 
 TRANSFORM = "document-removal"
 REASONS = {
@@ -23,49 +24,49 @@ REASONS = {
 
 
 def document_removal(instance: Instance) -> list[Instance] | Rejection:
-    """The question with the paragraphs that mention a candidate; its id, answers and candidates are what they were.
+    """The question with only those paragraphs that mention a candidate, and the same id, answers and candidates.
 
-    A mention is a marked one of the candidate, or its text in the paragraph's title or text: in a masked set that is the placeholder.
-    SettingsError as ``whole``.
+    A paragraph mentions a candidate by an annotated mention, or by the candidate's text (in a masked set, its placeholder) in title or
+    text. Raises SettingsError as ``whole`` does.
     """
-    noted = whole(instance, once=TRANSFORM)
+    notes = whole(instance, once=TRANSFORM)
     rejection = without_answer(instance)
     if rejection:
         return rejection
     if not instance.candidates:
         return Rejection(reason=REASONS["no candidates"], detail=instance.answer_type)
-    kept = _mentioning(instance.paragraphs, instance.candidates)
-    if not kept:
+    places = _mentioning(instance.paragraphs, instance.candidates)
+    if not places:
         return Rejection(reason=REASONS["nothing"], detail=f"{len(instance.paragraphs)} paragraphs, {len(instance.candidates)} candidates")
-    if not _mentioning([instance.paragraphs[place] for place in sorted(kept)], [_answer(instance)]):
+    if not _mentioning([instance.paragraphs[place] for place in sorted(places)], [_answer(instance)]):
         return Rejection(reason=REASONS["no answer"], detail=instance.answers[0])
-    return [thinned(instance, TRANSFORM, [place in kept for place in range(len(instance.paragraphs))], noted=noted)]
+    return [with_paragraphs(instance, TRANSFORM, [place in places for place in range(len(instance.paragraphs))], notes=notes)]
 
 
 def _answer(instance: Instance) -> Candidate:
-    """The answer as a candidate; where it is none, by its first text."""
-    found = (candidate for candidate in instance.candidates or () if candidate.id == instance.answer_id)
-    return next(found, Candidate(id=instance.answer_id or "", text=instance.answers[0]))
+    """The candidate that is the answer; a candidate made of the answer's text if none has its id."""
+    matches = (candidate for candidate in instance.candidates or () if candidate.id == instance.answer_id)
+    return next(matches, Candidate(id=instance.answer_id or "", text=instance.answers[0]))
 
 
 def _mentioning(paragraphs: Sequence[Paragraph], candidates: Iterable[Candidate]) -> set[int]:
-    """The places of the paragraphs that mention one of the ``candidates``."""
+    """The numbers of the paragraphs that mention one of the ``candidates``."""
     candidates = tuple(candidates)
     ids = {candidate.id for candidate in candidates}
-    marked = {place for place, each in enumerate(paragraphs) if any(mention.entity in ids for mention in each.mentions or ())}
-    others = [place for place in range(len(paragraphs)) if place not in marked]
-    stating = stating_places([paragraphs[place] for place in others], names(candidate.text for candidate in candidates))
-    return marked | {others[place] for place in stating}
+    annotated = {place for place, each in enumerate(paragraphs) if any(mention.entity in ids for mention in each.mentions or ())}
+    unannotated = [place for place in range(len(paragraphs)) if place not in annotated]
+    matches = stating_places([paragraphs[place] for place in unannotated], names(candidate.text for candidate in candidates))
+    return annotated | {unannotated[place] for place in matches}
 
 
-def document_removal_broken(original: Instance, group: Sequence[Instance]) -> Iterator[str]:
-    """What is broken of: what is left mentions a candidate, what is gone mentions none, and the answer is mentioned in what is left."""
+def document_removal_faults(original: Instance, group: Sequence[Instance]) -> Iterator[str]:
+    """Faults against: each remaining paragraph mentions a candidate, no removed one does, and one of the remaining mentions the answer."""
     (changed,) = group
-    yield from thinned_broken(original, changed)
-    left = {paragraph.id for paragraph in changed.paragraphs}
+    yield from removal_faults(original, changed)
+    remaining = {paragraph.id for paragraph in changed.paragraphs}
     candidates = original.candidates or ()
     for paragraph in original.paragraphs:
-        mentions, stays = _mentions_one(paragraph, candidates), paragraph.id in left
+        mentions, stays = _mentions_one(paragraph, candidates), paragraph.id in remaining
         if stays and not mentions:
             yield "a paragraph that mentions no candidate is left"
         if mentions and not stays:

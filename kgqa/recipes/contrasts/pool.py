@@ -1,4 +1,4 @@
-"""Paragraphs of a whole set, from which one can be had that suits a question and does not state an answer."""
+"""A pool of a set's paragraphs, searched for paragraphs that suit a question and do not state its answer."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from kgqa.recipes.names.statements import Stated, Text, mentions, shown, title_a
 from kgqa.records import Instance, Paragraph
 
 SIZE = 20_000
-"""Paragraphs that are kept, a sample of the set's different texts.
+"""How many paragraphs the pool keeps: a sample of the set's distinct texts.
 
-Memory: four to five times the length of each text, for its words, and for the readings in which answers are looked for, which are kept once
-a question needed them; and some 100 bytes for each different word in it.
+Memory: four to five times the length of each text, for its words and its prepared form, which is kept after the first search; and about 100
+bytes for each distinct word in it.
 """
 COMMON = 0.02
-"""A word in more than this share of the paragraphs says nothing about a question."""
+"""Words in more than this share of the paragraphs are ignored."""
 PER_WORD = 50
-"""Paragraphs that are looked at for each word of a question."""
+"""How many paragraphs are inspected for each word of a question."""
 TRIES = 1_000
-"""Further ones that are looked at where those do not suffice."""
+"""How many further paragraphs are inspected if these do not suffice."""
 
 
 class Collector:
-    """Sees every question of a set, in any order."""
+    """Collects the paragraphs of a set's questions, in any order."""
 
     def __init__(self, *, seed: int, size: int = SIZE) -> None:
-        """Nothing was seen yet."""
+        """Start without paragraphs; at most ``size`` are kept, as a sample."""
         self._paragraphs = Reservoir[Paragraph](size, purpose="pool of paragraphs", seed=seed, order=_order)
 
     def see(self, instance: Instance) -> None:
-        """Take the paragraphs of one question."""
+        """Add the paragraphs of one question."""
         for paragraph in instance.paragraphs:
             self._paragraphs.add(paragraph.text, paragraph)
 
     def pool(self) -> Pool:
-        """The pool of all paragraphs added so far."""
+        """The pool of the paragraphs added so far."""
         paragraphs = self._paragraphs.values()
         holding = defaultdict[str, list[int]](list)
         for place, paragraph in enumerate(paragraphs):
@@ -57,50 +57,50 @@ class Pool:
     paragraphs: list[Paragraph]
     texts: list[Text]
     holding: dict[str, list[int]]
-    """Word → the places of the paragraphs that have it."""
+    """Word → the numbers of the paragraphs that contain it."""
 
     def suitable(
         self,
         question: str,
         count: int,
         *,
-        stated: Iterable[Stated],
+        forbidden: Iterable[Stated],
         entity: str | None,
         shown: Collection[str],
         seed: int,
         id: str,  # noqa: A002
     ) -> list[Paragraph]:
-        """Up to ``count`` different paragraphs that do not state any of ``stated``, do not mention ``entity`` and are not ``shown``.
+        """Up to ``count`` distinct paragraphs that state none of ``forbidden``, do not mention ``entity`` and are not ``shown``.
 
-        Those that share the question's rarest words come first, as MuSiQue retrieves its distractors by the question (step S6): a paragraph
-        that has nothing to do with the question would give the twin away.
+        Paragraphs that share the question's rarest words come first, as MuSiQue retrieves its distractors by the question (step S6): an
+        unrelated paragraph would reveal the twin.
         """
-        stated, found = tuple(stated), []
-        seen = [*shown]  # no set: to compare a few candidates with these texts is sooner done than to hash them all
+        forbidden, result = tuple(forbidden), []
+        texts_so_far = [*shown]  # a list, since comparing a few candidates with these texts takes less time than hashing them all
         for place in self._by_words(question, draw(purpose="pool", seed=seed, id=id)):
             paragraph = self.paragraphs[place]
-            if paragraph.text in seen or self.texts[place].states(stated) or mentions(paragraph, entity):
+            if paragraph.text in texts_so_far or self.texts[place].states(forbidden) or mentions(paragraph, entity):
                 continue
-            seen.append(paragraph.text)
-            found.append(paragraph)
-            if len(found) == count:
+            texts_so_far.append(paragraph.text)
+            result.append(paragraph)
+            if len(result) == count:
                 break
-        return found
+        return result
 
     def _by_words(self, question: str, start: int) -> Iterator[int]:
         rarest = sorted({*words(question)} & self.holding.keys(), key=lambda word: (len(self.holding[word]), word))
         for word in rarest:
-            yield from _turned(self.holding[word], start, PER_WORD)
-        yield from _turned(range(len(self.paragraphs)), start, TRIES)
+            yield from _cyclic(self.holding[word], start, PER_WORD)
+        yield from _cyclic(range(len(self.paragraphs)), start, TRIES)
 
 
 def _order(paragraph: Paragraph) -> tuple[str, ...]:
-    """Of equal texts the one that comes first is kept, whichever question is seen first."""
-    rest = (paragraph.title, paragraph.supporting, paragraph.mentions, paragraph.sentences, paragraph.supporting_sentences)
-    return paragraph.title or "", paragraph.id, repr(rest)
+    """A sort key, so that the same one of several paragraphs with equal texts is kept, whatever the order of the questions."""
+    tie_breakers = (paragraph.title, paragraph.supporting, paragraph.mentions, paragraph.sentences, paragraph.supporting_sentences)
+    return paragraph.title or "", paragraph.id, repr(tie_breakers)
 
 
-def _turned(places: Sequence[int], start: int, most: int) -> Iterator[int]:
-    """Up to ``most`` of them, from one on that depends on ``start``; the first follows on the last."""
+def _cyclic(places: Sequence[int], start: int, limit: int) -> Iterator[int]:
+    """Up to ``limit`` of the ``places``, cyclically, beginning at ``start`` modulo their number."""
     first = start % len(places) if places else 0
-    return islice(chain(places[first:], places[:first]), most)
+    return islice(chain(places[first:], places[:first]), limit)

@@ -1,4 +1,4 @@
-"""Which questions can be transformed, and why the others cannot."""
+"""Selecting the questions that can be transformed, with a reason for each rejection."""
 
 from __future__ import annotations
 
@@ -8,20 +8,19 @@ from typing import Any
 
 from kgqa.errors import SettingsError
 from kgqa.formats.provenance import everything
-from kgqa.recipes.contrasts.alternatives import without_alternatives
-from kgqa.recipes.contrasts.facts import NAME, Question, facts_of, has_sentences, texts_of
+from kgqa.recipes.contrasts.facts import NAME, FactQuestion, facts_of, has_sentences, texts_of
 from kgqa.recipes.contrasts.instances import showing
-from kgqa.recipes.rejection import Rejection
 from kgqa.records import Instance, Paragraph, Step
+from kgqa.runs.funnel import Rejection
 
 MAX_FACTS = 6
-"""By default: n supporting facts make 2^n - 1 instances, six make 63; MuSiQue has at most four supporting paragraphs."""
+"""The default: n supporting facts make 2^n - 1 instances, six make 63; MuSiQue has at most four supporting paragraphs."""
 MOST_FACTS = 10
-"""What can be allowed at most: 1,023 instances a question."""
+"""The maximum: 1,023 instances per question."""
 ABSENT = ("absent_facts", "supporting_facts")
-"""What formats call the supporting facts that they note because the normal form has no place for them."""
+"""Fields of formats' notes with supporting facts that an Instance cannot hold."""
 PARTIAL = frozenset({"probe", "sufficiency", "probe-of-sufficiency"})
-"""Transforms whose instances are no whole questions any more."""
+"""Transforms that make parts of questions."""
 UNANSWERABLE = "the question has no answer"
 HIDDEN = "the answer of the question is hidden"
 UNMARKED = "the source does not say which facts support the answer"
@@ -35,13 +34,13 @@ REASONS = {
     "twice": "a supporting fact is there a second time, so that it cannot be taken away",
     "short": "too few distractors: n supporting facts need a context of at least 2n - 1 facts",
 }
-"""Why a question cannot be transformed → the sentence that reports show."""
+"""Reason for a rejection → the sentence in reports."""
 
 
 def whole(instance: Instance, *, once: str = "") -> Mapping[str, Any]:
-    """The provenance of a whole question; SettingsError for an instance of a transform that leaves parts of questions, or of ``once``."""
-    noted = everything(instance)
-    earlier = noted.get(NAME)
+    """The provenance of a whole question. Raises SettingsError for an instance of a PARTIAL transform, or of the transform ``once``."""
+    notes = everything(instance)
+    earlier = notes.get(NAME)
     transform = earlier.get("transform") if isinstance(earlier, dict) else None
     if transform in PARTIAL:
         raise SettingsError(
@@ -50,7 +49,7 @@ def whole(instance: Instance, *, once: str = "") -> Mapping[str, Any]:
         )
     if once and transform == once:
         raise SettingsError(f"instance {instance.id}: this set was made by {once} already; transform the set that it was made of.")
-    return noted
+    return notes
 
 
 def without_answer(instance: Instance) -> Rejection | None:
@@ -63,42 +62,48 @@ def without_answer(instance: Instance) -> Rejection | None:
 
 
 def step_elsewhere(instance: Instance) -> Step | None:
-    """The first step that names a paragraph which is not among those shown."""
-    shown = {paragraph.id for paragraph in instance.paragraphs}
-    return next((step for step in instance.decomposition or () if step.paragraph_id is not None and step.paragraph_id not in shown), None)
+    """The first step that names a paragraph outside the context."""
+    context = {paragraph.id for paragraph in instance.paragraphs}
+    return next((step for step in instance.decomposition or () if step.paragraph_id is not None and step.paragraph_id not in context), None)
 
 
-def question_of(instance: Instance, *, level: str, max_facts: int) -> Question | Rejection:
-    """The question with its facts, or why it cannot be transformed. SettingsError as :func:`whole`.
+def question_of(instance: Instance, *, level: str, max_facts: int) -> FactQuestion | Rejection:
+    """The question with its facts, or a rejection. Raises SettingsError as :func:`whole` does.
 
-    A context of 2n - 1 facts is what equal lengths need (appendix A.3, footnote 13). Probes, which do not need it, are held to it too: so
-    all transforms of a set have the same questions.
+    Contexts of equal length need 2n - 1 facts (appendix A.3, footnote 13). Probes do not need them, but follow the same rule, so that all
+    transforms of a set have the same questions.
     """
-    noted = whole(instance)
-    unusable = without_answer(instance) or unmarked(instance, noted) or (_without_sentences(instance) if level == "sentence" else None)
-    if unusable:
-        return unusable
+    notes = whole(instance)
+    rejection = without_answer(instance) or unmarked(instance, notes) or (_without_sentences(instance) if level == "sentence" else None)
+    if rejection:
+        return rejection
     dropped: frozenset[str] = frozenset()
     if instance.chains is not None:
-        alone = without_alternatives(instance)
-        if alone is None:
+        one_chain = without_alternatives(instance)
+        if one_chain is None:
             return Rejection(reason=REASONS["alternatives"], detail="chains and marks differ")
-        dropped = alone[1]
+        dropped = one_chain[1]
         if dropped:
-            instance = showing(instance, alone[0], gone=dropped)
+            instance = showing(instance, one_chain[0], removed=dropped)
     facts = facts_of(instance, level)
     supporting = tuple([number for number, (place, sentence) in enumerate(facts) if _supports(instance.paragraphs[place], sentence)])
-    others = tuple(sorted(set(range(len(facts))).difference(supporting)))
-    reason = _unfit(len(supporting), len(others), max_facts)
+    distractors = tuple(sorted(set(range(len(facts))).difference(supporting)))
+    reason = _unfit(len(supporting), len(distractors), max_facts)
     if reason:
         return Rejection(reason=REASONS[reason], detail=f"{len(supporting)} in a context of {len(facts)}")
     texts = [text.strip() for text in texts_of(instance, facts)]
-    count = Counter(texts)
-    twice = {texts[fact] for fact in supporting if count[texts[fact]] > 1}
-    if twice:
-        return Rejection(reason=REASONS["twice"], detail=min(twice)[:80])
-    return Question(
-        instance=instance, level=level, facts=facts, supporting=supporting, others=others, dropped=tuple(sorted(dropped)), noted=noted
+    counts = Counter(texts)
+    duplicates = {texts[fact] for fact in supporting if counts[texts[fact]] > 1}
+    if duplicates:
+        return Rejection(reason=REASONS["twice"], detail=min(duplicates)[:80])
+    return FactQuestion(
+        instance=instance,
+        level=level,
+        facts=facts,
+        supporting=supporting,
+        distractors=distractors,
+        dropped=tuple(sorted(dropped)),
+        notes=notes,
     )
 
 
@@ -110,11 +115,11 @@ def _unfit(supporting: int, others: int, max_facts: int) -> str | None:
     return "short" if others < supporting - 1 else None
 
 
-def unmarked(instance: Instance, noted: Mapping[str, Any]) -> Rejection | None:
-    """The rejection of a question whose paragraphs do not all say whether they support the answer, or whose support is not all there."""
+def unmarked(instance: Instance, notes: Mapping[str, Any]) -> Rejection | None:
+    """The rejection of a question with a paragraph of unknown support, or with a missing supporting fact."""
     if not instance.paragraphs or any(paragraph.supporting is None for paragraph in instance.paragraphs):
         return Rejection(reason=UNMARKED, detail="paragraphs" if instance.paragraphs else "no paragraphs")
-    absent = sum(len(note.get(field, ())) for note in noted.values() if isinstance(note, dict) for field in ABSENT)
+    absent = sum(len(note.get(field, ())) for note in notes.values() if isinstance(note, dict) for field in ABSENT)
     if absent:
         return Rejection(reason=REASONS["absent"], detail=f"{absent} absent")
     step = step_elsewhere(instance)
@@ -126,9 +131,9 @@ def unmarked(instance: Instance, noted: Mapping[str, Any]) -> Rejection | None:
 def _without_sentences(instance: Instance) -> Rejection | None:
     if any(paragraph.sentences is None for paragraph in instance.paragraphs):
         return Rejection(reason=REASONS["sentences"], detail="no sentence offsets")
-    wrong = next((paragraph.id for paragraph in instance.paragraphs if not has_sentences(paragraph)), None)
-    if wrong is not None:
-        return Rejection(reason=REASONS["places"], detail=f"paragraph {wrong}")
+    invalid = next((paragraph.id for paragraph in instance.paragraphs if not has_sentences(paragraph)), None)
+    if invalid is not None:
+        return Rejection(reason=REASONS["places"], detail=f"paragraph {invalid}")
     if any(paragraph.supporting and not paragraph.supporting_sentences for paragraph in instance.paragraphs):
         return Rejection(reason=UNMARKED, detail="sentences")
     return None
@@ -136,3 +141,29 @@ def _without_sentences(instance: Instance) -> Rejection | None:
 
 def _supports(paragraph: Paragraph, sentence: int | None) -> bool:
     return bool(paragraph.supporting) and (sentence is None or sentence in (paragraph.supporting_sentences or ()))
+
+
+def without_alternatives(instance: Instance) -> tuple[tuple[Paragraph, ...], frozenset[str]] | None:
+    """The paragraphs without the further chains to the answer, and the ids of the removed ones.
+
+    The first of the chains with the fewest documents is kept. None for a question without chains, or if the marked paragraphs are not those
+    of the chains.
+    """
+    chains = _documents_of_answer_chains(instance)
+    supporting = {paragraph.id for paragraph in instance.paragraphs if paragraph.supporting}
+    if not chains or set().union(*chains) != supporting:
+        return None
+    shortest = min(chains, key=len)
+    if shortest == supporting:
+        return instance.paragraphs, frozenset()
+    removed = frozenset(supporting - shortest)
+    return tuple(paragraph for paragraph in instance.paragraphs if paragraph.id not in removed), removed
+
+
+def _documents_of_answer_chains(instance: Instance) -> list[set[str]]:
+    return [
+        set(chain[1::2])
+        for candidate, chains in zip(instance.candidates or (), instance.chains or (), strict=False)
+        if candidate.id == instance.answer_id
+        for chain in chains
+    ]

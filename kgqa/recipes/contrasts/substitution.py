@@ -1,4 +1,4 @@
-"""Copies of a paragraph in which names are other names: text, title, mentions and sentence offsets stay consistent."""
+"""Copies of a paragraph with names replaced, with consistent text, title, mentions and sentence offsets."""
 
 from __future__ import annotations
 
@@ -15,67 +15,67 @@ from kgqa.records import Mention, Paragraph
 
 _SMALL = bytes(range(256)).decode("latin-1").lower().encode("latin-1")
 SURNAME = 4
-"""A last word shorter than this is no name by itself."""
+"""The minimum length of a last word that counts as a surname."""
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """What is to be replaced."""
+    """A name to replace."""
 
     spellings: tuple[str, ...]
-    """Upper and lower case are the same, but what begins with a capital does so everywhere; what is no word is no name."""
+    """Its spellings. Case is ignored, but a spelling with a capital initial only matches one; a spelling must be whole words."""
     surname: str = ""
-    """The last word, which may stand alone, as "Lovelace" for "Ada Lovelace"; empty where it may not. Its case matters."""
+    """The last word if it may occur alone, as "Lovelace" for "Ada Lovelace", else empty. Its case matters."""
     entity: str | None = None
-    """Mentions of this entity are replaced too, whatever their spelling."""
+    """An entity whose mentions are replaced too, whatever their spelling."""
 
 
 def person(spellings: tuple[str, ...], entity: str | None = None) -> Name:
-    """A name with the surname that the first spelling has if it looks like a person's."""
+    """A name whose surname is the last word of the first spelling if that looks like a person's name."""
     words = spellings[0].split()
     has_surname = 2 <= len(words) <= 3 and len(words[-1]) >= SURNAME and all(word[0].isupper() and word.isalpha() for word in words)
     return Name(spellings, words[-1] if has_surname else "", entity)
 
 
 class Place(NamedTuple):
-    """Where a name stands."""
+    """The place of a name in a text."""
 
     start: int
     end: int
     name: int
-    """Which of the names it is."""
+    """The number of the name."""
     is_surname: bool
 
 
 class Template:
-    """A paragraph that can be had with other names; where the old ones stand is looked for once."""
+    """A paragraph whose names can be replaced repeatedly; their places are searched once."""
 
     def __init__(self, paragraph: Paragraph, names: Sequence[Name]) -> None:
-        """Every place of a name on token boundaries is found, longer names first; mentions come before spellings."""
+        """Find every place of a name on token boundaries: mentions first, then longer spellings before shorter ones."""
         self._paragraph = paragraph
         self._is_marked = paragraph.mentions is not None or paragraph.sentences is not None
         numbers = {name.entity: number for number, name in enumerate(names) if name.entity is not None}
-        mentioned = [Place(m.start, m.end, numbers[m.entity], False) for m in placed(paragraph) if m.entity in numbers]
+        mention_places = [Place(m.start, m.end, numbers[m.entity], False) for m in placed(paragraph) if m.entity in numbers]
         spellings = sorted(_spellings(names), key=lambda entry: -len(entry[0]))
-        self._places = _apart([*mentioned, *_found(paragraph.text, spellings)])
-        self._rest = _between(paragraph.text, self._places)
+        self._places = _disjoint([*mention_places, *_places_of(paragraph.text, spellings)])
+        self._rest = _gaps(paragraph.text, self._places)
         title = paragraph.title or ""
-        self._title_places = _apart(_found(title, spellings))
-        self._title_rest = _between(title, self._title_places)
+        self._title_places = _disjoint(_places_of(title, spellings))
+        self._title_rest = _gaps(title, self._title_places)
 
     def has(self, name: int) -> bool:
-        """Whether the name stands anywhere in the text: a title alone states nothing."""
+        """Whether the name occurs in the text; a title alone states nothing."""
         return any(place.name == name for place in self._places)
 
     def filled(self, new: Sequence[Entity], *, id: str) -> Paragraph:  # noqa: A002 - what it is called
-        """A copy that does not support the answer, with one of ``new`` for each name."""
-        spelled = [(entity.name, _surname(entity.name)) for entity in new]
+        """A copy that does not support the answer, with the entities ``new`` in place of the names."""
+        replacements = [(entity.name, _surname(entity.name)) for entity in new]
         paragraph, places = self._paragraph, self._places
-        marks = _Marks(places, [spelled[place.name][place.is_surname] for place in places], new) if self._is_marked else None
+        marks = _Marks(places, [replacements[place.name][place.is_surname] for place in places], new) if self._is_marked else None
         return Paragraph(
             id=id,
-            title=None if paragraph.title is None else _joined(self._title_rest, self._title_places, spelled),
-            text=_joined(self._rest, places, spelled),
+            title=None if paragraph.title is None else _join(self._title_rest, self._title_places, replacements),
+            text=_join(self._rest, places, replacements),
             supporting=False,
             mentions=marks.mentions(paragraph.mentions) if marks and paragraph.mentions is not None else None,
             sentences=tuple([marks.moved(start) for start in paragraph.sentences]) if marks and paragraph.sentences is not None else None,
@@ -84,13 +84,13 @@ class Template:
 
 
 class _Marks:
-    """Where places of the old text are in the new one; what lies inside a replaced name moves to its beginning."""
+    """Maps offsets of the old text to the new one; an offset inside a replaced name moves to its start."""
 
-    def __init__(self, places: Sequence[Place], spelled: Sequence[str], new: Sequence[Entity]) -> None:
-        self._places, self._spelled, self._new = places, spelled, new
+    def __init__(self, places: Sequence[Place], replacements: Sequence[str], new: Sequence[Entity]) -> None:
+        self._places, self._spelled, self._new = places, replacements, new
         self._ends = [place.end for place in places]
-        grown = (len(name) - (place.end - place.start) for place, name in zip(places, spelled, strict=True))
-        self._shifts = [0, *accumulate(grown)]
+        growth = (len(name) - (place.end - place.start) for place, name in zip(places, replacements, strict=True))
+        self._shifts = [0, *accumulate(growth)]
 
     def moved(self, old: int) -> int:
         after = bisect_right(self._ends, old)
@@ -98,70 +98,70 @@ class _Marks:
         return min(old, start) + self._shifts[after]
 
     def mentions(self, mentions: Iterable[Mention]) -> tuple[Mention, ...]:
-        """Those of other entities, and those of replaced ones that nobody need guess: a whole name whose new id is known."""
-        found = []
+        """Mentions of other entities, moved; and mentions that are exactly a replaced name with a known new id."""
+        result = []
         for mention in mentions:
             first, start = bisect_right(self._ends, mention.start), self.moved(mention.start)
             if first == len(self._places) or mention.end <= self._places[first].start:
-                found.append(Mention(entity=mention.entity, start=start, end=start + mention.end - mention.start))
+                result.append(Mention(entity=mention.entity, start=start, end=start + mention.end - mention.start))
                 continue
             place = self._places[first]
             entity = self._new[place.name].id
             if entity is not None and not place.is_surname and (mention.start, mention.end) == (place.start, place.end):
-                found.append(Mention(entity=entity, start=start, end=start + len(self._spelled[first])))
-        return tuple(found)
+                result.append(Mention(entity=entity, start=start, end=start + len(self._spelled[first])))
+        return tuple(result)
 
 
 def _spellings(names: Sequence[Name]) -> list[tuple[str, int, bool]]:
-    found = [(spelling, number, False) for number, name in enumerate(names) for spelling in name.spellings if stated(spelling)]
-    return found + [(name.surname, number, True) for number, name in enumerate(names) if name.surname]
+    spellings = [(spelling, number, False) for number, name in enumerate(names) for spelling in name.spellings if stated(spelling)]
+    return spellings + [(name.surname, number, True) for number, name in enumerate(names) if name.surname]
 
 
-def _found(text: str, spellings: Iterable[tuple[str, int, bool]]) -> list[Place]:
-    small, found = _small(text), []
+def _places_of(text: str, spellings: Iterable[tuple[str, int, bool]]) -> list[Place]:
+    small, places = _small(text), []
     for spelling, name, is_surname in spellings:
-        where, looked_for = (text, spelling) if is_surname else (small, _small(spelling))
-        start = where.find(looked_for)
+        haystack, needle = (text, spelling) if is_surname else (small, _small(spelling))
+        start = haystack.find(needle)
         while start >= 0:
-            end = start + len(looked_for)
+            end = start + len(needle)
             is_word = begins(text, start) and ends(text, end)
             if is_word and (text[start].isupper() or not spelling[0].isupper()):
-                found.append(Place(start, end, name, is_surname))
-            start = where.find(looked_for, end)
-    return found
+                places.append(Place(start, end, name, is_surname))
+            start = haystack.find(needle, end)
+    return places
 
 
 def _small(text: str) -> str:
-    """In small letters, each in its place: the dotted I is the only one whose small form is longer."""
+    """``text`` in lower case with every character in its place; only the dotted capital I would become longer."""
     try:
         return text.encode("latin-1").translate(_SMALL).decode("latin-1")  # thirty times as fast as str.lower where letters have accents
     except UnicodeEncodeError:
         return text.replace("\u0130", "i").lower().replace("\u0131", "i")
 
 
-def _apart(places: Iterable[Place]) -> list[Place]:
-    """Those that touch no earlier one, from left to right."""
-    kept: list[Place] = []
+def _disjoint(places: Iterable[Place]) -> list[Place]:
+    """The places that overlap no earlier one, from left to right."""
+    disjoint: list[Place] = []
     for place in places:
-        at = bisect_left(kept, place)
-        if (at == 0 or kept[at - 1].end <= place.start) and (at == len(kept) or place.end <= kept[at].start):
-            kept.insert(at, place)
-    return kept
+        at = bisect_left(disjoint, place)
+        if (at == 0 or disjoint[at - 1].end <= place.start) and (at == len(disjoint) or place.end <= disjoint[at].start):
+            disjoint.insert(at, place)
+    return disjoint
 
 
-def _between(text: str, places: Sequence[Place]) -> list[str]:
+def _gaps(text: str, places: Sequence[Place]) -> list[str]:
     ends = [0, *[place.end for place in places]]
     return [text[end:start] for end, start in zip(ends, [*[place.start for place in places], len(text)], strict=True)]
 
 
 def _surname(name: str) -> str:
-    """What stands for a name alone: its last word, or all of it where that is no name."""
+    """The last word of a name, or all of it if the last word has no capital."""
     last = name.rpartition(" ")[2]
     return last if last[:1].isupper() else name
 
 
-def _joined(rest: Sequence[str], places: Sequence[Place], spelled: Sequence[tuple[str, str]]) -> str:
-    parts = [rest[0]]
-    for place, after in zip(places, rest[1:], strict=True):
-        parts += (spelled[place.name][place.is_surname], after)
+def _join(gaps: Sequence[str], places: Sequence[Place], replacements: Sequence[tuple[str, str]]) -> str:
+    parts = [gaps[0]]
+    for place, after in zip(places, gaps[1:], strict=True):
+        parts += (replacements[place.name][place.is_surname], after)
     return "".join(parts)

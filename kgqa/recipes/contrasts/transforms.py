@@ -1,4 +1,4 @@
-"""The kinds of contrast that a question set can be put to, each with what it is for and the invariant that it must keep."""
+"""The kinds of contrast, each with its purpose, its transform and its invariant."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from functools import partial
 from kgqa.recipes import papers
 from kgqa.recipes.contrasts import pool
 from kgqa.recipes.contrasts.adversarial import adversarial
-from kgqa.recipes.contrasts.document_removal import document_removal, document_removal_broken
-from kgqa.recipes.contrasts.facts import Question
-from kgqa.recipes.contrasts.gold_chain import gold_chain, gold_chain_broken
-from kgqa.recipes.contrasts.invariants import BROKEN, adversarial_broken
+from kgqa.recipes.contrasts.document_removal import document_removal, document_removal_faults
+from kgqa.recipes.contrasts.facts import FactQuestion
+from kgqa.recipes.contrasts.gold_chain import gold_chain, gold_chain_faults
+from kgqa.recipes.contrasts.invariants import INVARIANTS, adversarial_faults
 from kgqa.recipes.contrasts.probe import probe
 from kgqa.recipes.contrasts.probe_of_sufficiency import probe_of_sufficiency
 from kgqa.recipes.contrasts.questions import MAX_FACTS, question_of
 from kgqa.recipes.contrasts.sufficiency import sufficiency
 from kgqa.recipes.contrasts.trivial import trivial
-from kgqa.recipes.contrasts.unanswerable import unanswerable, unanswerable_broken
+from kgqa.recipes.contrasts.unanswerable import unanswerable, unanswerable_faults
 from kgqa.recipes.names import entities
-from kgqa.recipes.rejection import Rejection
 from kgqa.records import Instance
+from kgqa.runs.funnel import Rejection
 
 Maker = Callable[[Instance], list[Instance] | Rejection]
-"""Makes the instances of one question, or says why it cannot."""
+"""Makes the instances of one question, or a rejection."""
 Read = Callable[[], Iterator[Instance]]
-"""Begins to read the questions of one split."""
+"""Returns an iterator over the questions of one split."""
 KINDS = {
     "probe": "P(D): what a system reaches from contexts none of which holds all supporting facts (Trivedi et al. 2020, section 3.2)",
     "sufficiency": "T(D): contexts that suffice beside contexts that do not, of the same length (Trivedi et al. 2020, section 4.2)",
@@ -37,14 +37,14 @@ KINDS = {
     "gold-chain": "only the paragraphs on the chains to the answer (Welbl et al. 2018, section 6.4)",
     "document-removal": "no paragraph that mentions no candidate, so none of those that only lead to one (Welbl et al. 2018, section 6.5)",
 }
-"""Kind → what it is, in one sentence."""
+"""Kind → its description in one sentence."""
 PAPERS = {
     "adversarial": papers.ADVERSARIAL,
     "unanswerable": papers.MUSIQUE,
     "gold-chain": papers.WIKIHOP,
     "document-removal": papers.WIKIHOP,
 }
-"""Kind → whom to cite; of the others the authors of DiRe."""
+"""Kind → the paper to cite; the paper of DiRe for all others."""
 _BY_FACTS: Mapping[str, Callable[..., list[Instance]]] = {
     "probe": probe,
     "sufficiency": sufficiency,
@@ -52,17 +52,17 @@ _BY_FACTS: Mapping[str, Callable[..., list[Instance]]] = {
     "trivial": trivial,
 }
 BY_FACTS = frozenset(_BY_FACTS)
-"""Kinds that take facts away, and so have a level and a limit of facts; the others deal in whole paragraphs."""
-_THINNING: Mapping[str, tuple[Maker, Callable[[Instance, Sequence[Instance]], Iterable[str]]]] = {
-    "gold-chain": (gold_chain, gold_chain_broken),
-    "document-removal": (document_removal, document_removal_broken),
+"""Kinds that remove facts, and so have a level and a limit of facts; the others work on whole paragraphs."""
+_REMOVALS: Mapping[str, tuple[Maker, Callable[[Instance, Sequence[Instance]], Iterable[str]]]] = {
+    "gold-chain": (gold_chain, gold_chain_faults),
+    "document-removal": (document_removal, document_removal_faults),
 }
-"""Kinds that look at one question and draw nothing → what makes its instance, and the invariant."""
+"""Kinds that look at one question only and are not random → their maker and their invariant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How a set is transformed."""
+    """The settings of a transform."""
 
     kind: str
     seed: int
@@ -70,7 +70,7 @@ class Settings:
     max_facts: int = MAX_FACTS
 
     def maker(self, read: Read) -> Maker:
-        """What makes the instances of a split's questions. Adversarial and unanswerable look at the whole split once beforehand."""
+        """The maker for a split's questions. Adversarial and unanswerable read the whole split once beforehand."""
         if self.kind == "adversarial":
             names = entities.Collector(seed=self.seed)
             for instance in read():
@@ -81,20 +81,20 @@ class Settings:
             for instance in read():
                 paragraphs.see(instance)
             return partial(unanswerable, pool=paragraphs.pool(), seed=self.seed)
-        return _THINNING[self.kind][0] if self.kind in _THINNING else self._by_facts
+        return _REMOVALS[self.kind][0] if self.kind in _REMOVALS else self._by_facts
 
     def _by_facts(self, instance: Instance) -> list[Instance] | Rejection:
         question = question_of(instance, level=self.level, max_facts=self.max_facts)
         return question if isinstance(question, Rejection) else _BY_FACTS[self.kind](question, seed=self.seed)
 
-    def broken(self, instance: Instance, made: Sequence[Instance]) -> list[str]:
-        """What does not hold of the question and its instances; see ``invariants.py``."""
+    def faults(self, instance: Instance, group: Sequence[Instance]) -> list[str]:
+        """The faults of a question's instances against the transform's invariant (``invariants.py``)."""
         if self.kind == "adversarial":
-            return list(adversarial_broken(instance, made))
+            return list(adversarial_faults(instance, group))
         if self.kind == "unanswerable":
-            return list(unanswerable_broken(instance, made))
-        if self.kind in _THINNING:
-            return list(_THINNING[self.kind][1](instance, made))
+            return list(unanswerable_faults(instance, group))
+        if self.kind in _REMOVALS:
+            return list(_REMOVALS[self.kind][1](instance, group))
         question = question_of(instance, level=self.level, max_facts=self.max_facts)
-        assert isinstance(question, Question)
-        return list(BROKEN[self.kind](question, made))
+        assert isinstance(question, FactQuestion)
+        return list(INVARIANTS[self.kind](question, group))

@@ -1,7 +1,7 @@
 """MuSiQue-Full's unanswerable twins: the same question with a context in which one of its steps has no answer (step S8).
 
-One step is drawn; every paragraph that states its answer goes, and others of the set take their places. The paper builds such a context
-anew; here it differs from the answerable twin's only where it must.
+One random step loses its answer: every paragraph that states it is replaced by another paragraph of the set. The paper builds a new
+context; here it differs from the answerable twin's only where necessary.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from types import MappingProxyType
 from typing import Any
 
 from kgqa.arrays.draws import sample
-from kgqa.formats.faults import of_unanswerable
+from kgqa.formats.faults import without_faults_of_answerable
 from kgqa.formats.musique import NAME as OFFICIAL, TWIN
 from kgqa.formats.provenance import noted
 from kgqa.recipes.contrasts.instances import showing
 from kgqa.recipes.contrasts.pool import Pool
 from kgqa.recipes.contrasts.questions import step_elsewhere, whole, without_answer
 from kgqa.recipes.names.statements import Stated, names, paragraph_states, stating_places
-from kgqa.recipes.rejection import Rejection
 from kgqa.records import Instance, Paragraph, Step
+from kgqa.runs.funnel import Rejection
 
 NAME = "unanswerable"
-"""Under this name the twin's provenance says which ``step`` has no answer, its ``answer``, and the ids of the paragraphs that were
-``removed`` and ``added``, pair by pair."""
+"""The name of the twin's note: the ``step`` without an answer, its ``answer``, and the ids of ``removed`` and ``added`` paragraphs, pair by
+pair."""
 _NO_NAMES: Mapping[str, Sequence[str]] = MappingProxyType({})
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 BY_PARAGRAPH = ("paragraphs", "corpus", "scores")
-"""What formats call that which they note by paragraph id."""
+"""Fields of formats' notes that have values by paragraph id."""
 REASONS = {
     "undecomposed": "the question has no decomposition whose steps have answers; kgqa can only remove a step's answer where it is known",
     "absent": "a step names a paragraph that is not there, so that the question may not be answerable as it is",
@@ -38,67 +38,69 @@ REASONS = {
 
 
 def unanswerable(
-    instance: Instance, *, pool: Pool, seed: int, called: Mapping[str, Sequence[str]] = _NO_NAMES
+    instance: Instance, *, pool: Pool, seed: int, further_names: Mapping[str, Sequence[str]] = _NO_NAMES
 ) -> list[Instance] | Rejection:
-    """The question as it is, and its twin ``<id>#unanswerable`` in the same group. SettingsError where it is a part of a question only.
+    """The question, and its twin ``<id>#unanswerable`` in the same group. Raises SettingsError for a part of a question.
 
-    ``called``: step's id → further names of its answer, where a graph knows some; what states one of them goes too.
-    The twin's marks of what supports the answer stay on the paragraphs that stay; they are no label, as nothing there is to be found.
+    ``further_names``: step id → further names of its answer in a graph; paragraphs that state one of them are replaced too. The twin keeps
+    the supporting marks of its remaining paragraphs; they are not labels, since it has no answer.
     """
     provenance = whole(instance)
     rejection = without_answer(instance)
     if rejection:
         return rejection
-    absent = step_elsewhere(instance)
-    if absent is not None:
-        return Rejection(reason=REASONS["absent"], detail=f"step {absent.id}, paragraph {absent.paragraph_id}")
+    missing_step = step_elsewhere(instance)
+    if missing_step is not None:
+        return Rejection(reason=REASONS["absent"], detail=f"step {missing_step.id}, paragraph {missing_step.paragraph_id}")
     steps = [step for step in instance.decomposition or () if step.answer]
-    drawn = sample(steps, len(steps), purpose="unanswerable", seed=seed, id=instance.id)
-    if not any(_wanted(instance, step, called) for step in drawn):
+    random_steps = sample(steps, len(steps), purpose="unanswerable", seed=seed, id=instance.id)
+    if not any(_names_of_answer(instance, step, further_names) for step in random_steps):
         return Rejection(reason=REASONS["undecomposed"], detail=f"{len(instance.decomposition or ())} steps")
-    stated = False
-    for step in drawn:
-        wanted = _wanted(instance, step, called)
+    is_stated = False
+    for step in random_steps:
+        names_of_answer = _names_of_answer(instance, step, further_names)
         entity = instance.answer_id if step.answer in instance.answers else None
-        places = stating_places(instance.paragraphs, wanted, entity)
-        stated = stated or bool(places)
-        new = _replacements(instance, pool, wanted, entity, len(places), seed) if places else []
+        places = stating_places(instance.paragraphs, names_of_answer, entity)
+        is_stated = is_stated or bool(places)
+        new = _replacements(instance, pool, names_of_answer, entity, len(places), seed) if places else []
         if places and len(new) == len(places):
-            paragraphs = _exchanged(instance, dict(zip(places, new, strict=True)))
+            paragraphs = _exchange(instance, dict(zip(places, new, strict=True)))
             return [instance, _twin(instance, step, paragraphs, places, provenance)]
-    return Rejection(reason=REASONS["pool" if stated else "unstated"], detail=", ".join(step.answer or "" for step in steps))
+    return Rejection(reason=REASONS["pool" if is_stated else "unstated"], detail=", ".join(step.answer or "" for step in steps))
 
 
-def _wanted(instance: Instance, step: Step, called: Mapping[str, Sequence[str]]) -> tuple[Stated, ...]:
-    return names((*_answers(instance, step), *called.get(step.id, ())))
+def _names_of_answer(instance: Instance, step: Step, further_names: Mapping[str, Sequence[str]]) -> tuple[Stated, ...]:
+    return names((*_answers(instance, step), *further_names.get(step.id, ())))
 
 
 def _answers(instance: Instance, step: Step) -> tuple[str, ...]:
-    """A step's answer; with the aliases, which sources give for the whole question only, where it is the question's."""
+    """A step's answer; if it is the question's answer, all aliases, which sources give for the whole question only."""
     return instance.answers if step.answer in instance.answers else (step.answer or "",)
 
 
-def _replacements(instance: Instance, pool: Pool, wanted: tuple[Stated, ...], entity: str | None, count: int, seed: int) -> list[Paragraph]:
-    shown = [paragraph.text for paragraph in instance.paragraphs]
-    return pool.suitable(instance.question, count, stated=wanted, entity=entity, shown=shown, seed=seed, id=instance.id)
+def _replacements(
+    instance: Instance, pool: Pool, names_of_answer: tuple[Stated, ...], entity: str | None, count: int, seed: int
+) -> list[Paragraph]:
+    texts = [paragraph.text for paragraph in instance.paragraphs]
+    return pool.suitable(instance.question, count, forbidden=names_of_answer, entity=entity, shown=texts, seed=seed, id=instance.id)
 
 
-def _exchanged(instance: Instance, new: dict[int, Paragraph]) -> tuple[Paragraph, ...]:
-    """The paragraphs with others at some places; an id that is a position stays one, any other moves with its paragraph."""
-    taken = {paragraph.id for place, paragraph in enumerate(instance.paragraphs) if place not in new}
+def _exchange(instance: Instance, new: dict[int, Paragraph]) -> tuple[Paragraph, ...]:
+    """The paragraphs with ``new`` ones at some places. An id that is a position stays one; any other moves with its paragraph."""
+    ids = {paragraph.id for place, paragraph in enumerate(instance.paragraphs) if place not in new}
     paragraphs = list(instance.paragraphs)
     for place, paragraph in new.items():
         name = str(place) if paragraphs[place].id == str(place) else paragraph.id
-        while name in taken:
+        while name in ids:
             name += "#other"
-        taken.add(name)
+        ids.add(name)
         paragraphs[place] = _distractor(paragraph, name)
     return tuple(paragraphs)
 
 
-def _distractor(paragraph: Paragraph, id: str) -> Paragraph:  # noqa: A002 - what it is called
+def _distractor(paragraph: Paragraph, name: str) -> Paragraph:
     return Paragraph(
-        id=id,
+        id=name,
         title=paragraph.title,
         text=paragraph.text,
         supporting=None if paragraph.supporting is None else False,
@@ -111,14 +113,17 @@ def _distractor(paragraph: Paragraph, id: str) -> Paragraph:  # noqa: A002 - wha
 def _twin(instance: Instance, step: Step, paragraphs: tuple[Paragraph, ...], places: list[int], provenance: Mapping[str, Any]) -> Instance:
     removed = [instance.paragraphs[place].id for place in places]
     note = {"step": step.id, "answer": step.answer, "removed": removed, "added": [paragraphs[place].id for place in places]}
-    noted_before = of_unanswerable(provenance)
+    noted_before = without_faults_of_answerable(provenance)
     # Official files have the answer that an unanswerable question would have, and their evaluation reads it.
-    known = noted_before.get(OFFICIAL)
-    official = (known if isinstance(known, dict) else {}) | {"answer": instance.answers[0], "answer_aliases": list(instance.answers[1:])}
+    official_note = noted_before.get(OFFICIAL)
+    official = (official_note if isinstance(official_note, dict) else {}) | {
+        "answer": instance.answers[0],
+        "answer_aliases": list(instance.answers[1:]),
+    }
     return showing(
         instance,
         paragraphs,
-        gone=removed,
+        removed=removed,
         id=instance.id + TWIN,
         answers=(),
         alternatives=None,
@@ -130,22 +135,22 @@ def _twin(instance: Instance, step: Step, paragraphs: tuple[Paragraph, ...], pla
 
 
 def _without(provenance: Mapping[str, Any], removed: Collection[str]) -> dict[str, Any]:
-    """What was noted, but nothing of paragraphs that were removed: others may have their ids now."""
-    return {name: _less(note, removed) if isinstance(note, dict) else note for name, note in provenance.items()}
+    """All notes without the values of removed paragraphs, whose ids other paragraphs may have now."""
+    return {name: _note_without(note, removed) if isinstance(note, dict) else note for name, note in provenance.items()}
 
 
-def _less(note: dict[str, Any], removed: Collection[str]) -> dict[str, Any]:
-    said = {field: note[field] for field in BY_PARAGRAPH if isinstance(note.get(field), dict)}
-    return note | {field: {id: value for id, value in values.items() if id not in removed} for field, values in said.items()}  # noqa: A001
+def _note_without(note: dict[str, Any], removed: Collection[str]) -> dict[str, Any]:
+    by_paragraph = {field: note[field] for field in BY_PARAGRAPH if isinstance(note.get(field), dict)}
+    return note | {field: {name: value for name, value in values.items() if name not in removed} for field, values in by_paragraph.items()}
 
 
-def unanswerable_broken(original: Instance, group: Sequence[Instance]) -> Iterator[str]:
-    """What is broken of: the question as it was, and a twin with as many paragraphs, new ones different, none with the step's answer."""
-    kept, twin = group
+def unanswerable_faults(original: Instance, group: Sequence[Instance]) -> Iterator[str]:
+    """Faults against: the unchanged question, and a twin with as many paragraphs, distinct new ones, none with the step's answer."""
+    answerable_twin, twin = group
     note = noted(twin, NAME)
     step = next(step for step in original.decomposition or () if (step.id, step.answer) == (note["step"], note["answer"]))
     entity = original.answer_id if step.answer in original.answers else None
-    if kept != original:
+    if answerable_twin != original:
         yield "the answerable twin has changed"
     if twin.answerable or twin.answers or twin.answer_type != "none" or (twin.id, twin.group) != (original.id + TWIN, original.group):
         yield "the twin carries an answer, or is not in its question's group"

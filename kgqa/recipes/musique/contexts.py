@@ -15,11 +15,11 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from kgqa.arrays.ascending import meet
 from kgqa.arrays.column_draws import shuffling
 from kgqa.arrays.hashes import MIX, mixed
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import Adjacency
+from kgqa.arrays.search import meet
 from kgqa.recipes.musique.mentions import everywhere, find_names
 from kgqa.recipes.musique.sides import answer_names
 from kgqa.retrieval.bm25 import Bm25

@@ -24,11 +24,10 @@ from kgqa.recipes.musique.instances import InstanceMaker
 from kgqa.recipes.musique.measures import evenness, relations_of, set_measures
 from kgqa.recipes.musique.rivals import NO_RIVAL
 from kgqa.recipes.musique.silent import SilentRelation
-from kgqa.recipes.rejection import Rejection
 from kgqa.records import SPLITS, Instance
 from kgqa.runs.card import example
 from kgqa.runs.files import file_hashes, write_parquet
-from kgqa.runs.funnel import FunnelRow
+from kgqa.runs.funnel import FunnelRow, Rejection
 from kgqa.runs.stage import Run
 from kgqa.settings.musique import MusiqueSettings
 from kgqa.splits.certificate import certificate
@@ -154,7 +153,7 @@ def _write_full(path: Path, instances: list[Instance], called: Mapping[str, Sequ
     collector = pool.Collector(seed=seed)
     for instance in instances:
         collector.see(instance)
-    make = partial(unanswerable, pool=collector.pool(), seed=seed, called=called)
+    make = partial(unanswerable, pool=collector.pool(), seed=seed, further_names=called)
     unpaired = 0
 
     def pairs() -> Iterator[Instance]:

@@ -22,6 +22,7 @@ from kgqa.recipes.musique.composers.forms import NO_RELATION
 from kgqa.recipes.musique.mentions import find_names
 from kgqa.recipes.musique.pool import PARAGRAPHS, REASONS, SINGLE_HOP, STATED
 from kgqa.recipes.musique.read_facts import kinds_of, of_kinds, read_texts
+from kgqa.recipes.musique.same_relation import asked_once, synonymous_templates
 from kgqa.recipes.musique.silent import SilentRelation, in_short, silent_relations
 from kgqa.recipes.musique.wording import BOTH, FORWARD, INVERSE, question
 from kgqa.recipes.names.kinds import NOUNS, PERSON, title_kinds
@@ -114,6 +115,10 @@ def graph_questions(
     candidates = candidates.filter("functional").drop("functional")
     rows.append(_row("questions", "incomplete", possible - candidates.height, candidates.height, "musique.single_hop.functional"))
     tried["functional"] = _templates(candidates)
+    possible = candidates.height
+    candidates = asked_once(candidates, synonymous_templates(facts, tables["relations"], templates))
+    rows.append(_row("questions", "copied", possible - candidates.height, candidates.height, "musique.unasked"))
+    tried["unlike"] = _templates(candidates)
     questions = _with_spans(candidates, tables, rows)
     questions = _worded(questions, tables, templates, source, rows, seed=seed if settings.forms else None)
     questions = questions.with_columns(read=_read_of(questions, facts))

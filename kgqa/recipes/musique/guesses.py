@@ -23,8 +23,8 @@ from kgqa.readers.scores import answer_score
 from kgqa.recipes.contrasts.probe import probe
 from kgqa.recipes.contrasts.questions import MAX_FACTS, question_of
 from kgqa.recipes.musique.disconnection import Judged
-from kgqa.recipes.rejection import Rejection
 from kgqa.records import Instance
+from kgqa.runs.funnel import Rejection
 from kgqa.settings.base import Settings
 from kgqa.settings.training import TrainingSettings
 from kgqa.training.questions import of_list

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kgqa.arrays.letters import SMALL, written_at, written_table
+from kgqa.arrays.letter_case import SMALL, case_table, cases_at
 from kgqa.arrays.rows import paired
 from kgqa.arrays.texts import text_buffers
 from kgqa.recipes.musique.mentions import find_names
@@ -101,12 +101,12 @@ def _name_like(names: pa.Array, texts: pa.ChunkedArray, capital_share: float) ->
     at = offsets[places.text] + places.start
     before = np.where(places.start > 1, data[np.maximum(at - 2, 0)], np.uint8(ord(".")))
     inner = ~np.isin(before, np.frombuffer(b'.?!:"', np.uint8))
-    small = written_at(data, at, written_table()) == SMALL
+    small = cases_at(data, at, case_table()) == SMALL
     seen = np.bincount(places.name[inner], minlength=size)
     capital = np.bincount(places.name[inner & ~small], minlength=size)
     words, _ = find_names(pa.array(sorted(AFTER_NAMES)), texts.combine_chunks())
     ends = places.end + 1
-    follows = (written_at(data, offsets[places.text] + ends, written_table()) == SMALL) & (
+    follows = (cases_at(data, offsets[places.text] + ends, case_table()) == SMALL) & (
         data[np.minimum(ends - 1 + offsets[places.text], last)] == ord(" ")
     )
     known = np.isin(paired(places.text, ends), paired(words.text, words.start))

@@ -48,6 +48,7 @@ REASONS = {
     "unstated": "the text that names head and tail hardly states the fact, by a model that was learned from the facts",
     "several": "the question has more than one answer in the graph",
     "incomplete": "the graph has one answer, but entities mostly have several in this relation",
+    "copied": "a relation that says the same asks for this answer of the same thing",
     "span": "the answer stands nowhere in the paragraph",
     "short": "the paragraph has too few words",
     "long": "the paragraph has too many words",

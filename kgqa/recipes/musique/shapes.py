@@ -16,12 +16,11 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from kgqa.arrays.ascending import meet
 from kgqa.arrays.column_draws import shuffling
-from kgqa.arrays.growth import grown
 from kgqa.arrays.hashes import mixed, text_hashes
-from kgqa.arrays.kernel import kernel
+from kgqa.arrays.kernel import grown, kernel
 from kgqa.arrays.rows import Adjacency
+from kgqa.arrays.search import meet
 from kgqa.recipes.musique.pool import tokens_of
 from kgqa.recipes.musique.sides import Within, answers_within
 from kgqa.settings.musique import SHAPES, ShapeSettings

@@ -10,12 +10,12 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kgqa.arrays.ascending import meet
 from kgqa.arrays.column_draws import shuffling
 from kgqa.arrays.hashes import text_hashes
 from kgqa.arrays.kernel import kernel
-from kgqa.arrays.letters import CAPITAL, FIGURE, written_at, written_table
+from kgqa.arrays.letter_case import CAPITAL, FIGURE, case_table, cases_at
 from kgqa.arrays.rows import Adjacency
+from kgqa.arrays.search import meet
 from kgqa.arrays.texts import text_buffers
 from kgqa.recipes.musique.mentions import Mentions, find_names
 from kgqa.recipes.musique.named_entities import Bools, entity_answers
@@ -165,12 +165,12 @@ def _stands_alone(named: Mentions, questions: pa.ChunkedArray) -> Bools:
     start, stop = begin + named.start, begin + named.end
     joined = np.frombuffer(b"-&/", np.uint8)
     after = data[np.minimum(stop, len(data) - 1)]
-    then = written_at(data, stop + 1, written_table())
+    then = cases_at(data, stop + 1, case_table())
     left = data[np.maximum(start - 1, 0)]
     alone = ~((stop < end) & np.isin(after, joined)) & ~((start > begin) & np.isin(left, joined))
     goes_on = (stop + 1 < end) & (after == ord(" ")) & ((then == CAPITAL) | (then == FIGURE))
     word = _word_before(data, begin, start)
-    found: Bools = alone & ~goes_on & ~((word >= 0) & (written_at(data, np.maximum(word, 0), written_table()) == CAPITAL))
+    found: Bools = alone & ~goes_on & ~((word >= 0) & (cases_at(data, np.maximum(word, 0), case_table()) == CAPITAL))
     return found
 
 

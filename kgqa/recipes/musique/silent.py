@@ -17,6 +17,7 @@ WHY = {
     "unstated": "no text states any of its facts",
     "several": "what it is asked of has several answers in the graph",
     "incomplete": "things mostly have several answers in it, or its facts are too few to tell",
+    "copied": "a relation that says the same is asked instead",
     "faults": "its questions have other faults, which the funnel counts",
 }
 """Why a relation gets no question → the sentence that reports show."""
@@ -40,7 +41,8 @@ def silent_relations(
 ) -> list[SilentRelation]:  # fmt: skip
     """The relations none of whose templates is ``asked``, by reason and most facts first.
 
-    ``tried`` are the templates with a fact that is ``stated``, with a question that has a ``unique`` answer, and is ``functional``.
+    ``tried`` are the templates with a fact that is ``stated``, with a question that has a ``unique`` answer, is ``functional``, and asks
+    what no other relation does (``unlike``).
     """
     of: dict[str, list[str]] = {}
     for name, template in templates.items():
@@ -61,7 +63,7 @@ def silent_relations(
 def _why(templates: Sequence[str], tried: Mapping[str, Collection[str]], *, unasked: bool) -> str:
     if not templates:
         return "unasked" if unasked else "template"
-    stages = {"unstated": "stated", "several": "unique", "incomplete": "functional"}
+    stages = {"unstated": "stated", "several": "unique", "incomplete": "functional", "copied": "unlike"}
     return next((why for why, stage in stages.items() if not any(name in tried[stage] for name in templates)), "faults")
 
 

@@ -1,4 +1,4 @@
-"""MedHop's rounds: every candidate gets the same number of chains, within the document limit (Welbl et al. 2018, section 4)."""
+"""Balances candidates as MedHop does: each gets the same number of chains, within the document limit (Welbl et al. 2018, section 4)."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from kgqa.recipes.qangaroo.samples import CHAINS, Samples
 def balance(samples: Samples, *, candidates: int, max_documents: int, seed: int) -> Samples:
     """Keep the answer and at most ``candidates - 1`` alternatives, each with the same number of chains.
 
-    The answer's chains come first. Alternatives with at least as many chains as the answer are preferred, and among equals the choice is
-    drawn by hash. Then chains are added in rounds, one per candidate, as long as all of a round fits into ``max_documents``; if not even
-    the first round fits, the alternatives that do fit stay. Samples whose answer alone needs more documents keep no candidate.
+    Alternatives with at least as many chains as the answer are preferred; ties are broken by hash. Chains are added in rounds, one per
+    candidate and the answer's first, as long as a whole round fits into ``max_documents``. If not even the first round fits, only the
+    alternatives that fit are kept. A sample keeps no candidate if its answer alone needs too many documents.
 
-    A candidate's chains come shorter ones first, and among equals in an order drawn by hash; where ``max_chains`` has cut them off, the
-    first by document order are there to draw from. Graded chains come best first instead.
+    The chains of a candidate are used from short to long, with ties broken by hash. If ``max_chains`` truncated them, only the first ones
+    in document order are available. Graded chains are used best first instead.
     """
     kept_candidates, kept_chains = _choose(
         samples.candidates.offsets, samples.candidates.targets, samples.questions.answer, samples.questions.id,
@@ -34,28 +34,28 @@ def balance(samples: Samples, *, candidates: int, max_documents: int, seed: int)
 
 
 def draw_alternatives(samples: Samples, *, candidates: int, seed: int) -> Samples:
-    """Keep the answer and ``candidates - 1`` alternatives drawn by hash; chains are then sought for these only, not for hundreds."""
+    """Keep the answer and ``candidates - 1`` alternatives, drawn by hash, so that only their chains are searched and not hundreds more."""
     question = samples.question_of_candidate()
-    drawn = shuffling(samples.questions.id[question], samples.candidates.targets, purpose="alternatives", seed=seed)
-    order = np.lexsort((drawn, ~samples.is_answer(), question))
+    draws = shuffling(samples.questions.id[question], samples.candidates.targets, purpose="alternatives", seed=seed)
+    order = np.lexsort((draws, ~samples.is_answer(), question))
     dropped = np.zeros(len(order), np.bool_)
     dropped[order] = samples.candidates.places() >= candidates
     return samples.without_candidates(dropped)
 
 
 def _chain_order(samples: Samples, seed: int) -> npt.NDArray[np.int64]:
-    """The chains of each candidate in the order in which rounds take them: graded ones stand best first, others are drawn."""
+    """The chains of each candidate in the order of the rounds: graded chains best first, others short ones first and then by hash."""
     candidate = samples.chains.sources()
     if samples.grades is not None:
         return np.arange(len(candidate))
     question = samples.question_of_candidate()[candidate]
-    drawn = shuffling(samples.questions.id[question], samples.chains.places(), purpose="chains", seed=seed)
-    return np.lexsort((drawn, samples.nodes.counts(), candidate))
+    draws = shuffling(samples.questions.id[question], samples.chains.places(), purpose="chains", seed=seed)
+    return np.lexsort((draws, samples.nodes.counts(), candidate))
 
 
 @kernel
 def _add(chain, node_offsets, nodes, stamp, mark, documents, limit):  # type: ignore[no-untyped-def]
-    """Mark the documents of ``chain``; return the new number of documents, or -1 (nothing marked) where that would exceed ``limit``."""
+    """Mark the documents of ``chain``; return the new number of documents, or -1, with nothing marked, if it would exceed ``limit``."""
     new = 0
     for at in range(node_offsets[chain] + 1, node_offsets[chain + 1], 2):
         if stamp[nodes[at]] != mark:
@@ -69,8 +69,9 @@ def _add(chain, node_offsets, nodes, stamp, mark, documents, limit):  # type: ig
 
 @kernel
 def _choose(  # type: ignore[no-untyped-def]
-    candidate_offsets, candidates, answers, ids, chain_offsets, chains, node_offsets, nodes, wanted, limit, largest, seed
+    candidate_offsets, candidates, answers, ids, chain_offsets, chains, node_offsets, nodes, most_candidates, limit, largest, seed
 ):
+    """The kernel of :func:`balance`: for each candidate and for each chain whether it is kept (two bool arrays)."""
     kept_candidates = np.zeros(len(candidates), np.bool_)
     kept_chains = np.zeros(len(node_offsets) - 1, np.bool_)
     stamp = np.full(largest, -1, np.int64)
@@ -85,42 +86,44 @@ def _choose(  # type: ignore[no-untyped-def]
         for i in range(size):
             if candidates[first + i] == answers[question]:
                 answer = i
+        # The answer first, then candidates with as many chains as the answer, where more do not count; the hash is below 1 and breaks ties.
         keys = np.empty(size, np.float64)
         for i in range(size):
             keys[i] = -float(min(counts[i], counts[answer])) + tie_breaker(ids[question], candidates[first + i], seed)
         keys[answer] = -np.inf
-        order = np.argsort(keys)[:wanted]
+        order = np.argsort(keys)[:most_candidates]
         mark += 1
         documents = 0
-        chosen = np.empty(len(order), np.int64)
+        # The first round: a candidate whose chain does not fit is dropped; without the answer, so is the whole sample.
+        members = np.empty(len(order), np.int64)
         count = 0
         for i in order:
             if counts[i] == 0:
                 continue
-            more = _add(chains[chain_offsets[first + i]], node_offsets, nodes, stamp, mark, documents, limit)
-            if more >= 0:
-                documents = more
-                chosen[count] = i
+            new_total = _add(chains[chain_offsets[first + i]], node_offsets, nodes, stamp, mark, documents, limit)
+            if new_total >= 0:
+                documents = new_total
+                members[count] = i
                 count += 1
             elif i == answer:
                 break
         rounds = 1
         most = counts[answer]
         for k in range(count):
-            most = min(most, counts[chosen[k]])
+            most = min(most, counts[members[k]])
         while count > 0 and rounds < most:
-            # A round counts only if it fits as a whole; documents marked by one that does not are not used, as no chain of it is kept.
-            tried = documents
+            # Keep a round only if it fits as a whole. The documents that a failed round marked do no harm, because it is the last one.
+            round_total = documents
             for k in range(count):
-                tried = _add(chains[chain_offsets[first + chosen[k]] + rounds], node_offsets, nodes, stamp, mark, tried, limit)
-                if tried < 0:
+                round_total = _add(chains[chain_offsets[first + members[k]] + rounds], node_offsets, nodes, stamp, mark, round_total, limit)
+                if round_total < 0:
                     break
-            if tried < 0:
+            if round_total < 0:
                 break
-            documents = tried
+            documents = round_total
             rounds += 1
         for k in range(count):
-            kept_candidates[first + chosen[k]] = True
-            for chain in range(chain_offsets[first + chosen[k]], chain_offsets[first + chosen[k]] + rounds):
+            kept_candidates[first + members[k]] = True
+            for chain in range(chain_offsets[first + members[k]], chain_offsets[first + members[k]] + rounds):
                 kept_chains[chains[chain]] = True
     return kept_candidates, kept_chains

@@ -1,4 +1,4 @@
-"""Baselines that cannot read: what they score is what a reader could get by cheating (Welbl et al. 2018, section 6.1)."""
+"""Shortcut baselines, which do not read: a reader could reach their scores without reading either (Welbl et al. 2018, section 6.1)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from kgqa.arrays.column_draws import shuffling
-from kgqa.arrays.growth import grown
-from kgqa.arrays.kernel import kernel
-from kgqa.arrays.narrow import narrow
+from kgqa.arrays.int32 import narrow
+from kgqa.arrays.kernel import grown, kernel
 from kgqa.arrays.rows import IntArray, Rows, find, paired
 from kgqa.arrays.texts import text_buffers
 from kgqa.arrays.tokens import character_tables, token_hashes, tokenize
@@ -28,13 +27,15 @@ NAMES = (
     "rule",
 )  # fmt: skip
 FITTED = frozenset({"majority per query type", "document-cue"})
-"""Baselines that learn from train."""
+"""Baselines that are fitted on the training split."""
+COUNTING = frozenset({"max-mention", "TF-IDF"})
+"""Baselines that count words."""
 Scores = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """One baseline on one split: accuracy with a bootstrap 95% interval over samples; all None where the split is empty."""
+    """One baseline on one split: accuracy with a 95% bootstrap interval over samples; all None if the split is empty."""
 
     baseline: str
     split: str
@@ -46,44 +47,45 @@ class Score:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineData:
-    """What the baselines look at besides the samples."""
+    """The corpus data that the baselines use in addition to the samples."""
 
     links: Rows
     """Document → entities that it mentions."""
     link_counts: npt.NDArray[np.int64]
-    """How often, for each entry of ``links.targets``."""
+    """Number of mentions, for each entry of ``links.targets``."""
     texts: pa.ChunkedArray
-    """Document texts."""
+    """The text of each document."""
     labels: pa.ChunkedArray
-    """Entity labels."""
+    """The label of each entity."""
     relation_labels: pa.ChunkedArray
+    """The label of each relation."""
     first_places: IntArray
-    """For each entry of ``links.targets`` where the document mentions the entity first, in characters."""
+    """Place of the entity's first mention in the document, in characters, for each entry of ``links.targets``."""
     articles: IntArray
-    """The document about each entity, or -1."""
+    """Entity → row of the document about it, or -1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Tokens:
-    """Token numbers of documents and labels, from one vocabulary of the words that questions can contain."""
+    """Token numbers of documents and labels. The vocabulary is the words of labels, the only words that a question can contain."""
 
     documents: Rows
     labels: Rows
-    """Those of entities, then those of relations from the row ``first_relation``."""
+    """The tokens of entity labels, then, from row ``first_relation``, those of relation labels."""
     first_relation: int
     idf: Scores
 
 
 class Baselines:
-    """The baselines over one corpus; :meth:`scores` fits them on the training split and scores the others."""
+    """The baselines for one corpus; :meth:`scores` fits them on the training split and scores dev and test."""
 
     def __init__(self, data: BaselineData, *, graded: bool = True) -> None:
-        """Tokenises the corpus once; ``graded``: whether the grades of all candidates are known. Memory: 4 bytes a token."""
+        """Tokenise the corpus once. ``graded``: whether all candidates have grades. Memory: 4 bytes per token."""
         self._data, self._graded = data, graded
         self._tokens = _tokens(data)
 
     def scores(self, samples: Samples, *, rng: np.random.Generator) -> list[Score]:
-        """All baselines on dev and test; ties are broken by hash, the same for the same sample; ``rng`` draws the bootstrap resamples."""
+        """All baselines on dev and test. Ties are broken by a hash of the sample; ``rng`` draws the bootstrap resamples."""
         train = samples.select(samples.questions.split == 0)
         result = []
         for number in (1, 2):
@@ -93,7 +95,7 @@ class Baselines:
         return result
 
     def candidate_scores(self, name: str, train: Samples, samples: Samples) -> Scores:
-        """What one of ``NAMES`` gives each candidate of ``samples``."""
+        """The score of each candidate of ``samples`` by the baseline ``name``, one of ``NAMES``."""
         data = self._data
         baselines: dict[str, Callable[[], Scores]] = {
             "random": lambda: np.zeros(len(samples.candidates.targets)),
@@ -110,7 +112,7 @@ class Baselines:
 
 
 def chosen_right(samples: Samples, scores: Scores) -> npt.NDArray[np.bool_]:
-    """For each sample whether its answer has the best score; ties are broken by hash, the same for the same sample."""
+    """For each sample whether its answer has the best score; ties are broken by a hash of the sample."""
     sample = samples.question_of_candidate()
     ties = shuffling(samples.questions.id[sample], samples.candidates.targets, purpose="ties")
     order = np.lexsort((ties, scores, sample))
@@ -123,13 +125,13 @@ def _score(name: str, split: str, samples: Samples, scores: Scores, rng: np.rand
     if not count:
         return Score(baseline=name, split=split, samples=0, accuracy=None, low=None, high=None)
     right = int(chosen_right(samples, scores).sum())
-    # Resampling n outcomes of 0 or 1 with replacement and counting the ones is a binomial draw, exactly.
+    # Drawing n outcomes of 0 or 1 with replacement and counting the ones is exactly a binomial draw.
     low, high = np.percentile(rng.binomial(count, right / count, RESAMPLES) / count, [2.5, 97.5])
     return Score(baseline=name, split=split, samples=count, accuracy=right / count, low=float(low), high=float(high))
 
 
 def max_mention(samples: Samples, data: BaselineData) -> Scores:
-    """How often the support documents mention each candidate."""
+    """The number of mentions of each candidate in the support documents."""
     return _max_mention(  # type: ignore[no-any-return]
         samples.candidates.offsets, samples.candidates.targets, samples.documents.offsets, samples.documents.targets,
         data.links.offsets, data.links.targets, data.link_counts, int(max(data.links.targets.max(initial=0),
@@ -139,6 +141,12 @@ def max_mention(samples: Samples, data: BaselineData) -> Scores:
 
 @kernel
 def _max_mention(candidate_offsets, candidates, document_offsets, documents, link_offsets, linked, counts, entities):  # type: ignore[no-untyped-def]
+    """The kernel of :func:`max_mention`. ``place`` maps an entity to its entry in ``candidates``, if it is one of the present sample.
+
+    >>> rows = np.array([0, 2])  # one sample with the candidates 5 and 7, and two documents; document 1 mentions 7 twice
+    >>> _max_mention(rows, np.array([5, 7]), rows, np.array([0, 1]), np.array([0, 1, 2]), np.array([5, 7]), np.array([1, 2]), 8).tolist()
+    [1.0, 2.0]
+    """
     out = np.zeros(len(candidates), np.float64)
     place = np.full(entities, -1, np.int64)
     for sample in range(len(candidate_offsets) - 1):
@@ -154,53 +162,60 @@ def _max_mention(candidate_offsets, candidates, document_offsets, documents, lin
 
 
 def majority(train: Samples, samples: Samples) -> Scores:
-    """How often each candidate is the answer of a training sample with the same relation."""
+    """For each candidate, the number of training samples with the same relation that have it as their answer."""
     questions = train.questions
-    seen, counts = np.unique(paired(questions.relation, questions.answer), return_counts=True)
+    pairs, counts = np.unique(paired(questions.relation, questions.answer), return_counts=True)
     sample = samples.question_of_candidate()
-    wanted = paired(samples.questions.relation[sample], samples.candidates.targets)
-    return _look_up(seen, counts, wanted)
+    keys = paired(samples.questions.relation[sample], samples.candidates.targets)
+    return _look_up(pairs, counts, keys)
 
 
 def document_cue(train: Samples, samples: Samples) -> Scores:
-    """The largest cooccurrence(d, c) over the support documents d: training samples with d in which c is the answer (section 3.2)."""
+    """For each candidate c, the largest cooccurrence(d, c) over the support documents d (section 3.2).
+
+    That is the number of training samples that have d as a support document and c as the answer.
+    """
     answers = train.questions.answer[train.documents.sources()]
-    seen, counts = np.unique(paired(answers, train.documents.targets), return_counts=True)
+    pairs, counts = np.unique(paired(answers, train.documents.targets), return_counts=True)
     scores = np.zeros(len(samples.candidates.targets))
-    step = 512  # samples at a time, because there are candidates × documents pairs
+    step = 512  # samples at a time, to bound the memory for candidates × documents pairs
     for first in range(0, len(samples), step):
         last = min(first + step, len(samples))
         begin, end = samples.candidates.offsets[first], samples.candidates.offsets[last]
         sample = samples.question_of_candidate()[begin:end]
         documents = samples.documents.take(sample)
-        wanted = paired(samples.candidates.targets[begin:end][documents.sources()], documents.targets)
-        np.maximum.at(scores, begin + documents.sources(), _look_up(seen, counts, wanted))
+        keys = paired(samples.candidates.targets[begin:end][documents.sources()], documents.targets)
+        np.maximum.at(scores, begin + documents.sources(), _look_up(pairs, counts, keys))
     return scores
 
 
 def rule(samples: Samples) -> Scores:
-    """The grade of each candidate: what reasoning over the graph alone gets, reading nothing."""
+    """The grade of each candidate: reasoning over the graph without reading."""
     assert samples.grades is not None
     return samples.grades["confidence"].astype(np.float64)
 
 
-def _look_up(seen: npt.NDArray[np.int64], counts: npt.NDArray[np.integer], wanted: npt.NDArray[np.int64]) -> Scores:
-    """The count of each wanted key, 0 where it was not seen."""
-    return np.append(counts, 0.0)[find(seen, wanted)]
+def _look_up(pairs: npt.NDArray[np.int64], counts: npt.NDArray[np.integer], keys: npt.NDArray[np.int64]) -> Scores:
+    """The count of each of ``keys``, 0 for those that are not in ``pairs`` (ascending).
+
+    >>> _look_up(np.array([3, 8]), np.array([2, 5]), np.array([8, 4])).tolist()
+    [5.0, 0.0]
+    """
+    return np.append(counts, 0.0)[find(pairs, keys)]
 
 
 def tf_idf(samples: Samples, tokens: _Tokens) -> Scores:
-    """The best TF-IDF score of any one support document for the words of question and candidate (section 6.1)."""
+    """For each candidate, the best TF-IDF score of a support document for the words of question and candidate (section 6.1)."""
     questions = samples.questions
     pairs = tokens.labels.take(np.column_stack([questions.head, tokens.first_relation + questions.relation]).ravel())
-    asked = Rows(offsets=pairs.offsets[::2].copy(), targets=pairs.targets)
+    queries = Rows(offsets=pairs.offsets[::2].copy(), targets=pairs.targets)
     return best_paragraphs(
-        samples.candidates, samples.documents, asked=asked, texts=tokens.documents, labels=tokens.labels, idf=tokens.idf
+        samples.candidates, samples.documents, question_tokens=queries, texts=tokens.documents, labels=tokens.labels, idf=tokens.idf
     )[0]  # fmt: skip
 
 
 def _tokens(data: BaselineData) -> _Tokens:
-    """Number the words of labels; words of documents that are not among them are left out."""
+    """Tokens of labels and documents as numbers; words of documents that occur in no label are dropped."""
     entities, relations = token_hashes(data.labels), token_hashes(data.relation_labels)
     bounds = np.concatenate([entities[0], entities[0][-1] + relations[0][1:]])
     vocabulary, number = np.unique(np.concatenate([entities[1], relations[1]]), return_inverse=True)
@@ -212,7 +227,10 @@ def _tokens(data: BaselineData) -> _Tokens:
 
 @kernel
 def _numbered(data, text_offsets, classes, folded, plain, slots, words):  # type: ignore[no-untyped-def]
-    """The tokens of each text that the table of ``slots`` has, as its numbers, and in how many texts each of these is. O(bytes)."""
+    """The numbers of the tokens of each text that are in the hash table ``slots``, and the document frequency of each. O(bytes).
+
+    Returns offsets (int64, texts + 1), token numbers (int32) and frequencies (int64, ``words``).
+    """
     longest = 1
     for text in range(len(text_offsets) - 1):
         longest = max(longest, text_offsets[text + 1] - text_offsets[text])

@@ -20,10 +20,10 @@ def dataset_card(
     hidden: Hidden, digest: str, is_seed: bool, paths: Sequence[tuple[str, int, int]] = (), relations: Sequence[RelationFigures] = (),
     plain: Mapping[str, int] | None = None, example: str = "",
 ) -> str:  # fmt: skip
-    """The text of README.md; depends on data and settings alone, never on the clock.
+    """The text of README.md; it depends only on data and settings, never on the clock.
 
-    ``paths`` are those that are asked about: label, samples, different answers. ``relations`` and ``plain``, the samples of the paper's
-    recipe by split, are of sets whose chains are graded.
+    ``paths``: label, number of samples and number of distinct answers of each path that questions use. Only for graded sets: ``relations``,
+    and ``plain``, the number of samples of the paper's recipe by split.
     """
     graded = PAPERS_RECIPE in baselines
     filters = {when: scores for when, scores in baselines.items() if when != PAPERS_RECIPE}
@@ -37,7 +37,7 @@ def dataset_card(
         "## What was dropped, and why\n\n" + funnel_table(funnel),
         *([_paths(paths)] if paths else []),
         *([relations_section(relations)] if relations else []),
-        "## How far it can be guessed\n\n" + _BASELINES + "\n\n" + baseline_table(filters),
+        "## Shortcut baselines\n\n" + _BASELINES + "\n\n" + baseline_table(filters),
         *([f"## Grades\n\n{GRADES}"] if graded else []),
         *([beside_the_paper(counts, plain, baselines)] if graded and plain else []),
         f"## What the masked twin hides\n\n{_masked(hidden)}",
@@ -52,25 +52,25 @@ def dataset_card(
 
 SHOWN_PATHS = 20
 _BASELINES = (
-    "Accuracy in per cent with 95% bootstrap intervals over samples. None of them reads; majority and document-cue are fitted on train: "
-    "what it scores can be had without reading. The filters are applied one after the other, from left to right."
+    "Accuracy in per cent with 95% bootstrap intervals over samples. No baseline reads: whatever they score can be had without reading. "
+    "Majority and document-cue are fitted on train. The filters are applied one after the other, from left to right."
 )
 
 
 def _paths(paths: Sequence[tuple[str, int, int]]) -> str:
     rows = [[escaped(label), f"{samples:,}", f"{answers:,}"] for label, samples, answers in paths[:SHOWN_PATHS]]
     return (
-        "## Which paths are asked about\n\nA query asks for the object at the end of two relations in a row, each stated by one document. "
-        f"There are {len(paths):,} different paths; these have most samples.\n\n" + table(["path", "samples", "different answers"], rows)
+        "## Paths\n\nA query asks for the object at the end of two relations in a row, each stated by one document. "
+        f"There are {len(paths):,} paths; these have most samples.\n\n" + table(["path", "samples", "different answers"], rows)
     )
 
 
 def _masked(hidden: Hidden) -> str:
-    named = hidden.places + hidden.readable
+    places = hidden.places + hidden.readable
     return (
-        f"Names left readable in the masked twin: {hidden.readable:,} of {named:,}. Sought on token boundaries in all masked texts and "
-        "titles: labels and all other names of a sample's candidates, their plurals and possessives, and adjectives that English endings "
-        "derive from proper nouns; not numbers, single characters, and function words by which the texts never mean the entity."
+        f"Names left readable in the masked twin: {hidden.readable:,} of {places:,}. The check searches all masked texts and titles, on "
+        "token boundaries, for labels and all other names of a sample's candidates, their plurals and possessives, and adjectives that "
+        "English endings derive from proper nouns. It ignores numbers, single characters, and function words that never link to the entity."
     )
 
 
@@ -78,8 +78,8 @@ def _about(settings: DomainSettings, *, is_seed: bool) -> str:
     text = (
         "Multiple-choice questions over several documents: a query (subject, relation, ?), candidates of the right type, and the documents "
         "on the chains to them. Made by kgqa with the recipe of WikiHop and MedHop (Welbl, Stenetorp and Riedel 2018). "
-        "The folder `masked/` holds the twin in which candidates are placeholders in texts, titles, candidates and answers; its ids, "
-        "chains and mentions still name the entities and are not for readers. `rejected.parquet` lists what was left out."
+        "The folder `masked/` holds the masked twin, with placeholders for candidates in texts, titles, candidates and answers; its ids, "
+        "chains and mentions still name the entities, so readers must not use them. `rejected.parquet` lists the rejected questions."
     )
     warning = "\n\n**Made from the small domain that kgqa ships, for trying things out; not for training or comparing models.**"
     return text + (warning if is_seed else "")

@@ -1,4 +1,4 @@
-"""Writing a dataset folder: splits, masked twins, what was rejected, and the card."""
+"""Writes a dataset folder: splits, masked twins, rejected questions, and the card."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from kgqa.settings.qangaroo import QangarooSettings
 
 FILES = frozenset({f"{folder}{split}.parquet" for folder in ("", "masked/") for split in SPLITS} | {"rejected.parquet", "README.md"})
 CHUNK = 2048
-"""Samples that are turned into Instances at a time."""
+"""Number of samples that are turned into Instances at a time."""
 
 
 def write_splits(folder: Path, samples: Samples, maker: InstanceMaker, *, run: Run) -> Hidden:
-    """``train``, ``dev``, ``test`` and their masked twins; what these hide. Memory: one chunk of samples with its texts."""
+    """Write ``train``, ``dev``, ``test`` and their masked twins; return the counts of the mask. Memory: a chunk of samples with texts."""
     hidden = Hidden()
     for masked, target in ((False, folder), (True, folder / "masked")):
         target.mkdir(parents=True, exist_ok=True)
@@ -42,16 +42,19 @@ def write_splits(folder: Path, samples: Samples, maker: InstanceMaker, *, run: R
             with pq.ParquetWriter(target / f"{split}.parquet", OF_RECIPES, compression="zstd", compression_level=1) as writer:
                 for first in range(0, len(part), CHUNK):
                     chunk = part.slice(first, min(first + CHUNK, len(part)))
-                    table, more = maker.masked(chunk) if masked else (maker.plain(chunk), Hidden())
+                    table, chunk_hidden = maker.masked(chunk) if masked else (maker.plain(chunk), Hidden())
                     writer.write_table(table)
-                    hidden += more
+                    hidden += chunk_hidden
                     run.progress.advance(len(chunk))
     return hidden
 
 
 def write_rejected(path: Path, run: Run) -> None:
-    """Every question that did not become a sample: ``id, split, stage, reason, detail`` (the fact), ``question``, ``relation``, ``subject``
-    and ``answer`` (ids), ``setting``, and where a number was compared with one ``value`` and ``threshold``."""
+    """Write every question that did not become a sample.
+
+    Columns: ``id, split, stage, reason, detail`` (the fact), ``question``, ``relation``, ``subject`` and ``answer`` (ids), ``setting``. If
+    the rule compared a number, ``value`` and ``threshold`` hold it and the limit; they are null otherwise.
+    """
     tables = run.tables("entities", "asked_relations", "rejected_traverse", "rejected_filter")
     entities, relations = (tables[name]["id"].combine_chunks() for name in ("entities", "asked_relations"))
     labels = tables["entities"]["label"].combine_chunks()
@@ -59,8 +62,8 @@ def write_rejected(path: Path, run: Run) -> None:
     for stage in ("traverse", "filter"):
         table = tables[f"rejected_{stage}"]
         gate = table["gate"].combine_chunks().dictionary_encode()
-        told = {
-            name: pa.array([getattr(GATES[each], name) for each in gate.dictionary.to_pylist()], pa.string())
+        sentences = {
+            name: pa.array([getattr(GATES[gate_name], name) for gate_name in gate.dictionary.to_pylist()], pa.string())
             for name in ("reason", "setting")
         }
         head, row = table["head"].combine_chunks(), table["relation"].combine_chunks()
@@ -71,13 +74,13 @@ def write_rejected(path: Path, run: Run) -> None:
                     "id": instance_ids(table["id"].combine_chunks().to_numpy(), run.domain.settings.dataset),
                     "split": pa.array(SPLITS).take(table["split"].combine_chunks()),
                     "stage": pa.repeat(stage, table.num_rows),
-                    "reason": told["reason"].take(gate.indices),
+                    "reason": sentences["reason"].take(gate.indices),
                     "detail": pc.binary_join_element_wise(*fact, " "),
                     "question": question_texts(run.domain.settings, tables["asked_relations"]["label"], row, labels.take(head)),
                     "relation": fact[1],
                     "subject": fact[0],
                     "answer": fact[2],
-                    "setting": told["setting"].take(gate.indices),
+                    "setting": sentences["setting"].take(gate.indices),
                     "value": table["value"].combine_chunks(),
                     "threshold": table["threshold"].combine_chunks(),
                 }
@@ -87,12 +90,16 @@ def write_rejected(path: Path, run: Run) -> None:
 
 
 def content_digest(files: Mapping[str, str]) -> str:
-    """One hash over ``files`` (name → SHA-256), in the order of their names: all of a dataset but its card and manifest."""
+    """One hash of all files of a dataset except card and manifest: ``files`` maps name → SHA-256, in any order.
+
+    >>> content_digest({"a": "1", "b": "2"}) == content_digest({"b": "2", "a": "1"})
+    True
+    """
     return hashlib.sha256("".join(f"{name} {files[name]}\n" for name in sorted(files)).encode()).hexdigest()
 
 
 def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines: dict[str, Any]) -> dict[str, Any]:
-    """Write the whole dataset into ``folder``, all but the manifest; return counts, and hashes of all content and of each file."""
+    """Write the dataset into ``folder``, except the manifest; return counts, the hash of the content, and the hash of each file."""
     samples = Samples.from_table(run.table("kept"))
     run.progress.start("Writing the dataset", 2 * len(samples), "samples")
     counts = samples.questions.by_split()
@@ -112,7 +119,7 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
 
 
 def _paths(run: Run, samples: Samples) -> list[tuple[str, int, int]]:
-    """Of each path that is asked about its label, its samples and how many different answers these have; most samples first."""
+    """Label, number of samples and number of distinct answers of each path that questions use; most samples first."""
     if run.domain.settings.section(QangarooSettings).queries != "paths":
         return []
     labels, relation = run.table("asked_relations")["label"].to_pylist(), samples.questions.relation
@@ -122,10 +129,10 @@ def _paths(run: Run, samples: Samples) -> list[tuple[str, int, int]]:
 
 
 def _evidence(run: Run) -> dict[str, Any]:
-    """What the card says of sets whose chains must imply their answer."""
+    """The arguments of the card that only graded sets have: relations, and the samples of the paper's recipe."""
     settings = run.domain.settings.section(QangarooSettings)
     if not settings.evidence.use or settings.queries != "relations":
         return {}
     record = run.workspace.finished("filter_samples")
-    assert record is not None, "the dataset is written from what the last stage left"
+    assert record is not None, "the dataset is written from the output of the last stage"
     return {"relations": relation_figures(run, ("traverse", "filter_samples")), "plain": record.report["plain"]}

@@ -1,7 +1,7 @@
-"""Which candidates of a query about a path stay: wrong answers that are plausible, and not true as well.
+"""Selects the distractors of queries about paths: plausible wrong answers that cannot be true as well.
 
-A distractor is of the answer's type, has to do with what the subject's article is about, and is reached over other entities of that article
-where possible. It leaves where facts or texts may make it true.
+A good distractor has the answer's type, is related to the topic of the subject's article, and is reached over other entities of that
+article. It is removed if facts or texts may make it true.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import Adjacency, IntArray, Offsets, Rows, distinct, find, paired, row_bounds
 from kgqa.arrays.search import count_shared, row_holds
 from kgqa.recipes.qangaroo.corpus import Places, first_mentions
+from kgqa.recipes.qangaroo.rejected import traverse_row
 from kgqa.recipes.qangaroo.samples import Samples
 from kgqa.recipes.qangaroo.topics import Topics
 from kgqa.rules.roles import RoleGraph
@@ -24,75 +25,84 @@ from kgqa.settings.qangaroo import PathSettings
 from kgqa.statements.model import Profiles
 
 TOPICAL = 6
-"""What it counts to have as much to do with the subject's article as one can; being named in the answer's document counts 1."""
+"""Weight of the topical similarity between a candidate and the subject's article; a mention in the answer's document has weight 1."""
 HEARSAY = 7
-"""Documents that name a candidate and the bridge, of which so many count."""
+"""Maximum number of documents counted that mention both a candidate and the bridge."""
 TYPED = 3
-"""Entities with fewer facts have no type that could be compared."""
+"""Minimum number of facts of an entity for comparing its type."""
 HOPS = np.dtype([(name, np.int32) for name in ("subject", "document", "first", "bridge", "answer_document", "second", "answer")])
-"""The chain to an answer, rows of entities and documents in turn, and the roles of its two hops."""
+"""The chain to an answer (rows of entities and documents in turn), and the roles of its two hops, ``first`` and ``second``."""
 Hops = npt.NDArray[np.void]
 TRUE_TOO = "facts or texts join the candidate to a possible bridge, or it is a part or whole of the answer, so it may be true as well"
-UNLIKE = "the candidate is of another type than the answer"
+UNLIKE = "the candidate's type differs from the answer's"
 MANY = "the sample has enough candidates that are nearer to the answer's chain or more like the answer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distractors:
-    """What candidates are chosen by: the entities of documents, and how these are alike."""
+    """Selects distractors by mentions, types and topics."""
 
     possible: Adjacency
-    """Entity → those that a fact joins to it, or a text that may state one."""
+    """Entity → the entities that a fact, or a statement that may be true, joins to it."""
     linked: Adjacency
     """Document → entities that it mentions; ``mentioning`` is the reverse."""
     mentioning: Adjacency
     articles: IntArray
-    """The document about each entity, or -1."""
+    """Entity → row of the document about it, or -1."""
     ranks: Ranks
     types: Types
     topics: Topics
     settings: PathSettings
 
-    def leaving(
+    def dropped(
         self, samples: Samples, hops: Hops, bridges: Rows, several: npt.NDArray[np.bool_], kin: npt.NDArray[np.bool_]
     ) -> tuple[npt.NDArray[np.bool_], list[FunnelRow]]:
-        """For each entry of ``candidates.targets`` whether it leaves, and the rows of the funnel.
+        """For each entry of ``candidates.targets`` whether it is dropped, and the funnel rows.
 
-        A candidate leaves that a fact or a text joins to any of the query's ``bridges`` (one row a sample); that is ``kin`` of the answer
-        (one entry a candidate); or that is of another type than the answer. Where the first relation has ``several`` objects (one entry
-        a sample), a candidate leaves too if the article about another possible bridge mentions it. Of the others ``settings.candidates``
-        stay, those with the highest sum of: 3 if the article of an entity that the subject's document mentions before the bridge names it;
-        up to ``TOPICAL`` for having to do with the subject's document; 1 if a document of the answer's chain mentions it; up to 3 for
-        documents that name it together with the bridge; 1 if it answers another query about the same document, and 1 about the same path.
+        ``bridges``: the possible bridges of each sample. ``several``: whether the first relation of each sample has several objects.
+        ``kin``: whether each candidate is a part or a whole of the answer.
+
+        A candidate is dropped if it may be true, if its type differs from the answer's, or if ``settings.candidates`` others are better
+        (:meth:`_lure`). It may be true if it is kin, or if a fact or statement joins it to a possible bridge. If there are several bridges,
+        a mention in the article about one of the others is enough.
         """
         sample, answer = samples.question_of_candidate(), samples.is_answer()
         target, bounds = samples.candidates.targets, samples.candidates.offsets
         true_too = _joined_to(bounds, target, bridges.offsets, bridges.targets, self.possible.offsets, self.possible.targets) | kin
-        offsets, others = _articles_of_others(bridges, hops["bridge"], self.articles)
-        true_too |= several[sample] & _joined_to(bounds, target, offsets, others, self.linked.offsets, self.linked.targets)
+        offsets, other_articles = _articles_of_others(bridges, hops["bridge"], self.articles)
+        true_too |= several[sample] & _joined_to(bounds, target, offsets, other_articles, self.linked.offsets, self.linked.targets)
         true_too &= ~answer
-        alike = self.types.alike(target, samples.questions.answer[sample])
-        unlike = ~answer & ~true_too & (alike < self.settings.alike)
-        left = answer | ~(true_too | unlike)
-        drawn = shuffling(samples.questions.id[sample], target, purpose="distractors")
-        order = np.lexsort((drawn, -np.round(alike, 1), -self._lure(samples, hops), ~answer, ~left, sample))
+        likeness = self.types.alike(target, samples.questions.answer[sample])
+        unlike = ~answer & ~true_too & (likeness < self.settings.alike)
+        # Rank the remaining candidates of each sample: the answer first, then by lure, similarity of type in tenths, and hash.
+        staying = answer | ~(true_too | unlike)
+        draws = shuffling(samples.questions.id[sample], target, purpose="distractors")
+        order = np.lexsort((draws, -np.round(likeness, 1), -self._lure(samples, hops), ~answer, ~staying, sample))
         rank = np.empty(len(order), np.int64)
         rank[order] = np.arange(len(order)) - bounds[sample[order]]
-        many = left & (rank >= self.settings.candidates)
+        many = staying & (rank >= self.settings.candidates)
         rows = [
-            _candidates(TRUE_TOO, true_too, "qangaroo.paths"), _candidates(UNLIKE, unlike, "qangaroo.paths.alike"),
-            _candidates(MANY, many, "qangaroo.paths.candidates"),
-        ]  # fmt: skip
+            traverse_row("candidates", TRUE_TOO, "qangaroo.paths", removed=int(true_too.sum())),
+            traverse_row("candidates", UNLIKE, "qangaroo.paths.alike", removed=int(unlike.sum())),
+            traverse_row("candidates", MANY, "qangaroo.paths.candidates", removed=int(many.sum())),
+        ]
         return true_too | unlike | many, rows
 
     def _lure(self, samples: Samples, hops: Hops) -> npt.NDArray[np.float64]:
-        """For each candidate how likely it misleads who does not read."""
+        """For each candidate a score for how well it misleads a reader that takes shortcuts, as a sum of these terms:
+
+        - 3 if the article about an earlier entity of the subject's document mentions it (:func:`over_earlier`);
+        - ``TOPICAL`` times its topical similarity to the subject's document;
+        - 1 if a document of the answer's chain mentions it;
+        - up to 3 for documents that mention it together with the bridge;
+        - 1 if it answers another query over the same last document, and 1 if it answers another query about the same path.
+        """
         sample, target = samples.question_of_candidate(), samples.candidates.targets
         document, last, bridge = (hops[name][sample] for name in ("document", "answer_document", "bridge"))
         topical = self.topics.alike(target, document)
         near = self.linked.contains(last, target) | self.linked.contains(document, target)
         heard = np.log2(1 + np.minimum(named_together(self.mentioning, bridge, target, HEARSAY), HEARSAY))
-        # The answer of another query over the same last document, or of another query of the path: who counts finds it as well.
+        # Answers to other queries over the same last document or about the same path: frequency points at them as well.
         reached = samples.nodes.targets[samples.nodes.offsets[1:] - 2]
         of_document = distinct(paired(hops["answer_document"], samples.questions.answer))
         of_path = distinct(paired(samples.questions.relation, samples.questions.answer))
@@ -103,17 +113,17 @@ class Distractors:
         return lure
 
 
-def _articles_of_others(bridges: Rows, own: IntArray, articles: IntArray) -> tuple[Offsets, IntArray]:
-    """The rows of ``bridges`` without the query's ``own``, as their articles, those without one left out."""
+def _articles_of_others(bridges: Rows, bridge: IntArray, articles: IntArray) -> tuple[Offsets, IntArray]:
+    """The articles about the other possible bridges of each query, as offsets and documents; bridges without an article are left out."""
     query, article = bridges.sources(), articles[bridges.targets]
-    kept = (bridges.targets != own[query]) & (article >= 0)
-    return row_bounds(query[kept], len(own)), article[kept]
+    mask = (bridges.targets != bridge[query]) & (article >= 0)
+    return row_bounds(query[mask], len(bridge)), article[mask]
 
 
 def over_earlier(samples: Samples, hops: Hops, linked: Adjacency, ranks: Ranks, articles: IntArray) -> IntArray:
-    """For each candidate the first entity that the subject's document mentions before the bridge and whose article mentions the candidate,
-    or -1."""
+    """For each candidate the first entity in the subject's document, before the bridge, whose article mentions the candidate; or -1."""
     document = hops["document"]
+    # The entities of each document that have articles and are mentioned before the bridge, in the order of their first mentions.
     rows = Rows(offsets=linked.offsets, targets=linked.targets).take(document)
     rank = ranks.of(document[rows.sources()], rows.targets)
     before = (rank >= 0) & (rank < ranks.of(document, hops["bridge"])[rows.sources()]) & (rows.targets != hops["subject"][rows.sources()])
@@ -133,13 +143,13 @@ def over_earlier(samples: Samples, hops: Hops, linked: Adjacency, ranks: Ranks, 
 
 
 class Ranks:
-    """In which order documents mention the entities that have articles of their own."""
+    """The order in which each document first mentions the entities that have articles."""
 
     def __init__(self, mentions: Places, articles: IntArray) -> None:
-        """Memory: 12 bytes for each pair of a document and an entity that it mentions."""
+        """Memory: 12 bytes per pair of a document and an entity that it mentions."""
         pairs, first = first_mentions(mentions)
-        known = articles[pairs & 0xFFFFFFFF] >= 0
-        pairs, first = pairs[known], first[known]
+        has_article = articles[pairs & 0xFFFFFFFF] >= 0
+        pairs, first = pairs[has_article], first[has_article]
         order = np.lexsort((first, pairs >> 32))
         begins = np.searchsorted((pairs >> 32)[order], pairs[order] >> 32)
         rank = np.empty(len(pairs), np.int32)
@@ -147,16 +157,16 @@ class Ranks:
         self._pairs, self._ranks = pairs, np.append(rank, np.int32(-1))
 
     def of(self, document: IntArray, entity: IntArray) -> IntArray:
-        """The rank of each entity in each document, from 0; -1 where it has no article or is not mentioned."""
+        """The rank of each entity in its document, from 0; -1 if it has no article or is not mentioned."""
         ranks: IntArray = self._ranks[find(self._pairs, paired(document, entity))]
         return ranks
 
 
 class Types:
-    """Entities are of one type as far as facts reach them in the same roles: the cosine of their role counts, weighed by rarity."""
+    """Similarity of types: the cosine of the roles in which facts reach two entities, with log counts and inverse frequency."""
 
     def __init__(self, facts: RoleGraph) -> None:
-        """Memory: 12 bytes for each pair of an entity and a role."""
+        """Memory: 12 bytes per pair of an entity and a role."""
         profiles = Profiles.of(facts)
         self._offsets, self._roles, self._facts = profiles.offsets, profiles.roles, profiles.totals
         rarity = np.log(facts.entities / np.bincount(self._roles, minlength=facts.role_count).clip(1))
@@ -165,23 +175,30 @@ class Types:
         length = np.sqrt(np.bincount(entity, self._weights**2, minlength=facts.entities))
         self._weights /= np.maximum(length, 1e-12)[entity]
 
-    def alike(self, one: IntArray, other: IntArray) -> npt.NDArray[np.float64]:
-        """From 0 to 1 for each pair; 0 where ``one`` has fewer than ``TYPED`` facts."""
-        found: npt.NDArray[np.float64] = _cosines(self._offsets, self._roles, self._weights, one, other)
-        return np.where(self._facts[one] >= TYPED, found, 0.0)
+    def alike(self, first: IntArray, second: IntArray) -> npt.NDArray[np.float64]:
+        """The similarity of each pair, from 0 to 1; 0 if ``first`` has fewer than ``TYPED`` facts."""
+        cosines: npt.NDArray[np.float64] = _cosines(self._offsets, self._roles, self._weights, first, second)
+        return np.where(self._facts[first] >= TYPED, cosines, 0.0)
 
 
-def named_together(mentioning: Adjacency, one: IntArray, other: IntArray, most: int) -> npt.NDArray[np.int64]:
-    """For each pair of entities how many documents mention both; counting stops above ``most``."""
-    return count_shared(mentioning.offsets, mentioning.targets, one, other, most)  # type: ignore[no-any-return]
+def named_together(mentioning: Adjacency, first: IntArray, second: IntArray, most: int) -> npt.NDArray[np.int64]:
+    """The number of documents that mention both entities of each pair; counting stops above ``most``.
 
-
-def _candidates(reason: str, dropped: npt.NDArray[np.bool_], setting: str) -> FunnelRow:
-    return FunnelRow(stage="traverse", what="candidates", reason=reason, removed=int(dropped.sum()), left=None, setting=setting)
+    >>> mentioning = Adjacency.from_pairs(np.array([0, 0, 1]), np.array([4, 5, 5]), 2)  # entity 0 is in documents 4 and 5, entity 1 in 5
+    >>> named_together(mentioning, np.array([0]), np.array([1]), 9).tolist()
+    [1]
+    """
+    return count_shared(mentioning.offsets, mentioning.targets, first, second, most)  # type: ignore[no-any-return]
 
 
 @kernel
 def _joined_to(candidate_offsets, candidates, bridge_offsets, bridges, offsets, targets):  # type: ignore[no-untyped-def]
+    """For each candidate whether the row of one of its sample's ``bridges`` contains it (bool). O(candidates × bridges × log row).
+
+    >>> rows = np.array([0, 2])  # one sample with the candidates 5 and 7, whose only bridge 0 leads to 7
+    >>> _joined_to(rows, np.array([5, 7]), np.array([0, 1]), np.array([0]), np.array([0, 1]), np.array([7])).tolist()
+    [False, True]
+    """
     out = np.zeros(len(candidates), np.bool_)
     for sample in range(len(candidate_offsets) - 1):
         for i in range(candidate_offsets[sample], candidate_offsets[sample + 1]):
@@ -194,6 +211,7 @@ def _joined_to(candidate_offsets, candidates, bridge_offsets, bridges, offsets, 
 
 @kernel
 def _over_earlier(candidate_offsets, candidates, offsets, entities, documents, articles, link_offsets, linked):  # type: ignore[no-untyped-def]
+    """The kernel of :func:`over_earlier` (int32, candidates); ``entities`` are those before the bridge, by sample, in order of mention."""
     out = np.full(len(candidates), -1, np.int32)
     for sample in range(len(candidate_offsets) - 1):
         for j in range(offsets[sample], offsets[sample + 1]):
@@ -207,10 +225,16 @@ def _over_earlier(candidate_offsets, candidates, offsets, entities, documents, a
 
 
 @kernel
-def _cosines(offsets, roles, weights, one, other):  # type: ignore[no-untyped-def]
-    out = np.zeros(len(one), np.float64)
-    for i in range(len(one)):
-        a, last, b, end = offsets[one[i]], offsets[one[i] + 1], offsets[other[i]], offsets[other[i] + 1]
+def _cosines(offsets, roles, weights, first, second):  # type: ignore[no-untyped-def]
+    """The dot products of the sparse rows ``first[i]`` and ``second[i]`` (float64), by merging their ascending ``roles``.
+
+    >>> rows = np.array([0, 2, 3]), np.array([1, 4, 4]), np.array([0.6, 0.8, 1.0])
+    >>> _cosines(*rows, np.array([0]), np.array([1])).tolist()
+    [0.8]
+    """
+    out = np.zeros(len(first), np.float64)
+    for i in range(len(first)):
+        a, last, b, end = offsets[first[i]], offsets[first[i] + 1], offsets[second[i]], offsets[second[i] + 1]
         while a < last and b < end:
             if roles[a] == roles[b]:
                 out[i] += weights[a] * weights[b]

@@ -1,8 +1,8 @@
-"""Evidence grades: how surely what joins the entities along a chain implies that its end is an object of the relation asked about.
+"""Evidence grades: the confidence with which a chain implies that its end is an object of the question's relation.
 
-Each hop has the roles that join its two entities: the facts of the graph in either direction, and how the document puts the two side by
-side. Rules mined from the training facts (:mod:`kgqa.rules`) say what two roles in a row imply; of three hops, two imply a relation that
-takes part as one. The grade is the best product of confidences. It reads no names and no words.
+Each hop has the roles that join its two entities: the facts of the graph in both directions, and how closely the document mentions the two.
+Rules mined from the training facts (:mod:`kgqa.rules`) tell which relation two roles in a row imply. In a chain of three hops, two of them
+first imply a relation, which then forms a path with the third. The grade is the highest product of confidences. It uses no names or words.
 """
 
 from __future__ import annotations
@@ -24,21 +24,25 @@ from kgqa.rules.roles import TEXT_ROLES, RoleGraph, role_text
 from kgqa.settings.workers import worker_count
 
 SURE = 0.5
-"""What two hops of three imply takes part in the grade from this confidence on."""
+"""Minimum confidence of a relation that two of three hops imply, for it to count as the first part of a path."""
 MOST_HOPS = 3
-"""Documents of a chain that can be graded; longer ones have confidence 0."""
+"""Maximum number of documents on a graded chain; longer chains have confidence 0."""
 MOST_ROLES = 16
-"""Facts that join two entities, of which so many are looked at; real graphs have fewer."""
+"""Maximum number of facts between two entities; further ones are ignored, but real graphs have fewer."""
 MOST_IMPLIED = 64
+"""Maximum number of relations that two of three hops imply."""
 STEP = 1 << 16
-"""Chains that one thread grades at a time."""
+"""Number of chains that one thread grades at a time."""
 
 
 class Evidence:
-    """What is known about hops and paths, prepared once; grades chains in batches without the interpreter lock."""
+    """Grades chains by facts and mined rules; prepared once, and used in batches that release the interpreter lock."""
 
     def __init__(self, facts: RoleGraph, hops: TextHops, rules: PathRules, implied: ImpliedRelations) -> None:
-        """``facts`` has the facts of all splits and no texts, as what stands on a hop may be read; ``rules`` come from training alone."""
+        """``facts`` holds the facts of all splits and no text roles; ``rules`` and ``implied`` were mined from the training facts only.
+
+        Facts of dev and test may appear on a hop, because a reader finds them in the document.
+        """
         self._arrays = (
             facts.offsets, facts.targets, facts.roles, facts.role_count, hops.offsets, hops.before, hops.after, hops.grades,
             *path_index(rules, facts.role_count), rules.relation, rules.confidence.astype(np.float32),
@@ -48,13 +52,13 @@ class Evidence:
         self._turned = _turned(facts)
 
     def grade(self, samples: Samples, *, facts: int = 0, workers: int | None = None) -> Grades:
-        """A ``GRADE`` for each entry of ``samples.chains.targets``; it does not depend on ``workers``.
+        """A ``GRADE`` for each entry of ``samples.chains.targets``; the result does not depend on ``workers``.
 
-        To the answer, a path with at least so many ``facts`` of the graph goes before a surer one with fewer.
+        For chains to the answer, a path with at least ``facts`` facts of the graph is preferred to one with fewer, whatever its confidence.
         """
         candidate = samples.chains.sources()
         relation = samples.questions.relation[samples.question_of_candidate()[candidate]]
-        wanted = np.where(samples.is_answer(), facts, 0)[candidate]
+        least_facts = np.where(samples.is_answer(), facts, 0)[candidate]
         grades = np.zeros(len(relation), GRADE)
         for name in (*HOP_ROLES, "implied"):
             grades[name] = -1
@@ -62,7 +66,15 @@ class Evidence:
         def run(first: int) -> None:
             last = min(first + STEP, len(relation))
             _grade(
-                samples.nodes.offsets, samples.nodes.targets, samples.chains.targets, relation, wanted, first, last, *self._arrays, grades
+                samples.nodes.offsets,
+                samples.nodes.targets,
+                samples.chains.targets,
+                relation,
+                least_facts,
+                first,
+                last,
+                *self._arrays,
+                grades,
             )
 
         with ThreadPoolExecutor(worker_count(workers)) as pool:
@@ -71,7 +83,7 @@ class Evidence:
         return grades
 
     def implied_by_facts(self, samples: Samples) -> npt.NDArray[np.float32]:
-        """For each entry of ``candidates.targets`` how surely two facts in a row, whether any text has them or not, imply it."""
+        """The highest confidence with which two facts in a row imply each entry of ``candidates.targets``; no text has to state them."""
         question = samples.question_of_candidate()
         offsets, targets, roles, _ = self._arrays[:4]
         bounds, keys, _, confidence = self._arrays[8:12]
@@ -82,10 +94,10 @@ class Evidence:
 
 
 def with_best_chains(samples: Samples, grades: Grades, enough: BoolArray, *, only: bool) -> Samples:
-    """The same samples with each candidate graded by its best chain, and its chains best first; ``only``: with that one chain alone.
+    """The same samples with each candidate graded by its best chain, and its chains best first; ``only``: without the other chains.
 
-    The best is the surest, then the one whose weakest hop a text states best, then the shortest, then the first. To an answer a chain that
-    implies it surely ``enough`` goes before others, and of these the one that texts state best, as a reader has the texts alone.
+    Chains are ranked by confidence, then by the text grade of their weakest hop, then by length, then by number. For answers, chains with
+    ``enough`` confidence (bool, one per chain) come first, ranked by text grade before confidence, because a reader has only the texts.
     """
     candidate = samples.chains.sources()
     answer, length = samples.is_answer()[candidate], samples.nodes.counts()[samples.chains.targets]
@@ -98,7 +110,13 @@ def with_best_chains(samples: Samples, grades: Grades, enough: BoolArray, *, onl
 
 
 def path_texts(grades: Grades, labels: Sequence[str]) -> list[str]:
-    """The path of each grade as people read it: ``place of birth → country``; empty where there is none."""
+    """The path of each grade as text, ``place of birth → country``; empty if there is none.
+
+    >>> grades = np.zeros(1, GRADE)
+    >>> grades["first"], grades["second"], grades["third"] = 0, 3, -1
+    >>> path_texts(grades, ["place of birth", "capital"])
+    ['place of birth → ^capital']
+    """
     roles = np.unique(np.concatenate([grades[name] for name in HOP_ROLES]))
     texts = {int(role): role_text(int(role), labels) for role in roles if role >= 0}
     paths, inverse = np.unique(grades[list(HOP_ROLES)], return_inverse=True)
@@ -107,29 +125,30 @@ def path_texts(grades: Grades, labels: Sequence[str]) -> list[str]:
 
 
 def _relations_of(facts: RoleGraph, backwards: int) -> tuple[Offsets, IntArray]:
-    """The relations of which each entity is a subject (``backwards`` 0) or an object (1), as rows that ascend."""
+    """Entity → the relations that it is a subject (``backwards`` = 0) or an object (1) of, ascending."""
     entity = facts.sources()
-    here = facts.roles % 2 == backwards
+    ends = facts.roles % 2 == backwards
     if backwards:
-        # A symmetric relation has one role for both directions.
-        here |= np.isin(facts.roles // 2, np.setdiff1d(facts.roles[~here] // 2, facts.roles[here] // 2))
-    rows = Adjacency.from_pairs(entity[here], facts.roles[here] // 2, facts.entities)
+        # A symmetric relation has only the forward role, so its edges count in both directions.
+        ends |= np.isin(facts.roles // 2, np.setdiff1d(facts.roles[~ends] // 2, facts.roles[ends] // 2))
+    rows = Adjacency.from_pairs(entity[ends], facts.roles[ends] // 2, facts.entities)
     return rows.offsets, rows.targets
 
 
 def _turned(facts: RoleGraph) -> IntArray:
-    """For each role the one that reads its edges from the other end; a symmetric relation has one for both."""
+    """The inverse of each role; a symmetric relation is its own inverse."""
     turned = np.arange(facts.role_count, dtype=np.int32)
     plain = 2 * facts.relations
-    both = np.isin(turned[:plain], np.unique(facts.roles)).reshape(-1, 2).all(axis=1)
-    turned[:plain] = np.where(np.repeat(both, 2), turned[:plain] ^ 1, turned[:plain])
+    asymmetric = np.isin(turned[:plain], np.unique(facts.roles)).reshape(-1, 2).all(axis=1)
+    turned[:plain] = np.where(np.repeat(asymmetric, 2), turned[:plain] ^ 1, turned[:plain])
     return turned
 
 
 @kernel
 def _by_facts(  # type: ignore[no-untyped-def]
-    heads, ends, asked, offsets, targets, roles, bounds, keys, confidence, turned
+    heads, ends, relation, offsets, targets, roles, bounds, keys, confidence, turned
 ):
+    """The kernel of :meth:`Evidence.implied_by_facts`: float32, one entry per pair of ``heads`` and ``ends``."""
     out = np.zeros(len(ends), np.float32)
     for i in range(len(ends)):
         x, y = heads[i], ends[i]
@@ -137,13 +156,14 @@ def _by_facts(  # type: ignore[no-untyped-def]
         swapped = stop - short > last - low
         if swapped:
             short, stop, low, last = low, last, short, stop
-        # The shorter row is walked, and in the longer one each of its entities is looked for; rows ascend, so the search goes on.
+        # Intersect the neighbours of x and y: walk the shorter row, and search the longer one for each of its entities. Rows ascend, so
+        # each search starts where the last one ended.
         while short < stop:
             z = targets[short]
             place = low = lower_bound(targets, low, last, z)
             while z not in (x, y) and place < last and targets[place] == z:
                 first, second = (roles[place], turned[roles[short]]) if swapped else (roles[short], turned[roles[place]])
-                rule = _rule(first, second, asked[i], bounds, keys)
+                rule = _rule(first, second, relation[i], bounds, keys)
                 if rule >= 0:
                     out[i] = max(out[i], confidence[rule])
                 place += 1
@@ -153,7 +173,7 @@ def _by_facts(  # type: ignore[no-untyped-def]
 
 @kernel
 def _edges(x, y, offsets, targets, roles, out):  # type: ignore[no-untyped-def]
-    """The roles of the facts from x to y into ``out``; how many."""
+    """Write the roles of the facts from x to y into ``out``, at most ``MOST_ROLES``; return their number."""
     place = lower_bound(targets, offsets[x], offsets[x + 1], y)
     count = 0
     while place < offsets[x + 1] and targets[place] == y and count < MOST_ROLES:
@@ -165,6 +185,7 @@ def _edges(x, y, offsets, targets, roles, out):  # type: ignore[no-untyped-def]
 
 @kernel
 def _text_grade(document, x, z, offsets, before, after, grades):  # type: ignore[no-untyped-def]
+    """The text grade of the hop from x over ``document`` to z; 0 if there is none."""
     last = offsets[document + 1]
     first = lower_bound(before, offsets[document], last, x)
     last = lower_bound(before, first, last, x + 1)
@@ -174,7 +195,7 @@ def _text_grade(document, x, z, offsets, before, after, grades):  # type: ignore
 
 @kernel
 def _rule(first, second, relation, bounds, keys):  # type: ignore[no-untyped-def]
-    """The place of the rule by which two roles imply the relation, or -1."""
+    """The number of the rule ``first, second => relation``, or -1 if there is none."""
     key = (np.int64(second) << 32) | relation
     place = lower_bound(keys, bounds[first], bounds[first + 1], key)
     return place if place < bounds[first + 1] and keys[place] == key else np.int64(-1)
@@ -182,64 +203,76 @@ def _rule(first, second, relation, bounds, keys):  # type: ignore[no-untyped-def
 
 @kernel
 def _confidence_alone(role, relation, offsets, relations, confidence):  # type: ignore[no-untyped-def]
-    """How surely an edge with the role implies the relation."""
+    """The confidence with which a single edge with the role implies the relation; 0 if unknown."""
     place = lower_bound(relations, offsets[role], offsets[role + 1], relation)
     return confidence[place] if place < offsets[role + 1] and relations[place] == relation else np.float32(0.0)
 
 
 @kernel
 def _better(value, many, best, enough):  # type: ignore[no-untyped-def]
-    """Whether a path goes before the best one so far: one with facts enough, then the surer one; never one that implies nothing."""
+    """Whether a path beats the best one so far: enough facts come before confidence, and confidence 0 never wins.
+
+    >>> bool(_better(0.3, True, 0.9, False)), bool(_better(0.9, False, 0.3, True)), bool(_better(0.0, True, 0.0, False))
+    (True, False, False)
+    """
     return value > 0 and (many > enough or (many == enough and value > best))
 
 
 @kernel
 def _implied_between(  # type: ignore[no-untyped-def]
-    x, y, known, knowns, left, lefts, right, rights, bounds, keys, relations, confidence,
+    x, y, fact_roles, fact_count, first_roles, first_count, second_roles, second_count, bounds, keys, relations, confidence,
     subjects, of_subject, objects, of_object, implied, sure, parts,
 ):  # fmt: skip
-    """What the roles of two hops imply of their ends x and y, how surely, and by which two roles; how many, at most as there is room for.
+    """The relations that the roles of two hops imply between their ends x and y; return their number, at most ``MOST_IMPLIED``.
 
-    Where the graph has it as a fact (``known`` roles), it is sure. Where the graph knows other objects of x alone, it is taken for false,
-    and where y is never an object of the relation, for meaningless.
+    Writes the role of each relation to ``implied``, its confidence to ``sure``, and the two roles that imply it to ``parts``. A relation
+    that is a fact of the graph (``fact_roles``) has confidence 1. Otherwise, by the partial completeness assumption, it is false if x has
+    other objects of it. It is skipped too if y is not an object of it for any subject.
     """
     count = 0
-    for i in range(lefts):
-        for j in range(rights):
-            last = bounds[left[i] + 1]
-            first = lower_bound(keys, bounds[left[i]], last, np.int64(right[j]) << 32)
-            last = lower_bound(keys, first, last, np.int64(right[j] + 1) << 32)
+    for i in range(first_count):
+        for j in range(second_count):
+            # All rules with these two roles: keys are ``second << 32 | relation``, so those of one second role follow each other.
+            last = bounds[first_roles[i] + 1]
+            first = lower_bound(keys, bounds[first_roles[i]], last, np.int64(second_roles[j]) << 32)
+            last = lower_bound(keys, first, last, np.int64(second_roles[j] + 1) << 32)
             for rule in range(first, last):
                 if confidence[rule] < SURE or count == MOST_IMPLIED:
                     continue
                 relation = relations[rule]
                 value = confidence[rule]
-                for k in range(knowns):
-                    if known[k] == 2 * relation:
+                for k in range(fact_count):
+                    if fact_roles[k] == 2 * relation:
                         value = np.float32(1.0)
                 if value == 1.0 or (not row_holds(subjects, of_subject, x, relation) and row_holds(objects, of_object, y, relation)):
                     implied[count], sure[count] = 2 * relation, value
-                    parts[count, 0], parts[count, 1] = left[i], right[j]
+                    parts[count, 0], parts[count, 1] = first_roles[i], second_roles[j]
                     count += 1
     return count
 
 
 @kernel
 def _grade(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one chain at a time, so that nothing is allocated for it
-    node_offsets, nodes, chains, asked, wanted, first_chain, last_chain, offsets, targets, roles, role_count,
+    node_offsets, nodes, chains, query_relations, least_facts, first_chain, last_chain, offsets, targets, roles, role_count,
     hop_offsets, before, after, hop_grades, bounds, keys, relations, confidence, alone_offsets, alone_relations, alone,
     subjects, of_subject, objects, of_object, out,
 ):  # fmt: skip
+    """The kernel of :meth:`Evidence.grade`: grade the chains ``first_chain`` to ``last_chain`` into ``out`` (``GRADE``, one per chain).
+
+    ``nodes`` are entity, document, entity, …; ``bounds`` and ``keys`` index the path rules (:func:`~kgqa.rules.paths.path_index`), the
+    ``alone`` arrays the rules of single edges. O(roles of the hops multiplied, times a binary search) per chain.
+    """
     hop, counts = np.empty((MOST_HOPS, MOST_ROLES + 1), np.int32), np.zeros(MOST_HOPS, np.int64)
     implied, sure = np.empty(MOST_IMPLIED, np.int32), np.empty(MOST_IMPLIED, np.float32)
-    parts, known = np.empty((MOST_IMPLIED, 2), np.int32), np.empty(MOST_ROLES, np.int32)
+    parts, fact_roles = np.empty((MOST_IMPLIED, 2), np.int32), np.empty(MOST_ROLES, np.int32)
     texts = role_count - len(TEXT_ROLES)
     for entry in range(first_chain, last_chain):
         begin = node_offsets[chains[entry]]
         hops = (node_offsets[chains[entry] + 1] - begin) // 2
         if hops < 1 or hops > MOST_HOPS:
             continue
-        relation = asked[entry]
+        relation = query_relations[entry]
+        # The roles of each hop: its facts, then one text role. The chain's text grade is that of its weakest hop.
         worst = np.int64(len(TEXT_ROLES) - 1)
         for k in range(hops):
             x, document, z = nodes[begin + 2 * k], nodes[begin + 2 * k + 1], nodes[begin + 2 * k + 2]
@@ -249,11 +282,12 @@ def _grade(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one chain at a ti
             hop[k, counts[k]] = texts + grade
             counts[k] += 1
         out[entry].text = worst
+        # Each combination of roles is a path; ``many`` tells whether enough of them are facts and not text roles.
         best, enough = np.float32(0.0), False
         if hops == 1:
             for i in range(counts[0]):
                 value = _confidence_alone(hop[0, i], relation, alone_offsets, alone_relations, alone)
-                many = (hop[0, i] < texts) >= wanted[entry]
+                many = (hop[0, i] < texts) >= least_facts[entry]
                 if _better(value, many, best, enough):
                     best, enough = value, many
                     out[entry].first = hop[0, i]
@@ -261,25 +295,28 @@ def _grade(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one chain at a ti
             for i in range(counts[0]):
                 for j in range(counts[1]):
                     rule = _rule(hop[0, i], hop[1, j], relation, bounds, keys)
-                    many = np.int64(hop[0, i] < texts) + np.int64(hop[1, j] < texts) >= wanted[entry]
+                    many = np.int64(hop[0, i] < texts) + np.int64(hop[1, j] < texts) >= least_facts[entry]
                     if rule >= 0 and _better(confidence[rule], many, best, enough):
                         best, enough = confidence[rule], many
                         out[entry].first, out[entry].second = hop[0, i], hop[1, j]
         else:
+            # Two ways to combine three hops: the first two imply a relation that precedes the third hop, or the last two one that follows
+            # the first hop.
             for side in range(2):
                 x, y = nodes[begin + 2 * side], nodes[begin + 2 * side + 4]
-                found = _implied_between(
-                    x, y, known, _edges(x, y, offsets, targets, roles, known), hop[side], counts[side], hop[side + 1], counts[side + 1],
-                    bounds, keys, relations, confidence, subjects, of_subject, objects, of_object, implied, sure, parts,
+                implied_count = _implied_between(
+                    x, y, fact_roles, _edges(x, y, offsets, targets, roles, fact_roles), hop[side], counts[side],
+                    hop[side + 1], counts[side + 1], bounds, keys, relations, confidence,
+                    subjects, of_subject, objects, of_object, implied, sure, parts,
                 )  # fmt: skip
-                other = 2 if side == 0 else 0
-                for i in range(found):
-                    for j in range(counts[other]):
+                other_hop = 2 if side == 0 else 0
+                for i in range(implied_count):
+                    for j in range(counts[other_hop]):
                         first, second = (implied[i], hop[2, j]) if side == 0 else (hop[0, j], implied[i])
                         rule = _rule(first, second, relation, bounds, keys)
-                        facts = np.int64(parts[i, 0] < texts) + np.int64(parts[i, 1] < texts) + np.int64(hop[other, j] < texts)
-                        if rule >= 0 and _better(confidence[rule] * sure[i], facts >= wanted[entry], best, enough):
-                            best, enough = confidence[rule] * sure[i], facts >= wanted[entry]
+                        facts = np.int64(parts[i, 0] < texts) + np.int64(parts[i, 1] < texts) + np.int64(hop[other_hop, j] < texts)
+                        if rule >= 0 and _better(confidence[rule] * sure[i], facts >= least_facts[entry], best, enough):
+                            best, enough = confidence[rule] * sure[i], facts >= least_facts[entry]
                             out[entry].implied = implied[i] // 2
                             if side == 0:
                                 out[entry].first, out[entry].second, out[entry].third = parts[i, 0], parts[i, 1], hop[2, j]

@@ -1,6 +1,6 @@
-"""One class per rule that keeps a question or sample, or rejects it with a reason that is a sentence.
+"""Gates: one class per rule that keeps or rejects questions or samples, with its reason as a sentence.
 
-Gates work on columns and count nothing; ``rejected.py`` does that for all of them alike.
+Gates work on columns and do not count; :mod:`kgqa.recipes.qangaroo.rejected` counts for all of them.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ import numpy.typing as npt
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import Adjacency, IntArray, find, paired
 from kgqa.arrays.search import count_shared
-from kgqa.recipes.qangaroo.baselines import FITTED, NAMES, Baselines, chosen_right
+from kgqa.recipes.qangaroo.baselines import COUNTING, FITTED, NAMES, Baselines, chosen_right
 from kgqa.recipes.qangaroo.samples import HOP_ROLES, BoolArray, Grades, Questions, Samples, by_length, facts_on_path
 from kgqa.records import SPLITS
-from kgqa.traversal.graph import Graph
+from kgqa.traversal.base import Graph
 
 ROUNDING = 1e-9
-"""A share of 0.29 of 100 samples is 29, though their product as floats is a little less."""
+"""Added to a product before it is rounded down: 0.29 of 100 samples are 29, but the product of the floats is a little less."""
 
 
 class Gate(ABC):
-    """A rule; ``reason`` is the sentence for people, ``setting`` what to change if it rejects too much."""
+    """A rule. ``reason`` is the sentence that people read, ``setting`` names the settings to change if the rule rejects too much."""
 
     reason: ClassVar[str]
     setting: ClassVar[str]
 
 
 Measure = tuple[npt.NDArray[np.float64], float | npt.NDArray[np.float64]]
-"""For each item what a gate compares, nan where that is not all it looks at, and with what."""
+"""The number that a gate compares for each item, and the threshold. The number is nan if the gate also looks at something else."""
 
 
 class QuestionGate(Gate):
@@ -41,7 +41,7 @@ class QuestionGate(Gate):
 
     @abstractmethod
     def rejected(self, questions: Questions) -> BoolArray:
-        """For each question whether it must go."""
+        """Whether each question is rejected."""
 
 
 class SampleGate(Gate):
@@ -49,49 +49,52 @@ class SampleGate(Gate):
 
     @abstractmethod
     def rejected(self, samples: Samples) -> BoolArray:
-        """For each sample whether it must go."""
+        """Whether each sample is rejected."""
 
     def measured(self, samples: Samples) -> Measure | None:
-        """What a sample has, and what it would need to pass; None for a rule that compares no number."""
+        """The number that the rule compares for each sample, and the threshold; None for a rule that compares no number."""
         return None
 
     def raised(self, samples: Samples) -> Iterator[str]:
-        """A sentence for each split of ``samples`` that is too small for the setting, so that more than it says was let through."""
+        """A sentence for each split of ``samples`` that is too small for the setting, where the rule therefore uses a looser limit."""
         yield from ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoDocumentFromSubject(QuestionGate):
-    """The traversal cannot begin."""
+    """Rejects questions whose traversal cannot begin."""
 
     reason: ClassVar[str] = "no document leads on from the subject"
     setting: ClassVar[str] = "projection, documents"
     graph: Graph
 
     def rejected(self, questions: Questions) -> BoolArray:
-        """The subject's row of the adjacency is empty."""
+        """The subject leads to no document."""
         stuck: BoolArray = self.graph.documents_of.counts()[questions.head] == 0
         return stuck
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerStatedInSubjectDocument(QuestionGate):
-    """WikiHop asks for what the subject's own article does not say (Welbl et al. 2018, section 3)."""
+    """Rejects questions that the subject's own article answers (Welbl et al. 2018, section 3)."""
 
     reason: ClassVar[str] = "the subject's own article states the answer"
     setting: ClassVar[str] = "qangaroo.answer_stated"
     articles: IntArray
     """Entity → row of the article about it, or -1."""
     stated: Adjacency
-    """Document → entities that its text states, under any name."""
+    """Document → entities in its text, under any name."""
 
     def rejected(self, questions: Questions) -> BoolArray:
-        """The article has an occurrence of the answer, be it inside a longer name."""
+        """The article has an occurrence of the answer, perhaps inside a longer name."""
         return _in_subject_document(questions, self.articles, self.stated)
 
 
 def _in_subject_document(questions: Questions, articles: IntArray, stated: Adjacency) -> BoolArray:
-    """For each question whether ``stated`` has its answer in the article about its subject, which ``articles`` tells."""
+    """For each question whether the article about its subject states its answer; False if there is no article.
+
+    ``articles``: entity → document or -1; ``stated``: document → entities.
+    """
     article = articles[questions.head]
     has = article >= 0
     result = np.zeros(len(questions), np.bool_)
@@ -101,7 +104,7 @@ def _in_subject_document(questions: Questions, articles: IntArray, stated: Adjac
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerStatedBesideSubject(QuestionGate):
-    """MedHop asks for pairs that no single document mentions together (Welbl et al. 2018, section 6.3)."""
+    """Rejects questions whose subject and answer some document mentions together, as MedHop does (Welbl et al. 2018, section 6.3)."""
 
     reason: ClassVar[str] = "a document states subject and answer together"
     setting: ClassVar[str] = "qangaroo.answer_stated"
@@ -109,114 +112,117 @@ class AnswerStatedBesideSubject(QuestionGate):
     """Entity → documents that state it."""
 
     def rejected(self, questions: Questions) -> BoolArray:
-        """Some document is in the rows of both."""
+        """Some document states both subject and answer."""
         return count_shared(self.stating.offsets, self.stating.targets, questions.head, questions.answer, 0) > 0  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerNotReached(SampleGate):
-    """The pair is discarded if the answer is not among the visited end points (section 2.1)."""
+    """Rejects questions whose answer is not among the visited end points (section 2.1)."""
 
     reason: ClassVar[str] = "no chain of documents leads from the subject to the answer"
     setting: ClassVar[str] = "qangaroo.traversal.max_documents"
 
     def rejected(self, samples: Samples) -> BoolArray:
-        """No candidates at all: the search records them only where it reached the answer."""
+        """There are no candidates: the search returns them only if it reaches the answer."""
         return samples.candidates.counts() < 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TooFewCandidates(SampleGate):
-    """A choice needs an alternative."""
+    """Rejects samples without enough candidates for a choice."""
 
     reason: ClassVar[str] = "too few candidates are reached"
     setting: ClassVar[str] = "qangaroo.min_candidates"
     minimum: int
 
     def rejected(self, samples: Samples) -> BoolArray:
-        """Fewer than ``minimum``."""
+        """There are fewer than ``minimum`` candidates."""
         return samples.candidates.counts() < self.minimum
 
     def measured(self, samples: Samples) -> Measure:
-        """How many."""
+        """The number of candidates."""
         return samples.candidates.counts().astype(np.float64), self.minimum
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TooManyCandidates(SampleGate):
-    """Not more than a reader can weigh, nor than there are placeholders (section 3)."""
+    """Rejects samples with more candidates than a reader can handle, or than there are placeholders (section 3)."""
 
     reason: ClassVar[str] = "too many candidates are reached"
     setting: ClassVar[str] = "qangaroo.max_candidates"
     maximum: int
 
     def rejected(self, samples: Samples) -> BoolArray:
-        """More than ``maximum``."""
+        """There are more than ``maximum`` candidates."""
         return samples.candidates.counts() > self.maximum
 
     def measured(self, samples: Samples) -> Measure:
-        """How many."""
+        """The number of candidates."""
         return samples.candidates.counts().astype(np.float64), self.maximum
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TooManyDocuments(SampleGate):
-    """Not more than a reader can hold (section 3)."""
+    """Rejects samples with more documents than a reader can handle (section 3)."""
 
     reason: ClassVar[str] = "too many support documents"
     setting: ClassVar[str] = "qangaroo.max_documents"
     maximum: int
 
     def rejected(self, samples: Samples) -> BoolArray:
-        """More than ``maximum``."""
+        """There are more than ``maximum`` support documents."""
         return samples.documents.counts() > self.maximum
 
     def measured(self, samples: Samples) -> Measure:
-        """How many."""
+        """The number of support documents."""
         return samples.documents.counts().astype(np.float64), self.maximum
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationSaysLittle(SampleGate):
-    """Relations are chosen by measure, not by name (docs/wikihop.md)."""
+    """Rejects samples of uninformative relations, which are chosen by measures and not by name (docs/wikihop.md)."""
 
     reason: ClassVar[str] = "the relation says little about its subject: it has too many objects, or texts hardly state it"
     setting: ClassVar[str] = "qangaroo.evidence.max_objects, qangaroo.evidence.text_lift"
     left_out: BoolArray
-    """For each relation whether it is not asked about."""
+    """Whether each relation is excluded."""
 
     def rejected(self, samples: Samples) -> BoolArray:
-        """Those of a relation that is left out."""
-        said: BoolArray = self.left_out[samples.questions.relation]
-        return said
+        """The relation is excluded."""
+        excluded: BoolArray = self.left_out[samples.questions.relation]
+        return excluded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerNotImplied(SampleGate):
-    """The answer's best chain must imply it, and its weakest hop must be stated well enough."""
+    """Rejects samples unless the answer's best chain implies it with enough confidence and its weakest hop has a good text grade."""
 
-    reason: ClassVar[str] = "no chain implies the answer surely enough"
+    reason: ClassVar[str] = "no chain implies the answer with enough confidence"
     setting: ClassVar[str] = "qangaroo.evidence.grade, qangaroo.evidence.grade_long, qangaroo.evidence.text, qangaroo.evidence.facts"
     least: float
+    """Minimum confidence of the answer's best chain."""
     long: float
     """``least`` for chains of three documents."""
     text: int
+    """Minimum text grade of the weakest hop."""
     facts: int
+    """Minimum number of facts on the path."""
     roles: int
-    """How many roles facts have; those of texts come after them."""
+    """Number of roles of facts; text roles come after them."""
 
     def rejected(self, samples: Samples) -> BoolArray:
         """The grade of the answer is too low."""
         return self.weak(_of_answers(samples))
 
     def measured(self, samples: Samples) -> Measure:
-        """The confidence, where it is all that is too low."""
+        """The confidence, if nothing else is too low."""
         grades = _of_answers(samples)
         alone = (grades["text"] >= self.text) & (facts_on_path(grades, self.roles) >= self.facts)
         return np.where(alone, _decimal(grades["confidence"]), np.nan), np.asarray(by_length(grades, self.least, self.long), np.float64)
 
     def weak(self, grades: Grades) -> BoolArray:
-        """Which of ``grades`` are too low for an answer."""
+        """Whether each of ``grades`` is too low for an answer."""
         weak: BoolArray = (grades["confidence"] < by_length(grades, self.least, self.long)) | (grades["text"] < self.text)
         weak |= facts_on_path(grades, self.roles) < self.facts
         return weak
@@ -224,69 +230,76 @@ class AnswerNotImplied(SampleGate):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathLeadsAnywhere(SampleGate):
-    """What is so of a neighbour's neighbour, or of somebody in the same film, is so by likeness; no chain of documents shows it."""
+    """Rejects answers that follow only by likeness, such as facts about a neighbour's neighbour or about an actor in the same film."""
 
-    reason: ClassVar[str] = "the path leads from such subjects to many ends and back to many subjects, or over what is only alike"
+    reason: ClassVar[str] = "the path is not functional in either direction, or follows a symmetric relation"
     setting: ClassVar[str] = "qangaroo.evidence.functional"
     least: float
+    """Minimum product of functionalities along the path."""
     forwards: npt.NDArray[np.float64]
-    """For each role its functionality; ``backwards`` that of the role read from the other end."""
+    """Functionality of each role; ``backwards`` is its inverse functionality."""
     backwards: npt.NDArray[np.float64]
     symmetric: BoolArray
-    """For each relation whether it joins likes."""
+    """Whether each relation is symmetric, so that it joins similar entities."""
 
     def rejected(self, samples: Samples) -> BoolArray:
-        """The product of its roles' functionality is less than ``least`` in both directions, or a symmetric relation leads to one that is
-        not."""
+        """The product of the roles' functionalities is below ``least`` in both directions, or the path of an asymmetric relation has a
+        symmetric one."""
         functional, by_likeness = self._looked_at(samples)
         anywhere: BoolArray = (functional < self.least) | by_likeness
         return anywhere
 
     def measured(self, samples: Samples) -> Measure:
-        """The product in the better direction, where no likeness is at fault."""
+        """The product in the better direction; nan if the path is rejected for a symmetric relation."""
         functional, by_likeness = self._looked_at(samples)
         return np.where(by_likeness, np.nan, functional), self.least
 
     def _looked_at(self, samples: Samples) -> tuple[npt.NDArray[np.float64], BoolArray]:
+        """The product of functionalities in the better direction, and whether a symmetric relation is on the path of another relation."""
         grades = _of_answers(samples)
+        # Role 2r and its inverse 2r + 1 belong to relation r; text roles come last and are not symmetric.
         of_role = np.append(np.repeat(self.symmetric, 2), np.zeros(len(self.forwards) - 2 * len(self.symmetric), np.bool_))
-        alike = np.zeros(len(grades), np.bool_)
+        symmetric_hop = np.zeros(len(grades), np.bool_)
         forwards, backwards = np.ones(len(grades)), np.ones(len(grades))
         for name in HOP_ROLES:
-            there = grades[name] >= 0
-            forwards[there] *= self.forwards[grades[name][there]]
-            backwards[there] *= self.backwards[grades[name][there]]
-            alike[there] |= of_role[grades[name][there]]
-        return np.maximum(forwards, backwards), alike & ~self.symmetric[samples.questions.relation] & (self.least > 0)
+            rows = grades[name] >= 0
+            forwards[rows] *= self.forwards[grades[name][rows]]
+            backwards[rows] *= self.backwards[grades[name][rows]]
+            symmetric_hop[rows] |= of_role[grades[name][rows]]
+        return np.maximum(forwards, backwards), symmetric_hop & ~self.symmetric[samples.questions.relation] & (self.least > 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChainAddsLittle(SampleGate):
-    """Who knows how often each answer is one must learn something from the chain."""
+    """Rejects answers that are almost as likely by their frequency alone as by their chain."""
 
-    reason: ClassVar[str] = "the chain makes the answer hardly likelier than its frequency does"
+    reason: ClassVar[str] = "the answer is hardly more likely given the chain than given its frequency"
     setting: ClassVar[str] = "qangaroo.evidence.odds, qangaroo.evidence.odds_long"
     least: float
+    """Minimum ratio of the odds given the chain to the odds given the frequency."""
     long: float
     """``least`` for chains of three documents."""
     share: npt.NDArray[np.float64]
-    """For each question of the run, by place in ``of``, the share of the relation's subjects that have its answer as an object."""
+    """For each entry of ``of``, the share of the relation's subjects that have the answer as an object."""
     of: npt.NDArray[np.int64]
-    """The questions' relation and answer in one number, ascending."""
+    """Pairs of relation and answer, each as one number (:func:`~kgqa.arrays.rows.paired`), ascending."""
 
     def rejected(self, samples: Samples) -> BoolArray:
-        """The odds by the chain are less than ``least`` times those by frequency."""
+        """The odds given the chain are less than ``least`` times the odds given the frequency."""
         by_chain, by_frequency, least = self._odds(samples)
         little: BoolArray = by_chain < least * by_frequency
         return little
 
     def measured(self, samples: Samples) -> Measure:
-        """How many times the odds."""
+        """The ratio of the two odds; nan if the frequency is 0."""
         by_chain, by_frequency, least = self._odds(samples)
         return np.divide(by_chain, by_frequency, out=np.full(len(by_chain), np.nan), where=by_frequency > 0), least
 
     def _odds(self, samples: Samples) -> tuple[npt.NDArray[np.float64], ...]:
-        """The odds by the chain and by frequency, both times the same, and how many times the one must be the other."""
+        """The odds given the chain, the odds given the frequency, and the minimum ratio.
+
+        Both odds are multiplied by (1 - share) × (1 - confidence), so that no odds are infinite.
+        """
         at = find(self.of, paired(samples.questions.relation, samples.questions.answer))
         share = np.where(at >= 0, self.share[at] if len(self.share) else 0.0, 0.0)
         grades = _of_answers(samples)
@@ -296,83 +309,95 @@ class ChainAddsLittle(SampleGate):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnotherImpliedMore(SampleGate):
-    """Where the chain to another candidate implies more, a reader who reasons well is led astray."""
+    """Rejects samples where the chain to a distractor implies more, because it would mislead a reader that reasons well."""
 
-    reason: ClassVar[str] = "the chain to another candidate implies more than that to the answer"
+    reason: ClassVar[str] = "the chain to another candidate has a higher confidence than the chain to the answer"
     setting: ClassVar[str] = "qangaroo.evidence"
 
     def rejected(self, samples: Samples) -> BoolArray:
-        """Some other candidate has a higher confidence."""
+        """Another candidate has a higher confidence than the answer."""
         assert samples.grades is not None
         best = np.zeros(len(samples), np.float32)
         np.maximum.at(best, samples.question_of_candidate(), samples.grades["confidence"])
-        more: BoolArray = best > _of_answers(samples)["confidence"]
-        return more
+        outranked: BoolArray = best > _of_answers(samples)["confidence"]
+        return outranked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationSeldomImplied(SampleGate):
-    """Where hardly any sample of a relation is implied, the few that are may be so by accident."""
+    """Rejects relations that have hardly any implied samples, because these may be implied by accident."""
 
-    reason: ClassVar[str] = "hardly any sample of the relation is implied by its chain, so these are by accident"
+    reason: ClassVar[str] = "hardly any sample of the relation is implied by its chain, so those that are may be accidental"
     setting: ClassVar[str] = "qangaroo.evidence.graded_share"
     least: float
+    """Minimum share of the relation's samples that are implied."""
     samples: npt.NDArray[np.int64]
-    """For each relation how many samples there were before any was left out for what its chains imply."""
+    """Number of samples of each relation before the gates that look at grades."""
 
     def rejected(self, samples: Samples) -> BoolArray:
-        """Fewer than ``least`` of the relation's samples are still here."""
-        left = np.bincount(samples.questions.relation, minlength=len(self.samples))
-        seldom: BoolArray = (left < self.least * self.samples)[samples.questions.relation]
+        """The share of the relation's samples that are left is below ``least``."""
+        counts = np.bincount(samples.questions.relation, minlength=len(self.samples))
+        seldom: BoolArray = (counts < self.least * self.samples)[samples.questions.relation]
         return seldom
 
     def measured(self, samples: Samples) -> Measure:
-        """The share of the relation's samples that are still here."""
-        left = np.bincount(samples.questions.relation, minlength=len(self.samples))
-        return (left / np.maximum(self.samples, 1))[samples.questions.relation], self.least
+        """The share of the relation's samples that are left."""
+        counts = np.bincount(samples.questions.relation, minlength=len(self.samples))
+        return (counts / np.maximum(self.samples, 1))[samples.questions.relation], self.least
 
 
 def _of_answers(samples: Samples) -> npt.NDArray[np.void]:
-    assert samples.grades is not None, "samples are graded before what they imply is asked"
+    """The grade of each sample's answer."""
+    assert samples.grades is not None, "samples must be graded before gates look at grades"
     return samples.grades[samples.is_answer()]
 
 
 def _decimal(confidence: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
-    """The shortest decimal numbers that name the same: 0.9 and not 0.8999999761581421."""
+    """The confidences (float32) as float64 with the same shortest decimal form.
+
+    >>> float(np.float32(0.9)), _decimal(np.array([0.9], np.float32)).tolist()
+    (0.8999999761581421, [0.9])
+    """
     written: npt.NDArray[np.float64] = confidence.astype(np.float32).astype(str).astype(np.float64)
     return written
 
 
 def _doubt(samples: Samples) -> npt.NDArray[np.float32]:
-    """By which samples are ordered, the best-graded ones first; the same for all where there are no grades."""
+    """A sort key that puts the best-graded samples first; constant if there are no grades."""
     doubt: npt.NDArray[np.float32] = np.zeros(len(samples), np.float32) if samples.grades is None else -_of_answers(samples)["confidence"]
     return doubt
 
 
 def _entering(entering: Mapping[int, int], split: int, arriving: int) -> int:
-    """How many samples of a split count as those that enter: what the gate was told, or those that arrive where they are more."""
+    """The number of samples that a share of ``split`` refers to: the number in ``entering``, or ``arriving`` if that is larger.
+
+    >>> _entering({0: 100}, 0, 40), _entering({0: 100}, 1, 40)
+    (100, 40)
+    """
     return max(entering.get(int(split), 0), arriving)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerTooFrequent(SampleGate):
-    """No answer makes up more than a share of its split (section 3.2); which samples go is drawn by their ids' hashes, the best-graded
-    ones last.
+    """Caps the share of each answer in a split (section 3.2); drops the worst-graded samples first, then by the hash of their ids.
 
-    ``of`` "entering": the share is of the samples that arrive here; "kept": of those that stay, found as the largest cap that keeps the
-    promise. A cap is never below one sample per answer; where a share of those that enter is less than one sample, each answer keeps as
-    many as answers have on average (docs/decisions/0013-small-sets.md).
+    With ``of="entering"`` the share refers to the samples that enter the filter; with ``of="kept"`` to those that it keeps, and the cap is
+    the largest that satisfies the limit. The cap is at least one sample per answer. If the share of the entering samples is less than one
+    sample, the cap is the mean number of samples per answer (docs/decisions/0013-small-sets.md).
+
+    >>> AnswerTooFrequent(share=0.5, of="kept").cap(np.array([6, 2, 1]))
+    3
     """
 
-    reason: ClassVar[str] = "the answer is the answer of too many other samples"
+    reason: ClassVar[str] = "too many other samples have the same answer"
     setting: ClassVar[str] = "qangaroo.bias.answer_cap"
     share: float
     of: str
     entering: Mapping[int, int] = field(default_factory=dict)
-    """For a split how many samples count as those that enter, where it is more than do: what the paper's recipe would let in."""
+    """Split → number of samples that the paper's recipe would let in; the share refers to it if it is larger than the actual number."""
 
     def rejected(self, samples: Samples) -> BoolArray:
-        """All but the first ``cap`` samples of each answer and split."""
+        """The sample is not among the first ``cap`` of its answer and split."""
         questions = samples.questions
         result = np.zeros(len(samples), np.bool_)
         doubt = _doubt(samples)
@@ -387,9 +412,10 @@ class AnswerTooFrequent(SampleGate):
         return result
 
     def cap(self, counts: npt.NDArray[np.integer], *, entering: int = 0) -> int:
-        """How many samples an answer may keep, given how many each has."""
+        """The maximum number of samples per answer, given the ``counts`` of all answers in a split."""
         if self.of == "entering":
             return int(self.share * max(entering, counts.sum()) + ROUNDING) or int(counts.mean())
+        # With cap c, each answer keeps min(count, c) samples: all of those with fewer than c, and c of the others.
         caps = np.arange(1, counts.max() + 1)
         ordered = np.sort(counts)
         below = np.searchsorted(ordered, caps)
@@ -398,7 +424,7 @@ class AnswerTooFrequent(SampleGate):
         return int(caps[fitting[-1]]) if len(fitting) else 1
 
     def raised(self, samples: Samples) -> Iterator[str]:
-        """The splits of which the share is less than one sample, where answers keep several all the same."""
+        """The splits whose share is less than one sample, so that the mean is used instead."""
         for split in np.unique(samples.questions.split):
             counts = np.unique(samples.questions.answer[samples.questions.split == split], return_counts=True)[1]
             entering = _entering(self.entering, split, int(counts.sum()))
@@ -412,25 +438,24 @@ class AnswerTooFrequent(SampleGate):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentCue(SampleGate):
-    """A document seen too often with one correct answer gives the answer away (section 3.2); counted within each split.
+    """Rejects samples with a document that co-occurs too often with their answer in the same split (section 3.2).
 
-    Where a share of a split is less than ``LEAST`` samples, ``LEAST`` may share a pair: what is seen once gives nothing away. Where all
-    that share a pair go, and so every sample of a split would, the limit is raised for it to the smallest at which one stays
-    (docs/decisions/0013-small-sets.md).
+    If a share of a split is less than ``LEAST`` samples, the limit is ``LEAST``: a pair that is seen once reveals nothing. If all samples
+    of a split would be rejected, its limit becomes the smallest that keeps one sample (docs/decisions/0013-small-sets.md).
     """
 
-    reason: ClassVar[str] = "a support document gives the answer away: the two were seen together too often"
+    reason: ClassVar[str] = "a support document and the answer occur together in too many samples"
     setting: ClassVar[str] = "qangaroo.bias.document_cue"
     LEAST: ClassVar[int] = 2
     limit: float
-    """From 1 a number of samples, below 1 a share of those of the split that enter the filters."""
+    """From 1: a number of samples. Below 1: a share of the samples of the split that enter the filters."""
     drops: str = "all"
-    """``surplus``: of the samples with such a pair the limit's number stays, the best-graded ones, then by their ids' hashes."""
+    """``all``: reject all samples with such a pair. ``surplus``: keep as many as the limit allows, best-graded first, then by hash."""
     entering: Mapping[int, int] = field(default_factory=dict)
-    """As for :class:`AnswerTooFrequent`."""
+    """Split → number of samples that the paper's recipe would let in, as in :class:`AnswerTooFrequent`."""
 
     def rejected(self, samples: Samples) -> BoolArray:
-        """Some (document, answer) of the sample is in more than the limit's number of samples of the split with that answer."""
+        """Some document of the sample occurs with its answer in more samples of the split than the limit."""
         most = self._most(samples)
         result = np.zeros(len(samples), np.bool_)
         for split in np.unique(samples.questions.split):
@@ -444,7 +469,7 @@ class DocumentCue(SampleGate):
         return result
 
     def _stay(self, samples: Samples, rows: npt.NDArray[np.integer], limit: int) -> npt.NDArray[np.integer]:
-        """Those of ``rows`` that stay when they are taken one by one, as long as none of their pairs is there ``limit`` times."""
+        """Those of ``rows`` that are kept: one by one, best-graded first, unless one of their pairs already occurs ``limit`` times."""
         doubt = _doubt(samples)
         order = rows[np.lexsort((samples.questions.id[rows], doubt[rows]))]
         documents = samples.documents.take(order)
@@ -454,26 +479,30 @@ class DocumentCue(SampleGate):
         return stay
 
     def number(self, samples: int) -> int:
-        """The samples of a split of so many that may share a document and an answer."""
+        """The limit for a split with this many ``samples``.
+
+        >>> DocumentCue(limit=0.01).number(1000), DocumentCue(limit=0.01).number(50), DocumentCue(limit=20).number(50)
+        (10, 2, 20)
+        """
         return int(self.limit) if self.limit >= 1 else max(self.LEAST, int(self.limit * samples + ROUNDING))
 
     def raised(self, samples: Samples) -> Iterator[str]:
-        """The splits of which nothing would be left, and those of which the share is too small."""
+        """The splits that would become empty, and those whose share is less than ``LEAST`` samples."""
         most = self._most(samples)
         for split in np.unique(samples.questions.split):
-            here = most[samples.questions.split == split]
-            entering = _entering(self.entering, split, len(here))
-            number, least, name = self.number(entering), int(here.min()), SPLITS[split]
+            counts = most[samples.questions.split == split]
+            entering = _entering(self.entering, split, len(counts))
+            number, least, name = self.number(entering), int(counts.min()), SPLITS[split]
             if least > number and self.drops == "all":
                 yield f"with {number:,}, nothing would be left of {name}; there a document may be seen with an answer {least:,} times"
-            elif self.limit < 1 and number > self.limit * entering + ROUNDING and here.max() >= number:
+            elif self.limit < 1 and number > self.limit * entering + ROUNDING and counts.max() >= number:
                 yield (
                     f"{self.limit:.6g} of the {entering:,} samples of {name} is less than {number:,}; there a document may be seen with an "
                     f"answer {number:,} times"
                 )
 
     def _most(self, samples: Samples) -> npt.NDArray[np.int64]:
-        """For each sample how often the most frequent of its (document, answer) is seen in its split."""
+        """For each sample, the count of its most frequent pair of document and answer in its split."""
         most = np.zeros(len(samples), np.int64)
         sample = samples.documents.sources()
         pair = paired(samples.questions.answer[sample], samples.documents.targets)
@@ -486,34 +515,36 @@ class DocumentCue(SampleGate):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerMostMentioned(SampleGate):
-    """Where the answer is the candidate that the documents mention most, and oftener so than by chance, counting does for reading.
+    """Rejects samples whose answer is the most mentioned candidate, until counting mentions is right no more often than chance.
 
-    The published WikiHop does not have this cue (Welbl et al. 2018, section 6: max-mention 10.6, random 11.5). Where most candidates leave,
-    it comes up, and masking does not hide it.
+    The published WikiHop does not have this cue (Welbl et al. 2018, section 6: max-mention 10.6, random 11.5). It appears when most
+    candidates are removed, and masking does not hide it.
     """
 
-    reason: ClassVar[str] = "the documents mention the answer most, in more samples than chance would have it"
+    reason: ClassVar[str] = "the answer is the most mentioned candidate, in more samples than expected by chance"
     setting: ClassVar[str] = "qangaroo.bias.mention_cue"
     mentions: Callable[[Samples], npt.NDArray[np.float64]]
-    """For each candidate how often the sample's documents mention it."""
+    """Counts for each candidate its mentions in the sample's documents."""
 
     def rejected(self, samples: Samples) -> BoolArray:
-        """In each split as few as it takes to bring who counts mentions down to chance and its standard error, as less cannot be told from
-        chance; the worst-graded first, then by their ids' hashes. One sample of a split stays whatever it is like."""
+        """In each split the fewest samples whose removal brings counting down to chance plus one standard error.
+
+        The worst-graded samples are rejected first, then by the hash of their ids. At least one sample of a split is kept.
+        """
         chance, doubt = 1 / samples.candidates.counts(), _doubt(samples)
         excess = self._share_right(samples) - chance
         result = np.zeros(len(samples), np.bool_)
         for split in np.unique(samples.questions.split):
-            here = np.flatnonzero(samples.questions.split == split)
-            easy = here[excess[here] > 0]
+            rows = np.flatnonzero(samples.questions.split == split)
+            easy = rows[excess[rows] > 0]
             order = easy[np.lexsort((samples.questions.id[easy], -doubt[easy]))]
-            left = excess[here].sum() - np.cumsum(np.append(0.0, excess[order]))
-            room = np.sqrt((chance[here] * (1 - chance[here])).sum())
-            result[order[: min(int((left > room + ROUNDING).sum()), len(here) - 1)]] = True
+            remaining_excess = excess[rows].sum() - np.cumsum(np.append(0.0, excess[order]))
+            room = np.sqrt((chance[rows] * (1 - chance[rows])).sum())
+            result[order[: min(int((remaining_excess > room + ROUNDING).sum()), len(rows) - 1)]] = True
         return result
 
     def _share_right(self, samples: Samples) -> npt.NDArray[np.float64]:
-        """How likely who takes the candidate that is mentioned most takes the answer; of several, any one may be taken."""
+        """The probability that the most mentioned candidate, or a random one of several such, is the answer."""
         mentions, question = self.mentions(samples), samples.question_of_candidate()
         most = np.zeros(len(samples))
         np.maximum.at(most, question, mentions)
@@ -524,30 +555,32 @@ class AnswerMostMentioned(SampleGate):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShortcutSuffices(SampleGate):
-    """Where baselines that read nothing are right too often, as many of the samples leave that they get right.
+    """Rejects samples that shortcut baselines get right, until no baseline exceeds the bound of its family, or chance if that is higher.
 
-    All are brought down together, to ``share`` of a split or to chance where that is more: again and again the sample leaves that most of
-    those get right which are still above, the worst-graded first, then by their ids' hashes. Baselines that learn from train are brought
-    down on dev and test, after train is settled.
+    In each step the gate rejects the samples that most of the baselines above their bound get right; ties are broken by grade, worst first,
+    then by the hash of the ids. Train is filtered first, because some baselines are fitted on it; these count only on dev and test.
     """
 
-    reason: ClassVar[str] = "baselines that read nothing get it right, and do so for too many samples of the split"
-    setting: ClassVar[str] = "qangaroo.bias.shortcut_share"
-    share: float
+    reason: ClassVar[str] = "shortcut baselines get it right, as they do for too many samples of the split"
+    setting: ClassVar[str] = "qangaroo.bias.position_share, qangaroo.bias.count_share, qangaroo.bias.train_share"
+    position: float
+    """Maximum accuracy of first bridge, nearest candidate and shared entities."""
+    count: float
+    """Maximum accuracy of max-mention and TF-IDF."""
+    train: float
+    """Maximum accuracy of majority and document-cue, which are fitted on train."""
     baselines: Baselines
-    untrained: float = 1.0
-    """``share`` of the baselines that learn nothing from train, which masking does not stop."""
     least: int = 100
-    """A split of fewer samples is left as it is: what is above chance there cannot be told from it."""
+    """Smaller splits are not filtered, because an accuracy above chance is not significant there."""
 
     def raised(self, samples: Samples) -> Iterator[str]:
-        """The splits that are left as they are."""
+        """The splits that are too small to be filtered."""
         for split, name in enumerate(SPLITS):
             if 0 < (count := int((samples.questions.split == split).sum())) < self.least:
                 yield f"{name} has {count:,} samples, too few to tell a shortcut from chance; none was dropped"
 
     def rejected(self, samples: Samples) -> BoolArray:
-        """In each split as few as it takes; one sample of a split stays whatever it is like."""
+        """In each split, samples chosen greedily by :func:`_brought_down`; at least one sample of a split is kept."""
         result = np.zeros(len(samples), np.bool_)
         for split in (0, 1, 2):
             rows = np.flatnonzero(samples.questions.split == split)
@@ -555,76 +588,87 @@ class ShortcutSuffices(SampleGate):
                 continue
             names = [name for name in NAMES if name not in {"random", "rule"} and (split or name not in FITTED)]
             train = samples.select((samples.questions.split == 0) & ~result)
-            here = samples.select(samples.questions.split == split)
-            right = np.stack([chosen_right(here, self.baselines.candidate_scores(name, train, here)) for name in names])
-            shares = np.array([self.share if name in FITTED else min(self.share, self.untrained) for name in names])
-            share = np.maximum(shares, (1 / here.candidates.counts()).mean())
-            result[rows] = _brought_down(right, share, _doubt(here), here.questions.id)
+            split_samples = samples.select(samples.questions.split == split)
+            right = np.stack([chosen_right(split_samples, self.baselines.candidate_scores(name, train, split_samples)) for name in names])
+            families = [self.train if name in FITTED else self.count if name in COUNTING else self.position for name in names]
+            share = np.maximum(families, (1 / split_samples.candidates.counts()).mean())
+            result[rows] = _brought_down(right, share, _doubt(split_samples), split_samples.questions.id)
         return result
 
 
 def _brought_down(
     right: BoolArray, share: npt.NDArray[np.float64], doubt: npt.NDArray[np.float32], ids: npt.NDArray[np.uint64]
 ) -> BoolArray:
-    """Which columns of ``right`` (baselines × samples) leave, so that no row is true for more than its ``share`` of those that stay."""
-    gone = np.zeros(right.shape[1], np.bool_)
-    while (~gone).sum() > 1:
-        left = ~gone
-        excess = right[:, left].sum(axis=1) - share * left.sum()
+    """Choose samples to drop (bool), greedily, until each baseline is right for at most its ``share`` of the others.
+
+    ``right`` (baselines × samples): whether a baseline gets a sample right; ``share`` has one entry per baseline.
+
+    >>> right = np.array([[True, True, False, False]])
+    >>> _brought_down(right, np.array([0.4]), np.zeros(4, np.float32), np.arange(4, dtype=np.uint64)).tolist()
+    [True, False, False, False]
+    """
+    dropped = np.zeros(right.shape[1], np.bool_)
+    while (~dropped).sum() > 1:
+        staying = ~dropped
+        excess = right[:, staying].sum(axis=1) - share * staying.sum()
         over = excess > ROUNDING
         if not over.any():
             break
-        weight = np.where(left, (right & over[:, None]).sum(axis=0), -1)
+        weight = np.where(staying, (right & over[:, None]).sum(axis=0), -1)
         worst = np.flatnonzero(weight == weight.max())
-        # Each that leaves lowers the excess of a row that it is in by less than one.
+        # A dropped sample lowers the excess of a baseline that gets it right by less than one, so this many are needed in any case.
         order = worst[np.lexsort((ids[worst], -doubt[worst]))]
-        gone[order[: min(max(1, int(excess[over].min())), int(left.sum()) - 1)]] = True
-    return gone
+        dropped[order[: min(max(1, int(excess[over].min())), int(staying.sum()) - 1)]] = True
+    return dropped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerNamedInQuery(SampleGate):
-    """The query is shown as it is, in the masked twin too; no mask can hide there what the question asks for."""
+    """Rejects samples whose query names the answer, because the query is not masked in the masked twin."""
 
     reason: ClassVar[str] = "the query itself names the answer"
     setting: ClassVar[str] = "qangaroo.bias.named_answer"
     named: Adjacency
-    """Entity → entities that can be read in its label."""
+    """Entity → entities whose names can be read in its label."""
 
     def rejected(self, samples: Samples) -> BoolArray:
-        """The subject's label has a form of the answer's names."""
+        """The subject's label contains a form of a name of the answer."""
         return self.named.contains(samples.questions.head, samples.questions.answer)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerNamedInSubjectDocument(SampleGate):
-    """As :class:`AnswerStatedInSubjectDocument`, of all forms of all names, those too that are no occurrence."""
+    """Like :class:`AnswerStatedInSubjectDocument`, for all forms of all names, including those that are not linked."""
 
-    reason: ClassVar[str] = "the subject's own article has a plural, a derived form, or a name of the answer that does not link"
+    reason: ClassVar[str] = "the subject's own article contains a plural, a derived form or an unlinked name of the answer"
     setting: ClassVar[str] = "qangaroo.bias.named_answer"
     articles: IntArray
     """Entity → row of the article about it, or -1."""
     named: Adjacency
-    """Document → entities that can be read in its text; only articles about subjects are asked for."""
+    """Document → entities whose names can be read in its text; only articles about subjects have entries."""
 
     def rejected(self, samples: Samples) -> BoolArray:
-        """The answer can be read in the article."""
+        """A name of the answer can be read in the subject's article."""
         return _in_subject_document(samples.questions, self.articles, self.named)
 
 
 @kernel
 def _within(offsets, pairs, limit):  # type: ignore[no-untyped-def]
-    """For each row whether all its pairs are in fewer than ``limit`` rows that were taken before it."""
-    taken, seen = np.zeros(len(offsets) - 1, np.bool_), np.zeros(pairs.max() + 1 if len(pairs) else 1, np.int64)
-    for row in range(len(taken)):
+    """Accept rows in order, unless one of their pairs already occurs in ``limit`` accepted rows (bool, rows).
+
+    >>> _within(np.array([0, 1, 2, 3]), np.array([0, 0, 1]), 1).tolist()
+    [True, False, True]
+    """
+    accepted, counts = np.zeros(len(offsets) - 1, np.bool_), np.zeros(pairs.max() + 1 if len(pairs) else 1, np.int64)
+    for row in range(len(accepted)):
         room = True
         for i in range(offsets[row], offsets[row + 1]):
-            room = room and seen[pairs[i]] < limit
-        taken[row] = room
+            room = room and counts[pairs[i]] < limit
+        accepted[row] = room
         if room:
             for i in range(offsets[row], offsets[row + 1]):
-                seen[pairs[i]] += 1
-    return taken
+                counts[pairs[i]] += 1
+    return accepted
 
 
 GATES: dict[str, type[Gate]] = {

@@ -1,4 +1,4 @@
-"""How a text brings two entities together: a grade for each (document, entity before, entity after) that the traversal may take."""
+"""Text grades: how closely a document mentions the two entities of each hop (entity before, document, entity after) of the graph."""
 
 from __future__ import annotations
 
@@ -8,34 +8,33 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from kgqa.arrays.growth import grown
-from kgqa.arrays.kernel import kernel
+from kgqa.arrays.kernel import grown, kernel
 from kgqa.arrays.rows import IntArray, Offsets
 from kgqa.arrays.sentences import sentence_starts
 from kgqa.recipes.qangaroo.corpus import places, subject_of
 from kgqa.rules.roles import Pairs
-from kgqa.traversal.graph import Graph
+from kgqa.traversal.base import Graph
 
 OPENING = 150
-"""Characters from the beginning of an article in which it says what its subject is."""
+"""Number of characters at the beginning of an article that count as one sentence with its subject."""
 NEAR = 300
-"""Characters between two mentions that are near each other, and from the beginning of an article in which all is near its subject."""
+"""Maximum number of characters between two mentions near each other, and from the beginning of an article to mentions near its subject."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextHops:
-    """The hops of each document d: ``offsets[d]:offsets[d + 1]``, ordered by (before, after)."""
+    """Hops by document: those of document d are ``offsets[d]:offsets[d + 1]``, ordered by (before, after)."""
 
     offsets: Offsets
     before: IntArray
-    """The entity from which the traversal enters the document."""
+    """The entity from which a chain enters the document."""
     after: IntArray
-    """The entity to which it goes on."""
+    """The entity to which it leaves."""
     grades: IntArray
     """An index into :data:`kgqa.rules.roles.TEXT_ROLES`."""
 
     def best(self) -> tuple[Pairs, IntArray]:
-        """Each pair of entities once, with its best grade in any document."""
+        """Each pair of entities once, with its best grade over all documents."""
         order = np.lexsort((-self.grades, self.after, self.before))
         before, after, grades = self.before[order], self.after[order], self.grades[order]
         first = np.ones(len(order), np.bool_)
@@ -44,11 +43,11 @@ class TextHops:
 
 
 def text_hops(graph: Graph, tables: Mapping[str, pa.Table]) -> TextHops:
-    """The hops of every document of ``tables`` (``documents, entities, mentions``).
+    """The hops of every document of ``tables`` (``documents, entities, mentions``), with text grades.
 
-    Of two mentions in one sentence the grade is highest, next that of mentions within ``NEAR`` characters. An article is about its subject
-    throughout: what stands within its first ``OPENING`` characters counts as in one sentence with it, and its first ``NEAR`` characters as
-    near it. For each hop all mentions of its document are looked through; memory: 12 bytes a hop.
+    The highest grade is for two mentions in one sentence, the next one for mentions within ``NEAR`` characters. All of an article is about
+    its subject: mentions in its first ``OPENING`` characters count as in one sentence with the subject, and those in its first ``NEAR``
+    characters as near it. O(hops × mentions of the document squared); memory: 12 bytes per hop.
     """
     mentions = places(tables["mentions"], tables)
     sentences = sentence_starts(tables["documents"]["text"])
@@ -67,9 +66,13 @@ def text_hops(graph: Graph, tables: Mapping[str, pa.Table]) -> TextHops:
 def _text_hops(  # type: ignore[no-untyped-def]
     leading_offsets, leading, out_offsets, out, mention_offsets, entities, starts, ends, sentence_offsets, sentences, subject, opening, near
 ):
+    """The kernel of :func:`text_hops`: the number of hops per document, then their ends and grades (int32 each).
+
+    ``leading`` are the entities that lead to each document, ``out`` those that it leads to; ``sentences`` are starts in characters.
+    """
     counts = np.zeros(len(leading_offsets) - 1, np.int64)
     before, after, grades = np.empty(1 << 16, np.int32), np.empty(1 << 16, np.int32), np.empty(1 << 16, np.int32)
-    found = 0
+    size = 0
     number = np.empty(1 << 10, np.int64)
     for document in range(len(counts)):
         rows = leading_offsets[document + 1] - leading_offsets[document]
@@ -78,12 +81,13 @@ def _text_hops(  # type: ignore[no-untyped-def]
             continue
         first, last = mention_offsets[document], mention_offsets[document + 1]
         number = grown(number, last - first)
+        # The sentence number of each mention; mentions and sentences are both ordered by start.
         at = sentence_offsets[document]
         for i in range(first, last):
             while at + 1 < sentence_offsets[document + 1] and sentences[at + 1] <= starts[i]:
                 at += 1
             number[i - first] = at - sentence_offsets[document]
-        need = found + rows * columns
+        need = size + rows * columns
         before, after, grades = grown(before, need), grown(after, need), grown(grades, need)
         for row in range(leading_offsets[document], leading_offsets[document + 1]):
             x = leading[row]
@@ -91,6 +95,7 @@ def _text_hops(  # type: ignore[no-untyped-def]
                 z = out[column]
                 if z == x:
                     continue
+                # The best grade over all pairs of mentions of x and z.
                 grade = 0
                 for j in range(first, last):
                     if entities[j] != z:
@@ -107,7 +112,7 @@ def _text_hops(  # type: ignore[no-untyped-def]
                             grade = 2
                         elif max(starts[i], starts[j]) - min(ends[i], ends[j]) < near:
                             grade = max(grade, 1)
-                before[found], after[found], grades[found] = x, z, grade
-                found += 1
+                before[size], after[size], grades[size] = x, z, grade
+                size += 1
                 counts[document] += 1
-    return counts, before[:found].copy(), after[:found].copy(), grades[:found].copy()
+    return counts, before[:size].copy(), after[:size].copy(), grades[:size].copy()

@@ -1,4 +1,4 @@
-"""Samples become Instances and their masked twins, column by column."""
+"""Turns samples into Instances and their masked twins, column by column."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kgqa.arrays.column_draws import deal, shuffling
-from kgqa.arrays.narrow import narrow
+from kgqa.arrays.int32 import narrow
 from kgqa.arrays.rows import Adjacency, Rows, row_bounds
 from kgqa.formats.columns import GRADE, MENTION, OF_RECIPES, PARAGRAPH
 from kgqa.formats.qangaroo import PLACEHOLDER
 from kgqa.recipes.qangaroo.corpus import Places, expression_numbers, places, row_numbers
 from kgqa.recipes.qangaroo.evidence import path_texts
 from kgqa.recipes.qangaroo.masking import MaskedTexts, mask_texts
-from kgqa.recipes.qangaroo.readable import Forms, find_forms, left_readable
 from kgqa.recipes.qangaroo.samples import CANDIDATES, CHAINS, DOCUMENTS, NODES, Samples, list_array
+from kgqa.recipes.qangaroo.surface_search import Forms, find_forms, left_readable
 from kgqa.rules.roles import TEXT_ROLES
 from kgqa.settings.domain import DomainSettings
 from kgqa.settings.qangaroo import QangarooSettings
@@ -31,23 +31,30 @@ from kgqa.sources.tables import frame
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hidden:
-    """What masking did, and what the check after it found; for the card and the manifest."""
+    """Counts of the mask and of the check after it, for the card and the manifest.
+
+    >>> Hidden(places=2) + Hidden(places=3, readable=1)
+    Hidden(places=5, readable=1)
+    """
 
     places: int = 0
-    """Places in texts and titles at which a placeholder stands for a candidate's name."""
+    """Number of placeholders in texts and titles."""
     readable: int = 0
-    """Places in the masked texts and titles at which some form of a candidate's name can still be read."""
+    """Number of places in masked texts and titles where some form of a candidate's name can still be read."""
 
     def __add__(self, other: Hidden) -> Hidden:
-        """Both together."""
+        """The sums of both counts."""
         return Hidden(places=self.places + other.places, readable=self.readable + other.readable)
 
 
 class InstanceMaker:
-    """Everything about a corpus that the Instances of ``samples`` show, prepared once. Memory: the texts and mentions of the corpus."""
+    """Makes Instances from samples; prepares the corpus once. Memory: the texts and mentions of the corpus."""
 
     def __init__(self, tables: Mapping[str, pa.Table], settings: DomainSettings, *, samples: Samples, seed: int) -> None:
-        """``tables`` are those of the workspace, with mentions and occurrences; the samples' candidates can be masked."""
+        """``tables``: ``entities, names, documents, relations, mentions, occurrences, title_occurrences``.
+
+        Only candidates of ``samples`` can be masked.
+        """
         self._settings = settings
         self._seed = seed
         self._entities = tables["entities"]["id"].combine_chunks()
@@ -55,10 +62,10 @@ class InstanceMaker:
         self._relations = tables["relations"]
         self._documents = tables["documents"].combine_chunks()
         self._mentions = places(tables["mentions"], tables)
-        wanted = np.zeros(len(self._entities), np.bool_)
-        wanted[samples.candidates.targets] = True
-        self._answers, self._answer_row = _answers(tables, wanted), np.cumsum(wanted) - 1
-        self._forms = Forms.of(tables, wanted, language=settings.linking.language)
+        is_candidate = np.zeros(len(self._entities), np.bool_)
+        is_candidate[samples.candidates.targets] = True
+        self._answers, self._answer_row = _answers(tables, is_candidate), np.cumsum(is_candidate) - 1
+        self._forms = Forms.of(tables, is_candidate, language=settings.linking.language)
         texts, titles, shown = tables["documents"]["text"], tables["documents"]["title"], samples.documents.targets
         self._occurrences = joined(places(tables["occurrences"], tables), find_forms(texts, self._forms, rows=shown))
         self._title_occurrences = joined(places(tables["title_occurrences"], tables), find_forms(titles, self._forms, rows=shown))
@@ -78,7 +85,7 @@ class InstanceMaker:
         return self._table(samples, documents, texts, titles, mentions, candidates, answers)
 
     def masked(self, samples: Samples) -> tuple[pa.Table, Hidden]:
-        """Their masked twins: same ids, candidates' names replaced by placeholders, shown in the order of these; and what that hid."""
+        """The masked twins of ``samples``: same ids, names replaced by placeholders, candidates in the order of the placeholders' texts."""
         size = self._settings.section(QangarooSettings).placeholders
         names = pa.array([f"{PLACEHOLDER}{number}___" for number in range(size)])
         text_rank = np.argsort(np.argsort(np.array(names.to_pylist()))).astype(np.int32)
@@ -92,19 +99,19 @@ class InstanceMaker:
         answer = names.take(pa.array(numbers[samples.is_answer()]))
         answers = pa.ListArray.from_arrays(np.arange(len(samples) + 1, dtype=np.int32), answer)
         mentions = mention_lists(text.mentions, self._entities)
-        shown = names.take(pa.array(numbers))
-        return self._table(samples, documents, text.texts, title.texts.cast(pa.string()), mentions, shown, answers), hidden
+        placeholders = names.take(pa.array(numbers))
+        return self._table(samples, documents, text.texts, title.texts.cast(pa.string()), mentions, placeholders, answers), hidden
 
     def _checked(self, masked: MaskedTexts, samples: Samples, documents: Rows) -> Hidden:
-        """What is hidden in the masked texts, and what can still be read there."""
-        left = left_readable(masked.texts, documents.sources(), samples.candidates, self._forms)
-        return Hidden(places=masked.hidden, readable=int(left.sum()))
+        """The number of placeholders in the masked texts, and of names that can still be read."""
+        counts = left_readable(masked.texts, documents.sources(), samples.candidates, self._forms)
+        return Hidden(places=masked.hidden, readable=int(counts.sum()))
 
     def _shuffled(self, samples: Samples) -> Rows:
-        """The documents in the order shown: drawn by hash, so that it says nothing and never changes."""
+        """The documents of each sample in the order shown, drawn by hash: it carries no information and is reproducible."""
         sample = samples.documents.sources()
-        drawn = shuffling(samples.questions.id[sample], samples.documents.targets, purpose="documents shown", seed=self._seed)
-        order = np.lexsort((drawn, sample))
+        draws = shuffling(samples.questions.id[sample], samples.documents.targets, purpose="documents shown", seed=self._seed)
+        order = np.lexsort((draws, sample))
         return Rows(offsets=samples.documents.offsets, targets=samples.documents.targets[order])
 
     def _table(
@@ -117,14 +124,15 @@ class InstanceMaker:
         candidates: pa.Array,
         answers: pa.Array,
     ) -> pa.Table:
+        """The table of Instances; ``texts``, ``titles`` and ``mentions`` are per paragraph, ``answers`` per sample."""
         count = len(samples)
-        shown = len(documents.targets)
-        no_list = pa.nulls(shown, pa.list_(pa.int32()))
+        paragraph_count = len(documents.targets)
+        no_list = pa.nulls(paragraph_count, pa.list_(pa.int32()))
         paragraphs = pa.StructArray.from_arrays(
             [
                 self._documents["id"].take(pa.array(documents.targets)).combine_chunks(),
-                _one(titles),
-                _one(texts).cast(pa.string()),
+                _combined(titles),
+                _combined(texts).cast(pa.string()),
                 pa.array(self._supporting(samples, documents)),
                 mentions,
                 no_list,
@@ -153,22 +161,22 @@ class InstanceMaker:
         return pa.table(columns).cast(OF_RECIPES)
 
     def _supporting(self, samples: Samples, documents: Rows) -> npt.NDArray[np.bool_]:
-        """For each shown document whether it is on a chain to the answer."""
+        """For each paragraph whether its document is on a chain to the answer."""
         candidate = samples.chains.sources()[samples.nodes.sources()]
-        wanted = (samples.nodes.places() % 2 == 1) & samples.is_answer()[candidate]
-        sample = samples.question_of_candidate()[candidate[wanted]]
-        true = Adjacency.from_pairs(sample, samples.nodes.targets[wanted], len(samples))
+        mask = (samples.nodes.places() % 2 == 1) & samples.is_answer()[candidate]
+        sample = samples.question_of_candidate()[candidate[mask]]
+        true = Adjacency.from_pairs(sample, samples.nodes.targets[mask], len(samples))
         return true.contains(documents.sources(), documents.targets)
 
     def _chains(self, samples: Samples) -> pa.Array:
-        """Per candidate and chain the ids of entities and documents in turn."""
-        both = pa.concat_arrays([self._entities, self._documents["id"].combine_chunks()])
-        nodes = both.take(pa.array(samples.nodes.targets + np.where(samples.nodes.places() % 2 == 1, len(self._entities), 0)))
+        """The ids of entities and documents in turn, for each chain of each candidate."""
+        ids = pa.concat_arrays([self._entities, self._documents["id"].combine_chunks()])
+        nodes = ids.take(pa.array(samples.nodes.targets + np.where(samples.nodes.places() % 2 == 1, len(self._entities), 0)))
         per_candidate = list_array(samples.chains, list_array(samples.nodes, nodes, NODES), CHAINS)
         return list_array(samples.candidates, per_candidate, CANDIDATES)
 
     def _grades(self, samples: Samples) -> pa.Array:
-        """Per candidate the grade of its best chain; null where chains are not graded."""
+        """The grade of each candidate's best chain; null if chains are not graded."""
         if samples.grades is None:
             return pa.nulls(len(samples), OF_RECIPES.field("grades").type)
         columns = [
@@ -183,7 +191,7 @@ class InstanceMaker:
         return question_texts(self._settings, self._relations["label"], pa.array(samples.questions.relation), subjects)
 
     def _provenance(self, samples: Samples) -> pa.Array:
-        """JSON: the subject and relation, and the query as the official format shows it where that is with ids."""
+        """JSON with the subject and the relation; with the query of the official format too, if candidates are shown as ids."""
         heads = self._entities.take(pa.array(samples.questions.head)).to_pylist()
         ids = self._relations["id"].to_pylist()
         texts = [relation_text(label) for label in self._relations["label"].to_pylist()]
@@ -199,37 +207,45 @@ class InstanceMaker:
 
 @lru_cache(maxsize=1 << 14)
 def relation_text(label: str) -> str:
-    """A relation's label as the official queries write it: lower case, underscores between words."""
+    """A relation's label as the official queries write it: lower case, underscores between words.
+
+    >>> relation_text("Place of birth")
+    'place_of_birth'
+    """
     return "_".join("".join(c if c.isalnum() else " " for c in label.lower()).split())
 
 
 def question_texts(settings: DomainSettings, labels: pa.ChunkedArray, relation: pa.Array, subject: pa.Array) -> pa.Array:
-    """What is asked of each ``subject`` (a label) about its ``relation`` (a row, whose label is in ``labels``)."""
-    template, place = settings.section(QangarooSettings).question, "\0"  # which no label has
-    asked = pa.array([template.format(relation=relation_text(label), subject=place) for label in labels.to_pylist()], pa.string())
-    texts = pl.DataFrame({"asked": pl.Series(asked.take(relation)), "subject": pl.Series(subject)})
+    """The question about each ``subject`` (label) and ``relation`` (row of ``labels``)."""
+    template, place = settings.section(QangarooSettings).question, "\0"  # no label contains this character
+    templates = pa.array([template.format(relation=relation_text(label), subject=place) for label in labels.to_pylist()], pa.string())
+    texts = pl.DataFrame({"asked": pl.Series(templates.take(relation)), "subject": pl.Series(subject)})
     return texts.select(pl.col("asked").str.replace_all(place, pl.col("subject"), literal=True)).to_series().to_arrow().cast(pa.string())
 
 
 def instance_ids(hashes: npt.NDArray[np.uint64], dataset: str) -> pa.Array:
-    """``dataset-0123456789abcdef`` for each hash."""
+    """The id ``dataset-HASH`` for each hash, as 16 hexadecimal digits.
+
+    >>> instance_ids(np.array([255], np.uint64), "wikihop").to_pylist()
+    ['wikihop-00000000000000ff']
+    """
     digits = np.frombuffer(b"0123456789abcdef", np.uint8)
     nibbles = (hashes[:, None] >> np.arange(60, -4, -4, dtype=np.uint64)) & np.uint64(15)
     text = np.ascontiguousarray(digits[nibbles.astype(np.int64)]).view("S16").ravel()
     return pc.binary_join_element_wise(dataset, pa.array(text).cast(pa.string()), "-")
 
 
-def joined(one: Places, other: Places) -> Places:
-    """Both, in each text first those of ``one``."""
-    texts = np.arange(len(one.offsets) - 1)
-    text = np.concatenate([np.repeat(texts, np.diff(one.offsets)), np.repeat(texts, np.diff(other.offsets))])
+def joined(first: Places, second: Places) -> Places:
+    """The places of both, text by text, those of ``first`` before those of ``second``."""
+    texts = np.arange(len(first.offsets) - 1)
+    text = np.concatenate([np.repeat(texts, np.diff(first.offsets)), np.repeat(texts, np.diff(second.offsets))])
     order = np.argsort(text, kind="stable")
-    entity, start, end = (np.concatenate([getattr(one, name), getattr(other, name)])[order] for name in ("entity", "start", "end"))
-    return Places(offsets=one.offsets + other.offsets, entity=entity, start=start, end=end)
+    entity, start, end = (np.concatenate([getattr(first, name), getattr(second, name)])[order] for name in ("entity", "start", "end"))
+    return Places(offsets=first.offsets + second.offsets, entity=entity, start=start, end=end)
 
 
 def whole_titles(tables: Mapping[str, pa.Table]) -> Places:
-    """A mention for each title of an article: all of it means the entity that the article is about."""
+    """One mention for each title of an article: the whole title names the entity that the article is about."""
     titles, about = tables["documents"]["title"], tables["documents"]["about"]
     lengths = pc.utf8_length(titles).combine_chunks().to_numpy().astype(np.int32)
     document = np.flatnonzero(np.asarray(pc.is_valid(about)) & (lengths > 0))
@@ -238,22 +254,22 @@ def whole_titles(tables: Mapping[str, pa.Table]) -> Places:
     return Places(offsets=offsets, entity=entity, start=np.zeros_like(entity), end=lengths[document])
 
 
-def _answers(tables: Mapping[str, pa.Table], wanted: npt.NDArray[np.bool_]) -> pa.Array:
-    """For each entity for which ``wanted`` holds, in turn, its label, then its other names."""
-    rows = frame(tables["entities"]).select(entity="id", label="label").filter(pl.Series(wanted, dtype=pl.Boolean))
+def _answers(tables: Mapping[str, pa.Table], mask: npt.NDArray[np.bool_]) -> pa.Array:
+    """The names of each entity with a true entry in ``mask``: its label, then its other names, sorted."""
+    rows = frame(tables["entities"]).select(entity="id", label="label").filter(pl.Series(mask, dtype=pl.Boolean))
     names = frame(tables["names"]).join(rows.select("entity"), on="entity", how="semi").group_by("entity").agg(name=pl.col("name").sort())
-    both = rows.join(names, on="entity", how="left", maintain_order="left")
-    lists = both.select(pl.concat_list("label", pl.col("name").fill_null([])).list.unique(maintain_order=True)).to_series()
+    entities = rows.join(names, on="entity", how="left", maintain_order="left")
+    lists = entities.select(pl.concat_list("label", pl.col("name").fill_null([])).list.unique(maintain_order=True)).to_series()
     return lists.to_arrow().cast(pa.list_(pa.string()))
 
 
 def mention_lists(mentions: Places, entities: pa.Array) -> pa.Array:
-    """For each text its mentions, as the column of an Instance holds them."""
+    """The mentions of each text, as a column of Instances."""
     rows = pa.StructArray.from_arrays(
         [entities.take(pa.array(mentions.entity)), pa.array(mentions.start), pa.array(mentions.end)], fields=list(MENTION)
     )
     return pa.ListArray.from_arrays(narrow(mentions.offsets, "mentions", "make the dataset from fewer documents"), rows)
 
 
-def _one(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+def _combined(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column

@@ -1,4 +1,4 @@
-"""The stage that mines: what paths, single edges and texts say about each relation, from the training facts."""
+"""The stage ``mine_rules``: rules about paths, single edges and texts, mined from the training facts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from kgqa.settings.qangaroo import QangarooSettings
 from kgqa.traversal.projection import graph_from_edges
 
 MINED = ("text_hops", "path_rules", "implied", "role_measures")
-"""The tables that the stage writes."""
+"""Names of the tables that the stage writes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,13 +38,13 @@ class Triples:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mined:
-    """What the stage found."""
+    """The results of the stage."""
 
     hops: TextHops
     rules: PathRules
     implied: ImpliedRelations
     forwards: npt.NDArray[np.float64]
-    """For each role its functionality; ``backwards`` that of the role read from the other end."""
+    """Functionality of each role; ``backwards`` is its inverse functionality."""
     backwards: npt.NDArray[np.float64]
 
 
@@ -53,47 +53,50 @@ def mine_rules(run: Run) -> StageOutput:
     settings = run.domain.settings.section(QangarooSettings)
     tables = run.tables("entities", "relations", "facts", "documents", "mentions", "edges")
     if settings.queries == "pairs" or (not settings.evidence.use and settings.queries == "relations"):
-        return StageOutput(tables=_tables(_nothing(tables)), note="no evidence is asked for")
+        return StageOutput(tables=_tables(_no_rules(tables)), note="evidence is turned off")
     run.progress.start("Mining rules", 3, "steps")
     hops = text_hops(graph_from_edges(tables["edges"], tables["entities"], tables["documents"]), tables)
     run.progress.advance(1)
-    known = training_facts(tables, Questions.from_table(run.table("questions")))
+    training = training_facts(tables, Questions.from_table(run.table("questions")))
     if settings.queries == "paths":
-        train = training_graph(tables, known)
+        train = training_graph(tables, training)
         forwards, backwards = train.functionality()
-        implied = mine_implied(train, known.head, known.relation, known.tail)
-        found = replace(_nothing(tables), hops=hops, implied=implied, forwards=forwards, backwards=backwards)
+        implied = mine_implied(train, training.head, training.relation, training.tail)
+        mined = replace(_no_rules(tables), hops=hops, implied=implied, forwards=forwards, backwards=backwards)
         run.progress.advance(2)
-        return StageOutput(tables=_tables(found), note="no rules: paths are asked about")
+        return StageOutput(tables=_tables(mined), note="no rules for queries about paths")
     pairs, grades = hops.best()
-    graph = _graph(tables, known, texts=pairs, grades=grades)
+    graph = _graph(tables, training, texts=pairs, grades=grades)
     rules = mine_paths(
-        graph, known.head, known.relation, known.tail, min_support=settings.evidence.min_support,
+        graph, training.head, training.relation, training.tail, min_support=settings.evidence.min_support,
         min_confidence=settings.evidence.min_confidence, workers=run.workers,
     )  # fmt: skip
     run.progress.advance(1)
-    implied = mine_implied(graph, known.head, known.relation, known.tail)
+    implied = mine_implied(graph, training.head, training.relation, training.tail)
     run.progress.advance(1)
     row = FunnelRow(stage="mine", what="path rules", reason="mined from the training facts", removed=None, left=len(rules))
     forwards, backwards = graph.functionality()
-    found = Mined(hops=hops, rules=rules, implied=implied, forwards=forwards, backwards=backwards)
-    return StageOutput(tables=_tables(found), funnel=[row], report={"rules": len(rules)}, note=f"{len(rules):,} path rules")
+    mined = Mined(hops=hops, rules=rules, implied=implied, forwards=forwards, backwards=backwards)
+    return StageOutput(tables=_tables(mined), funnel=[row], report={"rules": len(rules)}, note=f"{len(rules):,} path rules")
 
 
 def training_facts(tables: Mapping[str, pa.Table], questions: Questions) -> Triples:
-    """What may be learned from: of the relations that are asked about the training questions, of the others all facts, the symmetric ones
-    in both directions."""
-    every = all_facts(tables)
-    asked = np.zeros(tables["relations"].num_rows, np.bool_)
-    asked[questions.relation] = True
-    train, other = questions.split == 0, ~asked[every.relation]
-    others = pl.DataFrame({"head": every.head, "relation": every.relation, "tail": every.tail}).filter(other)
-    turned = others.filter(_symmetric(tables)[others["relation"].to_numpy()]).select(head="tail", relation="relation", tail="head")
-    others = pl.concat([others, turned]).unique(maintain_order=True)  # a table may have a symmetric fact in both directions itself
+    """The facts for mining: the training questions, and all facts of relations without questions, the symmetric ones in both directions."""
+    facts = all_facts(tables)
+    is_queried = np.zeros(tables["relations"].num_rows, np.bool_)
+    is_queried[questions.relation] = True
+    train, outside = questions.split == 0, ~is_queried[facts.relation]
+    other_facts = pl.DataFrame({"head": facts.head, "relation": facts.relation, "tail": facts.tail}).filter(outside)
+    turned = other_facts.filter(_symmetric(tables)[other_facts["relation"].to_numpy()]).select(
+        head="tail", relation="relation", tail="head"
+    )
+    other_facts = pl.concat([other_facts, turned]).unique(
+        maintain_order=True
+    )  # a table may have a symmetric fact in both directions itself
     return Triples(
-        head=np.concatenate([questions.head[train], others["head"]]),
-        relation=np.concatenate([questions.relation[train], others["relation"]]),
-        tail=np.concatenate([questions.answer[train], others["tail"]]),
+        head=np.concatenate([questions.head[train], other_facts["head"]]),
+        relation=np.concatenate([questions.relation[train], other_facts["relation"]]),
+        tail=np.concatenate([questions.answer[train], other_facts["tail"]]),
     )
 
 
@@ -108,20 +111,20 @@ def all_facts(tables: Mapping[str, pa.Table]) -> Triples:
 
 
 def fact_graph(tables: Mapping[str, pa.Table]) -> RoleGraph:
-    """All facts, of every split, as edges with roles: what may be read on a hop."""
+    """All facts, of every split, as edges with roles: those that a text may state on a hop."""
     none = np.zeros(0, np.int32)
     return _graph(tables, all_facts(tables), texts=(none, none), grades=none)
 
 
-def training_graph(tables: Mapping[str, pa.Table], known: Triples) -> RoleGraph:
-    """The ``known`` facts alone, as edges with roles."""
+def training_graph(tables: Mapping[str, pa.Table], triples: Triples) -> RoleGraph:
+    """The ``triples`` as edges with roles, without texts."""
     none = np.zeros(0, np.int32)
-    return _graph(tables, known, texts=(none, none), grades=none)
+    return _graph(tables, triples, texts=(none, none), grades=none)
 
 
-def _graph(tables: Mapping[str, pa.Table], known: Triples, *, texts: Pairs, grades: IntArray) -> RoleGraph:
+def _graph(tables: Mapping[str, pa.Table], triples: Triples, *, texts: Pairs, grades: IntArray) -> RoleGraph:
     symmetric, entities = _symmetric(tables), tables["entities"].num_rows
-    return role_graph(known.head, known.relation, known.tail, symmetric=symmetric, texts=texts, grades=grades, entities=entities)
+    return role_graph(triples.head, triples.relation, triples.tail, symmetric=symmetric, texts=texts, grades=grades, entities=entities)
 
 
 def _symmetric(tables: Mapping[str, pa.Table]) -> npt.NDArray[np.bool_]:
@@ -130,7 +133,7 @@ def _symmetric(tables: Mapping[str, pa.Table]) -> npt.NDArray[np.bool_]:
 
 
 def read_mined(tables: Mapping[str, pa.Table]) -> Mined:
-    """What :func:`mine_rules` wrote, from ``relations, documents`` and its own tables."""
+    """The results of :func:`mine_rules`, from its tables, ``relations`` and ``documents``."""
     rules = {name: _column(tables["path_rules"], name) for name in (field.name for field in fields(PathRules))}
     hops = tables["text_hops"]
     implied = {name: _column(tables["implied"], name) for name in ("role", "relation", "support", "typed")}
@@ -159,7 +162,7 @@ def _tables(mined: Mined) -> dict[str, pa.Table]:
     }
 
 
-def _nothing(tables: Mapping[str, pa.Table]) -> Mined:
+def _no_rules(tables: Mapping[str, pa.Table]) -> Mined:
     none, many = np.zeros(0, np.int32), np.zeros(0, np.int64)
     roles = 2 * tables["relations"].num_rows + len(TEXT_ROLES)
     empty = Adjacency(offsets=np.zeros(roles + 1, np.int64), targets=none)

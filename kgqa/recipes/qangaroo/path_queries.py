@@ -1,13 +1,13 @@
-"""Queries about paths: two relations in a row, each stated by a text, are asked as one.
+"""Queries about paths: one question about two relations in a row, each stated by a text.
 
-``director → educated at`` of a film asks for the university of its director. The answer is true because both hops are, and it takes two
-documents to find it where the article about the subject does not state it. Chains, candidates and filters are those of the paper (Welbl
-et al. 2018, section 2.1); what differs is where the query comes from.
+``director → educated at`` of a film asks for the university of its director. The answer is true because both hops are. It takes two
+documents to find it, unless the article about the subject states it. Chains, candidates and filters are those of the paper (Welbl et al.
+2018, section 2.1); only the source of the queries is different.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,135 +24,150 @@ from kgqa.recipes.qangaroo.corpus import Facts, article_of
 from kgqa.recipes.qangaroo.distractors import HOPS, Hops, Types, named_together
 from kgqa.recipes.qangaroo.questions import joined, splits_of
 from kgqa.recipes.qangaroo.reading import Statements
-from kgqa.recipes.qangaroo.samples import GRADE, Questions, Samples
+from kgqa.recipes.qangaroo.rejected import FilteredChains, empty_sentence, traverse_row
+from kgqa.recipes.qangaroo.samples import GRADE, BoolArray, Questions, Samples
 from kgqa.recipes.qangaroo.stems import RARE_WORD, SHARED_WORD, shares_stem
-from kgqa.rules.implied import ImpliedRelations
 from kgqa.rules.roles import RoleGraph
 from kgqa.runs.funnel import FunnelRow
 from kgqa.settings.qangaroo import QangarooSettings
 from kgqa.splits.groups import assign_splits
 
 POSSIBLE = 0.1
-"""From this probability on a statement may be true, and what it makes true is no wrong answer."""
+"""Minimum probability of a statement that may be true; candidates that such a statement would make true are no distractors."""
 RIVAL = 0.05
-"""A role is not stated where another one of the same two entities in the same document is more probable by more than this."""
+"""Maximum margin by which another role between the same two entities in the same document may be more probable."""
 FUNCTION = 0.5
-"""From this functionality on a relation has one object for each subject, as a rule."""
-SAME = 0.7
-"""How surely two roles must imply each other to say the same."""
+"""Minimum functionality of a relation that usually has one object per subject."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathQueries:
-    """One entry a query, ordered by (subject, path, answer)."""
+    """Queries about paths, one entry each, ordered by (subject, path, answer)."""
 
     questions: Questions
     """``relation`` is a row of ``relations``."""
     hops: Hops
-    """A ``HOPS`` for each query."""
+    """The ``HOPS`` of each query."""
     confidence: npt.NDArray[np.float32]
-    """How probably both hops are stated."""
+    """Probability that both hops are stated."""
     relations: pa.Table
-    """The relations of the graph, then one row for each path: ``id, label, symmetric``."""
+    """The relations of the graph, then one row per path: ``id, label, symmetric``."""
     paths: npt.NDArray[np.int32]
-    """For each path its two roles, which stand for their synonyms too."""
+    """Shape (paths, 2): the two roles of each path, each of which also represents its synonyms."""
 
-    def select(self, kept: npt.NDArray[np.bool_]) -> PathQueries:
-        """The queries for which ``kept`` holds."""
-        return replace(self, questions=self.questions.select(kept), hops=self.hops[kept], confidence=self.confidence[kept])
+    def select(self, mask: npt.NDArray[np.bool_]) -> PathQueries:
+        """The queries with a true entry in ``mask``."""
+        return replace(self, questions=self.questions.select(mask), hops=self.hops[mask], confidence=self.confidence[mask])
 
 
 class PathFinder:
-    """What paths are made of: statements that are sure enough, and how functional their roles are."""
+    """Composes queries about paths from the statements in texts."""
 
     def __init__(
         self, tables: Mapping[str, pa.Table], statements: Statements, facts: RoleGraph, forwards: npt.NDArray[np.float64],
         synonyms: IntArray, settings: QangarooSettings, *, seed: int,
     ) -> None:  # fmt: skip
-        """``forwards`` is the functionality of each role, ``synonyms`` the role that stands for it (:func:`synonyms_of`); ``tables`` are
-        ``entities, relations, documents, occurrences, links``."""
+        """``tables``: ``entities, relations, documents, occurrences, links``.
+
+        ``forwards`` is the functionality of each role, ``synonyms`` the role that represents it (:func:`kgqa.rules.synonyms.synonyms_of`).
+        """
         self._tables, self._statements, self._facts, self._forwards = tables, statements, facts, forwards
         self._settings, self._paths, self._seed = settings, settings.paths, seed
         self._synonyms = synonyms
 
     def queries(self, stated: Adjacency, linked: Adjacency, mentioning: Adjacency) -> tuple[PathQueries, list[FunnelRow]]:
-        """All queries about paths, and what was left out on the way.
+        """All queries about paths, and the funnel rows of their filters. Raises EmptyResult if no query is left.
 
-        ``stated`` are the entities of which each document has an occurrence, ``linked`` those that it mentions; ``mentioning`` are
-        ``linked`` the other way round.
+        ``stated``: document → entities with an occurrence in its text; ``linked``: document → entities that it mentions; ``mentioning``:
+        the reverse of ``linked``.
         """
-        hops = self._hops()
-        both = _joined(
-            hops.filter(pl.col("functional") >= self._paths.first_functional), hops.filter(pl.col("functional") >= self._paths.functional)
-        )
-        both = both.with_columns(
-            one=pl.Series(self._synonyms[both["first"].to_numpy()]), two=pl.Series(self._synonyms[both["second"].to_numpy()])
-        ).filter(pl.col("one") // 2 != pl.col("two") // 2)
-        rows = [_row("two stated hops in a row lead there", None, len(both), "qangaroo.paths.stated")]
-        articles = article_of(self._tables)
+        chains = FilteredChains("paths", self._stated_chains())
+        chains.rows.append(traverse_row("paths", STATED, "qangaroo.paths.stated", left=len(chains.frame)))
+        articles, labels, texts = article_of(self._tables), self._tables["entities"]["label"], self._tables["documents"]["text"]
+        words, common = rare_words(labels), self._paths.common
 
-        def leave_out(kept: npt.NDArray[np.bool_], reason: str, setting: str) -> None:
-            nonlocal both
-            rows.append(_row(reason, int((~kept).sum()), int(kept.sum()), setting))
-            both = both.filter(pl.Series(kept, dtype=pl.Boolean))
-
-        def names(documents: IntArray, entities: IntArray) -> npt.NDArray[np.bool_]:
-            """Whether the document has a mention or an occurrence; these are of possible candidates alone."""
+        def names(documents: IntArray, entities: IntArray) -> BoolArray:
+            """Whether each document (-1: none) names the entity; occurrences cover only possible candidates, so mentions count too."""
             at = np.maximum(documents, 0)
             return (documents >= 0) & (stated.contains(at, entities) | linked.contains(at, entities))
 
-        document, answer = both["document"].to_numpy(), both["answer"].to_numpy()
-        leave_out(~names(articles[both["subject"].to_numpy()], answer) & ~names(document, answer), SUBJECT_STATES, "qangaroo.answer_stated")
-        leave_out(~names(both["answer_document"].to_numpy(), both["subject"].to_numpy()), ONE_DOCUMENT, "qangaroo.answer_stated")
-        words, answer = rare_words(self._tables["entities"]["label"]), both["answer"].to_numpy()
-        told = _share_words(words, answer, both["bridge"].to_numpy()) | _share_words(words, answer, both["subject"].to_numpy())
-        leave_out(~told, NAMED, "qangaroo.bias.named_answer")
-        subject_article = articles[both["subject"].to_numpy()]
-        guessed = shares_stem(
-            self._tables["entities"]["label"], both["answer"].to_numpy(), self._tables["documents"]["text"], subject_article
-        )
-        leave_out(~guessed, STEM, "qangaroo.bias.named_answer")
-        together = named_together(mentioning, both["bridge"].to_numpy(), both["answer"].to_numpy(), self._paths.common)
-        leave_out(together <= self._paths.common, COMMON, "qangaroo.paths.common")
-        both = both.with_columns(confidence_tenth=(pl.col("confidence") * 10).floor())
-        # One query per subject and answer: the surest, then the more functional one, then the first.
-        better = ["confidence_tenth", "functional", "confidence"]
-        both = both.sort(["subject", "answer", *better, "first", "second", "bridge"], descending=[False, False, *[True] * 3, *[False] * 3])
-        leave_out(_first_of(both, "subject", "answer"), ONCE, "qangaroo.paths")
-        both = both.sort(
-            ["subject", "one", "two", *better, "answer", "first", "second", "bridge"], descending=[*[False] * 3, *[True] * 3, *[False] * 4]
-        )
-        leave_out(_first_of(both, "subject", "one", "two"), ONCE, "qangaroo.paths")
-        leave_out(
-            _place_of(both, "document", "answer_document") < self._paths.per_documents, SAME_DOCUMENTS, "qangaroo.paths.per_documents"
-        )
-        enough = both.select(pl.len().over("one", "two")).to_series().to_numpy() >= self._paths.min_queries
-        leave_out(enough, RARE, "qangaroo.paths.min_queries")
-        # What is asked too often about one answer is guessed: on a path, and of one document.
-        most = np.maximum(1, both.select(pl.len().over("one", "two")).to_series().to_numpy() * self._paths.answer_share).astype(int)
-        leave_out(_place_of(both, "one", "two", "answer") < most, OFTEN, "qangaroo.paths.answer_share")
-        leave_out(_place_of(both, "answer_document", "answer") < self._paths.per_hop, SAME_HOP, "qangaroo.paths.per_hop")
+        # Each filter looks at one chain at a time: the chains that it keeps, the reason for rejecting the others, and its setting.
+        filters: tuple[tuple[Callable[[FilteredChains], BoolArray], str, str], ...] = (
+            (
+                lambda c: ~names(articles[c["subject"]], c["answer"]) & ~names(c["document"], c["answer"]),
+                SUBJECT_STATES, "qangaroo.answer_stated",
+            ),
+            (lambda c: ~names(c["answer_document"], c["subject"]), ONE_DOCUMENT, "qangaroo.answer_stated"),
+            (
+                lambda c: ~_share_words(words, c["answer"], c["bridge"]) & ~_share_words(words, c["answer"], c["subject"]),
+                NAMED, "qangaroo.bias.named_answer",
+            ),
+            (lambda c: ~shares_stem(labels, c["answer"], texts, articles[c["subject"]]), STEM, "qangaroo.bias.named_answer"),
+            (lambda c: named_together(mentioning, c["bridge"], c["answer"], common) <= common, COMMON, "qangaroo.paths.common"),
+        )  # fmt: skip
+        for kept, reason, setting in filters:
+            chains.keep(kept(chains), reason, setting)
+        self._keep_best(chains)
+        self._keep_varied(chains)
         if self._settings.splits.by == "bridge":
-            splits = self._splits(both)
-            both = both.with_columns(split=pl.Series(splits))
-            ordered = both.with_row_index("row").sort(["subject", "confidence", "row"], descending=[False, True, False])
-            first = ordered.select("row", one=pl.col("split").first().over("subject")).sort("row")["one"].to_numpy()
-            leave_out(first == splits, APART, "qangaroo.splits.by")
-        if not len(both):
-            raise EmptyResult(_empty(rows))
-        return self._asked(both), rows
+            self._keep_one_split(chains)
+        if not len(chains.frame):
+            raise EmptyResult(empty_sentence(chains.rows, what=("paths",), nothing=NOTHING_STATED))
+        return self._path_queries(chains.frame), chains.rows
+
+    def _stated_chains(self) -> pl.DataFrame:
+        """Two stated hops in a row, one per row, whose relations differ; ``*_class`` are the roles that represent their synonyms."""
+        hops, paths = self._hops(), self._paths
+        chains = _joined(hops.filter(pl.col("functional") >= paths.first_functional), hops.filter(pl.col("functional") >= paths.functional))
+        return chains.with_columns(
+            first_class=pl.Series(self._synonyms[chains["first"].to_numpy()]),
+            second_class=pl.Series(self._synonyms[chains["second"].to_numpy()]),
+        ).filter(pl.col("first_class") // 2 != pl.col("second_class") // 2)
+
+    def _keep_best(self, chains: FilteredChains) -> None:
+        """Keep one chain for each subject and answer, then one for each subject and path.
+
+        The best one has the highest confidence in tenths, then the more functional path, then the highest exact confidence.
+        """
+        chains.frame = chains.frame.with_columns(confidence_tenth=(pl.col("confidence") * 10).floor())
+        better = ("confidence_tenth", "functional", "confidence")
+        for query, ties in (
+            (("subject", "answer"), ("first", "second", "bridge")),
+            (("subject", "first_class", "second_class"), ("answer", "first", "second", "bridge")),
+        ):
+            descending = [name in better for name in (*query, *better, *ties)]
+            chains.frame = chains.frame.sort([*query, *better, *ties], descending=descending)
+            chains.keep(_first_of(chains.frame, *query), ONCE, "qangaroo.paths")
+
+    def _keep_varied(self, chains: FilteredChains) -> None:
+        """Limit the repetition of documents, paths and answers: an answer that is frequent on a path or for a document can be guessed."""
+        paths, path = self._paths, ("first_class", "second_class")
+        places = _place_of(chains.frame, "document", "answer_document")
+        chains.keep(places < paths.per_documents, SAME_DOCUMENTS, "qangaroo.paths.per_documents")
+        chains.keep(_group_size(chains.frame, *path) >= paths.min_queries, RARE, "qangaroo.paths.min_queries")
+        most = np.maximum(1, _group_size(chains.frame, *path) * paths.answer_share).astype(int)
+        chains.keep(_place_of(chains.frame, *path, "answer") < most, OFTEN, "qangaroo.paths.answer_share")
+        chains.keep(_place_of(chains.frame, "answer_document", "answer") < paths.per_hop, SAME_HOP, "qangaroo.paths.per_hop")
+
+    def _keep_one_split(self, chains: FilteredChains) -> None:
+        """Keep the chains of a subject that are in the split of its best one: splits are drawn by bridge, but must not share subjects."""
+        splits = self._splits(chains.frame)
+        ordered = chains.frame.with_columns(split=pl.Series(splits)).with_row_index("row")
+        ordered = ordered.sort(["subject", "confidence", "row"], descending=[False, True, False])
+        best = ordered.select("row", split=pl.col("split").first().over("subject")).sort("row")["split"].to_numpy()
+        chains.keep(best == splits, APART, "qangaroo.splits.by")
 
     def _hops(self) -> pl.DataFrame:
-        """The statements that may stand on a chain, with the functionality of their roles."""
+        """The statements that are certain enough for a hop, with the functionality of their roles."""
         s, paths = self._statements, self._paths
         functional = self._forwards[s.role]
-        # Where a subject has one object, those that a text may state compete; of several objects too much is read.
+        # Statements that are no facts are used only for functional roles: there, the possible objects of a subject compete (see below).
         sure = np.where(s.fact, s.probability >= paths.stated, (s.probability >= paths.read) & (functional >= FUNCTION))
         sure &= (functional >= min(paths.functional, paths.first_functional)) & (s.lift >= paths.lift)
-        # Of what the same words may state of two entities they state what is most probable: who acts in a film may well be nominated for
-        # it, and the text says the one.
+        # The same words may fit several roles of two entities; only the most probable ones count. An actor in a film is often nominated for
+        # it too, but the text states only that they act in it.
         sure &= s.probability >= _best(s, s.document, s.before, s.after) - RIVAL
-        # A function has one object: of those that texts may state of a subject, the most probable.
+        # A functional role has one object: the most probable one over all texts about the subject.
         sure &= (functional < FUNCTION) | (s.probability >= _best(s, s.before, s.role))
         if self._settings.relations:
             ids = np.asarray(self._tables["relations"]["id"].to_pylist())
@@ -164,43 +179,44 @@ class PathFinder:
             }
         ).filter(pl.Series(sure, dtype=pl.Boolean))  # fmt: skip
 
-    def _splits(self, both: pl.DataFrame) -> npt.NDArray[np.int8]:
-        """The split of each query: of its subject, of the pair of subject and answer, or of its bridge."""
+    def _splits(self, chains: pl.DataFrame) -> npt.NDArray[np.int8]:
+        """The split of each query, by its subject, by the pair of subject and answer, or by its bridge, as the settings say."""
         entities, splits = self._tables["entities"]["id"].combine_chunks(), self._settings.splits
         if splits.by == "bridge":
             shares = (splits.train, splits.dev, splits.test)
-            return assign_splits(entities.take(both["bridge"].to_arrow()), shares, seed=self._seed)
-        head, tail = (entities.take(both[name].to_arrow()) for name in ("subject", "answer"))
+            return assign_splits(entities.take(chains["bridge"].to_arrow()), shares, seed=self._seed)
+        head, tail = (entities.take(chains[name].to_arrow()) for name in ("subject", "answer"))
         return splits_of(head, tail, splits, seed=self._seed)
 
-    def _asked(self, both: pl.DataFrame) -> PathQueries:
-        paths = both.select("one", "two").unique().sort("one", "two").with_row_index("path")
-        both = both.join(paths, on=["one", "two"], how="left").sort("subject", "path", "answer")
-        relations, roles = self._tables["relations"], (paths["one"].to_list(), paths["two"].to_list())
+    def _path_queries(self, chains: pl.DataFrame) -> PathQueries:
+        """The queries of the remaining chains; paths are numbered in the order of their roles."""
+        paths = chains.select("first_class", "second_class").unique().sort("first_class", "second_class").with_row_index("path")
+        chains = chains.join(paths, on=["first_class", "second_class"], how="left").sort("subject", "path", "answer")
+        relations, roles = self._tables["relations"], (paths["first_class"].to_list(), paths["second_class"].to_list())
         label = path_names(*roles, relations["label"].to_pylist(), of=True)
         id_ = path_names(*roles, relations["id"].to_pylist(), of=False)
-        more = pa.table(
+        path_relations = pa.table(
             {"id": pa.array(id_, pa.string()), "label": pa.array(label, pa.string()), "symmetric": np.zeros(len(label), np.bool_)}
         )
-        relation = (both["path"].to_numpy() + relations.num_rows).astype(np.int32)
+        relation = (chains["path"].to_numpy() + relations.num_rows).astype(np.int32)
         entities = self._tables["entities"]["id"].combine_chunks()
-        head = entities.take(both["subject"].to_arrow())
-        named = more["id"].combine_chunks().take(both["path"].to_arrow())
+        head = entities.take(chains["subject"].to_arrow())
+        path_ids = path_relations["id"].combine_chunks().take(chains["path"].to_arrow())
         questions = Questions(
-            id=text_hashes(joined(head, named)), split=self._splits(both),
-            head=both["subject"].to_numpy().astype(np.int32), relation=relation, answer=both["answer"].to_numpy().astype(np.int32),
+            id=text_hashes(joined(head, path_ids)), split=self._splits(chains),
+            head=chains["subject"].to_numpy().astype(np.int32), relation=relation, answer=chains["answer"].to_numpy().astype(np.int32),
         )  # fmt: skip
-        both_roles = paths.select("one", "two").cast(pl.Int32).to_numpy()
-        hops = np.empty(len(both), HOPS)
+        both_roles = paths.select("first_class", "second_class").cast(pl.Int32).to_numpy()
+        hops = np.empty(len(chains), HOPS)
         for name in HOPS.names or ():
-            hops[name] = both[name].to_numpy()
+            hops[name] = chains[name].to_numpy()
         return PathQueries(
-            questions=questions, hops=hops, confidence=both["confidence"].to_numpy(),
-            relations=pa.concat_tables([relations, more.cast(relations.schema)]), paths=both_roles,
+            questions=questions, hops=hops, confidence=chains["confidence"].to_numpy(),
+            relations=pa.concat_tables([relations, path_relations.cast(relations.schema)]), paths=both_roles,
         )  # fmt: skip
 
     def end_points(self, queries: PathQueries) -> Adjacency:
-        """Entity → the paths whose end point it is: the entities that the path's second role reaches in the facts."""
+        """Entity → the paths for which it is an end point: those whose second role reaches it in some fact."""
         pairs = distinct(paired(self._facts.targets, self._synonyms[self._facts.roles]))
         entity, role = pairs >> 32, pairs & 0xFFFFFFFF
         order = np.argsort(queries.paths[:, 1], kind="stable")
@@ -211,95 +227,86 @@ class PathFinder:
         return Adjacency.from_pairs(np.repeat(entity, counts), relation, self._facts.entities)
 
     def possible(self) -> Adjacency:
-        """Entity → those that a fact, or a text that may state one, joins to it."""
+        """Entity → the entities that a fact joins to it, or a statement that may be true."""
         s, facts = self._statements, self._facts
         may = s.probability >= POSSIBLE
-        one = np.concatenate([facts.sources(), s.before[may], s.after[may]])
-        return Adjacency.from_pairs(one, np.concatenate([facts.targets, s.after[may], s.before[may]]), facts.entities)
+        first = np.concatenate([facts.sources(), s.before[may], s.after[may]])
+        return Adjacency.from_pairs(first, np.concatenate([facts.targets, s.after[may], s.before[may]]), facts.entities)
 
     def several_bridges(self, hops: Hops) -> npt.NDArray[np.bool_]:
-        """For each query whether its first relation has several objects, as a rule."""
+        """For each query whether its first relation usually has several objects."""
         several: npt.NDArray[np.bool_] = self._forwards[hops["first"]] < FUNCTION
         return several
 
     def bridges(self, queries: PathQueries, linked: Adjacency, types: Types) -> Rows:
-        """For each query the entities that its first role reaches, or may reach: by a fact, by a text, or because the subject's document
-        names them and they are of the bridge's type."""
+        """The possible bridges of each query, one row each.
+
+        The query's first role reaches them by a fact or by a statement that may be true; or the subject's document mentions them and they
+        have the same type as the bridge.
+        """
         s, facts = self._statements, self._facts
         may = s.probability >= POSSIBLE
         first = self._synonyms[np.concatenate([facts.roles, s.role[may]])]
-        known = pl.DataFrame(
+        edges = pl.DataFrame(
             {
                 "subject": np.concatenate([facts.sources(), s.before[may]]), "first": first,
                 "bridge": np.concatenate([facts.targets, s.after[may]]),
             }
         )  # fmt: skip
-        asked = pl.DataFrame(
+        query_frame = pl.DataFrame(
             {"query": np.arange(len(queries.questions)), "subject": queries.hops["subject"], "first": self._synonyms[queries.hops["first"]]}
         )
-        found = asked.join(known, on=["subject", "first"]).select("query", "bridge")
-        named = Rows(offsets=linked.offsets, targets=linked.targets).take(queries.hops["document"])
-        of = named.sources()
-        alike = types.alike(named.targets, queries.hops["bridge"][of]) >= self._paths.alike
-        more = pl.DataFrame({"query": of[alike].astype(np.int64), "bridge": named.targets[alike]})
-        found = pl.concat([found.cast(more.schema), more]).unique().sort("query", "bridge")
-        return Rows(offsets=row_bounds(found["query"].to_numpy(), len(asked)), targets=found["bridge"].to_numpy().astype(np.int32))
+        reached = query_frame.join(edges, on=["subject", "first"]).select("query", "bridge")
+        mentions = Rows(offsets=linked.offsets, targets=linked.targets).take(queries.hops["document"])
+        of = mentions.sources()
+        same_type = types.alike(mentions.targets, queries.hops["bridge"][of]) >= self._paths.alike
+        typed = pl.DataFrame({"query": of[same_type].astype(np.int64), "bridge": mentions.targets[same_type]})
+        reached = pl.concat([reached.cast(typed.schema), typed]).unique().sort("query", "bridge")
+        return Rows(
+            offsets=row_bounds(reached["query"].to_numpy(), len(query_frame)), targets=reached["bridge"].to_numpy().astype(np.int32)
+        )
 
 
+STATED = "chains of two stated hops"
+NOTHING_STATED = (
+    "no sample is left: no two stated hops in a row lead from a subject to an answer. Lower qangaroo.paths.stated or "
+    'qangaroo.paths.functional, or set qangaroo.queries = "relations".'
+)
 SUBJECT_STATES = "the subject's own article states the answer"
 ONE_DOCUMENT = "the document that states the answer names the subject, so one document is enough"
 NAMED = "the answer's name shares a rare word with that of the bridge or the subject"
-STEM = "the subject's own article has a word that begins as a rare one of the answer's name"
-COMMON = "so many documents name bridge and answer together that it is common knowledge"
-ONCE = "the same subject and answer, or the same query, is asked with a surer path"
-SAME_DOCUMENTS = "other queries stand on the same two documents"
-OFTEN = "the path is asked about often enough with this answer"
-SAME_HOP = "the hop to the answer is asked about often enough"
+STEM = "the subject's own article has a word with the stem of a rare word of the answer's name"
+COMMON = "too many documents mention bridge and answer together, so the hop is common knowledge"
+ONCE = "a path with a higher confidence has the same subject and answer, or is the same query"
+SAME_DOCUMENTS = "too many queries use the same two documents"
+OFTEN = "too many queries about the path have this answer"
+SAME_HOP = "too many queries have the same hop to the answer"
 RARE = "too few queries have this path"
-APART = "surer queries about the subject have bridges of another split"
-
-
-def synonyms_of(facts: RoleGraph, implied: ImpliedRelations, labels: Sequence[str]) -> IntArray:
-    """For each role the one that stands for it and its synonym, as two sources have the same relation.
-
-    Two relations say the same if their labels end alike ("spouse s / spouse" and "spouse") and each implies the other with a confidence of
-    ``SAME``. Without the labels, "director" and "written by" would be one, as most directors of the graph wrote their films too.
-    """
-    roles = np.arange(facts.role_count, dtype=np.int32)
-    edges = np.bincount(facts.roles, minlength=facts.role_count)
-    source, target, sure = implied.relations.sources(), implied.relations.targets, implied.confidence
-    forwards = (source % 2 == 0) & (source < 2 * facts.relations)
-    known = {(a // 2, b): c for a, b, c in zip(source[forwards].tolist(), target[forwards].tolist(), sure[forwards].tolist(), strict=True)}
-    pairs = ((-min(forth, known.get((other, one), 0.0)), one, other) for (one, other), forth in known.items())
-    ends = [label.rpartition("/")[2].strip().casefold() for label in labels]
-    best: dict[int, int] = {}
-    for _, one, other in sorted(pair for pair in pairs if -pair[0] >= SAME and ends[pair[1]] == ends[pair[2]]):
-        best.setdefault(one, other)
-    for one, other in sorted(best.items()):
-        if one < other and best.get(other) == one:
-            chosen, dropped = (one, other) if edges[2 * one] >= edges[2 * other] else (other, one)
-            roles[2 * dropped], roles[2 * dropped + 1] = 2 * chosen, 2 * chosen + 1
-    return roles
+APART = "the best query about the subject has its bridge in another split"
 
 
 def path_names(first: Sequence[int], second: Sequence[int], names: Sequence[str], *, of: bool) -> list[str]:
-    """Each path by the names of its relations; one that is read backwards is the ``NAME of`` (``of``), or ``^NAME``."""
+    """The name of each path, from the names of its relations. An inverse relation is ``NAME of`` if ``of`` is set, else ``^NAME``.
+
+    >>> path_names([0], [3], ["director", "employer"], of=True), path_names([0], [3], ["P57", "P108"], of=False)
+    (['director → employer of'], ['P57/^P108'])
+    """
 
     def name(role: int) -> str:
         text = names[role // 2]
         return text if role % 2 == 0 else f"{text} of" if of else f"^{text}"
 
-    return [f"{name(one)} → {name(other)}" if of else f"{name(one)}/{name(other)}" for one, other in zip(first, second, strict=True)]
+    return [f"{name(head)} → {name(tail)}" if of else f"{name(head)}/{name(tail)}" for head, tail in zip(first, second, strict=True)]
 
 
 def no_facts() -> Facts:
-    """No true objects but the answer: what may be true as well leaves later, by :func:`chosen_candidates`."""
+    """An empty set of facts: the search excludes no candidate. :class:`Distractors` removes those that may be true as well."""
     none = np.zeros(0, np.int32)
     return Facts(head=none, relation=none, tail=none)
 
 
 def with_stated_chains(samples: Samples, hops: Hops) -> Samples:
-    """The same samples with the chain of each answer over the two hops of ``hops`` (a ``HOPS`` for each sample)."""
+    """The same samples, but the chain to each answer consists of the stated ``hops`` (one ``HOPS`` per sample)."""
     answer = np.flatnonzero(samples.is_answer())
     counts = samples.nodes.counts()
     chain = np.stack([hops[name] for name in ("subject", "document", "bridge", "answer_document", "answer")], axis=1)
@@ -310,8 +317,8 @@ def with_stated_chains(samples: Samples, hops: Hops) -> Samples:
     np.cumsum(lengths, out=offsets[1:])
     nodes = np.empty(offsets[-1], np.int32)
     nodes[spread(offsets[answer], lengths[answer])] = chain.ravel()
-    others = np.flatnonzero(~samples.is_answer())
-    nodes[spread(offsets[others], lengths[others])] = samples.nodes.take(others).targets
+    distractors = np.flatnonzero(~samples.is_answer())
+    nodes[spread(offsets[distractors], lengths[distractors])] = samples.nodes.take(distractors).targets
     return Samples(
         questions=samples.questions, candidates=samples.candidates, chains=samples.chains,
         nodes=Rows(offsets=offsets, targets=nodes), documents=samples.documents,
@@ -319,7 +326,7 @@ def with_stated_chains(samples: Samples, hops: Hops) -> Samples:
 
 
 def with_stated_grades(samples: Samples, hops: Hops, confidence: npt.NDArray[np.float32]) -> Samples:
-    """The same samples, the answer of each with the probability and the roles of its hops, other candidates with 0."""
+    """The same samples with grades: the probability and the roles of the stated hops for answers, confidence 0 for distractors."""
     grades = np.zeros(len(samples.candidates.targets), GRADE)
     for name in ("first", "second", "third", "implied"):
         grades[name] = -1
@@ -331,22 +338,29 @@ def with_stated_grades(samples: Samples, hops: Hops, confidence: npt.NDArray[np.
 
 
 def _joined(firsts: pl.DataFrame, seconds: pl.DataFrame) -> pl.DataFrame:
-    """All pairs of hops of which the second begins where the first ends, in another document."""
-    first = firsts.select("document", subject="before", bridge="after", first="role", one="probability", functional="functional")
-    second = seconds.select(
-        answer_document="document", bridge="before", answer="after", second="role", other="probability", more="functional"
+    """All pairs of hops where the second begins at the end of the first, in another document and with another relation."""
+    first = firsts.select(
+        "document", subject="before", bridge="after", first="role", first_probability="probability", functional="functional"
     )
-    both = first.join(second, on="bridge").filter(
+    second = seconds.select(
+        answer_document="document",
+        bridge="before",
+        answer="after",
+        second="role",
+        second_probability="probability",
+        second_functional="functional",
+    )
+    chains = first.join(second, on="bridge").filter(
         (pl.col("answer") != pl.col("subject")) & (pl.col("document") != pl.col("answer_document"))
         & (pl.col("first") // 2 != pl.col("second") // 2)
     )  # fmt: skip
-    return both.with_columns(confidence=pl.col("one") * pl.col("other"), functional=pl.col("functional") * pl.col("more")).drop(
-        "one", "other", "more"
-    )
+    return chains.with_columns(
+        confidence=pl.col("first_probability") * pl.col("second_probability"), functional=pl.col("functional") * pl.col("second_functional")
+    ).drop("first_probability", "second_probability", "second_functional")
 
 
 def _best(statements: Statements, *keys: IntArray) -> npt.NDArray[np.float32]:
-    """For each statement the highest probability of those with the same ``keys``."""
+    """For each statement the highest probability among those with the same ``keys``."""
     frame = pl.DataFrame({f"key{number}": key for number, key in enumerate(keys)})
     frame = frame.with_columns(probability=pl.Series(statements.probability))
     best: npt.NDArray[np.float32] = (
@@ -356,13 +370,17 @@ def _best(statements: Statements, *keys: IntArray) -> npt.NDArray[np.float32]:
 
 
 def _first_of(frame: pl.DataFrame, *columns: str) -> npt.NDArray[np.bool_]:
-    """For each row whether it is the first with its values in ``columns``."""
+    """For each row whether it is the first one with its values in ``columns``.
+
+    >>> _first_of(pl.DataFrame({"a": [7, 8, 7]}), "a").tolist()
+    [True, True, False]
+    """
     first: npt.NDArray[np.bool_] = frame.select(pl.struct(columns).is_first_distinct()).to_series().to_numpy()
     return first
 
 
 def rare_words(labels: pa.ChunkedArray) -> Adjacency:
-    """Entity → numbers of the words of its label that fewer than ``RARE_WORD`` of all labels have."""
+    """Entity → numbers of the rare words in its label: those in at most a share ``RARE_WORD`` of all labels, or in ``SHARED_WORD``."""
     bounds, hashes = word_hashes(labels)
     entity = np.repeat(np.arange(len(labels)), np.diff(bounds))
     _, number, counts = np.unique(hashes, return_inverse=True, return_counts=True)
@@ -370,31 +388,27 @@ def rare_words(labels: pa.ChunkedArray) -> Adjacency:
     return Adjacency.from_pairs(entity[rare], number[rare], len(labels))
 
 
-def _share_words(words: Adjacency, one: IntArray, other: IntArray) -> npt.NDArray[np.bool_]:
+def _share_words(words: Adjacency, first: IntArray, second: IntArray) -> npt.NDArray[np.bool_]:
     """For each pair of entities whether they have a word in common."""
-    shared: npt.NDArray[np.bool_] = count_shared(words.offsets, words.targets, one, other, 0) > 0
+    shared: npt.NDArray[np.bool_] = count_shared(words.offsets, words.targets, first, second, 0) > 0
     return shared
 
 
+def _group_size(frame: pl.DataFrame, *columns: str) -> npt.NDArray[np.integer]:
+    """For each row the number of rows with the same values in ``columns``.
+
+    >>> _group_size(pl.DataFrame({"a": [7, 8, 7]}), "a").tolist()
+    [2, 1, 2]
+    """
+    sizes: npt.NDArray[np.integer] = frame.select(pl.len().over(columns)).to_series().to_numpy()
+    return sizes
+
+
 def _place_of(frame: pl.DataFrame, *columns: str) -> npt.NDArray[np.int64]:
-    """For each row its place among those with its values in ``columns``, the surest first."""
+    """For each row its rank, from 0, among the rows with the same values in ``columns``, by descending confidence."""
     keys = [name for name in ("confidence", "subject", "document", "first", "second", "bridge") if name not in columns]
     ordered = frame.select(*columns, *keys).with_row_index("row")
     ordered = ordered.sort([*columns, *keys, "row"], descending=[name == "confidence" for name in (*columns, *keys, "row")])
     place = ordered.select("row", place=pl.int_range(pl.len(), dtype=pl.Int64).over(columns)).sort("row")["place"]
-    found: npt.NDArray[np.int64] = place.to_numpy()
-    return found
-
-
-def _row(reason: str, removed: int | None, left: int, setting: str) -> FunnelRow:
-    return FunnelRow(stage="traverse", what="paths", reason=reason, removed=removed, left=left, setting=setting)
-
-
-def _empty(rows: Sequence[FunnelRow]) -> str:
-    counts = "; ".join(f"{row.removed:,} because {row.reason}" for row in rows if row.removed)
-    if not counts:
-        return (
-            "no sample is left: no two stated hops in a row lead from a subject to an answer. Lower qangaroo.paths.stated or "
-            'qangaroo.paths.functional, or set qangaroo.queries = "relations".'
-        )
-    return f"no sample is left of {rows[0].left:,} paths: {counts}. Change {rows[-1].setting} first, or add documents and facts."
+    places: npt.NDArray[np.int64] = place.to_numpy()
+    return places

@@ -1,7 +1,7 @@
-"""The stages of WikiHop and MedHop: each reads tables, writes tables, and reports what it dropped.
+"""The stages of the recipe of WikiHop and MedHop: each reads tables, writes tables, and reports what it dropped.
 
 A stage is a function of the tables before it, its part of the settings, and the seed. Raise its ``version`` whenever its output changes for
-the same input: workspaces then redo it, and the changelog says so under "Data".
+the same input. Workspaces then repeat the stage, and the changelog has an entry under "Data".
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from kgqa.errors import EmptyResult, SettingsError
 from kgqa.recipes.preparation import depends_on_queries, preparation
-from kgqa.recipes.qangaroo.bias import filter_samples
 from kgqa.recipes.qangaroo.corpus import possible_candidates
+from kgqa.recipes.qangaroo.filtering import filter_samples
 from kgqa.recipes.qangaroo.mining import mine_rules
 from kgqa.recipes.qangaroo.questions import ask
 from kgqa.recipes.qangaroo.reading import read_texts
@@ -32,7 +32,7 @@ def ask_questions(run: Run) -> StageOutput:
     questions = ask(tables, _settings(run), seed=run.seed)
     run.progress.advance(tables["facts"].num_rows)
     if not (questions.split == 0).any():
-        raise EmptyResult("no fact fell into the training split, from which candidates come; raise qangaroo.splits.train, or add facts.")
+        raise EmptyResult("no fact is in the training split, which provides the candidates; raise qangaroo.splits.train, or add facts.")
     row = FunnelRow(stage="ask", what="questions", reason="asked: one per fact and direction", removed=None, left=len(questions))
     counts = questions.by_split()
     return StageOutput(tables={"questions": questions.to_table()}, funnel=[row], report={"questions": counts}, note=splits_note(counts))
@@ -58,7 +58,7 @@ def _all_but(*names: str) -> Callable[[Run], object]:
 
 
 def _traversed(run: Run) -> object:
-    """The recipe, and what searches: both ways find the same, but whoever asks for the other one wants to see it done."""
+    """The settings of the recipe, and the kind of search: both kinds give the same result, but a change must run the other one."""
     recipe = _all_but("bias", "question", "placeholders")(run)
     return recipe if run.traversal == "kernel" else [recipe, depends_on_queries("candidates", "chains")(run)]
 
@@ -84,30 +84,30 @@ STAGES = (
     ),
     Stage(
         name="read_texts",
-        version=3,
+        version=4,
         doing="Reading texts",
         depends_on=lambda run: _settings(run).model_dump(mode="json", include={"queries", "paths", "pairs", "endpoint_kind"}),
         run=read_texts,
     ),
-    Stage(name="traverse", version=6, doing="Traversing", depends_on=_traversed, run=traverse),
-    Stage(name="filter_samples", version=6, doing="Filtering", depends_on=_all_but("question", "placeholders"), run=filter_samples),
+    Stage(name="traverse", version=7, doing="Traversing", depends_on=_traversed, run=traverse),
+    Stage(name="filter_samples", version=7, doing="Filtering", depends_on=_all_but("question", "placeholders"), run=filter_samples),
 )
-"""In order; what they leave is turned into a dataset by :mod:`kgqa.recipes.qangaroo.dataset`."""
+"""The stages in order; :mod:`kgqa.recipes.qangaroo.dataset` turns their tables into a dataset."""
 
 
 def asked_queries(domain: Domain, traversal: str) -> list[str]:
-    """The domain's queries that a run asks: those of the projection and, where the store searches, those of the traversal.
+    """The domain's queries that a run uses: those of the projection and, if the store searches, those of the traversal.
 
-    Raises SettingsError where these are too few for the chains that are asked for.
+    Raises SettingsError if there are too few of them for the longest chains.
     """
     settings, most = domain.settings.projection, domain.settings.section(QangarooSettings).traversal.max_documents
-    needed = [*settings.document_to_entity, *settings.entity_to_document]
+    queries = [*settings.document_to_entity, *settings.entity_to_document]
     if traversal == "kernel":
-        return needed
-    there = min(len(settings.candidates), len(settings.chains))
-    if there < most:
+        return queries
+    longest = min(len(settings.candidates), len(settings.chains))
+    if longest < most:
         raise SettingsError(
-            f"domain {domain.settings.name}: projection.candidates and projection.chains name queries for {there} documents, "
+            f"domain {domain.settings.name}: projection.candidates and projection.chains name queries for {longest} documents, "
             f"qangaroo.traversal.max_documents is {most}; add queries, lower it, or traverse with the kernel."
         )
-    return [*needed, *settings.candidates, *settings.chains]
+    return [*queries, *settings.candidates, *settings.chains]

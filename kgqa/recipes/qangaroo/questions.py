@@ -1,4 +1,4 @@
-"""Facts become questions, each in a split, before anything is filtered."""
+"""Turns facts into questions and assigns them to splits, before any filter."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from kgqa.splits.groups import assign_splits
 
 
 def ask(tables: Mapping[str, pa.Table], settings: QangarooSettings, *, seed: int) -> Questions:
-    """One question for each fact that the settings ask about; raises EmptyResult if there is none.
+    """One question for each fact that the settings select; raises EmptyResult if there is none.
 
-    No subject entity (``splits.by = "head"`` or ``"bridge"``), or no unordered pair of subject and answer (``"pair"``), is in two splits.
+    No subject (``splits.by = "head"`` or ``"bridge"``), or no unordered pair of subject and answer (``"pair"``), is in two splits.
     """
     facts = asked_facts(tables, settings)
     if not len(facts.head):
-        raise EmptyResult("no fact has one of the relations that are asked about; change qangaroo.relations, or add facts.")
+        raise EmptyResult("no fact has a relation that qangaroo.relations names; change that setting, or add facts.")
     entities = tables["entities"]["id"].combine_chunks()
     head, tail = entities.take(pa.array(facts.head)), entities.take(pa.array(facts.tail))
     relation = tables["relations"]["id"].combine_chunks().take(pa.array(facts.relation))
     if settings.splits.by != "pair" and settings.both_directions and facts.turned:
         raise SettingsError(
-            "qangaroo.splits.by must be 'pair' where a symmetric relation is asked from both ends, or both ends land apart."
+            "qangaroo.splits.by must be 'pair' if symmetric facts become questions in both directions: the two must be in the same split."
         )
     rank = _rank_among_objects(facts, text_hashes(joined(head, relation, tail)))
     split = splits_of(head, tail, settings.splits, seed=seed)
@@ -46,7 +46,7 @@ def ask(tables: Mapping[str, pa.Table], settings: QangarooSettings, *, seed: int
 
 
 def splits_of(head: pa.Array, tail: pa.Array, settings: SplitSettings, *, seed: int) -> npt.NDArray[np.int8]:
-    """The split of each question from ``head`` to ``tail`` (ids): of its head, or of the unordered pair."""
+    """The split of each question from ``head`` to ``tail`` (ids): by its head, or by the unordered pair."""
     group = head
     if settings.by == "pair":
         turned = pc.greater(head, tail)
@@ -55,9 +55,9 @@ def splits_of(head: pa.Array, tail: pa.Array, settings: SplitSettings, *, seed: 
 
 
 def _rank_among_objects(facts: Facts, hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-    """The place of each fact among those with the same head and relation, by hash.
+    """The rank of each fact, by hash, among those with the same head and relation.
 
-    An id is made from it instead of the object: everybody can hash a candidate, and would find the answer.
+    Ids of questions contain this rank and not the object. Otherwise anyone could hash the candidates and find the answer.
     """
     order = np.lexsort((hashes, facts.relation, facts.head))
     pairs = paired(facts.head, facts.relation)[order]
@@ -69,13 +69,17 @@ def _rank_among_objects(facts: Facts, hashes: npt.NDArray[np.uint64]) -> npt.NDA
 
 
 def joined(*parts: pa.Array) -> pa.Array:
-    """The texts of all ``parts``, row by row, with a tab between them."""
+    r"""The texts of all ``parts``, row by row, separated by tabs.
+
+    >>> joined(pa.array(["a"]), pa.array(["b"])).to_pylist()
+    ['a\tb']
+    """
     return pc.binary_join_element_wise(*parts, "\t")
 
 
 def first_try(questions: Questions, limit: int, *, seed: int) -> npt.NDArray[np.bool_]:
-    """Which ``limit`` questions a first try asks: a random choice that grows with ``limit`` and never changes."""
+    """A reproducible random choice of ``limit`` questions (bool); a larger ``limit`` adds questions to a smaller one."""
     order = np.argsort(shuffling(questions.id, np.zeros(len(questions), np.int64), purpose="first try", seed=seed), kind="stable")
-    chosen = np.zeros(len(questions), np.bool_)
-    chosen[order[:limit]] = True
-    return chosen
+    mask = np.zeros(len(questions), np.bool_)
+    mask[order[:limit]] = True
+    return mask

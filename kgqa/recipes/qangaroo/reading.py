@@ -1,4 +1,4 @@
-"""The stage that reads: which hops the texts state, by a model learned from the training facts (:mod:`kgqa.statements`)."""
+"""The stage ``read_texts``: the hops that texts state, by a model trained on the training facts (:mod:`kgqa.statements`)."""
 
 from __future__ import annotations
 
@@ -26,50 +26,52 @@ from kgqa.statements.model import Profiles, learn, score
 from kgqa.statements.subjects import unfit
 
 TESTED = 200
-"""Pairs of held-out subjects on which probabilities are fitted, and as many on which they are tested; with fewer nothing can be said."""
+"""Minimum number of pairs of held-out subjects for fitting the calibration, and for testing it."""
 LIFT = 1e3
-"""Of a statement of which nothing was learned."""
-UNFIT = "the article about the subject begins unlike those about subjects of the relation"
+"""Lift of statements without a model; it passes every limit."""
+UNFIT = "the article about the subject opens unlike those about other subjects of the relation"
 NEAR = TEXT_ROLES.index("near each other")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statements:
-    """What documents state, one entry each, ordered by document, ``before``, ``after`` and role."""
+    """Statements in documents, one entry each, ordered by document, ``before``, ``after`` and role."""
 
     document: IntArray
     before: IntArray
-    """The entity from which a chain enters the document; ``after`` that to which it goes on."""
+    """The entity from which a chain enters the document."""
     after: IntArray
+    """The entity to which the chain leaves it."""
     role: IntArray
-    """By which ``after`` is reached (:mod:`kgqa.rules.roles`)."""
+    """The role from ``before`` to ``after`` (:mod:`kgqa.rules.roles`)."""
     probability: npt.NDArray[np.float32]
+    """Calibrated probability that the document states it."""
     lift: npt.NDArray[np.float32]
-    """By how much its words raise the log-odds."""
+    """Log-odds with the words of the document minus log-odds without them."""
     fact: npt.NDArray[np.bool_]
-    """Whether the graph has it as a fact."""
+    """Whether it is a fact of the graph."""
 
     @classmethod
     def from_table(cls, table: pa.Table) -> Statements:
-        """What :func:`read_texts` wrote."""
+        """The statements in the table of :func:`read_texts`."""
         columns = {name: table[name].combine_chunks() for name in ("document", "before", "after", "role", "probability", "lift", "fact")}
         return cls(**{name: column.to_numpy(zero_copy_only=False) for name, column in columns.items()})
 
 
 def read_texts(run: Run) -> StageOutput:
-    """Hops, mentions, training facts → statements, with probabilities that were calibrated on subjects that were not learned from."""
+    """Hops, mentions, training facts → statements, with probabilities calibrated on subjects that the model was not trained on."""
     settings = run.domain.settings.section(QangarooSettings)
     tables = run.tables("entities", "relations", "facts", "documents", "mentions", "questions", "text_hops")
     run.progress.start("Reading texts", 3, "steps")
     if settings.queries == "pairs":
         return read_pairs(run)
     if settings.queries != "paths":
-        return StageOutput(tables={"statements": _table(tables, tables["text_hops"].slice(0, 0))}, note="nothing is asked about paths")
+        return StageOutput(tables={"statements": _table(tables, tables["text_hops"].slice(0, 0))}, note="no queries about paths")
     questions = Questions.from_table(tables["questions"])
     facts, train = fact_graph(tables), training_graph(tables, training_facts(tables, questions))
     document, before, after = (tables["text_hops"][name].combine_chunks().to_numpy() for name in ("document", "before", "after"))
     mentions = places(tables["mentions"], tables)
-    found = contexts(
+    pair_contexts = contexts(
         tables["documents"]["text"], (mentions.offsets, mentions.entity, mentions.start, mentions.end), subject_of(tables),
         (document, before, after), workers=run.workers,
     )  # fmt: skip
@@ -77,20 +79,20 @@ def read_texts(run: Run) -> StageOutput:
     held_out = np.zeros(tables["entities"].num_rows, np.bool_)
     held_out[questions.head[questions.split != 0]] = True
     profiles = Profiles.of(facts)
-    weights = learn(found, (before, after), train, profiles, ~held_out[before])
+    weights = learn(pair_contexts, (before, after), train, profiles, ~held_out[before])
     run.progress.advance(1)
-    stated = score(found, (before, after), facts, profiles, weights, workers=run.workers)
+    stated = score(pair_contexts, (before, after), facts, profiles, weights, workers=run.workers)
     true = _are_facts(facts, before[stated.pair], after[stated.pair], stated.role)
     odd = ~true & unfit(tables["documents"]["text"], article_of(tables), facts, before[stated.pair], stated.role)
     stated, true = stated.select(~odd), true[~odd]
-    # What the graph lacks counts as false. To leave out subjects whose facts of the kind the graph does not know, as PCA confidence does
-    # (Galárraga et al. 2013), would promise too much of subjects without facts, of which most of what is read is said.
+    # A missing fact counts as false. PCA confidence (Galárraga et al. 2013) would skip subjects without a fact of the role, but most
+    # statements that are no facts are about such subjects, and their probabilities would be too high.
     tested = held_out[before[stated.pair]] & (np.diff(facts.offsets)[before[stated.pair]] > 0)
-    # One half of the subjects calibrates, the other shows how well.
+    # One half of the held-out subjects is used to fit the calibration, the other half to test it.
     half = (text_hashes(tables["entities"]["id"], seed=run.seed) & np.uint64(1)).astype(np.bool_)[before[stated.pair]]
-    shown = tested & ~half
+    held_out_half = tested & ~half
     run.progress.advance(1)
-    if min((tested & half).sum(), shown.sum()) < TESTED:
+    if min((tested & half).sum(), held_out_half.sum()) < TESTED:
         return _by_facts_alone(tables, facts)
     probability = Calibration.fitted(stated.probability[tested & half], true[tested & half]).of(stated.probability)
     table = pa.table(
@@ -99,47 +101,53 @@ def read_texts(run: Run) -> StageOutput:
             "probability": probability, "lift": stated.lift, "fact": true,
         }
     )  # fmt: skip
-    read = int((~true & (probability >= settings.paths.read)).sum())
+    read_count = int((~true & (probability >= settings.paths.read)).sum())
     rows = [
-        FunnelRow(stage="read_texts", what="hops", reason="read: pairs that a document brings together", removed=None, left=len(document)),
+        FunnelRow(stage="read_texts", what="hops", reason="read: pairs that a document mentions", removed=None, left=len(document)),
         FunnelRow(stage="read_texts", what="statements", reason=UNFIT, removed=int(odd.sum()), left=len(true)),
         FunnelRow(
-            stage="read_texts", what="statements", reason="are facts of the graph and stated surely enough", removed=None,
+            stage="read_texts", what="statements", reason="are facts of the graph and stated with enough confidence", removed=None,
             left=int((true & (probability >= settings.paths.stated)).sum()), setting="qangaroo.paths.stated",
         ),
         FunnelRow(
-            stage="read_texts", what="statements", reason="are no facts of the graph, and read surely enough", removed=None, left=read,
-            setting="qangaroo.paths.read",
+            stage="read_texts", what="statements", reason="are no facts of the graph, and read with enough confidence", removed=None,
+            left=read_count, setting="qangaroo.paths.read",
         ),
     ]  # fmt: skip
     return StageOutput(
-        tables={"statements": table}, funnel=rows, report={"calibration": tenths(probability[shown], true[shown])},
+        tables={"statements": table}, funnel=rows, report={"calibration": tenths(probability[held_out_half], true[held_out_half])},
         note=f"{table.num_rows:,} statements, of them {int(true.sum()):,} facts",
     )  # fmt: skip
 
 
 def _by_facts_alone(tables: Mapping[str, pa.Table], facts: RoleGraph) -> StageOutput:
-    """Where too few facts are left to learn from: each fact whose ends a text names near each other counts as stated."""
+    """The output without a model, if there are too few facts to train one: a fact is stated if a text names both of its ends nearby."""
     hops = tables["text_hops"].filter(pc.greater_equal(tables["text_hops"]["grade"], NEAR))
     before, after = (hops[name].combine_chunks().to_numpy() for name in ("before", "after"))
-    keys = paired(facts.sources(), facts.targets)  # which ascend
+    keys = paired(facts.sources(), facts.targets)  # ascending
     first, last = (np.searchsorted(keys, paired(before, after), side) for side in ("left", "right"))
     counts = last - first
-    chosen = hops.select(["document", "before", "after"]).take(pa.array(np.repeat(np.arange(len(counts)), counts)))
+    repeated = hops.select(["document", "before", "after"]).take(pa.array(np.repeat(np.arange(len(counts)), counts)))
     role = facts.roles[spread(first, counts)]
-    one = np.ones(len(role))
-    columns = {"role": role, "probability": one.astype(np.float32), "lift": (one * LIFT).astype(np.float32), "fact": one.astype(np.bool_)}
+    ones = np.ones(len(role))
+    columns = {
+        "role": role,
+        "probability": ones.astype(np.float32),
+        "lift": (ones * LIFT).astype(np.float32),
+        "fact": ones.astype(np.bool_),
+    }
     row = FunnelRow(
-        stage="read_texts", what="statements", reason="are facts whose ends a text names near each other: there are too few to learn from",
+        stage="read_texts", what="statements", reason="are facts whose ends a text names near each other; there are too few for training",
         removed=None, left=len(role), setting="qangaroo.paths",
     )  # fmt: skip
-    table = pa.table({**{name: chosen[name].combine_chunks() for name in chosen.column_names}, **columns})
+    table = pa.table({**{name: repeated[name].combine_chunks() for name in repeated.column_names}, **columns})
     return StageOutput(
         tables={"statements": table}, funnel=[row], report={"calibration": []}, note=f"{len(role):,} statements, by facts alone"
     )
 
 
 def _table(tables: Mapping[str, pa.Table], hops: pa.Table) -> pa.Table:
+    """A table of statements with the columns of ``hops`` and zeros elsewhere."""
     none = np.zeros(hops.num_rows)
     numbers = {name: none.astype(np.float32) for name in ("probability", "lift")}
     columns = {name: hops[name].combine_chunks() for name in ("document", "before", "after")}
@@ -147,9 +155,9 @@ def _table(tables: Mapping[str, pa.Table], hops: pa.Table) -> pa.Table:
 
 
 def _are_facts(facts: RoleGraph, before: IntArray, after: IntArray, role: IntArray) -> npt.NDArray[np.bool_]:
-    """For each pair whether an edge with the role joins it."""
+    """For each entry whether an edge with the role leads from ``before`` to ``after`` (bool)."""
     numbers, inverse = np.unique(paired(facts.sources(), facts.targets), return_inverse=True)
-    known = inverse.astype(np.int64) * facts.role_count + facts.roles  # which ascend, as edges are ordered by target and role
+    fact_keys = inverse.astype(np.int64) * facts.role_count + facts.roles  # ascending: edges are ordered by role
     at = find(numbers, paired(before, after))
-    is_fact: npt.NDArray[np.bool_] = (at >= 0) & (find(known, at * facts.role_count + role) >= 0)
+    is_fact: npt.NDArray[np.bool_] = (at >= 0) & (find(fact_keys, at * facts.role_count + role) >= 0)
     return is_fact

@@ -1,4 +1,4 @@
-"""The recipe of WikiHop and MedHop (Welbl et al. 2018), as it is registered."""
+"""The recipe of WikiHop and MedHop (Welbl et al. 2018), as registered in :mod:`kgqa.recipes.registry`."""
 
 from __future__ import annotations
 
@@ -7,4 +7,4 @@ from kgqa.recipes.qangaroo.pipeline import STAGES, asked_queries
 from kgqa.runs.recipe import Recipe
 from kgqa.settings.qangaroo import QangarooSettings
 
-RECIPE = Recipe(settings=QangarooSettings, stages=STAGES, write=write_dataset, files=FILES, version=3, queries=asked_queries)
+RECIPE = Recipe(settings=QangarooSettings, stages=STAGES, write=write_dataset, files=FILES, version=4, queries=asked_queries)

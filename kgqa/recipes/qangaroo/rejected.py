@@ -1,13 +1,14 @@
-"""Questions and samples pass gates; what each gate rejected is counted in the funnel and listed in a table."""
+"""Applies gates and filters, counts the items that each rejects in the funnel, and lists rejected questions in a table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Protocol, Self, TypeVar
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 import pyarrow as pa
 
 from kgqa.recipes.qangaroo.gates import Gate, SampleGate
@@ -17,7 +18,7 @@ from kgqa.runs.funnel import FunnelRow
 
 class _Selectable(Protocol):
     def __len__(self) -> int: ...
-    def select(self, kept: BoolArray) -> Self: ...
+    def select(self, mask: BoolArray) -> Self: ...
 
 
 T = TypeVar("T", bound=_Selectable)
@@ -25,18 +26,50 @@ T = TypeVar("T", bound=_Selectable)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RejectedQuestions:
-    """What one gate took out of a batch of questions or samples, as columns."""
+    """The questions that one gate rejected, as columns."""
 
     gate: type[Gate]
     questions: Questions
     value: npt.NDArray[np.float64]
-    """What the gate compared of each; nan where it compared no number, or not that alone."""
+    """The number that the gate compared for each question; nan if it compared none, or not only that."""
     threshold: npt.NDArray[np.float64]
-    """With what."""
+    """The number that it was compared with; nan like ``value``."""
+
+
+@dataclass(slots=True)
+class FilteredChains:
+    """Chains of queries as rows of a frame, and a funnel row for each filter that was applied to them.
+
+    >>> chains = FilteredChains("paths", pl.DataFrame({"answer": [3, 4]}))
+    >>> chains.keep(chains["answer"] > 3, "the answer is too small", "qangaroo.paths")
+    >>> len(chains.frame), chains.rows[0].removed, chains.rows[0].left
+    (1, 1, 1)
+    """
+
+    what: str
+    """The kind of item in the funnel."""
+    frame: pl.DataFrame
+    rows: list[FunnelRow] = field(default_factory=list)
+
+    def __getitem__(self, column: str) -> npt.NDArray[Any]:
+        """A column as an array."""
+        values: npt.NDArray[Any] = self.frame[column].to_numpy()
+        return values
+
+    def keep(self, mask: BoolArray, reason: str, setting: str) -> None:
+        """Keep the chains with a true entry in ``mask``, and count the others."""
+        left = int(mask.sum())
+        self.rows.append(traverse_row(self.what, reason, setting, removed=len(mask) - left, left=left))
+        self.frame = self.frame.filter(pl.Series(mask, dtype=pl.Boolean))
+
+
+def traverse_row(what: str, reason: str, setting: str = "", *, removed: int | None = None, left: int | None = None) -> FunnelRow:
+    """A funnel row of the stage ``traverse``; a remark if neither ``removed`` nor ``left`` is given."""
+    return FunnelRow(stage="traverse", what=what, reason=reason, removed=removed, left=left, setting=setting)
 
 
 def pass_gates(items: T, gates: Iterable[Gate]) -> tuple[T, list[RejectedQuestions]]:
-    """Let ``items`` through the gates in order; what remains, and what each gate rejected. kept + rejected = input."""
+    """Apply the gates in order; return the items that pass all of them, and those that each gate rejects. kept + rejected = input."""
     rejections = []
     for gate in gates:
         rejected = gate.rejected(items)  # type: ignore[attr-defined]
@@ -49,15 +82,15 @@ def pass_gates(items: T, gates: Iterable[Gate]) -> tuple[T, list[RejectedQuestio
 
 
 def _measured(gate: Gate, items: object, rejected: BoolArray) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """What the gate compares of each of the ``rejected``, and with what; nan where there is nothing of the kind."""
-    found = gate.measured(items) if isinstance(gate, SampleGate) and isinstance(items, Samples) and rejected.any() else None
-    nothing = np.full(len(rejected), np.nan)
-    value, threshold = (nothing, nothing) if found is None else found
+    """The number that the gate compares for each rejected item, and the threshold; nan if there is none."""
+    measure = gate.measured(items) if isinstance(gate, SampleGate) and isinstance(items, Samples) and rejected.any() else None
+    missing = np.full(len(rejected), np.nan)
+    value, threshold = (missing, missing) if measure is None else measure
     return value[rejected], np.where(np.isnan(value), np.nan, threshold)[rejected]
 
 
 def gate_rows(stage: str, entering: int, rejections: list[RejectedQuestions]) -> list[FunnelRow]:
-    """A funnel row for each gate, with what is left after it; a gate that is passed twice has one row."""
+    """A funnel row for each gate; a gate that was applied twice has one row. ``entering`` is the number of items before the first gate."""
     removed: dict[type[Gate], int] = {}
     for rejection in rejections:
         removed[rejection.gate] = removed.get(rejection.gate, 0) + len(rejection.questions)
@@ -68,14 +101,17 @@ def gate_rows(stage: str, entering: int, rejections: list[RejectedQuestions]) ->
     return rows
 
 
-def empty_sentence(funnel: list[FunnelRow]) -> str:
-    """What to say when nothing is left: what each rule removed, and what to change.
+def empty_sentence(
+    funnel: Iterable[FunnelRow], *, what: Collection[str] = ("questions",), nothing: str = "no question was generated from the facts."
+) -> str:
+    """The message if no sample is left: how many items of the kinds ``what`` each rule removed, and the settings to change first.
 
-    That is what the last rule obeys, since whatever an earlier one lets through goes on to it, or the rule that removed most.
+    These are the settings of the last rule, because it would also reject what an earlier rule lets through, and of the rule that removed
+    most. ``nothing`` is the message if no rule removed anything.
     """
-    biting = [row for row in funnel if row.removed and row.what == "questions"]
+    biting = [row for row in funnel if row.removed and row.what in what]
     if not biting:
-        return "no fact was asked."
+        return nothing
     most_first = sorted(biting, key=lambda row: -(row.removed or 0))
     reasons = "; ".join(f"{row.removed:,} because {row.reason}" for row in most_first)
     change = " or ".join(dict.fromkeys((biting[-1].setting, most_first[0].setting)))
@@ -83,7 +119,7 @@ def empty_sentence(funnel: list[FunnelRow]) -> str:
 
 
 def rejected_table(rejections: list[RejectedQuestions]) -> pa.Table:
-    """``id, split, head, relation, answer, gate, value, threshold`` of everything that was rejected; the last two may be null."""
+    """All rejected questions: ``id, split, head, relation, answer, gate, value, threshold``; the last two may be null."""
     parts = []
     for r in rejections:
         columns = {"gate": pa.repeat(r.gate.__name__, len(r.questions))}

@@ -1,4 +1,4 @@
-"""The table of all relations of a domain: their measures, what became of their questions, and what keeps them out."""
+"""The table of all relations of a domain: their measures, the numbers of their questions and samples, and the reason for excluding them."""
 
 from __future__ import annotations
 
@@ -18,54 +18,58 @@ from kgqa.settings.qangaroo import QangarooSettings
 ASKED = "asked"
 NO_QUESTION = "qangaroo.relations does not name it, or it has no facts"
 UNREACHED = "no chain of documents leads to any of its answers"
-NOT_IMPLIED = "no chain implies any of its answers surely enough"
-SELDOM = "hardly any of its samples is implied by its chain, so these are by accident"
-NONE_LEFT = "other rules leave none of its samples"
+NOT_IMPLIED = "no chain implies any of its answers with enough confidence"
+SELDOM = "hardly any of its samples is implied by its chain, so those that are may be accidental"
+NONE_LEFT = "other rules reject all of its samples"
 Counts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationFigures:
-    """One relation; what comes after the measures is None where the stage that counts it found nothing to go on with."""
+    """The figures of one relation; a count of samples is None if its stage has not finished."""
 
     id: str
     label: str
     facts: int
-    """Training facts; so are those of the other measures."""
+    """Number of training facts; the other measures are over training facts too."""
     subjects: int
     objects: int
     objects_per_subject: float
     subjects_per_object: float
     text_lift: float | None
-    """How many times oftener a pair that a text names together is a fact than a pair of any subject and any object; None where no text
-    names a pair together."""
+    """Lift: the probability that a co-mentioned pair is a fact, over that of a random pair of a subject and an object. None if no text
+    mentions a pair together."""
     questions: int
-    """In all splits."""
+    """Number of questions in all splits."""
     reached: int | None
-    """Samples without any evidence asked for: those of the paper's recipe before its filters."""
+    """Number of samples of the paper's recipe before its filters."""
     implied: int | None
-    """Samples whose answer its chain implies."""
+    """Number of samples whose answer is implied by its chain."""
     share_implied: float | None
-    """``implied`` of the samples of which chains were graded; None where none were."""
+    """``implied`` as a share of the graded samples; None if there are none."""
     kept: int | None
-    """Samples of the finished set, all splits."""
+    """Number of samples in the finished dataset, in all splits."""
     verdict: str
-    """``asked``, or the sentence that keeps it out."""
+    """``asked``, or the reason for excluding the relation."""
 
 
-def shown(figure: float | None) -> str:
-    """A number as people read it; a dash where there is none."""
+def figure_text(figure: float | None) -> str:
+    """A number for tables; a dash for None.
+
+    >>> [figure_text(figure) for figure in (None, 1234, 1.5, 1234.5)]
+    ['–', '1,234', '1.50', '1,234']
+    """
     if figure is None:
         return "–"
     return f"{figure:,}" if isinstance(figure, int) else f"{figure:,.2f}" if figure < 100 else f"{figure:,.0f}"
 
 
-def relation_figures(run: Run, done: Collection[str]) -> tuple[RelationFigures, ...]:
-    """All relations, ordered by id, from the tables of the stages that are ``done``, ``mine_rules`` at least."""
+def relation_figures(run: Run, finished: Collection[str]) -> tuple[RelationFigures, ...]:
+    """The figures of all relations, ordered by id, from the tables of the ``finished`` stages; these include ``mine_rules``."""
     tables = run.tables("entities", "relations", "facts", "documents", *MINED)
-    asked = Questions.from_table(run.table("questions"))
+    questions = Questions.from_table(run.table("questions"))
     count = tables["relations"].num_rows
-    measures = relation_measures(training_facts(tables, asked), read_mined(tables), count, tables)
+    measures = relation_measures(training_facts(tables, questions), read_mined(tables), count, tables)
     settings = run.domain.settings.section(QangarooSettings).evidence
     lifts = measures.text_lift.tolist()
     columns: dict[str, Sequence[float | None]] = {
@@ -74,7 +78,7 @@ def relation_figures(run: Run, done: Collection[str]) -> tuple[RelationFigures, 
         "subjects_per_object": measures.subjects_per_object.tolist(),
         "text_lift": [lift if seen else None for lift, seen in zip(lifts, measures.named_together.tolist(), strict=True)],
         "questions": _by_relation(run, "questions", count).tolist(),
-        **_of_samples(run, done, count),
+        **_of_samples(run, finished, count),
     }  # fmt: skip
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     verdicts = _verdicts(rows, measures.verdicts(settings), settings.graded_share, ruled=tables["path_rules"].num_rows > 0)
@@ -85,23 +89,28 @@ def relation_figures(run: Run, done: Collection[str]) -> tuple[RelationFigures, 
     )
 
 
-def _of_samples(run: Run, done: Collection[str], count: int) -> dict[str, list[float | None]]:
-    nothing: list[float | None] = [None] * count
-    columns = dict.fromkeys(("reached", "implied", "share_implied", "kept"), nothing)
-    if "traverse" in done:
+def _of_samples(run: Run, finished: Collection[str], count: int) -> dict[str, list[float | None]]:
+    missing: list[float | None] = [None] * count
+    columns = dict.fromkeys(("reached", "implied", "share_implied", "kept"), missing)
+    if "traverse" in finished:
         columns["reached"] = _by_relation(run, "plain", count).tolist()
         graded = run.table("implied_samples")
         before, implied = graded["before"].to_pylist(), graded["implied"].to_pylist()
         columns["implied"] = implied
-        columns["share_implied"] = [of / all_ if all_ else None for of, all_ in zip(implied, before, strict=True)]
-    if "filter_samples" in done:
+        columns["share_implied"] = [of / count_before if count_before else None for of, count_before in zip(implied, before, strict=True)]
+    if "filter_samples" in finished:
         columns["kept"] = _by_relation(run, "kept", count).tolist()
     return columns
 
 
-def _verdicts(rows: Sequence[Mapping[str, float | None]], said: Sequence[str], least: float, *, ruled: bool) -> Iterator[str]:
-    """For each row what keeps the relation out; where nothing is ``ruled``, grades and measures keep nothing out."""
-    for row, measured in zip(rows, said, strict=True):
+def _verdicts(rows: Sequence[Mapping[str, float | None]], measured_verdicts: Sequence[str], least: float, *, ruled: bool) -> Iterator[str]:
+    """The verdict on each row. If there are no rules (``ruled``), no relation is excluded by grades and measures.
+
+    >>> row = {"questions": 9, "reached": 4, "implied": 0, "share_implied": 0.0, "kept": 0}
+    >>> list(_verdicts([row, {**row, "kept": 2}], ["", ""], 0.1, ruled=True)) == [NOT_IMPLIED, ASKED]
+    True
+    """
+    for row, measured in zip(rows, measured_verdicts, strict=True):
         share = row["share_implied"]
         if not row["questions"]:
             yield NO_QUESTION

@@ -1,4 +1,4 @@
-"""What each relation is worth asking about, by measure: how many objects a subject has, and whether texts state it."""
+"""Measures that separate informative relations from others: objects per subject, and lift in texts."""
 
 from __future__ import annotations
 
@@ -20,68 +20,71 @@ Counts = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationMeasures:
-    """One entry a relation, over the training facts."""
+    """Measures over the training facts, one entry per relation."""
 
     facts: Counts
     subjects: Counts
     objects: Counts
     named_together: Counts
-    """Pairs of a subject and an object that some text names together; ``stated`` of them are facts."""
+    """Number of pairs of a subject and an object that some text mentions together."""
     stated: Counts
+    """Number of these pairs that are facts."""
     turned: Counts
-    """Facts that also hold with subject and object exchanged."""
+    """Number of facts whose inverse is a fact of the same relation."""
 
     @property
     def symmetric(self) -> npt.NDArray[np.bool_]:
-        """Relations between likes, as neighbours or siblings: what they lead to is alike, but need not have what the subject has."""
+        """Whether each relation joins similar entities, such as neighbours or siblings; these need not share their properties."""
         return self.turned >= SYMMETRIC * np.maximum(self.facts, 1)
 
     @property
     def objects_per_subject(self) -> Measure:
-        """1 for a functional relation."""
+        """Mean number of objects per subject: 1 for a functional relation."""
         return self.facts / np.maximum(self.subjects, 1)
 
     @property
     def subjects_per_object(self) -> Measure:
-        """1 for an inverse functional relation, as that of a country to its counties: each county answers for one country."""
+        """Mean number of subjects per object: 1 for an inverse functional relation, such as that of a country to its counties."""
         return self.facts / np.maximum(self.objects, 1)
 
     @property
     def fewest(self) -> Measure:
-        """The smaller of the two."""
+        """The smaller of objects per subject and subjects per object."""
         return np.minimum(self.objects_per_subject, self.subjects_per_object)
 
     @property
     def text_lift(self) -> Measure:
-        """How many times oftener a pair that a text names together is a fact than a pair of any subject and any object.
+        """Lift: the probability that a co-mentioned pair is a fact, over that of a random pair of a subject and an object.
 
-        0 where no text names a pair, which says nothing.
+        0 if no text mentions a pair together: the lift is then unknown.
         """
         chance = self.facts / np.maximum(self.subjects * self.objects, 1)
         return np.where(self.named_together > 0, self.stated / np.maximum(self.named_together, 1) / np.maximum(chance, 1e-12), 0.0)
 
     def verdicts(self, settings: EvidenceSettings) -> list[str]:
-        """For each relation why it is not asked about, as a sentence; empty where it is."""
+        """The reason for excluding each relation, as a sentence; empty for those that are kept."""
         many = self.fewest > np.where(self.symmetric, settings.max_objects / 2, settings.max_objects)
         unstated = (self.text_lift < settings.text_lift) & (self.named_together > 0)
         return [MANY if m else UNSTATED if u else "" for m, u in zip(many.tolist(), unstated.tolist(), strict=True)]
 
 
 MANY = "a subject has too many objects, and an object too many subjects, for one of them to be the answer"
-UNSTATED = "texts that name subject and object together state it hardly oftener than chance"
+UNSTATED = "pairs that texts mention together have the relation hardly more often than random pairs"
 
 
-def relation_measures(known: Triples, mined: Mined, relations: int, tables: Mapping[str, pa.Table]) -> RelationMeasures:
-    """The measures of all ``relations`` over the training facts ``known``."""
+def relation_measures(training: Triples, mined: Mined, relations: int, tables: Mapping[str, pa.Table]) -> RelationMeasures:
+    """The measures of all relations, numbered 0 to ``relations - 1``, over the facts ``training``."""
     entities = tables["entities"].num_rows
-    begin = mined.implied.relations.offsets[2 * relations]  # of the text roles, which come last
+    begin = mined.implied.relations.offsets[2 * relations]  # text roles come last
     by_text = mined.implied.relations.targets[begin:]
-    forth, back = (_triples(known.relation, *ends, entities) for ends in ((known.head, known.tail), (known.tail, known.head)))
+    forth, back = (
+        _triples(training.relation, *ends, entities) for ends in ((training.head, training.tail), (training.tail, training.head))
+    )
     return RelationMeasures(
-        turned=np.bincount(known.relation[np.isin(forth, back)], minlength=relations),
-        facts=np.bincount(known.relation, minlength=relations),
-        subjects=_distinct(known.relation, known.head, relations, entities),
-        objects=_distinct(known.relation, known.tail, relations, entities),
+        turned=np.bincount(training.relation[np.isin(forth, back)], minlength=relations),
+        facts=np.bincount(training.relation, minlength=relations),
+        subjects=_distinct(training.relation, training.head, relations, entities),
+        objects=_distinct(training.relation, training.tail, relations, entities),
         named_together=_sums(by_text, mined.implied.typed[begin:], relations),
         stated=_sums(by_text, mined.implied.support[begin:], relations),
     )

@@ -1,4 +1,4 @@
-"""Questions and samples as columns: what the traversal fills, gates select from, and the writer turns into Instances."""
+"""Questions and samples as columns: the traversal fills them, gates select from them, and the writer turns them into Instances."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from kgqa.arrays.narrow import narrow
+from kgqa.arrays.int32 import narrow
 from kgqa.arrays.rows import Adjacency, IntArray, Rows
 from kgqa.records import SPLITS
 
 BoolArray = npt.NDArray[np.bool_]
 Limit = tuple[str, str]
-"""What there may be too many of, and what to do then (:func:`~kgqa.arrays.narrow.check_fits`)."""
+"""The kind of item that may be too numerous, and the advice for that case (:func:`~kgqa.arrays.int32.check_fits`)."""
 GRADE = np.dtype(
     [
         ("confidence", np.float32),
@@ -26,10 +26,14 @@ GRADE = np.dtype(
     ],
     align=True,
 )
-"""How surely a chain implies its end (:mod:`kgqa.recipes.qangaroo.evidence`), 0 where no rule fits; the worst text grade of its hops;
-the roles of the hops on the best path, -1 after the last; of three hops the relation that two imply, else -1."""
+"""The grade of a chain (:mod:`kgqa.recipes.qangaroo.evidence`).
+
+``confidence``: that the chain implies its end, 0 if no rule applies. ``text``: the lowest text grade of its hops. ``first``, ``second``,
+``third``: the roles of the hops on the best path, -1 after the last hop. ``implied``: with three hops, the relation that two of them imply;
+else -1.
+"""
 HOP_ROLES = ("first", "second", "third")
-"""The fields of a ``GRADE`` that hold the roles of its hops."""
+"""The fields of a ``GRADE`` with the roles of the hops."""
 Grades = npt.NDArray[np.void]
 _FEWER_CHAINS = "lower qangaroo.traversal.max_chains, or set qangaroo.traversal.chains to tree"
 CHAINS: Limit = ("chains", _FEWER_CHAINS)
@@ -40,12 +44,12 @@ DOCUMENTS: Limit = ("documents of samples", "lower qangaroo.max_documents, or --
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Questions:
-    """Facts with the object left open; one entry per question, ordered by (head, relation, answer)."""
+    """Questions for the objects of facts, one entry each, ordered by (head, relation, answer)."""
 
     id: npt.NDArray[np.uint64]
-    """Hash of the head, the relation and a number; says nothing about the answer and stays the same between runs."""
+    """Hash of the head, the relation and a number; it reveals nothing about the answer and is the same in every run."""
     split: npt.NDArray[np.int8]
-    """Index into ``SPLITS``."""
+    """Index into ``SPLITS`` (train, dev, test)."""
     head: IntArray
     """Row of the entity table; so is ``answer``."""
     relation: IntArray
@@ -53,62 +57,62 @@ class Questions:
     answer: IntArray
 
     def __len__(self) -> int:
-        """How many questions."""
+        """The number of questions."""
         return len(self.id)
 
-    def select(self, kept: npt.NDArray[np.bool_] | npt.NDArray[np.integer]) -> Questions:
-        """The questions for which ``kept`` holds, or those at the given places."""
+    def select(self, mask: npt.NDArray[np.bool_] | npt.NDArray[np.integer]) -> Questions:
+        """The questions with a true entry in ``mask``, or those at the given indices."""
         return Questions(
-            id=self.id[kept], split=self.split[kept], head=self.head[kept], relation=self.relation[kept], answer=self.answer[kept]
+            id=self.id[mask], split=self.split[mask], head=self.head[mask], relation=self.relation[mask], answer=self.answer[mask]
         )
 
     def by_split(self) -> dict[str, int]:
-        """How many questions each split has."""
+        """Split → number of its questions."""
         return {split: int((self.split == number).sum()) for number, split in enumerate(SPLITS)}
 
     def to_table(self) -> pa.Table:
-        """One row per question; the columns are the fields."""
+        """A table with one row per question; the columns are the fields."""
         return pa.table({name: getattr(self, name) for name in ("id", "split", "head", "relation", "answer")})
 
     @classmethod
     def from_table(cls, table: pa.Table) -> Questions:
-        """What :meth:`to_table` made."""
+        """The inverse of :meth:`to_table`."""
         columns = {name: table[name].combine_chunks().to_numpy() for name in ("id", "split", "head", "relation", "answer")}
         return cls(**columns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Samples:
-    """Questions with their candidates, the chains to them and the support documents."""
+    """Questions with candidates, the chains to them, and support documents."""
 
     questions: Questions
     candidates: Rows
-    """Per question: entity rows, ascending; the answer is among them."""
+    """Question → entities, ascending, the answer included."""
     chains: Rows
-    """Per candidate (in the order of ``candidates.targets``): numbers of its chains, which run from 0 upwards."""
+    """Candidate (index into ``candidates.targets``) → numbers of its chains, counted over all candidates from 0."""
     nodes: Rows
-    """Per chain: entity, document, entity, …, from the question's head to the candidate."""
+    """Chain → entity, document, entity, …, from the question's head to the candidate."""
     documents: Rows
-    """Per question: the documents on the chains, ascending."""
+    """Question → documents on its chains, ascending."""
     grades: npt.NDArray[np.void] | None = None
-    """Per candidate (in the order of ``candidates.targets``) the ``GRADE`` of its best chain; None before chains are graded."""
+    """The ``GRADE`` of the best chain for each entry of ``candidates.targets``; None before chains are graded."""
 
     def __len__(self) -> int:
-        """How many samples."""
+        """The number of samples."""
         return len(self.questions)
 
-    def select(self, kept: BoolArray) -> Samples:
-        """The samples for which ``kept`` holds."""
-        entries = np.repeat(kept, self.candidates.counts())
+    def select(self, mask: BoolArray) -> Samples:
+        """The samples with a true entry in ``mask``."""
+        entries = np.repeat(mask, self.candidates.counts())
         return replace(
             self._without_candidates(entries),
-            questions=self.questions.select(kept),
-            candidates=self.candidates.take(np.flatnonzero(kept)),
-            documents=self.documents.take(np.flatnonzero(kept)),
+            questions=self.questions.select(mask),
+            candidates=self.candidates.take(np.flatnonzero(mask)),
+            documents=self.documents.take(np.flatnonzero(mask)),
         )
 
     def slice(self, first: int, last: int) -> Samples:
-        """The samples from ``first`` up to ``last``, without looking at the others."""
+        """The samples ``first`` to ``last - 1``; O(their size)."""
         rows = np.arange(first, last)
         entries = np.arange(self.candidates.offsets[first], self.candidates.offsets[last])
         chains = self.chains.take(entries)
@@ -122,22 +126,22 @@ class Samples:
         )
 
     def without_candidates(self, dropped: BoolArray) -> Samples:
-        """The same samples less the dropped entries of ``candidates.targets`` and their chains; documents too, if any are dropped."""
+        """The same samples without the ``dropped`` entries of ``candidates.targets``, their chains, and documents only on these."""
         return self._without_candidates(~dropped).with_documents() if dropped.any() else self
 
-    def _without_candidates(self, kept: BoolArray) -> Samples:
-        chains = self.chains.take(np.flatnonzero(kept))
+    def _without_candidates(self, mask: BoolArray) -> Samples:
+        chains = self.chains.take(np.flatnonzero(mask))
         nodes = self.nodes.take(chains.targets)
         renumbered = Rows.numbering(chains.counts(), *CHAINS)
-        grades = None if self.grades is None else self.grades[kept]
-        return replace(self, candidates=self.candidates.keep(kept), chains=renumbered, nodes=nodes, grades=grades)
+        grades = None if self.grades is None else self.grades[mask]
+        return replace(self, candidates=self.candidates.keep(mask), chains=renumbered, nodes=nodes, grades=grades)
 
-    def with_chains(self, kept: npt.NDArray[np.integer]) -> Samples:
-        """The same samples with these entries of ``chains.targets`` alone, candidate by candidate, and the documents on them."""
-        candidate = self.chains.sources()[kept]
-        assert (candidate[1:] >= candidate[:-1]).all(), "the chains of a candidate stand together"
+    def with_chains(self, rows: npt.NDArray[np.integer]) -> Samples:
+        """The same samples with only these entries of ``chains.targets``, ordered by candidate, and the documents on them."""
+        candidate = self.chains.sources()[rows]
+        assert (candidate[1:] >= candidate[:-1]).all(), "rows are ordered by candidate"
         counts = np.bincount(candidate, minlength=len(self.candidates.targets))
-        nodes = self.nodes.take(self.chains.targets[kept])
+        nodes = self.nodes.take(self.chains.targets[rows])
         return replace(self, chains=Rows.numbering(counts, *CHAINS), nodes=nodes).with_documents()
 
     def with_grades(self, grades: npt.NDArray[np.void]) -> Samples:
@@ -146,7 +150,7 @@ class Samples:
         return replace(self, grades=grades)
 
     def with_candidates_by(self, key: npt.NDArray[np.integer]) -> Samples:
-        """The same samples with each one's candidates ordered by ``key`` (one per entry of ``candidates.targets``)."""
+        """The same samples, with the candidates of each ordered by ``key`` (one per entry of ``candidates.targets``)."""
         order = np.lexsort((key, self.question_of_candidate()))
         chains = self.chains.take(order)
         renumbered = Rows.numbering(chains.counts(), *CHAINS)
@@ -159,16 +163,19 @@ class Samples:
         return replace(self, documents=chain_documents(self.candidates, self.chains, self.nodes))
 
     def question_of_candidate(self) -> IntArray:
-        """For each entry of ``candidates.targets`` the sample that it belongs to."""
+        """For each entry of ``candidates.targets`` the index of its sample."""
         return self.candidates.sources()
 
     def is_answer(self) -> BoolArray:
-        """For each entry of ``candidates.targets`` whether it is its question's answer."""
-        same: BoolArray = self.candidates.targets == self.questions.answer[self.question_of_candidate()]
-        return same
+        """For each entry of ``candidates.targets`` whether it is the answer of its question."""
+        matches: BoolArray = self.candidates.targets == self.questions.answer[self.question_of_candidate()]
+        return matches
 
     def to_table(self) -> pa.Table:
-        """One row per sample: the question's columns, ``candidates``, ``chains`` (per candidate, per chain: nodes), ``documents``."""
+        """A table with one row per sample: the columns of questions, ``candidates``, ``chains`` and ``documents``, and ``grades`` if any.
+
+        ``chains`` is nested: candidate → chain → node.
+        """
         chains = list_array(self.nodes, self.nodes.targets, NODES)
         table = self.questions.to_table()
         table = table.append_column("candidates", list_array(self.candidates, self.candidates.targets, CANDIDATES))
@@ -182,7 +189,7 @@ class Samples:
 
     @classmethod
     def from_table(cls, table: pa.Table) -> Samples:
-        """What :meth:`to_table` made."""
+        """The inverse of :meth:`to_table`."""
         table = table.combine_chunks()
         candidates, chains, documents = (_only_chunk(table[name]) for name in ("candidates", "chains", "documents"))
         per_candidate = chains.flatten()
@@ -198,7 +205,11 @@ class Samples:
 
 
 def list_array(rows: Rows, values: pa.Array | npt.NDArray[np.int32], limit: Limit) -> pa.ListArray:
-    """``values``, one for each entry of ``rows.targets``, in lists as long as the rows."""
+    """``values``, one for each entry of ``rows.targets``, as lists of the lengths of the rows.
+
+    >>> list_array(Rows.from_counts(np.array([2, 1]), np.zeros(3, np.int32)), pa.array(["a", "b", "c"]), CHAINS).to_pylist()
+    [['a', 'b'], ['c']]
+    """
     return pa.ListArray.from_arrays(narrow(rows.offsets, *limit), values)
 
 
@@ -227,24 +238,34 @@ def _rows(array: pa.ListArray) -> Rows:
 
 
 def splits_note(counts: dict[str, int]) -> str:
-    """What :meth:`Questions.by_split` counted, in a line."""
+    """The counts of :meth:`Questions.by_split` as a line.
+
+    >>> splits_note({"train": 1200, "dev": 3})
+    'train 1,200, dev 3'
+    """
     return ", ".join(f"{split} {count:,}" for split, count in counts.items())
 
 
 def chain_documents(candidates: Rows, chains: Rows, nodes: Rows) -> Adjacency:
-    """Per question the documents on its chains, ascending and once each."""
+    """Question → the distinct documents on its chains, ascending."""
     is_document = nodes.places() % 2 == 1
     question = candidates.sources()[chains.sources()][nodes.sources()][is_document]
     return Adjacency.from_pairs(question, nodes.targets[is_document], len(candidates.offsets) - 1)
 
 
 def facts_on_path(grades: Grades, roles: int) -> npt.NDArray[np.integer]:
-    """How many hops of each path are facts; the roles of texts come after the ``roles`` of facts."""
+    """The number of hops of each path that are facts: their roles are below ``roles``, and text roles come after them.
+
+    >>> grade = np.zeros(1, GRADE)
+    >>> grade["first"], grade["second"], grade["third"] = 3, 9, -1
+    >>> facts_on_path(grade, 8).tolist()
+    [1]
+    """
     hops = np.stack([grades[name] for name in HOP_ROLES])
     count: npt.NDArray[np.integer] = ((hops >= 0) & (hops < roles)).sum(axis=0)
     return count
 
 
 def by_length(grades: Grades, short: float, long: float) -> npt.NDArray[np.float32]:
-    """``long`` for each grade of a chain of three documents, which is composed and so less sure than it looks, else ``short``."""
+    """The limit for each grade: ``long`` for chains of three documents, whose composed confidence is too optimistic, else ``short``."""
     return np.where(grades["third"] >= 0, np.float32(long), np.float32(short))

@@ -1,4 +1,4 @@
-"""Questions → samples: candidates and chains by the compiled search or by Cypher, in batches, on any number of threads."""
+"""Searches the candidates and chains of questions in batches, by the kernel or by Cypher, on any number of threads."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ R = TypeVar("R")
 
 
 def endpoint_roles(questions: Questions, entities: pa.Table, settings: QangarooSettings, relations: int) -> Adjacency:
-    """Entity → relations whose end point it is: the objects of training facts, or every entity of the kind that the settings name."""
+    """Entity → the relations for which it is an end point: by the objects of training facts, or all if it has the kind in the settings."""
     if settings.endpoint_kind:
         of_kind = np.flatnonzero(np.asarray(pc.equal(entities["kind"], settings.endpoint_kind)))
         return Adjacency.from_pairs(np.repeat(of_kind, relations), np.tile(np.arange(relations), len(of_kind)), entities.num_rows)
@@ -40,9 +40,9 @@ def find_samples(
     workers: int | None = None,
     advance: Callable[[int], None] | None = None,
 ) -> Samples:
-    """A sample for every question; one whose answer is not reached has no candidates.
+    """A sample for every question; it has no candidates if the answer is not reached.
 
-    With ``traversal.chains = "tree"`` each candidate has its chain; otherwise chains are left empty for :func:`add_chains`. The result does
+    With ``traversal.chains = "tree"`` each candidate has one chain; otherwise chains are empty until :func:`add_chains`. The result does
     not depend on ``workers``.
     """
     ends = EndPoints(roles=roles, fact_offsets=facts.offsets(len(roles.offsets) - 1), fact_relations=facts.relation, fact_tails=facts.tail)
@@ -51,13 +51,13 @@ def find_samples(
     parts = _in_batches(
         lambda first, last: traversal.reach(searches.part(first, last), ends, with_chains=tree), traversal, questions.head, workers, advance
     )
-    found = {field.name: np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Reached)}
+    columns = {field.name: np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Reached)}
     return Samples(
         questions=questions,
-        candidates=Rows.from_counts(found["counts"], found["candidates"]),
-        chains=Rows.numbering(np.full(len(found["candidates"]), int(tree)), *CHAINS),
-        nodes=Rows.from_counts(found["lengths"], found["nodes"]),
-        documents=Rows.from_counts(found["document_counts"], found["documents"]),
+        candidates=Rows.from_counts(columns["counts"], columns["candidates"]),
+        chains=Rows.numbering(np.full(len(columns["candidates"]), int(tree)), *CHAINS),
+        nodes=Rows.from_counts(columns["lengths"], columns["nodes"]),
+        documents=Rows.from_counts(columns["document_counts"], columns["documents"]),
     )
 
 
@@ -69,7 +69,7 @@ def add_chains(
     workers: int | None = None,
     advance: Callable[[int], None] | None = None,
 ) -> Samples:
-    """The same samples with all shortest or all simple chains to every candidate, up to ``max_chains`` each."""
+    """The same samples with all shortest or all simple chains to every candidate, at most ``max_chains`` each."""
     longer, limit = settings.chains == "all_simple", settings.max_chains
 
     def run(first: int, last: int) -> Chains:
@@ -80,21 +80,21 @@ def add_chains(
     parts = _in_batches(run, traversal, samples.questions.head, workers, advance)
     counts, lengths, nodes = (np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Chains))
     chains = Rows.numbering(counts, *CHAINS)
-    found = Samples(
+    with_chains = Samples(
         questions=samples.questions,
         candidates=samples.candidates,
         chains=chains,
         nodes=Rows.from_counts(lengths, nodes),
         documents=samples.documents,
     )
-    return found.with_documents()
+    return with_chains.with_documents()
 
 
 def without_same_expression(samples: Samples, expressions: IntArray, facts: Facts) -> Samples:
-    """Drop candidates that read like another, like another true object or like the subject; ``expressions`` numbers all entities' texts.
+    """Drop candidates that are written like another candidate, like another true object, or like the subject.
 
-    Of candidates that read alike the answer stays, else the first. A sample has one true answer only if no other candidate is written like
-    a true one.
+    ``expressions`` numbers the texts of all entities. Among candidates with the same text the answer is kept, or the first one if the
+    answer has another text. Otherwise a candidate that is counted as wrong could be written like a true one.
     """
     question = samples.question_of_candidate()
     expression = expressions[samples.candidates.targets]
@@ -103,26 +103,28 @@ def without_same_expression(samples: Samples, expressions: IntArray, facts: Fact
     again[1:] = (question[order][1:] == question[order][:-1]) & (expression[order][1:] == expression[order][:-1])
     dropped = np.zeros(len(order), np.bool_)
     dropped[order] = again
-    taken = _taken_expressions(samples, expressions, facts)
-    return samples.without_candidates(dropped | (taken.contains(question, expression) & ~samples.is_answer()))
+    expressions_taken = _taken_expressions(samples, expressions, facts)
+    return samples.without_candidates(dropped | (expressions_taken.contains(question, expression) & ~samples.is_answer()))
 
 
 def _taken_expressions(samples: Samples, expressions: IntArray, facts: Facts) -> Adjacency:
-    """For each sample the expressions of its subject and of all true objects."""
+    """Sample → the expressions of its subject and of all true objects."""
     questions = samples.questions
     pairs = paired(facts.head, facts.relation)
-    asked = paired(questions.head, questions.relation)
-    first, last = np.searchsorted(pairs, asked), np.searchsorted(pairs, asked, side="right")
+    keys = paired(questions.head, questions.relation)
+    first, last = np.searchsorted(pairs, keys), np.searchsorted(pairs, keys, side="right")
     sample = np.repeat(np.arange(len(samples)), last - first)
-    taken = expressions[facts.tail[spread(first, last - first)]]
-    every = np.arange(len(samples))
-    return Adjacency.from_pairs(np.concatenate([sample, every]), np.concatenate([taken, expressions[questions.head]]), len(samples))
+    fact_expressions = expressions[facts.tail[spread(first, last - first)]]
+    rows = np.arange(len(samples))
+    return Adjacency.from_pairs(
+        np.concatenate([sample, rows]), np.concatenate([fact_expressions, expressions[questions.head]]), len(samples)
+    )
 
 
 def _in_batches(
     run: Callable[[int, int], R], traversal: Traversal, heads: IntArray, workers: int | None, advance: Callable[[int], None] | None
 ) -> list[R]:
-    """``run`` on ranges of queries that end where a head ends, so that no head is searched twice; results in order."""
+    """The results, in order, of ``run`` on ranges of queries. Ranges do not divide the queries of a head, so no head is searched twice."""
     batches = list(_batches(heads, traversal.batch))
     parts = []
     with ThreadPoolExecutor(worker_count(workers) if traversal.concurrent else 1) as pool:
@@ -134,8 +136,13 @@ def _in_batches(
 
 
 def _batches(heads: IntArray, size: int) -> Iterator[tuple[int, int]]:
+    """Ranges of at least ``size`` queries that do not divide the queries of a head.
+
+    >>> list(_batches(np.array([0, 0, 1, 1, 1, 2]), 3))
+    [(0, 5), (5, 6)]
+    """
     first = 0
-    # One batch at least, so that there is always something to concatenate.
+    # There is at least one batch, even without queries, so that results can be concatenated.
     while first < len(heads) or first == 0:
         last = min(first + size, len(heads))
         if last < len(heads):

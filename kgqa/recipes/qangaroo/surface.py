@@ -1,7 +1,7 @@
-"""Surface forms: the expressions by which a reader recognises an entity, be they good enough to link or not.
+"""Surface forms: all expressions by which a reader may recognise an entity, including those that are too ambiguous for linking.
 
-This is not the linker's dictionary, and knows none of its rules: all names of all sources count, and their inflected and derived forms. The
-rules of inflection and derivation are those of English endings; in texts of other languages they find next to nothing.
+This is not the linker's dictionary and follows none of its rules: all names from all sources count, with their inflected and derived forms.
+Inflection and derivation follow English endings; in other languages they rarely apply.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from kgqa.sources.tables import frame
 
 ENGLISH = "en"
 NAME, INFLECTED, DERIVED = 0, 1, 2
-"""Kinds of form; where several begin at one place and are equally long, the lower kind has the better claim."""
+"""Kinds of form; among equally long forms at the same place, a lower kind has priority."""
 FUNCTION_WORD = 6.0
-"""A word of at least this Zipf frequency, one in a thousand of all words, is nobody's name where it stands in small letters and never
-links: "in" is a name of India in the table, as its addresses end with it."""
+"""Minimum Zipf frequency of function words, one in a thousand words. In lower case they are no names unless they link somewhere: "in" is a
+name of India in the table, because Internet addresses there end with it."""
 QUALIFIED = r"^(.*\S) \([^()]+\)$"
-"""A title with a qualifier; the name before it is what texts write."""
+"""A title with a qualifier in brackets; texts write only the name before it."""
 LAST_WORD = r"(\p{L}{3,})$"
 LAST_PROPER = r"(\p{Lu}\p{Ll}{2,})$"
 _PEOPLE = ("an", "ian", "ean", "ese", "ish", "i", "ic", "ite", "ine", "er", "ist")
@@ -35,20 +35,20 @@ DERIVATIONS: dict[str, tuple[str, ...]] = {
     "en": ("ish",), "ain": ("ish", "anish"), "and": ("ish",), "land": ("ish", "tish", "nish"), "eland": ("ish",),
     "any": ("an",), "istan": ("",), "ity": ("",), "ism": ("", "ist"), "o": (*_PEOPLE, "onian"), "ce": ("tine", "k"), "a": (*_PEOPLE, "e"),
 }  # fmt: skip
-"""Ending of a proper noun → what stands in its place in adjectives and names of people: Scotland, Scot-tish; Italy, Ital-ian."""
+"""Ending of a proper noun → endings that replace it in adjectives and names of people: Scotland, Scot-tish; Italy, Ital-ian."""
 SHORTEST = 3
-"""Letters that must be left before an ending of one or two letters; before a longer one, one less suffices (Ireland, Ir-ish)."""
+"""Minimum number of letters before an ending of one or two letters; before a longer ending, one less is enough (Ireland, Ir-ish)."""
 
 
-def surface_forms(tables: Mapping[str, pa.Table], wanted: BoolArray, *, language: str) -> pl.DataFrame:
-    """``entity`` (row), ``form``, ``kind``, ``case`` of the entities for which ``wanted`` holds; each form once, in a fixed order.
+def surface_forms(tables: Mapping[str, pa.Table], mask: BoolArray, *, language: str) -> pl.DataFrame:
+    """The surface forms of the entities with a true entry in ``mask``: ``entity`` (row), ``form``, ``kind``, ``case``; distinct and sorted.
 
-    ``tables`` has entities, names, documents and mentions. Numbers, single characters, and what reads like a placeholder are no forms.
-    With another ``language`` (``linking.language``) than English names are the only forms, and no word is a function word.
+    ``tables``: ``entities, names, documents, mentions``. Numbers, single characters and texts like a placeholder are excluded. In a
+    ``language`` (``linking.language``) other than English, only names are forms, and no word is a function word.
     """
-    rows = frame(tables["entities"]).select("id", "label").with_row_index("entity").filter(pl.Series(wanted, dtype=pl.Boolean))
-    others = frame(tables["names"]).select(id="entity", form="name").join(rows.select("id", "entity"), on="id")
-    names = pl.concat([rows.select("entity", form="label"), others.select("entity", "form")])
+    rows = frame(tables["entities"]).select("id", "label").with_row_index("entity").filter(pl.Series(mask, dtype=pl.Boolean))
+    aliases = frame(tables["names"]).select(id="entity", form="name").join(rows.select("id", "entity"), on="id")
+    names = pl.concat([rows.select("entity", form="label"), aliases.select("entity", "form")])
     short = names.select("entity", form=pl.col("form").str.extract(QUALIFIED)).drop_nulls()
     names = pl.concat([names, short]).filter(_can_be_sought()).unique()
     kinds = [(NAME, names)]
@@ -61,7 +61,7 @@ def surface_forms(tables: Mapping[str, pa.Table], wanted: BoolArray, *, language
 
 
 def _can_be_sought() -> pl.Expr:
-    """Names of more than one character that have a letter or a sign such as a flag, and that no placeholder contains."""
+    """Whether a form has more than one character, among them a letter or a symbol such as a flag, and is not like a placeholder."""
     form = pl.col("form")
     length = form.str.replace_all(r"[^\p{L}\p{N}\p{So}]", "").str.len_chars()
     placeholder = form.str.contains(rf"(?i)^[_\s]*{PLACEHOLDER.strip('_')}\d*[_\s]*$")
@@ -69,14 +69,14 @@ def _can_be_sought() -> pl.Expr:
 
 
 def _function_words(names: pl.DataFrame, tables: Mapping[str, pa.Table]) -> pl.DataFrame:
-    """The ``entity`` and ``form`` of names that are function words and by which the texts never mean the entity."""
+    """The ``entity`` and ``form`` of names that are function words and never link to the entity in the texts."""
     common = names.filter(pl.col("form").is_in(sorted(plain_words(FUNCTION_WORD))))
     if common.is_empty():
         return common
     ids = frame(tables["entities"]).select(id="id").with_row_index("row").select(pl.col("id"), pl.col("row"))
-    asked = common.join(ids, left_on="entity", right_on="row").with_columns(length=pl.col("form").str.len_chars().cast(pl.Int32))
+    candidates = common.join(ids, left_on="entity", right_on="row").with_columns(length=pl.col("form").str.len_chars().cast(pl.Int32))
     mentions = frame(tables["mentions"]).with_columns(length=pl.col("end") - pl.col("start"))
-    mentions = mentions.join(asked, left_on=["entity", "length"], right_on=["id", "length"])
+    mentions = mentions.join(candidates, left_on=["entity", "length"], right_on=["id", "length"])
     texts = frame(tables["documents"]).select(document="id", text="text")
     mentions = mentions.join(texts, on="document", how="left")
     linked = mentions.filter(pl.col("text").str.slice(pl.col("start"), pl.col("length")).str.to_lowercase() == pl.col("form"))
@@ -84,7 +84,7 @@ def _function_words(names: pl.DataFrame, tables: Mapping[str, pa.Table]) -> pl.D
 
 
 def _inflected(names: pl.DataFrame) -> pl.DataFrame:
-    """Plurals of the last word, and what it is the plural of; a possessive is the same word, with a sign and a letter behind it."""
+    """Plurals and singulars of the last word. Possessives need no form: the tokeniser splits off the apostrophe and the letter."""
     form, word = pl.col("form"), pl.col("form").str.extract(LAST_WORD)
     hissing, after_consonant = word.str.contains(r"(?:s|x|z|ch|sh|o)$"), word.str.contains(r"[^aeiouAEIOU]y$")
     plural = pl.when(after_consonant).then(form.str.replace(r"y$", "ies")).when(hissing).then(form + "es").otherwise(form + "s")
@@ -97,11 +97,11 @@ def _inflected(names: pl.DataFrame) -> pl.DataFrame:
     from_es = pl.when(word.str.contains(r"(?:s|x|z|ch|sh)es$")).then(form.str.replace(r"es$", ""))
     from_men = pl.when(word.str.ends_with("men")).then(form.str.replace(r"men$", "man"))
     inflections = (plural, plain, men, singular, from_es, from_men)
-    return pl.concat([names.select("entity", form=pl.when(word.is_not_null()).then(made)).drop_nulls() for made in inflections])
+    return pl.concat([names.select("entity", form=pl.when(word.is_not_null()).then(inflected)).drop_nulls() for inflected in inflections])
 
 
 def _derived(names: pl.DataFrame) -> pl.DataFrame:
-    """Adjectives and names of people made from a proper noun at the end of a name, and their plurals."""
+    """Adjectives and names of people that derive from a proper noun at the end of a name, and their plurals."""
     proper = names.with_columns(word=pl.col("form").str.extract(LAST_PROPER)).drop_nulls("word")
     parts = []
     for ending, replacements in DERIVATIONS.items():
@@ -109,13 +109,13 @@ def _derived(names: pl.DataFrame) -> pl.DataFrame:
         fitting = proper.filter(pl.col("word").str.ends_with(ending) & (pl.col("word").str.len_chars() >= stem))
         stems = fitting.select("entity", stem=pl.col("form").str.head(pl.col("form").str.len_chars().cast(pl.Int64) - len(ending)))
         parts += [stems.select("entity", form=pl.col("stem") + replacement) for replacement in replacements]
-    derived = reduce(lambda one, other: one.vstack(other), parts)
+    derived = reduce(lambda first, second: first.vstack(second), parts)
     people = derived.filter(pl.col("form").str.contains(r"(?:an|i|er|ite|ist|ine)$"))
     return pl.concat([derived, people.with_columns(form=pl.col("form") + "s")])
 
 
 def _case() -> pl.Expr:
-    """Several words in any case; one word as it is written, but that a small first letter may be a capital."""
+    """How a text must match the case of a form: several words in any case; one word exactly, except that an initial may be capitalised."""
     form = pl.col("form")
     several, small = form.str.contains(r"\S\s+\S"), form.str.contains(r"^\p{Ll}")
     return pl.when(several).then(pl.lit(FREE, pl.UInt8)).when(small).then(pl.lit(INITIAL, pl.UInt8)).otherwise(pl.lit(EXACT, pl.UInt8))

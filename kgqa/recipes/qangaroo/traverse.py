@@ -1,8 +1,8 @@
-"""The stage that searches: questions and edges → samples within the limits, and what was rejected on the way."""
+"""The stage ``traverse``: searches candidates and chains, and selects samples within the limits."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -17,6 +17,7 @@ from kgqa.recipes.preparation import open_graph
 from kgqa.recipes.qangaroo.balance import balance, draw_alternatives
 from kgqa.recipes.qangaroo.corpus import article_of, expression_numbers, places, stated, true_facts
 from kgqa.recipes.qangaroo.distractors import Distractors, Ranks, Types
+from kgqa.recipes.qangaroo.false_negatives import kin_of_answers
 from kgqa.recipes.qangaroo.gates import (
     AnswerNotReached,
     AnswerStatedBesideSubject,
@@ -30,107 +31,95 @@ from kgqa.recipes.qangaroo.gates import (
     TooManyDocuments,
 )
 from kgqa.recipes.qangaroo.mining import MINED, Mined, fact_graph, read_mined, training_facts
-from kgqa.recipes.qangaroo.pair_queries import PairFinder, pair_tables, require_samples
+from kgqa.recipes.qangaroo.pair_queries import NOTHING_STATED, PairFinder, pair_tables
 from kgqa.recipes.qangaroo.path_queries import (
     PathFinder,
     PathQueries,
     no_facts,
-    synonyms_of,
     with_stated_chains,
     with_stated_grades,
 )
 from kgqa.recipes.qangaroo.questions import first_try
 from kgqa.recipes.qangaroo.reading import Statements
-from kgqa.recipes.qangaroo.rejected import RejectedQuestions, empty_sentence, gate_rows, pass_gates, rejected_table
+from kgqa.recipes.qangaroo.rejected import RejectedQuestions, empty_sentence, gate_rows, pass_gates, rejected_table, traverse_row
 from kgqa.recipes.qangaroo.relations import RelationMeasures, relation_measures
 from kgqa.recipes.qangaroo.sample_evidence import SampleEvidence
 from kgqa.recipes.qangaroo.samples import Questions, Samples
 from kgqa.recipes.qangaroo.search import add_chains, endpoint_roles, find_samples, without_same_expression
 from kgqa.recipes.qangaroo.topics import Topics
-from kgqa.recipes.qangaroo.truths import kin_of_answers
 from kgqa.rules.roles import RoleGraph
+from kgqa.rules.synonyms import synonyms_of
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.stage import Run, StageOutput
 from kgqa.settings.qangaroo import QangarooSettings
-from kgqa.traversal.base import Traversal
-from kgqa.traversal.graph import Graph
+from kgqa.traversal.base import Graph, Traversal
 from kgqa.traversal.in_database import InDatabase
 from kgqa.traversal.kernel import Kernel
 from kgqa.traversal.projection import graph_from_edges
 
 SAME = "candidates written like another, another true object or the subject"
-NO_RULES = "no path of facts or texts implies any relation often enough to be a rule, so grades are empty and nothing is rejected by them"
-NO_FACTS = "facts of the graph are on no path that implies a relation, so paths of names that stand together are enough"
-PATHS = "qangaroo.paths"
+NO_RULES = "no path implies a relation often enough to be a rule, so samples have no grades and are not rejected by them"
+NO_FACTS = "no path with a fact of the graph implies a relation, so paths of co-mentions are enough"
+PATHS, PAIRS = "qangaroo.paths", "qangaroo.pairs"
+Counts = npt.NDArray[np.int64]
 SMALL = 200
-"""Samples, from which on a set can be chosen."""
+"""Minimum number of samples for limits that make a dataset varied; a smaller dataset cannot afford them."""
 LIFTED: dict[str, float | int] = {
     "functional": 0.0, "first_functional": 0.0, "common": 1_000_000, "min_queries": 1, "answer_share": 1.0, "per_documents": 1_000_000,
     "per_hop": 1_000_000, "alike": 0.0, "min_alike": 1,
 }  # fmt: skip
-"""Limits of ``qangaroo.paths`` that a small set does without."""
+"""Values that turn off limits of ``qangaroo.paths`` for small datasets."""
 LIFTED_OF_PAIRS: dict[str, float | int] = {"facts": 0, "per_document": 1_000_000, "per_answer": 1_000_000, "per_bridge": 1_000_000}
-"""Limits of ``qangaroo.pairs`` that a small set does without."""
+"""Values that turn off limits of ``qangaroo.pairs`` for small datasets."""
 CHOICE = 4
-"""Balancing chooses its candidates among so many times as many, drawn by hash."""
+"""Balancing selects candidates from this many times their number, drawn by hash."""
 
 
 def traverse(run: Run) -> StageOutput:
-    """Questions and edges → samples within the limits, and what was rejected; with evidence, beside them those of the paper's recipe."""
+    """Questions and edges → samples within the limits, and the rejected questions; with evidence also the samples of the paper's recipe."""
     settings = run.domain.settings.section(QangarooSettings)
     if settings.queries == "paths":
         return traverse_paths(run)
     if settings.queries == "pairs":
         return traverse_pairs(run)
     tables = run.tables("entities", "relations", "facts", "documents", "occurrences", "edges")
-    every = Questions.from_table(run.table("questions"))
-    roles = endpoint_roles(every, tables["entities"], settings, tables["relations"].num_rows)
-    questions, funnel = _first_try(run, every)
-    asked = len(questions)
+    all_questions = Questions.from_table(run.table("questions"))
+    roles = endpoint_roles(all_questions, tables["entities"], settings, tables["relations"].num_rows)
+    questions, funnel = _first_try(run, all_questions)
+    question_count = len(questions)
     graph = graph_from_edges(tables["edges"], tables["entities"], tables["documents"])
     questions, rejections = pass_gates(questions, _question_gates(tables, graph, settings))
     run.progress.start("Traversing", len(questions), "questions")
-    evidence = SampleEvidence.read(run, tables, every) if settings.evidence.use else None
+    evidence = SampleEvidence.read(run, tables, all_questions) if settings.evidence.use else None
+    # The samples of the paper's recipe are always made: without evidence they are the result, with evidence the card compares both.
     with _traversal(run, graph, tables) as traversal:
         search = Search(run=run, settings=settings, traversal=traversal, tables=tables)
-        reached, more = search.reached(questions, roles)
-        rejections += more
-        plain, more = search.within_limits(reached)
-        remarks = [FunnelRow(stage="traverse", what="candidates", reason=SAME, removed=search.same, left=None)]
+        reached, rejected = search.reached(questions, roles)
+        rejections += rejected
+        plain, rejected = search.within_limits(reached)
+        remarks = [traverse_row("candidates", SAME, removed=search.duplicates)]
         samples = plain
         if evidence is not None and not evidence.knows_something:
-            remarks.append(
-                FunnelRow(stage="traverse", what="samples", reason=NO_RULES, removed=None, left=None, setting="qangaroo.evidence")
-            )
+            remarks.append(traverse_row("samples", NO_RULES, "qangaroo.evidence"))
         elif evidence is not None:
-            samples, more, counted = search.implied(reached, evidence)
+            samples, rejected, counted = search.implied(reached, evidence)
             remarks += counted
             if evidence.least_facts < settings.evidence.facts:
-                remarks.append(
-                    FunnelRow(stage="traverse", what="samples", reason=NO_FACTS, removed=None, left=None, setting="qangaroo.evidence.facts")
-                )
-        rejections += more
-    funnel += [*gate_rows("traverse", asked, rejections), *remarks]
+                remarks.append(traverse_row("samples", NO_FACTS, "qangaroo.evidence.facts"))
+        rejections += rejected
+    funnel += [*gate_rows("traverse", question_count, rejections), *remarks]
     if not len(samples):
         raise EmptyResult(empty_sentence(funnel))
-    return StageOutput(
-        tables={
-            "samples": samples.to_table(),
-            "plain": plain.to_table(),
-            "asked_relations": tables["relations"],
-            "rejected_traverse": rejected_table(rejections),
-            "implied_samples": pa.table({"before": search.before, "implied": search.still}),
-        },
-        funnel=funnel,
-        report={"samples": samples.questions.by_split(), "plain": plain.questions.by_split()},
-        note=f"{len(samples):,} samples of {asked:,} questions",
-    )
+    return _output(
+        samples, rejections, funnel, relations=tables["relations"], plain=plain, implied=(search.before, search.still),
+        note=f"{len(samples):,} samples of {question_count:,} questions",
+    )  # fmt: skip
 
 
 def traverse_paths(run: Run) -> StageOutput:
-    """Statements and edges → samples about paths, within the limits, and what was rejected.
+    """Statements and edges → samples about paths within the limits, and the rejected queries.
 
-    Where the limits leave fewer than ``SMALL`` samples, those that make a large set varied are lifted, as a small one has no choice.
+    If the limits leave fewer than ``SMALL`` samples, those that only make a large dataset varied (``LIFTED``) are lifted.
     """
     settings = run.domain.settings.section(QangarooSettings)
     names = ("entities", "relations", "facts", "occurrences", "links", "edges", "mentions")
@@ -143,9 +132,7 @@ def traverse_paths(run: Run) -> StageOutput:
     if small:
         paths = settings.paths.model_copy(update=LIFTED)
         samples, queries, rejections, funnel = search.samples(settings.model_copy(update={"paths": paths}))
-        lifted = ", ".join(f"{PATHS}.{name}" for name in LIFTED)
-        reason = f"the limits left fewer than {SMALL:,} samples, so these were lifted: {lifted}"
-        funnel.append(FunnelRow(stage="traverse", what="samples", reason=reason, removed=None, left=None, setting=PATHS))
+        funnel.append(_lifted([f"{PATHS}.{name}" for name in LIFTED], PATHS))
     if not len(samples):
         raise EmptyResult(empty_sentence(funnel))
     if not (samples.questions.split == 0).any():
@@ -153,66 +140,79 @@ def traverse_paths(run: Run) -> StageOutput:
             f"none of the {len(samples):,} samples is in the training split; add documents and facts, or raise qangaroo.splits.train."
         )
     none = np.zeros(search.tables["relations"].num_rows, np.int64)
-    return StageOutput(
-        tables={
-            "samples": samples.to_table(),
-            "plain": samples.select(np.zeros(len(samples), np.bool_)).to_table(),
-            "asked_relations": queries.relations,
-            "rejected_traverse": rejected_table(rejections),
-            "implied_samples": pa.table({"before": none, "implied": none}),
-        },
-        funnel=funnel,
-        report={"samples": samples.questions.by_split(), "plain": {}},
+    return _output(
+        samples, rejections, funnel, relations=queries.relations, implied=(none, none),
         note=f"{len(samples):,} samples of {len(queries.questions):,} queries about {len(queries.paths):,} paths",
-    )
+    )  # fmt: skip
 
 
 def traverse_pairs(run: Run) -> StageOutput:
-    """Statements and mentions → samples about pairs, within the limits, and what was rejected."""
+    """Statements and mentions → samples about pairs within the limits, and the rejected queries."""
     settings = run.domain.settings.section(QangarooSettings)
     tables = run.tables("entities", "relations", "facts", "documents", "occurrences", "links", "edges")
-    every = Questions.from_table(run.table("questions"))
-    questions, funnel = _first_try(run, every)
+    all_questions = Questions.from_table(run.table("questions"))
+    questions, funnel = _first_try(run, all_questions)
     pairs, facts, statements = pair_tables(tables, settings), fact_graph(tables), Statements.from_table(run.table("statements"))
 
-    def found(settings: QangarooSettings) -> tuple[Samples, list[RejectedQuestions], list[FunnelRow]]:
+    def samples_within(settings: QangarooSettings) -> tuple[Samples, list[RejectedQuestions], list[FunnelRow]]:
         finder = PairFinder(tables, pairs, statements, facts, settings, seed=run.seed)
         queries, rows = finder.queries(questions)
-        samples, more = finder.samples(questions, queries)
+        samples, candidate_rows = finder.samples(questions, queries)
         entering = len(samples)
         limits = [TooFewCandidates(minimum=settings.min_candidates), TooManyDocuments(maximum=settings.max_documents)]
         samples, rejections = pass_gates(samples, limits)
-        return samples, rejections, [*rows, *gate_rows("traverse", entering, rejections), *more]
+        return samples, rejections, [*rows, *gate_rows("traverse", entering, rejections), *candidate_rows]
 
     run.progress.start("Traversing", 1, "steps")
-    samples, rejections, rows = found(settings)
+    samples, rejections, rows = samples_within(settings)
     if len(samples) < SMALL:
         lifted = settings.pairs.model_copy(update=LIFTED_OF_PAIRS)
-        samples, rejections, rows = found(settings.model_copy(update={"pairs": lifted, "min_candidates": 2}))
-        names = ", ".join(["qangaroo.min_candidates", *(f"qangaroo.pairs.{name}" for name in LIFTED_OF_PAIRS)])
-        reason = f"the limits left fewer than {SMALL:,} samples, so these were lifted: {names}"
-        rows.append(FunnelRow(stage="traverse", what="samples", reason=reason, removed=None, left=None, setting="qangaroo.pairs"))
+        samples, rejections, rows = samples_within(settings.model_copy(update={"pairs": lifted, "min_candidates": 2}))
+        rows.append(_lifted(["qangaroo.min_candidates", *(f"{PAIRS}.{name}" for name in LIFTED_OF_PAIRS)], PAIRS))
     run.progress.advance(1)
     funnel += rows
-    require_samples(funnel, samples)
+    if not len(samples):
+        raise EmptyResult(empty_sentence(rows, what=("chains", "questions"), nothing=NOTHING_STATED))
     none = np.zeros(tables["relations"].num_rows, np.int64)
+    return _output(
+        samples, rejections, funnel, relations=tables["relations"], implied=(none, none),
+        note=f"{len(samples):,} samples of {len(questions):,} questions",
+    )  # fmt: skip
+
+
+def _output(
+    samples: Samples, rejections: list[RejectedQuestions], funnel: list[FunnelRow], *, relations: pa.Table, implied: tuple[Counts, Counts],
+    note: str, plain: Samples | None = None,
+) -> StageOutput:  # fmt: skip
+    """The tables and the report of the stage.
+
+    ``relations`` are those of the questions. ``implied`` has, for each relation, the number of samples before and after the gates that look
+    at grades. ``plain`` are the samples of the paper's recipe, for a comparison.
+    """
+    before, still = implied
+    no_samples = samples.select(np.zeros(len(samples), np.bool_))
     return StageOutput(
         tables={
             "samples": samples.to_table(),
-            "plain": samples.select(np.zeros(len(samples), np.bool_)).to_table(),
-            "asked_relations": tables["relations"],
+            "plain": (no_samples if plain is None else plain).to_table(),
+            "asked_relations": relations,
             "rejected_traverse": rejected_table(rejections),
-            "implied_samples": pa.table({"before": none, "implied": none}),
+            "implied_samples": pa.table({"before": before, "implied": still}),
         },
         funnel=funnel,
-        report={"samples": samples.questions.by_split(), "plain": {}},
-        note=f"{len(samples):,} samples of {len(questions):,} questions",
+        report={"samples": samples.questions.by_split(), "plain": {} if plain is None else plain.questions.by_split()},
+        note=note,
     )
+
+
+def _lifted(names: Sequence[str], setting: str) -> FunnelRow:
+    """The remark that these settings were lifted because the dataset would be small."""
+    return traverse_row("samples", f"the limits left fewer than {SMALL:,} samples, so these were lifted: {', '.join(names)}", setting)
 
 
 @dataclass(slots=True, kw_only=True)
 class PathSearch:
-    """What the search for samples about paths reads, prepared once."""
+    """The search for samples about paths; its data is prepared once for all settings that it is tried with."""
 
     run: Run
     tables: dict[str, pa.Table]
@@ -230,7 +230,7 @@ class PathSearch:
     graph: Graph = field(init=False)
 
     def __post_init__(self) -> None:
-        """Read the tables."""
+        """Read the tables and derive graphs, types and topics from them."""
         tables = self.tables
         self.mined, self.facts = read_mined({**tables, **self.run.tables(*MINED)}), fact_graph(tables)
         self.synonyms = synonyms_of(self.facts, self.mined.implied, tables["relations"]["label"].to_pylist())
@@ -245,7 +245,7 @@ class PathSearch:
         self.graph = graph_from_edges(tables["edges"], tables["entities"], tables["documents"])
 
     def samples(self, settings: QangarooSettings) -> tuple[Samples, PathQueries, list[RejectedQuestions], list[FunnelRow]]:
-        """Samples, the queries that they come from, and what was left out; raises EmptyResult where no query is left."""
+        """The samples, their queries, the rejected queries and the funnel rows; raises EmptyResult if no query is left."""
         run, tables = self.run, self.tables
         finder = PathFinder(tables, self.statements, self.facts, self.mined.forwards, self.synonyms, settings, seed=run.seed)
         queries, funnel = finder.queries(self.stated, self.linked, self.mentioning)
@@ -253,6 +253,7 @@ class PathSearch:
         funnel += rows
         questions, hops = queries.questions, queries.hops
         run.progress.start("Traversing", len(questions), "questions")
+        # The search finds all end points as candidates, and some chain to each. The answers then get their stated chains instead.
         with _traversal(run, self.graph, tables) as traversal:
             samples = find_samples(
                 questions, traversal, no_facts(), finder.end_points(queries), settings, workers=run.workers, advance=run.progress.advance
@@ -260,7 +261,7 @@ class PathSearch:
         assert (samples.candidates.counts() > 0).all(), "the chain of each query leads to its answer"
         before = len(samples.candidates.targets)
         samples = without_same_expression(samples, expression_numbers(tables["entities"], settings.surface), no_facts())
-        same = before - len(samples.candidates.targets)
+        duplicates = before - len(samples.candidates.targets)
         samples = with_stated_chains(samples, hops)
         choice = Distractors(
             possible=finder.possible(), linked=self.linked, mentioning=self.mentioning, articles=article_of(tables), ranks=self.ranks,
@@ -268,16 +269,16 @@ class PathSearch:
         )  # fmt: skip
         bridges = finder.bridges(queries, self.linked, self.types)
         kin = kin_of_answers(samples, self.facts, self.measures)
-        dropped, rows = choice.leaving(samples, hops, bridges, finder.several_bridges(hops), kin)
+        dropped, rows = choice.dropped(samples, hops, bridges, finder.several_bridges(hops), kin)
         samples = with_stated_grades(samples.without_candidates(dropped), hops, queries.confidence)
         least = max(settings.min_candidates, settings.paths.min_alike + 1)
         samples, rejections = pass_gates(samples, [TooFewCandidates(minimum=least), TooManyDocuments(maximum=settings.max_documents)])
-        remarks = [FunnelRow(stage="traverse", what="candidates", reason=SAME, removed=same, left=None), *rows]
+        remarks = [traverse_row("candidates", SAME, removed=duplicates), *rows]
         return samples, queries, rejections, [*funnel, *gate_rows("traverse", len(questions), rejections), *remarks]
 
 
 def _first_queries(run: Run, queries: PathQueries) -> tuple[PathQueries, list[FunnelRow]]:
-    """The queries of a first try, and a row of the funnel where these are not all."""
+    """The queries that ``--limit`` selects, and a funnel row if these are not all."""
     _, rows = _first_try(run, queries.questions)
     if not rows:
         return queries, []
@@ -285,18 +286,16 @@ def _first_queries(run: Run, queries: PathQueries) -> tuple[PathQueries, list[Fu
 
 
 def _first_try(run: Run, questions: Questions) -> tuple[Questions, list[FunnelRow]]:
-    """The questions that are asked, and a row of the funnel where these are not all."""
+    """The questions that ``--limit`` selects, and a funnel row if these are not all."""
     if run.limit is None or run.limit >= len(questions):
         return questions, []
-    left = len(questions) - run.limit
-    row = FunnelRow(
-        stage="traverse", what="questions", reason="not asked in this first try", removed=left, left=run.limit, setting="--limit"
-    )
+    skipped = len(questions) - run.limit
+    row = traverse_row("questions", "not selected by --limit", "--limit", removed=skipped, left=run.limit)
     return questions.select(first_try(questions, run.limit, seed=run.seed)), [row]
 
 
 def _question_gates(tables: dict[str, pa.Table], graph: Graph, settings: QangarooSettings) -> list[QuestionGate]:
-    """The rules that need no traversal."""
+    """The gates that need no traversal."""
     occurrences = stated(tables["occurrences"], tables)
     if settings.answer_stated == "subject_document":
         return [NoDocumentFromSubject(graph=graph), AnswerStatedInSubjectDocument(articles=article_of(tables), stated=occurrences)]
@@ -305,7 +304,7 @@ def _question_gates(tables: dict[str, pa.Table], graph: Graph, settings: Qangaro
 
 @contextmanager
 def _traversal(run: Run, graph: Graph, tables: dict[str, pa.Table]) -> Iterator[Traversal]:
-    """What searches: the kernel on the graph in memory, or the domain's queries in the store."""
+    """The search: the kernel on the graph in memory, or the domain's queries in the store."""
     settings = run.domain.settings.section(QangarooSettings)
     most = settings.traversal.max_documents
     if run.traversal == "kernel":
@@ -320,24 +319,24 @@ def _traversal(run: Run, graph: Graph, tables: dict[str, pa.Table]) -> Iterator[
 
 @dataclass(slots=True, kw_only=True)
 class Search:
-    """One traversal, and what it finds."""
+    """The steps from questions to samples about single relations, and counts of what they dropped."""
 
     run: Run
     settings: QangarooSettings
     traversal: Traversal
     tables: dict[str, pa.Table]
-    same: int = 0
-    """Candidates that were dropped because they are written like another."""
-    before: npt.NDArray[np.int64] = field(init=False)
-    """For each relation how many samples came to the question what their chains imply; ``still`` of them were implied."""
-    still: npt.NDArray[np.int64] = field(init=False)
+    duplicates: int = 0
+    """Number of candidates that were dropped because they are written like another."""
+    before: Counts = field(init=False)
+    """For each relation the number of samples before the gates that look at grades; ``still`` of them have an implied answer."""
+    still: Counts = field(init=False)
 
     def __post_init__(self) -> None:
-        """Nothing is asked yet."""
+        """Start with counts of 0."""
         self.before = self.still = np.zeros(self.tables["relations"].num_rows, np.int64)
 
     def reached(self, questions: Questions, roles: Adjacency) -> tuple[Samples, list[RejectedQuestions]]:
-        """A sample for each question whose answer is reached, with at least as many candidates as a choice needs."""
+        """A sample for each question whose answer is reached and that has enough candidates; and the rejected questions."""
         facts = true_facts(self.tables, self.settings)
         samples = find_samples(
             questions, self.traversal, facts, roles, self.settings, workers=self.run.workers, advance=self.run.progress.advance
@@ -345,12 +344,12 @@ class Search:
         samples, rejections = pass_gates(samples, [AnswerNotReached()])
         before = len(samples.candidates.targets)
         samples = without_same_expression(samples, expression_numbers(self.tables["entities"], self.settings.surface), facts)
-        self.same = before - len(samples.candidates.targets)
-        samples, more = pass_gates(samples, [self._too_few])
-        return samples, rejections + more
+        self.duplicates = before - len(samples.candidates.targets)
+        samples, rejected = pass_gates(samples, [self._too_few])
+        return samples, rejections + rejected
 
     def within_limits(self, samples: Samples) -> tuple[Samples, list[RejectedQuestions]]:
-        """The samples of the paper's recipe: balanced where that is asked for, and not too large."""
+        """The samples of the paper's recipe: balanced if the settings say so, and within the limits on candidates and documents."""
         settings, limits = self.settings, list[SampleGate]()
         if settings.balance.candidates and len(samples):
             samples = self._balanced(self._with_chains(self._alternatives(samples)))
@@ -358,38 +357,38 @@ class Search:
         samples, rejections = pass_gates(samples, [*limits, TooManyCandidates(maximum=settings.max_candidates)])
         if not settings.balance.candidates and settings.traversal.chains != "tree":
             samples = self._with_chains(samples)
-        samples, more = pass_gates(samples, [TooManyDocuments(maximum=settings.max_documents)])
-        return samples, rejections + more
+        samples, rejected = pass_gates(samples, [TooManyDocuments(maximum=settings.max_documents)])
+        return samples, rejections + rejected
 
     def implied(self, samples: Samples, evidence: SampleEvidence) -> tuple[Samples, list[RejectedQuestions], list[FunnelRow]]:
-        """The samples whose answers their chains imply, without candidates that may be true as well, and within the limits."""
+        """The samples whose answer is implied by its chain, without candidates that may be true as well, and within the limits."""
         settings, counted = self.settings, []
         samples, rejections = pass_gates(samples, [evidence.relation_gate(samples)])
         self.before = self._by_relation(samples.questions)
         samples, rows = evidence.without_second_truths(samples)
         counted += rows
         balanced = settings.balance.candidates > 0
-        samples, more = pass_gates(
+        samples, rejected = pass_gates(
             samples, [self._too_few] if balanced else [self._too_few, TooManyCandidates(maximum=settings.max_candidates)]
         )
-        rejections += more
+        rejections += rejected
         if balanced:
             samples = self._alternatives(samples)
         samples = evidence.graded(self._with_chains(samples, simple=True), only=not balanced, workers=self.run.workers)
-        samples, more = pass_gates(samples, evidence.sample_gates(self.before))
-        rejections += more
-        seldom = [gone.questions for gone in more if gone.gate is RelationSeldomImplied]
+        samples, rejected = pass_gates(samples, evidence.sample_gates(self.before))
+        rejections += rejected
+        seldom = [group.questions for group in rejected if group.gate is RelationSeldomImplied]
         self.still = sum((self._by_relation(questions) for questions in seldom), self._by_relation(samples.questions))
         samples, rows = evidence.without_equally_implied(samples, stated(self.tables["occurrences"], self.tables))
         counted += rows
         if balanced:
             samples = self._balanced(samples)
-        samples, more = pass_gates(
+        samples, rejected = pass_gates(
             samples, [self._too_few, TooManyCandidates(maximum=settings.max_candidates), TooManyDocuments(maximum=settings.max_documents)]
         )
-        return samples, rejections + more, counted
+        return samples, rejections + rejected, counted
 
-    def _by_relation(self, questions: Questions) -> npt.NDArray[np.int64]:
+    def _by_relation(self, questions: Questions) -> Counts:
         return np.bincount(questions.relation, minlength=len(self.before))
 
     @property

@@ -12,13 +12,11 @@ import pytest
 
 from kgqa.formats import native
 from kgqa.readers.lexical.choices import Choices
-from kgqa.readers.lexical.cue_reader import CueReader
-from kgqa.readers.lexical.document_cue import DocumentCue
-from kgqa.readers.lexical.majority import Majority
+from kgqa.readers.lexical.cue_readers import CueReader, DocumentCue, Majority
 from kgqa.readers.lexical.max_mention import mention_counts
 from kgqa.readers.lexical.tf_idf import TfIdf
 from kgqa.recipes.qangaroo.baselines import Baselines
-from kgqa.recipes.qangaroo.bias import baseline_data
+from kgqa.recipes.qangaroo.filtering import baseline_data
 from kgqa.recipes.qangaroo.samples import Samples
 from kgqa.records import Instance, Paragraph
 from tests.readers.lexical.fitting import fitted

@@ -9,11 +9,8 @@ import pytest
 from hypothesis import given
 
 from kgqa.readers.lexical.choices import Choices
-from kgqa.readers.lexical.cue_reader import CueReader
-from kgqa.readers.lexical.document_cue import DocumentCue
-from kgqa.readers.lexical.majority import Majority, query_type
+from kgqa.readers.lexical.cue_readers import CueReader, DocumentCue, Majority, Prior, query_type
 from kgqa.readers.lexical.max_mention import mention_counts
-from kgqa.readers.lexical.prior import Prior
 from kgqa.readers.lexical.tf_idf import TfIdf
 from kgqa.records import Instance
 from tests.linking.oracle import tokens

@@ -14,7 +14,7 @@ from hypothesis import given, settings, strategies as st
 from kgqa.errors import BrokenInput, EmptyResult, InputError, MissingInput
 from kgqa.progress import Silent
 from kgqa.readers.lexical import LEXICAL
-from kgqa.readers.lexical.majority import Majority
+from kgqa.readers.lexical.cue_readers import Majority
 from kgqa.readers.lexical.reader import LexicalReader
 from kgqa.readers.lexical.spans import name_like
 from kgqa.readers.specification import specification

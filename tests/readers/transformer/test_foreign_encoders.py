@@ -126,6 +126,14 @@ def test_a_description_without_end_is_not_read(folder: Path, name: str) -> None:
         loaded(folder)
 
 
+@pytest.mark.parametrize("name", ["tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "vocab.txt"])
+def test_a_tokenizer_without_end_is_not_read(folder: Path, name: str) -> None:
+    with (folder / name).open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(BrokenInput, match=rf"{name}: it has more than 134,217,728 bytes"):
+        loaded(folder)
+
+
 def test_an_adapter_names_no_other_model(folder: Path) -> None:
     (folder / "adapter_config.json").write_text('{"base_model_name_or_path": "somebody/model", "peft_type": "LORA"}', "utf-8")
     with pytest.raises(BrokenInput, match=r"adapter_config\.json: adapters of another model are not read"):
@@ -141,6 +149,11 @@ def unmeasured(path: Path) -> None:
     path.write_text(json.dumps({**config, "model_max_length": "../x"}), "utf-8")
 
 
+def negative(path: Path) -> None:
+    config = json.loads(path.read_text("utf-8"))
+    path.write_text(json.dumps({**config, "model_max_length": -1}), "utf-8")
+
+
 def enormous(path: Path) -> None:
     config = json.loads(path.read_text("utf-8"))
     path.write_text(json.dumps({**config, "num_hidden_layers": 900, "hidden_size": 60_000, "num_attention_heads": 60}), "utf-8")
@@ -150,6 +163,7 @@ RUNS: dict[str, tuple[str, str, Callable[[Path], None], str]] = {
     "answers": ("question-only", "answers.json", nested, "this is no list of answers"),
     "reader": ("question-only", "reader.json", nested, "this is no JSON"),
     "tokenizer": ("ee", "encoder/tokenizer_config.json", unmeasured, "says no number of tokens"),
+    "length": ("ee", "encoder/tokenizer_config.json", negative, "says no number of tokens"),
     "shape": ("ee", "encoder/config.json", enormous, "and its weights hold"),
     "words": ("bidaf", "vocabulary.json", nested, "this is not a reader's vocabulary"),
 }

@@ -19,7 +19,7 @@ from kgqa.errors import SettingsError
 from kgqa.readers.answers import OPTIONS, occurrences
 from kgqa.readers.transformer import windows
 from kgqa.readers.transformer.encoder import Encoder, load_encoder
-from kgqa.readers.transformer.examples import CUT, HIDDEN, NO_CANDIDATE, NOT_AMONG, NOT_STATED, UNSUPPORTED, Lessons, encode
+from kgqa.readers.transformer.examples import CUT, HIDDEN, NO_CANDIDATE, NOT_AMONG, NOT_STATED, UNSUPPORTED, Targets, encode
 from kgqa.readers.transformer.windows import OPTION_TEXT, Cutter
 
 STRANGE = st.text(st.sampled_from("ab Z9.,-_éßﬁİ\u0301\u200b\u200d\ufeff中文🙂👩‍👩‍👧\u202e\t\n\x00ﷺǅ½"), max_size=200)
@@ -48,19 +48,21 @@ def instance(texts: list[str], *, asked: str = "who?", titles: list[str | None] 
     return replace(question(0), question=asked, paragraphs=shown, **more)
 
 
-def row(asked: Instance, made: Cutter, lessons: Lessons | None = None) -> dict[str, Any]:
-    [found] = encode([asked], made, lessons or Lessons()).to_pylist()
+def row(asked: Instance, made: Cutter, lessons: Targets | None = None) -> dict[str, Any]:
+    [found] = encode([asked], made, lessons or Targets()).to_pylist()
     return dict(found)
 
 
 def check_row(found: dict[str, Any], asked: Instance, made: Cutter) -> None:
     """What has to hold of every row."""
     count = len(asked.paragraphs)
-    assert sum(found["lengths"]) == found["tokens"] == len(found["ids"]) == len(found["place"]) == len(found["begin"]) == len(found["end"])
+    assert (
+        sum(found["lengths"]) == found["tokens"] == len(found["ids"]) == len(found["paragraph"]) == len(found["begin"]) == len(found["end"])
+    )
     assert max(found["lengths"]) <= made.longest
-    assert found["asked"] <= min(found["lengths"])
+    assert found["question_tokens"] <= min(found["lengths"])
     covered: dict[int, set[int]] = {number: set() for number in range(count)}
-    for place, begin, end in zip(found["place"], found["begin"], found["end"], strict=True):
+    for place, begin, end in zip(found["paragraph"], found["begin"], found["end"], strict=True):
         assert -1 <= place <= count + 1
         if place < 0:
             assert begin == end == 0
@@ -74,7 +76,7 @@ def check_row(found: dict[str, Any], asked: Instance, made: Cutter) -> None:
         assert covered[number] == {at for begin, end in zip(ids.begins, ids.ends, strict=True) for at in range(begin, end)}
     assert sorted(set(found["mark_paragraph"])) == list(range(count))
     end = made._end[0]
-    assert all(found["ids"][mark] == end and found["place"][mark] == -1 for mark in found["mark"])
+    assert all(found["ids"][mark] == end and found["paragraph"][mark] == -1 for mark in found["mark"])
     assert len(set(found["mark"])) == len(found["mark"])
 
 
@@ -106,7 +108,7 @@ def test_spans_are_those_of_a_plain_search(encoder: Encoder, layout: str, words:
     asked, made = instance([text, "the city"], answers=(answer,)), cutter(encoder, layout)
     found = row(asked, made)
     spans = {
-        (found["place"][first], found["begin"][first], found["end"][last])
+        (found["paragraph"][first], found["begin"][first], found["end"][last])
         for first, last in zip(found["span_first"], found["span_last"], strict=True)
     }  # fmt: skip
     wanted = {(0, match.start(), match.end()) for match in re.finditer(rf"(?<!\w){answer}(?!\w)", text)} or {
@@ -133,7 +135,7 @@ def test_yes_and_no_stand_in_every_window(encoder: Encoder, layout: str, answer:
     found = row(asked, cutter(encoder, layout, options=True))
     assert len(found["span_first"]) == len(found["lengths"]) > 1
     for first, last in zip(found["span_first"], found["span_last"], strict=True):
-        assert found["place"][first] == found["place"][last] == 2 + OPTIONS.index(answer.strip().lower())
+        assert found["paragraph"][first] == found["paragraph"][last] == 2 + OPTIONS.index(answer.strip().lower())
         assert OPTION_TEXT[found["begin"][first] : found["end"][last]] == answer.strip().lower()
     assert row(asked, cutter(encoder, layout))["fault"] is not None
 
@@ -150,7 +152,7 @@ def test_candidates_are_found_by_mention_and_by_text(encoder: Encoder) -> None:
         [text], answers=("new york",), candidates=(Candidate(id="k", text="kem"), Candidate(id="n", text="new york")), answer_id="n"
     )
     found = row(asked, cutter(encoder, "apart"))
-    assert (found["choices"], found["right"], found["fault"]) == (2, 1, None)
+    assert (found["choices"], found["gold"], found["fault"]) == (2, 1, None)
     assert sorted(zip(found["span_owner"], found["span_first"], strict=True))[0][0] == 0
     marked = replace(asked, paragraphs=(replace(asked.paragraphs[0], mentions=(mention,)),))
     found = row(marked, cutter(encoder, "apart"))
@@ -169,10 +171,10 @@ def test_an_answer_that_no_window_holds_whole_says_so(encoder: Encoder) -> None:
 
 
 def test_a_selector_needs_support_and_nothing_else(encoder: Encoder) -> None:
-    lessons = Lessons(answer=False)
+    lessons = Targets(answer=False)
     assert row(question(0, answers=()), cutter(encoder, "apart"), lessons)["fault"] is None
     assert row(instance(["vax"]), cutter(encoder, "apart"), lessons)["fault"] == UNSUPPORTED
-    stating = Lessons(answer=False, support="has-answer")
+    stating = Targets(answer=False, support="has-answer")
     assert row(instance(["vax", "wim"], answers=("vax",)), cutter(encoder, "apart"), stating)["mark_label"] == [1, 0]
     assert row(instance(["wim"], answers=("vax",)), cutter(encoder, "apart"), stating)["fault"] == NOT_STATED
 
@@ -217,7 +219,7 @@ def test_equal_texts_under_two_ids_are_two_paragraphs(encoder: Encoder) -> None:
     for layout in LAYOUTS:
         found = row(twice, cutter(encoder, layout))
         assert found["mark_label"] == [1, 0]
-        assert {found["place"][first] for first in found["span_first"]} == {0}
+        assert {found["paragraph"][first] for first in found["span_first"]} == {0}
 
 
 def test_sentences_are_marked_where_they_begin(encoder: Encoder) -> None:

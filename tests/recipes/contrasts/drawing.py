@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from kgqa.recipes.contrasts.facts import Question
+from kgqa.recipes.contrasts.facts import FactQuestion
 from kgqa.recipes.contrasts.questions import MOST_FACTS, question_of
 from kgqa.records import Instance, Mention, Paragraph, Step
 
@@ -69,15 +69,15 @@ def instances(draw: st.DrawFn, *, level: str = "paragraph", most: int = 5, alike
     return asked(made)
 
 
-def questions(*, level: str = "paragraph", most: int = 5) -> st.SearchStrategy[Question]:
+def questions(*, level: str = "paragraph", most: int = 5) -> st.SearchStrategy[FactQuestion]:
     """The same with their facts."""
     return instances(level=level, most=most).map(lambda instance: faced(instance, level=level))
 
 
-def faced(instance: Instance, *, level: str = "paragraph") -> Question:
+def faced(instance: Instance, *, level: str = "paragraph") -> FactQuestion:
     """A question that can be transformed, with its facts."""
     question = question_of(instance, level=level, max_facts=MOST_FACTS)
-    assert isinstance(question, Question), question
+    assert isinstance(question, FactQuestion), question
     return question
 
 

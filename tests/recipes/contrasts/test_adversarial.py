@@ -12,14 +12,14 @@ from hypothesis import given, strategies as st
 from kgqa.errors import SettingsError
 from kgqa.formats.provenance import noted
 from kgqa.recipes.contrasts.adversarial import COPIES, OWN_REASONS, adversarial
-from kgqa.recipes.contrasts.invariants import adversarial_broken
+from kgqa.recipes.contrasts.invariants import adversarial_faults
 from kgqa.recipes.contrasts.probe import probe
 from kgqa.recipes.contrasts.questions import HIDDEN, UNMARKED
 from kgqa.recipes.contrasts.sufficiency import sufficiency
 from kgqa.recipes.names import entities
 from kgqa.recipes.names.entities import Collector, Pool
-from kgqa.recipes.rejection import Rejection
 from kgqa.records import Candidate, Instance, Mention, Paragraph, Step
+from kgqa.runs.funnel import Rejection
 from tests.recipes.contrasts.drawing import asked, faced, seeds
 
 RIVERS = ("Tamar", "Avon", "Severn", "Mersey", "Humber", "Dee", "Tees", "Wye")
@@ -62,7 +62,7 @@ POOL = pool_of(SET)
 def test_copies_take_the_places_of_distractors_and_say_something_else(instance: Instance, seed: int) -> None:
     made = adversarial(instance, pool=POOL, seed=seed)
     assert isinstance(made, list)
-    assert list(adversarial_broken(instance, made)) == []
+    assert list(adversarial_faults(instance, made)) == []
     assert adversarial(instance, pool=POOL, seed=seed) == made
     note = noted(made[0], "dire")
     assert len(note["added"]) == len(note["removed"]) == COPIES
@@ -110,7 +110,7 @@ def test_the_answer_itself_may_be_what_both_paragraphs_speak_of() -> None:
     instance = replace(SET[0], question="Which writer, an English novelist, wrote Novel 0?", answers=("Ann Radcliffe",))
     made = adversarial(instance, pool=POOL, seed=1)
     assert isinstance(made, list)
-    assert not list(adversarial_broken(instance, made))
+    assert not list(adversarial_faults(instance, made))
     for entry in noted(made[0], "dire")["added"]:
         assert entry["answer"] == entry["bridge"][1]
         assert entry["answer"] in WRITERS
@@ -133,7 +133,7 @@ def test_what_a_title_says_in_brackets_is_not_what_its_paragraph_is_about() -> N
     for seed in range(5):
         made = adversarial(instance, pool=pool, seed=seed)
         assert isinstance(made, list)
-        assert list(adversarial_broken(instance, made)) == []
+        assert list(adversarial_faults(instance, made)) == []
         for entry in noted(made[0], "dire")["added"]:
             assert (entry["bridge"][0], entry["answer"]) in {("Kaos", "2004"), ("Kaos", "2007")}
     # Where the year stands in the brackets alone, a copy has no place for another one.
@@ -172,7 +172,7 @@ def test_the_bridge_comes_from_the_decomposition_where_there_is_one() -> None:
     pool = pool_of([*SET, *heroines])
     made = adversarial(instance, pool=pool, seed=1)
     assert isinstance(made, list)
-    assert not list(adversarial_broken(instance, made))
+    assert not list(adversarial_faults(instance, made))
     for entry in noted(made[0], "dire")["added"]:
         assert entry["bridge"][0] == "Emily"
         assert entry["bridge"][1] in {"Pamela", "Evelina"}
@@ -207,7 +207,7 @@ def test_in_a_graph_the_answer_is_another_candidate_and_the_bridge_another_entit
     )  # fmt: skip
     made = adversarial(instance, pool=pool_of([instance]), seed=1)
     assert isinstance(made, list)
-    assert not list(adversarial_broken(instance, made))
+    assert not list(adversarial_faults(instance, made))
     note = noted(made[0], "dire")
     ((entry, gone),) = zip(note["added"], note["removed"], strict=True)
     assert (entry["answer"], entry["bridge"]) == ("Rome", ["Radcliffe", "Behn"])
@@ -291,7 +291,7 @@ def test_the_invariant_notices_a_broken_copy(said: str, change: Callable[[Paragr
     place = next(place for place, paragraph in enumerate(made[0].paragraphs) if "#" in paragraph.id)
     paragraphs = list(made[0].paragraphs)
     paragraphs[place] = change(paragraphs[place])
-    assert any(said in found for found in adversarial_broken(SET[0], [replace(made[0], paragraphs=tuple(paragraphs))]))
+    assert any(said in found for found in adversarial_faults(SET[0], [replace(made[0], paragraphs=tuple(paragraphs))]))
 
 
 def test_the_invariant_notices_another_question_or_context() -> None:
@@ -302,11 +302,11 @@ def test_the_invariant_notices_another_question_or_context() -> None:
         {"question": "Why?"}, {"answers": ("Avon",)}, {"id": "q9"}, {"group": "q9"},
         {"paragraphs": tuple(others)}, {"paragraphs": (replace(first, text="Else."), *others)}, {"paragraphs": SET[0].paragraphs},
     ):  # fmt: skip
-        assert list(adversarial_broken(SET[0], [replace(made[0], **changes)]))
+        assert list(adversarial_faults(SET[0], [replace(made[0], **changes)]))
     note = noted(made[0], "dire")
     same = [entry | {"bridge": [entry["bridge"][0], entry["answer"]]} for entry in note["added"]]
     changed = replace(made[0], provenance=json.dumps({"dire": note | {"added": same}}))
-    assert any("new bridge entity as well" in found for found in adversarial_broken(SET[0], [changed]))
+    assert any("new bridge entity as well" in found for found in adversarial_faults(SET[0], [changed]))
 
 
 def test_an_adversarial_set_is_not_made_adversarial_again() -> None:

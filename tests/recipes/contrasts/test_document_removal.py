@@ -9,12 +9,12 @@ from hypothesis import assume, given
 
 from kgqa.errors import SettingsError
 from kgqa.formats.provenance import noted
-from kgqa.recipes.contrasts.document_removal import REASONS, document_removal, document_removal_broken
+from kgqa.recipes.contrasts.document_removal import REASONS, document_removal, document_removal_faults
 from kgqa.recipes.contrasts.questions import HIDDEN, UNANSWERABLE
-from kgqa.recipes.rejection import Rejection
 from kgqa.records import Instance
+from kgqa.runs.funnel import Rejection
+from tests.recipes.contrasts.choices import CANDIDATES, PLACEHOLDERS, chosen, document, multiple_choice
 from tests.recipes.contrasts.drawing import asked
-from tests.recipes.contrasts.thinning import CANDIDATES, PLACEHOLDERS, chosen, document, multiple_choice
 
 FIRST = document("d0", [], supporting=True)
 SECOND = document("d1", [CANDIDATES[0]], supporting=True)
@@ -24,7 +24,7 @@ OTHER = document("d2", [CANDIDATES[1]], supporting=False)
 def made_of(instance: Instance) -> Instance:
     found = document_removal(instance)
     assert not isinstance(found, Rejection), found
-    assert list(document_removal_broken(instance, found)) == []
+    assert list(document_removal_faults(instance, found)) == []
     return found[0]
 
 
@@ -57,13 +57,13 @@ def test_the_invariant_notices_what_is_lost_left_turned_or_changed(instance: Ins
     assume(isinstance(made, list))
     assert isinstance(made, list)
     (whole,) = made
-    assert list(document_removal_broken(instance, [replace(whole, paragraphs=whole.paragraphs[1:])]))
+    assert list(document_removal_faults(instance, [replace(whole, paragraphs=whole.paragraphs[1:])]))
     if len(whole.paragraphs) > 1:
-        assert list(document_removal_broken(instance, [replace(whole, paragraphs=whole.paragraphs[::-1])]))
+        assert list(document_removal_faults(instance, [replace(whole, paragraphs=whole.paragraphs[::-1])]))
     if len(instance.paragraphs) > len(whole.paragraphs):
-        assert list(document_removal_broken(instance, [replace(whole, paragraphs=instance.paragraphs)]))
+        assert list(document_removal_faults(instance, [replace(whole, paragraphs=instance.paragraphs)]))
     for changes in ({"candidates": ()}, {"answers": ("Ys",)}, {"id": "other"}, {"group": "other"}):
-        assert list(document_removal_broken(instance, [replace(whole, **changes)])), changes
+        assert list(document_removal_faults(instance, [replace(whole, **changes)])), changes
 
 
 def test_the_first_document_of_the_chain_goes_with_the_chains_through_it() -> None:

@@ -10,13 +10,13 @@ from hypothesis import assume, given
 from kgqa.errors import SettingsError
 from kgqa.formats.provenance import everything, noted
 from kgqa.recipes.contrasts.facts import support_of
-from kgqa.recipes.contrasts.gold_chain import gold_chain, gold_chain_broken
+from kgqa.recipes.contrasts.gold_chain import gold_chain, gold_chain_faults
 from kgqa.recipes.contrasts.probe import probe
 from kgqa.recipes.contrasts.questions import HIDDEN, REASONS, UNANSWERABLE, UNMARKED
-from kgqa.recipes.rejection import Rejection
 from kgqa.records import Grade, Instance
+from kgqa.runs.funnel import Rejection
+from tests.recipes.contrasts.choices import CANDIDATES, chosen, document, multiple_choice
 from tests.recipes.contrasts.drawing import asked, faced, paragraph
-from tests.recipes.contrasts.thinning import CANDIDATES, chosen, document, multiple_choice
 
 FIRST = document("d0", [], supporting=True)
 SECOND = document("d1", [CANDIDATES[0]], supporting=True)
@@ -26,7 +26,7 @@ OTHER = document("d2", [CANDIDATES[1]], supporting=False)
 def made_of(instance: Instance) -> Instance:
     found = gold_chain(instance)
     assert not isinstance(found, Rejection), found
-    assert list(gold_chain_broken(instance, found)) == []
+    assert list(gold_chain_faults(instance, found)) == []
     return found[0]
 
 
@@ -54,13 +54,13 @@ def test_the_invariant_notices_what_is_lost_left_turned_or_changed(instance: Ins
     assume(isinstance(made, list))
     assert isinstance(made, list)
     (whole,) = made
-    assert list(gold_chain_broken(instance, [replace(whole, paragraphs=whole.paragraphs[1:])]))
+    assert list(gold_chain_faults(instance, [replace(whole, paragraphs=whole.paragraphs[1:])]))
     if len(whole.paragraphs) > 1:
-        assert list(gold_chain_broken(instance, [replace(whole, paragraphs=whole.paragraphs[::-1])]))
+        assert list(gold_chain_faults(instance, [replace(whole, paragraphs=whole.paragraphs[::-1])]))
     if len(instance.paragraphs) > len(whole.paragraphs):
-        assert list(gold_chain_broken(instance, [replace(whole, paragraphs=instance.paragraphs)]))
+        assert list(gold_chain_faults(instance, [replace(whole, paragraphs=instance.paragraphs)]))
     for changes in ({"candidates": ()}, {"answers": ("Ys",)}, {"id": "other"}, {"group": "other"}, {"chains": None}):
-        assert list(gold_chain_broken(instance, [replace(whole, **changes)])), changes
+        assert list(gold_chain_faults(instance, [replace(whole, **changes)])), changes
 
 
 def test_candidates_that_nothing_mentions_stay_and_chains_to_them_go() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from kgqa.formats.provenance import noted
 from kgqa.recipes.contrasts.adversarial import OWN_REASONS, adversarial
-from kgqa.recipes.contrasts.invariants import adversarial_broken
+from kgqa.recipes.contrasts.invariants import adversarial_faults
 from kgqa.recipes.contrasts.links import Link, Supporting, links
 from kgqa.recipes.names.entities import Pool
 from kgqa.recipes.names.statements import names, shown
@@ -113,7 +113,7 @@ def test_steps_come_before_titles_whichever_paragraph_comes_first() -> None:
 def made(instance: Instance, *, pool: Pool, seed: int) -> Instance:
     copied = adversarial(instance, pool=pool, seed=seed)
     assert isinstance(copied, list)
-    assert list(adversarial_broken(instance, copied)) == []
+    assert list(adversarial_faults(instance, copied)) == []
     return copied[0]
 
 

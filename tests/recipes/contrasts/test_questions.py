@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 
 from kgqa.errors import SettingsError
-from kgqa.recipes.contrasts.facts import Question, facts_of, texts_of
-from kgqa.recipes.contrasts.invariants import BROKEN, sufficiency_broken
+from kgqa.recipes.contrasts.facts import FactQuestion, facts_of, texts_of
+from kgqa.recipes.contrasts.invariants import INVARIANTS, sufficiency_faults
 from kgqa.recipes.contrasts.probe import probe
 from kgqa.recipes.contrasts.probe_of_sufficiency import probe_of_sufficiency
 from kgqa.recipes.contrasts.questions import HIDDEN, REASONS, UNANSWERABLE, UNMARKED, question_of
 from kgqa.recipes.contrasts.sufficiency import sufficiency
 from kgqa.recipes.contrasts.trivial import trivial
-from kgqa.recipes.rejection import Rejection
 from kgqa.records import Candidate, Instance
+from kgqa.runs.funnel import Rejection
 from tests.recipes.contrasts.drawing import asked, faced, instances, paragraph
 
 A, B = paragraph("a", ["Avalon is an isle. "], supporting=(0,)), paragraph("b", ["The king left. "], supporting=(0,))
@@ -31,7 +31,7 @@ def reason(instance: Instance, *, level: str = "paragraph", max_facts: int = 6) 
 
 def test_a_question_with_two_facts_and_one_distractor_will_do() -> None:
     question = faced(asked([A, C, B]))
-    assert (question.supporting, question.others) == ((0, 2), (1,))
+    assert (question.supporting, question.distractors) == ((0, 2), (1,))
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_whatever_facts_say_the_same_no_part_of_them_says_it_all(level: str) -> 
             assert (wanted <= shown) == bool(part.answers)
         made = {"probe": probe, "sufficiency": sufficiency, "probe-of-sufficiency": probe_of_sufficiency, "trivial": trivial}
         for name, transform in made.items():
-            assert list(BROKEN[name](found, transform(found, seed=1))) == []
+            assert list(INVARIANTS[name](found, transform(found, seed=1))) == []
 
     holds()
 
@@ -117,13 +117,13 @@ class TestSeveralChainsToTheAnswer:
         assert question.dropped == ("e", "f")
         assert instance.chains == ((("s", "a", "x", "b", "E7"),), (("s", "c", "E8"),))
         made = sufficiency(question, seed=1)
-        assert not list(sufficiency_broken(question, made))
+        assert not list(sufficiency_faults(question, made))
         assert json.loads(made[0].provenance or "")["dire"]["dropped"] == ["e", "f"]
 
     def test_one_chain_alone_is_kept_as_it_is(self) -> None:
         instance = self.question(("s", "a", "x", "b", "E7"))
         question = question_of(instance, level="paragraph", max_facts=6)
-        assert isinstance(question, Question)
+        assert isinstance(question, FactQuestion)
         assert question.instance is instance
         assert question.dropped == ()
 

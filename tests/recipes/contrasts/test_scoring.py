@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 from hypothesis import given
 
-from kgqa.metrics.dire import Prediction, dire_probe, dire_probe_of_sufficiency, dire_sufficiency
+from kgqa.metrics.dire import DiRePrediction, dire_probe, dire_probe_of_sufficiency, dire_sufficiency
 from kgqa.metrics.scores import Scores
-from kgqa.recipes.contrasts.facts import Question
+from kgqa.recipes.contrasts.facts import FactQuestion
 from kgqa.recipes.contrasts.probe import probe
 from kgqa.recipes.contrasts.probe_of_sufficiency import probe_of_sufficiency
 from kgqa.recipes.contrasts.sufficiency import sufficiency
@@ -16,15 +16,15 @@ from kgqa.records import Instance
 from kgqa.scoring.dire_gold import dire_label, whole_numbers
 from tests.recipes.contrasts.drawing import ANSWER, any_question, seeds
 
-System = Callable[[Instance], Prediction]
+System = Callable[[Instance], DiRePrediction]
 Scorer = Callable[..., Scores]
 
 
-def says(instance: Instance, *, answer: str, shown: Instance, sufficiency: int | None, confidence: float = 0.5) -> Prediction:
+def says(instance: Instance, *, answer: str, shown: Instance, sufficiency: int | None, confidence: float = 0.5) -> DiRePrediction:
     """A prediction with the marks of ``shown`` as its support, sentences numbered as they are shown."""
     label = dire_label(instance).instance
     supporting = [entry for entry in shown.paragraphs if entry.supporting]
-    return Prediction(
+    return DiRePrediction(
         question_id=label.question_id,
         answer=answer,
         paragraphs=frozenset(entry.title or "" for entry in supporting),
@@ -35,12 +35,12 @@ def says(instance: Instance, *, answer: str, shown: Instance, sufficiency: int |
     )
 
 
-def reads_all(instance: Instance) -> Prediction:
+def reads_all(instance: Instance) -> DiRePrediction:
     """Knows whether the context suffices, and answers if it does."""
     return says(instance, answer=ANSWER if instance.answers else "", shown=instance, sufficiency=dire_label(instance).instance.sufficiency)
 
 
-def one_fact_at_a_time(instance: Instance) -> Prediction:
+def one_fact_at_a_time(instance: Instance) -> DiRePrediction:
     """Finds each supporting fact that is there, and the answer where one of them states it, without looking at two together."""
     supporting = [entry for entry in instance.paragraphs if entry.supporting]
     stated = bool(instance.answers)
@@ -60,12 +60,14 @@ def score(scorer: Scorer, made: Sequence[Instance], system: System, **more: obje
 
 
 @given(any_question, seeds)
-def test_who_reads_all_gets_everything_on_the_transform(question: Question, seed: int) -> None:
+def test_who_reads_all_gets_everything_on_the_transform(question: FactQuestion, seed: int) -> None:
     assert score(dire_sufficiency, sufficiency(question, seed=seed), reads_all) == {100.0}
 
 
 @given(any_question, seeds)
-def test_who_reads_one_fact_at_a_time_gets_all_that_a_probe_can_give_and_nothing_on_the_transform(question: Question, seed: int) -> None:
+def test_who_reads_one_fact_at_a_time_gets_all_that_a_probe_can_give_and_nothing_on_the_transform(
+    question: FactQuestion, seed: int
+) -> None:
     stated = bool(question.facts_with_answer())
     made = probe(question)
     # Support is always put together; the answer too, unless no supporting fact states it and it cannot be looked up.
@@ -77,7 +79,7 @@ def test_who_reads_one_fact_at_a_time_gets_all_that_a_probe_can_give_and_nothing
 
 
 @given(any_question, seeds)
-def test_one_answer_for_every_context_gets_nothing_where_labels_count(question: Question, seed: int) -> None:
+def test_one_answer_for_every_context_gets_nothing_where_labels_count(question: FactQuestion, seed: int) -> None:
     def always(label: int) -> System:
         return lambda instance: says(instance, answer=ANSWER, shown=question.instance, sufficiency=label)
 
@@ -88,6 +90,6 @@ def test_one_answer_for_every_context_gets_nothing_where_labels_count(question: 
 
 
 @given(any_question)
-def test_a_probe_gives_no_more_than_the_system_got_on_the_whole_question(question: Question) -> None:
-    nothing = Prediction(question_id="q", answer="no idea", paragraphs=frozenset(), sentences=frozenset())
+def test_a_probe_gives_no_more_than_the_system_got_on_the_whole_question(question: FactQuestion) -> None:
+    nothing = DiRePrediction(question_id="q", answer="no idea", paragraphs=frozenset(), sentences=frozenset())
     assert score(dire_probe, probe(question), one_fact_at_a_time, original=[nothing]) == {0.0}

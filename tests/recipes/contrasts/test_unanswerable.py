@@ -15,10 +15,10 @@ from kgqa.formats.provenance import noted
 from kgqa.recipes.contrasts.pool import COMMON, PER_WORD, Collector, Pool
 from kgqa.recipes.contrasts.probe import probe
 from kgqa.recipes.contrasts.questions import UNANSWERABLE
-from kgqa.recipes.contrasts.unanswerable import REASONS, unanswerable, unanswerable_broken
+from kgqa.recipes.contrasts.unanswerable import REASONS, unanswerable, unanswerable_faults
 from kgqa.recipes.names.statements import names
-from kgqa.recipes.rejection import Rejection
 from kgqa.records import Instance, Mention, Paragraph, Step
+from kgqa.runs.funnel import Rejection
 from tests.recipes.contrasts.drawing import asked, faced, seeds
 
 TOWNS = ("Bath", "Ely", "Hull", "Leeds", "Ripon", "Truro", "Wells", "York")
@@ -65,7 +65,7 @@ POOL = pool_of(SET)
 def test_one_step_has_no_answer_in_the_twin(instance: Instance, seed: int) -> None:
     made = unanswerable(instance, pool=POOL, seed=seed)
     assert isinstance(made, list)
-    assert list(unanswerable_broken(instance, made)) == []
+    assert list(unanswerable_faults(instance, made)) == []
     assert unanswerable(instance, pool=POOL, seed=seed) == made
     kept, twin = made
     assert kept is instance
@@ -102,11 +102,11 @@ def test_invariants_notice_an_answer_a_copy_and_a_longer_context() -> None:
     stating, again = list(twin.paragraphs), list(twin.paragraphs)
     stating[place] = replace(stating[place], text=SET[0].paragraphs[place].text)
     again[place] = replace(again[place], text=SET[0].paragraphs[7].text)
-    assert list(unanswerable_broken(SET[0], [kept, replace(twin, paragraphs=tuple(stating))]))
-    assert list(unanswerable_broken(SET[0], [kept, replace(twin, paragraphs=tuple(again))]))
-    assert list(unanswerable_broken(SET[0], [kept, replace(twin, paragraphs=(*twin.paragraphs, twin.paragraphs[0]))]))
-    assert list(unanswerable_broken(SET[0], [kept, replace(twin, answers=("river 0",), answerable=True)]))
-    assert list(unanswerable_broken(SET[0], [replace(kept, question="?"), twin]))
+    assert list(unanswerable_faults(SET[0], [kept, replace(twin, paragraphs=tuple(stating))]))
+    assert list(unanswerable_faults(SET[0], [kept, replace(twin, paragraphs=tuple(again))]))
+    assert list(unanswerable_faults(SET[0], [kept, replace(twin, paragraphs=(*twin.paragraphs, twin.paragraphs[0]))]))
+    assert list(unanswerable_faults(SET[0], [kept, replace(twin, answers=("river 0",), answerable=True)]))
+    assert list(unanswerable_faults(SET[0], [replace(kept, question="?"), twin]))
 
 
 def reason(instance: Instance, pool: Pool = POOL) -> str:
@@ -135,14 +135,14 @@ def test_ids_that_are_no_positions_move_with_their_paragraph_and_stay_unique() -
     instances = [renamed(instance, "doc") for instance in SET]
     made = unanswerable(instances[0], pool=pool_of(instances), seed=1)
     assert isinstance(made, list)
-    assert not list(unanswerable_broken(instances[0], made))
+    assert not list(unanswerable_faults(instances[0], made))
     assert all(paragraph.id.startswith("doc") for paragraph in made[1].paragraphs)
 
 
 def test_the_pool_prefers_what_shares_the_rare_words_of_the_question() -> None:
-    found = POOL.suitable("Which sentence is of Leeds?", 3, stated=names(["Bath"]), entity=None, shown=set(), seed=1, id="q")
+    found = POOL.suitable("Which sentence is of Leeds?", 3, forbidden=names(["Bath"]), entity=None, shown=set(), seed=1, id="q")
     assert {paragraph.text for paragraph in found} == {paragraph.text for paragraph in SET[3].paragraphs[:3]}
-    other = POOL.suitable("Leeds?", 3, stated=names(["Leeds"]), entity=None, shown={SET[0].paragraphs[0].text}, seed=1, id="q")
+    other = POOL.suitable("Leeds?", 3, forbidden=names(["Leeds"]), entity=None, shown={SET[0].paragraphs[0].text}, seed=1, id="q")
     assert len({paragraph.text for paragraph in other}) == 3
     assert not any("Leeds" in paragraph.text or paragraph == SET[0].paragraphs[0] for paragraph in other)
     assert len(pool_of(SET, size=10).paragraphs) == 10
@@ -151,7 +151,7 @@ def test_the_pool_prefers_what_shares_the_rare_words_of_the_question() -> None:
 
 @given(seeds)
 def test_the_pool_begins_anywhere_and_gives_everything_once(seed: int) -> None:
-    found = POOL.suitable("?", 1_000, stated=(), entity=None, shown=(), seed=seed, id="q")
+    found = POOL.suitable("?", 1_000, forbidden=(), entity=None, shown=(), seed=seed, id="q")
     begin = POOL.paragraphs.index(found[0])
     assert found == [*POOL.paragraphs[begin:], *POOL.paragraphs[:begin]]
 
@@ -176,7 +176,7 @@ def test_other_names_of_a_step_s_answer_go_too() -> None:
     step = Step(id="1", question="Where was Ada born?", answer="Riga", paragraph_id="0", depends_on=())
     asked = replace(SET[0], paragraphs=shown, decomposition=(step,), answers=("Riga",))
     for called, gone in (({}, ["0"]), ({"1": ["Rodenpois"]}, ["0", "1"]), ({"2": ["Rodenpois"]}, ["0"])):
-        made = unanswerable(asked, pool=POOL, seed=1, called=called)
+        made = unanswerable(asked, pool=POOL, seed=1, further_names=called)
         assert isinstance(made, list)
         assert sorted(noted(made[1], "unanswerable")["removed"]) == gone
 
@@ -230,7 +230,7 @@ def test_twins_can_be_written_as_musique_writes_them() -> None:
 
 def texts(instances: Sequence[Instance], *, stated: Sequence[str] = (), entity: str | None = None) -> set[str]:
     """All that a pool of these gives for a question that shows nothing."""
-    found = pool_of(instances).suitable("Which mill?", 1_000, stated=names(stated), entity=entity, shown=(), seed=1, id="q")
+    found = pool_of(instances).suitable("Which mill?", 1_000, forbidden=names(stated), entity=entity, shown=(), seed=1, id="q")
     return {paragraph.text for paragraph in found}
 
 
@@ -265,7 +265,7 @@ def test_a_mention_of_the_answer_goes_with_its_step_alone() -> None:
     for seed in range(20):
         made = unanswerable(instance, pool=pool, seed=seed)
         assert isinstance(made, list)
-        assert list(unanswerable_broken(instance, made)) == []
+        assert list(unanswerable_faults(instance, made)) == []
         note = noted(made[1], "unanswerable")
         removed[note["step"]] = note["removed"]
         is_shown = any(mention.entity == "E1" for paragraph in made[1].paragraphs for mention in paragraph.mentions or ())

@@ -11,7 +11,7 @@ import pytest
 
 from kgqa.formats import hotpotqa
 from kgqa.formats.provenance import noted
-from kgqa.recipes.contrasts.facts import Question
+from kgqa.recipes.contrasts.facts import FactQuestion
 from kgqa.recipes.contrasts.probe import probe
 from kgqa.recipes.contrasts.probe_of_sufficiency import probe_of_sufficiency
 from kgqa.recipes.contrasts.sufficiency import sufficiency
@@ -27,13 +27,13 @@ def folder(real_data: Path) -> Path:
 
 
 @pytest.fixture
-def question(folder: Path) -> Question:
+def question(folder: Path) -> FactQuestion:
     (instance,) = hotpotqa.read(folder / "hotpotqa_fixture.json")
     return faced(instance)
 
 
 @pytest.fixture
-def seed(question: Question) -> int:
+def seed(question: FactQuestion) -> int:
     """The first seed that removes the paragraph which their example removes."""
     return next(seed for seed in count() if titles(question.instance) - titles(sufficiency(question, seed=seed)[0]) == {"h"})
 
@@ -55,7 +55,7 @@ def marked(instance: Instance) -> list[list[Any]]:
     return hotpotqa.facts_of(instance)
 
 
-def test_the_probe_has_their_contexts_in_their_order(question: Question, folder: Path) -> None:
+def test_the_probe_has_their_contexts_in_their_order(question: FactQuestion, folder: Path) -> None:
     theirs = records(folder / "probe_of_hotpotqa_fixture.json")
     made = probe(question)
     assert [[paragraph.title for paragraph in instance.paragraphs] for instance in made] == [
@@ -69,7 +69,7 @@ def test_the_probe_has_their_contexts_in_their_order(question: Question, folder:
     assert [instance.answers for instance in made] == [("Cambridge",), ()]
 
 
-def test_the_transform_has_their_contexts_and_labels(question: Question, folder: Path, seed: int) -> None:
+def test_the_transform_has_their_contexts_and_labels(question: FactQuestion, folder: Path, seed: int) -> None:
     theirs = records(folder / "transformed_hotpotqa_fixture.json")
     made = {frozenset(titles(instance)): instance for instance in sufficiency(question, seed=seed)}
     assert len(made) == 3
@@ -87,7 +87,7 @@ def test_the_transform_has_their_contexts_and_labels(question: Question, folder:
             assert all(paragraph.supporting is None for paragraph in ours.paragraphs)
 
 
-def test_the_probe_of_the_transform_has_their_contexts_and_labels(question: Question, folder: Path, seed: int) -> None:
+def test_the_probe_of_the_transform_has_their_contexts_and_labels(question: FactQuestion, folder: Path, seed: int) -> None:
     theirs = records(folder / "probe_of_transformed_hotpotqa_fixture.json")
     made = {frozenset(titles(instance)): instance for instance in probe_of_sufficiency(question, seed=seed)}
     assert len(made) == 3

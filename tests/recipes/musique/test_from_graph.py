@@ -140,3 +140,18 @@ def test_an_answer_within_a_longer_word_does_not_stand_in_the_question(tmp_path:
     found = asked(tmp_path, labels, [("Q1", "P17", "Q2"), ("Q3", "P17", "Q4")], texts)
     assert found["In which country is Arlian Hall?"] == "Arlia"
     assert "In which country is Hall of Coria?" not in found
+
+
+@pytest.mark.parametrize(("both", "twice"), [(22, False), (3, True)])
+def test_two_relations_that_say_the_same_ask_once(both: int, twice: bool, tmp_path: Path) -> None:
+    """Of ``both`` people the graph has the land as nationality and as citizenship; of few it may be by chance."""
+    people = {f"P{number}": f"Person {'ABCDEFGHIJKLMNOPQRSTUVWX'[number]}" for number in range(24)}
+    land = {person: f"Q{1 + number % 4}" for number, person in enumerate(people)}
+    facts = [(person, "nationality", land[person]) for person in people]
+    facts += [(person, "citizenship", land[person]) for person in list(people)[:both]]
+    texts = {person: f"is a painter from {LANDS[land[person]]}." for person in people}
+    found = asked(tmp_path, people | LANDS, facts, texts)
+    for number, (person, name) in enumerate(people.items()):
+        about = {question: answer for question, answer in found.items() if name in question}
+        expected = {"nationality", "citizenship"} if number < both and twice else {"nationality"}
+        assert about == {f"What is the relation {relation} of {name}?": LANDS[land[person]] for relation in expected}

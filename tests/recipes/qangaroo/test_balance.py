@@ -28,7 +28,7 @@ def rounds(record: Record) -> int:
 
 @settings(max_examples=200)
 @given(made=MADE, candidates=CHOICES, limit=LIMITS, seed=st.integers(0, 5))
-def test_what_is_kept_is_a_balanced_part_within_the_limits(made: list[Record], candidates: int, limit: int, seed: int) -> None:
+def test_the_kept_part_is_balanced_and_within_the_limits(made: list[Record], candidates: int, limit: int, seed: int) -> None:
     for before, after in zip(made, balanced(made, candidates=candidates, limit=limit, seed=seed), strict=True):
         assert (after.id, after.head, after.answer) == (before.id, before.head, before.answer)
         assert len(after.documents) <= limit
@@ -46,7 +46,7 @@ def test_what_is_kept_is_a_balanced_part_within_the_limits(made: list[Record], c
 
 
 @given(made=MADE, candidates=CHOICES)
-def test_without_a_document_limit_all_rounds_are_taken_and_alternatives_with_as_many_chains_are_preferred(
+def test_without_a_document_limit_all_rounds_fit_and_alternatives_with_many_chains_are_preferred(
     made: list[Record], candidates: int
 ) -> None:
     for before, after in zip(made, balanced(made, candidates=candidates, limit=DOCUMENTS), strict=True):
@@ -59,14 +59,14 @@ def test_without_a_document_limit_all_rounds_are_taken_and_alternatives_with_as_
 
 
 @given(made=MADE, candidates=CHOICES, limit=LIMITS, seed=st.integers(0, 5))
-def test_a_sample_is_balanced_the_same_alone_and_again(made: list[Record], candidates: int, limit: int, seed: int) -> None:
+def test_balancing_a_sample_does_not_depend_on_other_samples(made: list[Record], candidates: int, limit: int, seed: int) -> None:
     together = balanced(made, candidates=candidates, limit=limit, seed=seed)
     assert together == balanced(made, candidates=candidates, limit=limit, seed=seed)
     assert together == [record for one in made for record in balanced([one], candidates=candidates, limit=limit, seed=seed)]
 
 
 @given(made=MADE, candidates=CHOICES, seed=st.integers(0, 5))
-def test_drawn_alternatives_are_so_many_and_the_answer(made: list[Record], candidates: int, seed: int) -> None:
+def test_the_answer_and_the_given_number_of_alternatives_are_drawn(made: list[Record], candidates: int, seed: int) -> None:
     drawn = to_records(draw_alternatives(to_samples(made), candidates=candidates, seed=seed))
     for before, after in zip(made, drawn, strict=True):
         assert len(after.chains) == min(candidates, len(before.chains))

@@ -130,7 +130,7 @@ NAMES = ALL_NAMES[:-1]
 """Without that for graded samples."""
 
 
-def test_the_rule_baseline_knows_grades_alone() -> None:
+def test_the_rule_baseline_uses_only_grades() -> None:
     made = [Record(id=i, split=1, head=0, relation=0, answer=1, chains={1: [(0, 0, 1)], 2: [(0, 1, 2)]}) for i in range(8)]
     corpus = Corpus(texts=["x"] * 2, labels=["x"] * 3, relations=["x"], links=[{}, {}], articles=[-1] * 3)
     samples = to_samples(made)
@@ -196,7 +196,7 @@ def test_the_random_baseline_is_right_as_often_as_chance() -> None:
     assert 0.01 < random.high - random.low < 0.04
 
 
-def test_links_of_what_is_no_candidate_do_not_count() -> None:
+def test_links_to_other_entities_than_candidates_do_not_count() -> None:
     made = [Record(id=1, split=1, head=0, relation=0, answer=1, chains={1: [(0, 0, 1)], 2: [(0, 1, 2)]})]
     links: list[dict[int, int]] = [{0: 9, 1: 1, 5: 7}, {1: 1, 2: 3}]
     corpus = Corpus(texts=["", ""], labels=["x"] * 6, relations=["x"], links=links, articles=[-1] * 6)

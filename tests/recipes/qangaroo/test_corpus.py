@@ -66,7 +66,7 @@ def test_the_article_of_an_entity_is_the_document_about_it(about: list[int | Non
 
 
 @given(labels=st.lists(st.sampled_from(["Paris", "paris", "PARIS", "Rome", "É", "é", "Straße", "STRASSE"]), min_size=1, max_size=8))
-def test_expressions_are_numbered_alike_exactly_where_they_read_alike(labels: list[str]) -> None:
+def test_expressions_have_equal_numbers_if_and_only_if_they_are_written_alike(labels: list[str]) -> None:
     entities = pa.table({"id": [str(i) for i in range(len(labels))], "label": labels})
     numbers = expression_numbers(entities, "label").tolist()
     assert all(
@@ -83,7 +83,9 @@ NO_FACTS = Facts(head=np.empty(0, np.int32), relation=np.empty(0, np.int32), tai
 @given(
     made=records(), numbers=st.lists(st.integers(0, 4), min_size=ENTITIES, max_size=ENTITIES), others=st.sets(st.integers(0, ENTITIES - 1))
 )
-def test_of_candidates_that_read_alike_the_answer_stays_else_the_first(made: list[Record], numbers: list[int], others: set[int]) -> None:
+def test_among_candidates_written_alike_the_answer_or_else_the_first_is_kept(
+    made: list[Record], numbers: list[int], others: set[int]
+) -> None:
     expected = []
     questions = sorted({(record.head, record.relation) for record in made})
     rows = sorted((head, relation, tail) for head, relation in questions for tail in others)
@@ -113,5 +115,5 @@ def test_ids_show_the_hash(numbers: list[int]) -> None:
         ("é-x", "é_x"),
     ],
 )
-def test_relations_read_as_in_the_official_queries(label: str, text: str) -> None:
+def test_relations_are_written_as_in_the_official_queries(label: str, text: str) -> None:
     assert relation_text(label) == text

@@ -43,17 +43,37 @@ def test_entities_are_near_the_documents_of_their_topic() -> None:
         ("Łódź Voivodeship", "A town in the voivodeships of old.", True),
         ("Ungarn", "Eine ungarische Stadt.", True),
         ("The", "The words of names that are short say nothing.", False),
+        ("İzmir", "IZMIRLI bir yazar.", True),
+        ("匈牙利", "他是一位匈牙利人。", True),
+        ("匈牙利", "匈奴人在牙利。", False),
+        ("北京大学", "他在北京大饭店。", True),
+        ("北京大学", "他在北京的饭店。", False),
+        ("国", "他是中国人。", False),  # one letter says nothing
+        ("ハンガリー", "彼はハンガリー人である。", True),
+        ("ハンガリー", "彼はハングルを読む。", False),
+        ("京都府", "彼は京都府民である。", True),
+        ("ฮังการี", "เขาเป็นชาวฮังการีคนหนึ่ง", True),
+        ("ฮังการี", "เขาเป็นชาวฮังกงคนหนึ่ง", False),
+        ("헝가리", "그는 헝가리인이다.", True),
+        ("헝가리", "그는 헝겊을 판다.", False),
+        ("헝가리", "대헝가리 왕국.", False),  # Korean has spaces: the word begins otherwise
     ],
 )
-def test_a_word_that_begins_as_one_of_the_name_tells_it(name: str, text: str, told: bool) -> None:
+def test_a_word_with_the_stem_of_a_name_reveals_it(name: str, text: str, told: bool) -> None:
     labels, texts = strings(name, "another name", "something else"), strings(text, "nothing of the kind")
     names, documents = np.zeros(3, np.int32), np.array([0, 1, -1], np.int32)
     assert shares_stem(labels, names, texts, documents).tolist() == [told, False, False]
 
 
-def test_frequent_words_of_names_tell_nothing() -> None:
+def test_frequent_words_of_names_reveal_nothing() -> None:
     labels = strings(*(f"Museum number {'abcdefghij'[row]}" for row in range(10)))
     assert not shares_stem(labels, np.zeros(1, np.int32), strings("The museums of the town"), np.zeros(1, np.int32)).any()
+
+
+def test_scripts_may_be_mixed() -> None:
+    labels, texts = strings("NHKホール", "東京タワー"), strings("彼はNHKの人。", "東京タワーマンションに住む。")
+    names, documents = np.array([0, 0, 1, 1], np.int32), np.array([0, 1, 0, 1], np.int32)
+    assert shares_stem(labels, names, texts, documents).tolist() == [False, False, False, True]
 
 
 def test_shared_targets_are_counted_up_to_a_limit() -> None:

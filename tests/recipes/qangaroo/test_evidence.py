@@ -33,7 +33,7 @@ def test_a_chain_is_graded_as_its_definition_says(data: st.DataObject, known: Kn
 
 
 @pytest.mark.parametrize(("facts", "path"), [(0, (4, 4)), (1, (0, 4)), (2, (4, 4))])
-def test_to_an_answer_a_path_with_facts_enough_goes_before_a_surer_one(facts: int, path: tuple[int, int]) -> None:
+def test_for_answers_a_path_with_enough_facts_beats_one_with_higher_confidence(facts: int, path: tuple[int, int]) -> None:
     graph = Knowledge(entities=6, symmetric=(False,) * 2, facts=[(0, 0, 1)], noise=[], texts=[])
     known = Known(facts=graph, rules={(0, 4, 1): LOW, (4, 4, 1): HIGH})  # role 4: in the same document
     record = Record(id=0, split=0, head=0, relation=1, answer=2, chains={2: [(0, 0, 1, 1, 2)], 3: [(0, 0, 1, 1, 3)]})
@@ -100,14 +100,14 @@ OTHERS_OBJECT = (5, 3, 2)
         (line((5, 3, 3), rules={(2, 4, 3): HIGH, (0, 6, 4): HIGH}), sure(HIGH) * sure(HIGH)),  # the last two, then the first
     ],
 )
-def test_of_three_hops_two_take_part_by_what_they_imply(known: Known, confidence: float) -> None:
+def test_two_of_three_hops_form_a_path_with_the_third_by_the_relation_that_they_imply(known: Known, confidence: float) -> None:
     grade = one(known, (0, 7, 1, 8, 2, 6, 3), 4)
     assert float(grade["confidence"]) == pytest.approx(confidence, abs=1e-6)
     path = (0, 2, 4) if confidence else (-1, -1, -1)
     assert (grade["first"], grade["second"], grade["third"], grade["implied"]) == (*path, 3 if confidence else -1)
 
 
-def test_more_facts_on_a_hop_than_are_looked_at_do_no_harm() -> None:
+def test_facts_on_a_hop_above_the_limit_are_ignored() -> None:
     many = MOST_ROLES + 4
     facts = Knowledge(entities=2, symmetric=(False,) * many, facts=[(0, r, 1) for r in range(many)], noise=[], texts=[])
     known = Known(facts=facts, rules={}, alone={(2 * (MOST_ROLES - 1), 0): LOW, (2 * MOST_ROLES, 0): HIGH, (2 * many, 1): HIGH})
@@ -116,7 +116,7 @@ def test_more_facts_on_a_hop_than_are_looked_at_do_no_harm() -> None:
 
 
 @pytest.mark.parametrize(("last", "is_seen"), [(MOST_IMPLIED - 1, True), (MOST_IMPLIED, False), (MOST_IMPLIED + 30, False)])
-def test_more_implied_relations_than_are_looked_at_do_no_harm(last: int, is_seen: bool) -> None:
+def test_implied_relations_above_the_limit_are_ignored(last: int, is_seen: bool) -> None:
     count = MOST_IMPLIED + 40
     facts = [(0, count, 1), (1, count + 1, 2), (2, count + 2, 3), *((5, r, 2) for r in range(count))]
     rules = {(2 * count, 2 * count + 2, r): HIGH for r in range(count)} | {(2 * last, 2 * count + 4, count + 3): HIGH}
@@ -125,7 +125,7 @@ def test_more_implied_relations_than_are_looked_at_do_no_harm(last: int, is_seen
     assert (float(grade["confidence"]) > 0, int(grade["implied"])) == ((True, last) if is_seen else (False, -1))
 
 
-def test_without_rules_and_facts_the_texts_are_graded_all_the_same() -> None:
+def test_texts_are_graded_without_rules_and_facts() -> None:
     facts = Knowledge(entities=3, symmetric=(False,), facts=[], noise=[], texts=[])
     grade = one(Known(facts=facts, rules={}, texts={(0, 0, 1): 2, (1, 1, 2): 1}), (0, 0, 1, 1, 2), 0)
     assert grade.tolist() == (0.0, 1, -1, -1, -1, -1)

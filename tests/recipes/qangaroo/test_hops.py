@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from kgqa.arrays.rows import Adjacency
 from kgqa.recipes.qangaroo import hops
 from kgqa.recipes.qangaroo.hops import NEAR, OPENING, TextHops, text_hops
-from kgqa.traversal.graph import Graph
+from kgqa.traversal.base import Graph
 
 ENTITIES, FIRST, CLOSE = 5, 6, 12
 Hop = tuple[int, int, int]
@@ -156,7 +156,7 @@ def test_an_article_is_about_its_subject_though_it_does_not_name_it(text: Text, 
 
 @pytest.mark.parametrize(("between", "grade"), [(NEAR - 1, 1), (NEAR, 0)])
 @pytest.mark.parametrize("is_first", [True, False])
-def test_near_is_less_than_so_many_characters(between: int, grade: int, is_first: bool) -> None:
+def test_near_means_less_than_the_given_number_of_characters(between: int, grade: int, is_first: bool) -> None:
     filling = ". X".ljust(between, "x")
     text = Text(
         parts=["Ab" + filling + "Cd."], mentions=[(0, 2, 0 if is_first else 1), (2 + between, 4 + between, 1 if is_first else 0)],
@@ -166,7 +166,7 @@ def test_near_is_less_than_so_many_characters(between: int, grade: int, is_first
 
 
 @pytest.mark.parametrize(("start", "grade"), [(OPENING - 1, 2), (OPENING, 1), (NEAR - 1, 1), (NEAR, 0)])
-def test_the_beginning_of_an_article_is_so_many_characters(start: int, grade: int) -> None:
+def test_the_opening_of_an_article_has_the_given_number_of_characters(start: int, grade: int) -> None:
     text = Text(parts=["Ab. X".ljust(start, "x") + "Cd."], mentions=[(start, start + 2, 1)], about=0, leading={0}, out={1})
     assert found([text])[1] == {(0, 0, 1): grade}
 

@@ -168,7 +168,7 @@ def test_a_mention_of_an_entity_that_no_occurrence_reaches() -> None:
     assert masked(case) == (["___MASK7___ b"] * 50, [[(0, 11, 0), (12, 13, 4000)]] * 50)
 
 
-def test_places_that_are_hidden_are_counted() -> None:
+def test_placeholders_are_counted() -> None:
     texts, occurrences = column(["a b c"]), as_places([[(0, 1, 0), (2, 3, 1)]])
     found = mask_texts(texts, occurrences, as_places([[]]), rows([[0], [0]]), rows([[0], [0, 1]]), np.array([1, 2, 3], np.int32))
     assert found.hidden == 3

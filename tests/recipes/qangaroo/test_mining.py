@@ -26,14 +26,14 @@ def read(world: World, tables: Mapping[str, pa.Table]) -> Mined:
 
 
 @given(world=worlds())
-def test_of_the_relations_that_are_asked_about_training_facts_alone_are_learned(world: World) -> None:
+def test_only_training_facts_of_relations_with_questions_are_used(world: World) -> None:
     tables = world.tables()
     assert listed(training_facts(tables, world.questions())) == world.training()
     assert listed(all_facts(tables)) == world.known.facts
 
 
 @given(world=worlds())
-def test_what_stands_on_a_hop_are_the_facts_of_all_splits_and_no_texts(world: World) -> None:
+def test_hops_use_the_facts_of_all_splits_and_no_texts(world: World) -> None:
     graph = fact_graph(world.tables())
     sources = np.repeat(np.arange(graph.entities), np.diff(graph.offsets))
     found = set(zip(sources.tolist(), graph.roles.tolist(), graph.targets.tolist(), strict=True))
@@ -78,12 +78,12 @@ def test_facts_of_dev_and_test_are_no_support(train: int, rules: int) -> None:
         assert (found.support[paths.index((0, 0, 1))], found.head_facts[paths.index((0, 0, 1))]) == (train, train)
 
 
-def test_where_no_evidence_is_asked_for_nothing_is_mined() -> None:
+def test_without_evidence_nothing_is_mined() -> None:
     world = World(known=LEAK, asked={})
     with mined(world, use=False) as (_, output):
         found = read(world, output.tables)
     assert (len(found.rules), len(found.hops.before), found.implied.typed.sum()) == (0, 0, 0)
-    assert output.note == "no evidence is asked for"
+    assert output.note == "evidence is turned off"
     with mined(world, min_support=5) as (run, full):
         assert {name: table.schema for name, table in full.tables.items()} == {name: t.schema for name, t in output.tables.items()}
         assert len(mine_rules(run).tables["path_rules"]) == full.report["rules"] > 0

@@ -93,7 +93,7 @@ def test_a_symmetric_relation_asked_from_both_ends_needs_splits_by_pair() -> Non
         ask(tables({("Q1", "both-ways", "Q2")}), options(splits={"by": "head"}), seed=0)
 
 
-def test_what_is_true_the_other_way_round_is_no_false_candidate() -> None:
+def test_an_inverse_symmetric_fact_excludes_a_candidate() -> None:
     made = tables({("Q1", "both-ways", "Q2")})
     assert true_facts(made, options(both_directions=False)).tail.tolist() == [2, 1]
     assert asked_facts(made, options(both_directions=False)).tail.tolist() == [2]
@@ -132,7 +132,7 @@ def test_a_first_try_grows_with_its_limit_and_never_changes(facts: Facts, seed: 
     assert first_try(turned, 3, seed=seed)[::-1].tolist() == first_try(questions, 3, seed=seed).tolist()
 
 
-def test_a_first_try_is_no_beginning_and_differs_between_seeds() -> None:
+def test_a_first_try_is_a_random_choice_that_depends_on_the_seed() -> None:
     facts = {(a, r, b) for a in IDS for b in IDS for r in ("one-way", "both-ways")}
     questions = ask(tables(facts), options(), seed=0)
     first, second = (first_try(questions, 30, seed=seed) for seed in (0, 1))

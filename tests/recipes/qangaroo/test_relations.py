@@ -33,7 +33,7 @@ def test_the_measures_are_those_of_the_training_facts(world: World) -> None:
 
 
 @given(world=worlds(), max_objects=st.sampled_from([1.0, 1.5, 2.0]), text_lift=st.sampled_from([0.0, 1.0, 2.0]))
-def test_a_relation_is_asked_about_unless_a_sentence_says_why_not(world: World, max_objects: float, text_lift: float) -> None:
+def test_a_relation_is_kept_unless_it_has_a_reason_for_exclusion(world: World, max_objects: float, text_lift: float) -> None:
     found = measured(world.known, world.training())
     verdicts = found.verdicts(EvidenceSettings(max_objects=max_objects, text_lift=text_lift))
     assert len(verdicts) == world.known.relations
@@ -44,7 +44,7 @@ def test_a_relation_is_asked_about_unless_a_sentence_says_why_not(world: World, 
         assert verdict == (MANY if many else UNSTATED if unstated else "")
 
 
-def test_the_defaults_leave_a_functional_relation_that_texts_state_and_no_other() -> None:
+def test_the_defaults_keep_only_functional_relations_that_texts_state() -> None:
     people, towns = range(10), range(10, 15)
     born = [(person, 0, 10 + person % 5) for person in people]  # texts state just these
     friends = [(person, 1, other) for person in range(12) for other in range(12) if person != other]  # eleven each
@@ -64,7 +64,7 @@ def asked(facts: list[Fact], texts: list[tuple[int, int, int]], **settings: floa
     return verdict
 
 
-def test_a_relation_that_no_text_names_together_is_not_kept_out_by_texts() -> None:
+def test_a_relation_without_comentions_is_not_excluded_by_lift() -> None:
     facts = [(0, 0, 4), (1, 0, 5)]
     assert asked(facts, [], text_lift=2) == ""
     assert asked(facts, [(0, 5, 2)], text_lift=2) == UNSTATED

@@ -13,11 +13,11 @@ from hypothesis import given, settings, strategies as st
 
 from kgqa.arrays.rows import Adjacency
 from kgqa.errors import EmptyResult
+from kgqa.recipes.qangaroo.false_negatives import kin_of_answers, second_truths
 from kgqa.recipes.qangaroo.gates import AnotherImpliedMore, AnswerNotImplied, ChainAddsLittle, PathLeadsAnywhere, RelationSeldomImplied
 from kgqa.recipes.qangaroo.relations import RelationMeasures
 from kgqa.recipes.qangaroo.sample_evidence import BESIDE, BY_FACTS, EQUALLY, KIN, SECOND_TRUTH, SampleEvidence
 from kgqa.recipes.qangaroo.samples import Samples
-from kgqa.recipes.qangaroo.truths import kin_of_answers, second_truths
 from tests.recipes.drawing import DOCUMENTS, ENTITIES, Record, records, to_records, to_samples, without
 from tests.recipes.qangaroo.mined import World, mined, worlds
 from tests.rules.drawing import Knowledge, implied_relations
@@ -60,7 +60,7 @@ STATED = st.sets(st.tuples(st.integers(0, DOCUMENTS - 1), st.integers(0, ENTITIE
 @given(made=records(graded=True), stated=STATED)
 @pytest.mark.parametrize("beside_answer", [True, False])
 @pytest.mark.parametrize("margin", [0.0, 0.1, 0.25, 1.0])
-def test_candidates_that_may_be_true_as_well_leave_and_are_counted_once(
+def test_candidates_that_may_be_true_are_removed_and_counted_once(
     made: list[Record], stated: set[tuple[int, int]], margin: float, beside_answer: bool
 ) -> None:
     def reason(record: Record, candidate: int) -> str:
@@ -92,7 +92,7 @@ def adjacency(stated: set[tuple[int, int]]) -> Adjacency:
     return Adjacency.from_pairs(documents, entities, DOCUMENTS)
 
 
-def test_a_candidate_that_two_facts_imply_leaves_though_no_chain_does() -> None:
+def test_a_candidate_that_two_facts_imply_is_removed_even_without_a_chain() -> None:
     chains: Any = {4: [(9, 2, 4)], 11: [(9, 1, 11)]}
     grades: Any = {4: (0.5, *[0] * 5), 11: (0.0, *[0] * 5)}
     record = Record(id=0, split=0, head=9, relation=1, answer=4, chains=chains, grades=grades)
@@ -102,7 +102,7 @@ def test_a_candidate_that_two_facts_imply_leaves_though_no_chain_does() -> None:
 
 
 @pytest.mark.parametrize(("document", "leaves"), [(2, True), (3, False)])
-def test_only_documents_of_the_best_chain_to_the_answer_stand_beside_it(document: int, leaves: bool) -> None:
+def test_only_documents_of_the_best_chain_to_the_answer_count_as_beside_it(document: int, leaves: bool) -> None:
     chains = {4: [(9, 2, 4), (9, 3, 4)], 5: [(9, 3, 5)]}
     grades: Any = {4: (0.5, *[0] * 5), 5: (0.0, *[0] * 5)}
     record = Record(id=0, split=0, head=9, relation=1, answer=4, chains=chains, grades=grades)
@@ -113,7 +113,7 @@ def test_only_documents_of_the_best_chain_to_the_answer_stand_beside_it(document
 
 @given(made=records())
 @pytest.mark.parametrize("hierarchy", [True, False])
-def test_second_truths_and_kin_leave_and_each_is_counted_once(made: list[Record], hierarchy: bool) -> None:
+def test_second_truths_and_kin_are_removed_and_counted_once(made: list[Record], hierarchy: bool) -> None:
     made = [replace(record, relation=record.relation % 2) for record in made]
     known = replace(learned(), settings=learned().settings.model_copy(update={"hierarchy": hierarchy, "second_truth": 0.1}))
     samples = to_samples(made)
@@ -126,7 +126,7 @@ def test_second_truths_and_kin_leave_and_each_is_counted_once(made: list[Record]
     assert left.is_answer().sum() == len(made)
 
 
-def test_what_is_a_second_truth_and_kin_is_counted_as_the_first() -> None:
+def test_a_second_truth_that_is_kin_counts_as_a_second_truth() -> None:
     facts = learned().facts
     cells = dict.fromkeys(np.ndindex(facts.role_count, facts.relations), (10, 10))
     says_all = replace(learned().mined, implied=implied_relations(cells, facts.role_count))
@@ -150,7 +150,7 @@ def test_shares_of_answers_are_those_of_the_training_facts(world: World) -> None
 
 
 @pytest.mark.parametrize(("better", "more"), [("reject", [AnotherImpliedMore]), ("leave", [])])
-def test_the_gates_are_those_that_the_settings_ask_for(better: str, more: list[type]) -> None:
+def test_the_settings_select_the_gates(better: str, more: list[type]) -> None:
     limits = {"grade": 0.7, "grade_long": 0.8, "facts": 1, "functional": 0.2, "odds": 2.0, "odds_long": 4.0}
     known = replace(learned(), settings=learned().settings.model_copy(update={"better": better, "text": "near", **limits}))
     gates = known.sample_gates(np.array([3, 4]))
@@ -206,13 +206,13 @@ def measures(objects: list[int], lift: list[int]) -> RelationMeasures:
     )
 
 
-def test_a_relation_that_says_little_goes_and_the_others_stay() -> None:
+def test_only_uninformative_relations_are_rejected() -> None:
     known = replace(learned(), measures=measures([1, 30, 1], [50, 50, 1]))
     gate = known.relation_gate(samples_of(0, 1, 2, 0))
     assert gate.rejected(samples_of(0, 1, 2, 0)).tolist() == [False, True, True, False]
 
 
-def test_where_every_relation_says_little_the_best_are_named_and_the_settings() -> None:
+def test_if_no_relation_is_informative_the_message_names_the_best_and_the_settings() -> None:
     known = replace(learned(), measures=measures([40, 30, 1], [50, 60, 50]), labels=["friend", "neighbour", "author"])
     with pytest.raises(EmptyResult) as caught:
         known.relation_gate(samples_of(0, 1))
@@ -228,5 +228,5 @@ def test_where_every_relation_says_little_the_best_are_named_and_the_settings() 
 @pytest.mark.parametrize(
     ("world", "knows"), [(World(known=CHAIN, asked={}), True), (World(known=replace(CHAIN, facts=CHAIN.facts[:1]), asked={}), False)]
 )
-def test_a_graph_without_paths_teaches_nothing(world: World, knows: bool) -> None:
+def test_a_graph_without_paths_gives_no_rules(world: World, knows: bool) -> None:
     assert evidence(world).knows_something is knows

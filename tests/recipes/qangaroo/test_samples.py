@@ -17,7 +17,7 @@ MADE = records() | records(graded=True)
 
 
 @given(made=MADE)
-def test_columns_and_records_say_the_same(made: list[Record]) -> None:
+def test_columns_and_records_have_the_same_content(made: list[Record]) -> None:
     samples = to_samples(made)
     assert to_records(samples) == made
     assert len(samples) == len(made)
@@ -26,7 +26,7 @@ def test_columns_and_records_say_the_same(made: list[Record]) -> None:
 
 
 @given(made=MADE, before=st.integers(0, 3), after=st.integers(0, 3))
-def test_a_table_gives_the_same_samples_back_also_as_a_part_of_a_larger_one(made: list[Record], before: int, after: int) -> None:
+def test_samples_round_trip_through_a_table_and_a_slice_of_one(made: list[Record], before: int, after: int) -> None:
     table = to_samples(made).to_table()
     assert to_records(Samples.from_table(table)) == made
     part = Samples.from_table(table.slice(before, max(0, len(made) - before - after)))
@@ -35,14 +35,14 @@ def test_a_table_gives_the_same_samples_back_also_as_a_part_of_a_larger_one(made
 
 
 @given(made=MADE)
-def test_a_file_gives_the_same_samples_back(made: list[Record]) -> None:
+def test_samples_round_trip_through_a_file(made: list[Record]) -> None:
     sink = pa.BufferOutputStream()
     pq.write_table(to_samples(made).to_table(), sink)
     assert to_records(Samples.from_table(pq.read_table(pa.BufferReader(sink.getvalue())))) == made
 
 
 @given(made=MADE)
-def test_questions_give_the_same_table_back(made: list[Record]) -> None:
+def test_questions_round_trip_through_a_table(made: list[Record]) -> None:
     questions = to_samples(made).questions
     assert Questions.from_table(questions.to_table()).to_table().equals(questions.to_table())
 
@@ -62,7 +62,7 @@ def test_a_slice_takes_whole_samples(made: list[Record], data: st.DataObject) ->
 
 
 @given(made=MADE, data=st.data())
-def test_with_chains_takes_them_in_the_order_in_which_they_are_named(made: list[Record], data: st.DataObject) -> None:
+def test_with_chains_keeps_the_given_order(made: list[Record], data: st.DataObject) -> None:
     samples, kept, wanted, first = to_samples(made), list[int](), [], 0
     for record in made:
         lists = {}

@@ -1,0 +1,222 @@
+"""The samples and rejected questions of a native dataset as the rows of :mod:`kgqa.store.samples`, to put them on a graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kgqa.errors import BrokenInput, MissingInput, storage_errors
+from kgqa.formats import native
+from kgqa.sources.tables import arrow, frame
+
+FIELDS = (
+    "id",
+    "question",
+    "answers",
+    "answer_id",
+    "candidates.list.element.id",
+    "chains",
+    "grades",
+    "provenance",
+    "paragraphs.list.element.id",
+)
+REJECTED = "rejected.parquet"
+REJECTED_FIELDS = {
+    "id": "",
+    "split": "",
+    "stage": "",
+    "reason": "",
+    "detail": "",
+    "question": "",
+    "relation": "",
+    "subject": "",
+    "answer": "",
+    "setting": "",
+}
+"""Text columns of rejected questions → default for a dataset without the column."""
+FILTER = ("stage", "reason", "setting")
+"""The columns that identify a filter."""
+MEASURES = ("value", "threshold")
+TEXTS = ("id", "question", "answer_id", "relation", "subject")
+GRADE = pl.Struct({"confidence": pl.Float32, "path": pl.String, "text": pl.String})
+
+
+def sample_rows(folder: Path, dataset: str) -> dict[str, pa.Table]:
+    """The tables of ``SAMPLE_PART`` for the dataset in ``folder``; ``dataset`` is its name on the graph.
+
+    Raises BrokenInput for a sample without subject, candidates and a chain to its answer. Memory: all columns except texts.
+    """
+    parts = []
+    for split, path in native.split_files(folder).items():
+        part = _read(path).with_columns(split=pl.lit(split))
+        _check_whole(part, path)
+        parts.append(part)
+    samples = pl.concat(parts).with_row_index("row").with_columns(pl.col("row").cast(pl.Int64), key=_key(dataset, pl.col("id")))
+    candidates = _candidates(samples)
+    chains = _chains(candidates, dataset)
+    places = _exploded(chains.select("key", place="places"), "place")
+    answers = chains.filter("correct").group_by("row_of_sample").agg(hops=pl.col("length").min(), grade=pl.col("grade").first())
+    samples = samples.join(answers, left_on="row", right_on="row_of_sample", how="left", maintain_order="left")
+    dataset_column = pl.lit(dataset).alias("dataset")
+    return {
+        "sample": arrow(
+            samples.select(
+                "key",
+                "id",
+                dataset_column,
+                "split",
+                "row",
+                "question",
+                "relation",
+                answer=pl.col("answers").list.first(),
+                hops="hops",
+                grade="grade",
+            )
+        ),
+        "chain": arrow(chains.select("key", "row", dataset_column, "sample", "candidate", "number", "correct", "grade", "length")),
+        "sample_about": arrow(samples.select(sample="key", entity="subject")),
+        "sample_answer": arrow(samples.select(sample="key", entity="answer_id")),
+        "candidate": arrow(
+            candidates.select(
+                sample="key", entity="candidate", position="position", correct="correct", grade="grade", path="path", text=pl.col("text")
+            )
+        ),
+        "support": arrow(
+            _exploded(samples.select("key", document="documents"), "document").select(
+                sample="key", document="document", position="position"
+            )
+        ),
+        "has_chain": arrow(chains.select(sample="sample_key", chain="key")),
+        "step_entity": arrow(places.filter(pl.col("position") % 2 == 0).select(chain="key", entity="place", position="position")),
+        "step_document": arrow(places.filter(pl.col("position") % 2 == 1).select(chain="key", document="place", position="position")),
+    }
+
+
+def rejected_rows(folder: Path, dataset: str) -> dict[str, pa.Table]:
+    """The tables of ``REJECTED_PART``, from the dataset's ``rejected.parquet``. Raises MissingInput without that file."""
+    path = folder / REJECTED
+    if not path.is_file():
+        raise MissingInput(
+            f"{path}: the dataset has no list of rejected questions; rebuild it with kgqa generate, or leave out --rejected."
+        )
+    with storage_errors(path):
+        try:
+            table = frame(pq.read_table(path))
+        except (pa.ArrowException, OSError) as error:
+            raise BrokenInput(f"{path}: this is no Parquet file ({error}); make the dataset again.") from None
+    defaults = [pl.lit(value).alias(name) for name, value in REJECTED_FIELDS.items() if name not in table.columns]
+    defaults += [pl.lit(None, pl.Float64).alias(name) for name in MEASURES if name not in table.columns]
+    rows = (
+        table.with_columns(defaults)
+        .with_columns(pl.col(*REJECTED_FIELDS).fill_null(""), pl.col(*MEASURES).cast(pl.Float64))
+        .with_row_index("row")
+    )
+    rows = rows.with_columns(pl.col("row").cast(pl.Int64), key=_key(dataset, pl.col("id")))
+    if (duplicates := rows.filter(pl.col("key").is_duplicated())).height:
+        raise BrokenInput(f"{path}: two rejected questions have the id {duplicates['id'][0]!r}; make the dataset again.")
+    filters = _filters(rows, dataset)
+    rows = rows.join(filters.select(*FILTER, filter="key"), on=FILTER, maintain_order="left")
+    rows = rows.with_columns(place=pl.int_range(pl.len()).over("filter"))
+    columns = (
+        "key", "id", "row", "split", "stage", "reason", "detail", "question", "relation", "subject", "answer", "setting", *MEASURES,
+        "filter", "place",
+    )  # fmt: skip
+    return {
+        "blocked": arrow(rows.with_columns(dataset=pl.lit(dataset)).select(*columns[:2], "dataset", *columns[2:])),
+        "filter": arrow(filters),
+        "blocked_about": arrow(rows.filter(pl.col("subject") != "").select(blocked="key", entity="subject")),
+        "blocked_answer": arrow(rows.filter(pl.col("answer") != "").select(blocked="key", entity="answer")),
+    }
+
+
+def _filters(rows: pl.DataFrame, dataset: str) -> pl.DataFrame:
+    """``key, row, dataset, stage, reason, setting, questions`` of each filter, in the order of their first questions."""
+    counts = rows.group_by(FILTER, maintain_order=True).agg(questions=pl.len().cast(pl.Int64)).with_columns(row=pl.int_range(pl.len()))
+    counts = counts.with_columns(dataset=pl.lit(dataset), key=_key(dataset, pl.col("row").cast(pl.String)))
+    return counts.select("key", "row", "dataset", *FILTER, "questions")
+
+
+def _key(dataset: str, *parts: pl.Expr) -> pl.Expr:
+    return pl.concat_str([pl.lit(dataset), *parts], separator="/")
+
+
+def _read(path: Path) -> pl.DataFrame:
+    """``id, question, answers, answer_id, candidates, chains, grades, relation, subject, documents`` of a split."""
+    table = frame(native.read_columns(path, *FIELDS))
+    if "grades" not in table.columns:
+        table = table.with_columns(grades=pl.lit(None, pl.List(GRADE)))
+    provenance = pl.col("provenance")
+    return table.select(
+        "id", "question", "answers", "answer_id", "chains", "grades",
+        candidates=pl.col("candidates").list.eval(pl.element().struct.field("id")),
+        documents=pl.col("paragraphs").list.eval(pl.element().struct.field("id")),
+        relation=provenance.str.json_path_match("$.relation"),
+        subject=provenance.str.json_path_match("$.head"),
+    )  # fmt: skip
+
+
+def _check_whole(samples: pl.DataFrame, path: Path) -> None:
+    """Raise BrokenInput for the first sample that cannot be put on a graph."""
+    chains = pl.col("chains")
+    count = pl.col("candidates").list.len()
+    # The shortest chain has a subject, one document and a candidate; a chain with a null place has the length null.
+    min_length = chains.list.eval(pl.element().list.eval(pl.element().list.len()).list.min()).list.min()
+    has_nulls = chains.list.eval(pl.element().list.eval(pl.element().list.eval(pl.element().is_null()).list.any()).list.any()).list.any()
+    is_whole = (
+        pl.all_horizontal(pl.col(*TEXTS).is_not_null())
+        & (pl.col("answers").list.len() > 0)
+        & (pl.col("documents").list.len() > 0)
+        & (count == chains.list.len())
+        & pl.col("candidates").list.contains(pl.col("answer_id"))
+        & (min_length >= 3)
+        & ~has_nulls.fill_null(value=False)
+        & (pl.col("grades").is_null() | (pl.col("grades").list.len() == count))
+    )
+    incomplete = samples.filter(~is_whole.fill_null(value=False))
+    if incomplete.height:
+        raise BrokenInput(f"{path}: sample {incomplete['id'][0]} has no subject, candidates and chains; load what kgqa generate made.")
+
+
+def _candidates(samples: pl.DataFrame) -> pl.DataFrame:
+    """``row_of_sample, sample, key, position, candidate, correct, grade, path, text, chains`` of every candidate, in order."""
+    ungraded = samples.filter(pl.col("grades").is_null()).with_columns(grades=pl.col("candidates").list.eval(pl.lit(None, GRADE)))
+    graded = pl.concat([samples.filter(pl.col("grades").is_not_null()), ungraded]).sort("row")
+    entries = _exploded(
+        graded.select("key", "candidates", "chains", "grades", "answer_id", row_of_sample="row", sample="id"),
+        "candidates",
+        "chains",
+        "grades",
+    )
+    grade = pl.col("grades").struct
+    return entries.select(
+        "row_of_sample", "sample", "key", "position", "chains",
+        candidate="candidates",
+        correct=pl.col("candidates") == pl.col("answer_id"),
+        # Through text: 0.9 as a 32-bit float must become the 64-bit 0.9, or a filter "from 0.9" would miss it.
+        grade=grade.field("confidence").cast(pl.String).cast(pl.Float64),
+        path=grade.field("path"),
+        text=grade.field("text"),
+    )  # fmt: skip
+
+
+def _chains(candidates: pl.DataFrame, dataset: str) -> pl.DataFrame:
+    """Every chain of every candidate, in order, with its ``places``."""
+    chains = _exploded(candidates.rename({"key": "sample_key", "position": "place"}), "chains").with_row_index("row")
+    number = pl.col("position")
+    return chains.select(
+        "row_of_sample", "sample_key", "sample", "candidate", "correct", "grade",
+        row=pl.col("row").cast(pl.Int64),
+        key=_key(dataset, pl.col("sample"), pl.col("candidate"), number.cast(pl.String)),
+        number=number,
+        places="chains",
+        length=pl.col("chains").list.len().cast(pl.Int64) // 2,
+    )  # fmt: skip
+
+
+def _exploded(rows: pl.DataFrame, *lists: str) -> pl.DataFrame:
+    """A row for each entry of the ``lists`` of a row, with its ``position``; rows with empty lists disappear."""
+    numbers = pl.int_ranges(0, pl.col(lists[0]).list.len(), dtype=pl.Int64)
+    return rows.with_columns(position=numbers).filter(pl.col(lists[0]).list.len() > 0).explode(*lists, "position")

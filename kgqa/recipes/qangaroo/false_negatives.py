@@ -1,0 +1,86 @@
+"""Finds false negatives: candidates that may be true as well, and so must not be distractors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kgqa.arrays.kernel import kernel
+from kgqa.arrays.rows import Adjacency, Rows
+from kgqa.arrays.search import lower_bound, row_holds
+from kgqa.recipes.qangaroo.relations import RelationMeasures
+from kgqa.recipes.qangaroo.samples import BoolArray, Samples
+from kgqa.rules.implied import ImpliedRelations
+from kgqa.rules.roles import RoleGraph
+
+FEW = 2.0
+"""Maximum mean number of objects per subject of a relation between parts and wholes."""
+TURNED = 0.1
+"""Maximum share of facts of such a relation that hold in both directions."""
+SUPPORTED = 3
+"""Minimum number of pairs with both relations for one to count as implied by the other."""
+
+
+def second_truths(samples: Samples, facts: RoleGraph, implied: ImpliedRelations, least: float) -> BoolArray:
+    """For each entry of ``candidates.targets`` whether a fact between subject and candidate implies the question's relation.
+
+    Such a fact has a synonymous relation, an inverse or a sub-relation, perhaps from another source. ``least`` is the minimum share of its
+    pairs that must have the question's relation.
+    """
+    question = samples.question_of_candidate()
+    says = implied.relations.keep((implied.share >= least) & (implied.support >= SUPPORTED))
+    joined = _joined_by(
+        facts.offsets, facts.targets, facts.roles, samples.questions.head[question], samples.candidates.targets,
+        samples.questions.relation[question], says.offsets, says.targets,
+    )  # fmt: skip
+    return joined & ~samples.is_answer()  # type: ignore[no-any-return]
+
+
+def kin_of_answers(samples: Samples, facts: RoleGraph, measures: RelationMeasures) -> BoolArray:
+    """For each entry of ``candidates.targets`` whether it is a part or a whole of the answer.
+
+    The two are then joined by a fact of a relation between parts and wholes: one whose subjects have few objects (``FEW``) and whose facts
+    hold in one direction (``TURNED``).
+    """
+    orders = (measures.fewest <= FEW) & (measures.turned / np.maximum(measures.facts, 1) <= TURNED)
+    roles = np.flatnonzero(np.repeat(orders, 2))
+    says = Adjacency.from_pairs(roles, np.zeros(len(roles), np.int32), facts.role_count)
+    question = samples.question_of_candidate()
+    joined = _joined_by(
+        facts.offsets, facts.targets, facts.roles, samples.questions.answer[question], samples.candidates.targets,
+        np.zeros(len(question), np.int32), says.offsets, says.targets,
+    )  # fmt: skip
+    return joined & ~samples.is_answer()  # type: ignore[no-any-return]
+
+
+def stated_beside_answers(samples: Samples, stated: Adjacency) -> BoolArray:
+    """For each entry of ``candidates.targets`` whether a document on the first chain to the answer states it.
+
+    ``stated``: document → the entities in its text.
+    """
+    first = samples.chains.take(np.flatnonzero(samples.is_answer()))
+    chains = first.targets[first.offsets[:-1]]
+    nodes = samples.nodes.take(chains)
+    documents = nodes.places() % 2 == 1
+    entities = Rows(offsets=stated.offsets, targets=stated.targets).take(nodes.targets[documents])
+    pairs = Adjacency.from_pairs(nodes.sources()[documents][entities.sources()], entities.targets, len(samples))
+    return pairs.contains(samples.question_of_candidate(), samples.candidates.targets)
+
+
+@kernel
+def _joined_by(offsets, targets, roles, first, second, relation, says_offsets, says):  # type: ignore[no-untyped-def]
+    """For each pair whether an edge from ``first`` to ``second`` has a role that implies ``relation`` (bool).
+
+    ``says``: role → the relations that it implies.
+
+    >>> edges = np.array([0, 2, 2]), np.array([1, 1]), np.array([0, 3])  # entity 0 reaches entity 1 by the roles 0 and 3
+    >>> says = np.array([0, 0, 0, 0, 1]), np.array([7])  # role 3 implies relation 7
+    >>> _joined_by(*edges, np.array([0, 1]), np.array([1, 0]), np.array([7, 7]), *says).tolist()
+    [True, False]
+    """
+    out = np.zeros(len(first), np.bool_)
+    for i in range(len(first)):
+        place = lower_bound(targets, offsets[first[i]], offsets[first[i] + 1], second[i])
+        while place < offsets[first[i] + 1] and targets[place] == second[i]:
+            out[i] = out[i] or row_holds(says_offsets, says, roles[place], relation[i])
+            place += 1
+    return out

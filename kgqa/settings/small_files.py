@@ -1,0 +1,41 @@
+"""Small files of a user, which are read whole: none fills the memory, and none is waited for."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from kgqa.errors import BrokenInput, SettingsError
+
+MOST_BYTES = 64 << 20
+
+
+def read_small(path: Path) -> bytes:
+    """The bytes of a file. Raises BrokenInput for a pipe or device, or more than ``MOST_BYTES``; OSError as ``open`` does."""
+    with open(path, "rb", opener=_without_waiting) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise BrokenInput(f"{path}: this is a pipe or device; give a file.")
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise BrokenInput(f"{path}: this has more than {MOST_BYTES >> 20} MiB, which no such file has; give another file.")
+    return data
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Open a file; opening a pipe would wait for whoever writes to it."""
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """What a TOML file says. Raises SettingsError where it is none, BrokenInput and OSError as :func:`read_small` does."""
+    try:
+        return tomllib.loads(read_small(path).decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise SettingsError(f"{path}: this is not UTF-8; save the file as UTF-8.") from None
+    except ValueError as error:
+        raise SettingsError(f"{path}: this is not TOML: {error}; fix the file.") from None
+    except RecursionError:
+        raise SettingsError(f"{path}: its lists or tables are nested too deeply; fix the file.") from None
