@@ -44,9 +44,9 @@ class LinkingSettings(Settings):
     case: dict[str, Literal["free", "initial", "exact", "as_written"]] = Field(default={})
     """Kind of name → how longer names match: ``free`` (any case), ``initial`` (any case of the first letter), ``exact``, or ``as_written``:
     exact, unless another name of the entity, or the article of an entity that cannot be an answer, writes it with a small first letter."""
-    inflections: bool = True
+    inflections: bool = False
     """In other languages than English: also find names with the endings that the texts put on many names ("Berlins", "Silvanyada"). The
-    endings are learned; the mention is the name alone."""
+    endings are learned; the mention is the name alone, which the audit takes for a wrong span (``wrong-spans``, ``absent-answers``)."""
     before_number: bool = True
     """Allow a hyphen and a digit after a name ("IL" in "IL-2")."""
     list_pages: str = ""

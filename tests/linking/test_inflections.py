@@ -12,7 +12,7 @@ import pytest
 from kgqa.linking.inflections import NAMES, inflections
 from kgqa.linking.link import Linked
 from kgqa.sources.tables import frame
-from tests.linking.test_dictionary import Names, link
+from tests.linking.test_dictionary import Names, link as link_by
 
 SYLLABLES = ("ba", "ko", "li", "men", "tar", "vo", "rin", "sul", "pe", "dra", "no", "fim", "gal", "hol", "ju", "ke", "tö", "mü")
 
@@ -70,6 +70,10 @@ def hungarian(name: str) -> list[str]:
 LANGUAGES: dict[str, tuple[Callable[[str], list[str]], str]] = {
     "de": (german, "s"), "tr": (turkish, "da"), "fi": (finnish, "ssa"), "hu": (hungarian, "ban"),
 }  # fmt: skip
+
+
+def link(names: Names, *texts: str, inflections: bool = True, candidates: str = "", language: str = "") -> Linked:
+    return link_by(names, *texts, inflections=inflections, candidates=candidates, language=language)
 
 
 def linked(names: list[str], texts: list[str], *more: str) -> Linked:
