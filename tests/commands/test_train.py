@@ -143,8 +143,8 @@ def test_a_run_that_died_anywhere_goes_on_to_the_same_bytes(reader: str, place: 
     ]  # fmt: skip
     if reader == "sa":  # between its parts, and in the second
         deaths = [
-            (SelectAnswer, "_shown", 1),
-            (SelectAnswer, "_shown", 2),
+            (SelectAnswer, "_with_selection", 1),
+            (SelectAnswer, "_with_selection", 2),
             (loop._Run, "_step", 3),
             (loop, "encode", 3),
             (command, "_save", 1),
