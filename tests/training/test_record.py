@@ -404,12 +404,6 @@ def test_the_environment_names_a_database(tmp_path: Path, monkeypatch: pytest.Mo
     assert run_database(tmp_path / "here", beside=tmp_path).path == tmp_path / "here" / "runs.sqlite"
 
 
-def test_a_missing_package_is_named_with_the_line_that_installs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(databases, "find_spec", lambda name: None)
-    with pytest.raises(SettingsError, match=r"pip install 'kgqa\[readers\]'"):
-        started(tmp_path)
-
-
 def test_nothing_is_read_where_nothing_is(tmp_path: Path) -> None:
     with pytest.raises(MissingInput, match="no runs are recorded"):
         read_runs(run_database(tmp_path, beside=tmp_path))
