@@ -63,23 +63,23 @@ def worth_of_levels(
     level: npt.NDArray[np.uint8],
     certain: npt.NDArray[np.bool_],
     common: npt.NDArray[np.bool_],
-    known: Surroundings,
+    surroundings: Surroundings,
 ) -> Floats:
     """Log ratio of each pair's level, with a right entity to by chance, for entities with as many facts.
 
     ``certain`` pairs are the right ones; by chance is what their entities have in other certain pairs' documents. ``common`` nouns are
     looked at apart. An article's own entity teaches nothing.
     """
-    bucket = 2 * _buckets(known)[entities] + common
-    rows = np.flatnonzero(certain & (known.subject[documents] != entities))
+    bucket = 2 * _buckets(surroundings)[entities] + common
+    rows = np.flatnonzero(certain & (surroundings.subject[documents] != entities))
     rows = rows[:: max(1, len(rows) // SAMPLE)]
     shape = (int(bucket.max(initial=0)) + 1, LEVELS)
     if not len(rows):
         return USUAL[level]
     half = len(rows) // 2  # every entity in a document from the other half of the corpus
-    there = np.concatenate([documents[rows][half:], documents[rows][:half]])
-    order = np.argsort(there, kind="stable")
-    by_chance = levels(there[order], entities[rows][order], entries[rows][order], known)
+    shuffled = np.concatenate([documents[rows][half:], documents[rows][:half]])
+    order = np.argsort(shuffled, kind="stable")
+    by_chance = levels(shuffled[order], entities[rows][order], entries[rows][order], surroundings)
     right = np.zeros(shape)
     chance = np.zeros(shape)
     np.add.at(right, (bucket[rows], level[rows]), 1.0)
@@ -95,10 +95,12 @@ def _smooth(counts: Floats) -> Floats:
     return (counts + 20.0 * overall) / (counts.sum(axis=1, keepdims=True) + 20.0)  # type: ignore[no-any-return]
 
 
-def _buckets(known: Surroundings) -> npt.NDArray[np.int64]:
+def _buckets(surroundings: Surroundings) -> npt.NDArray[np.int64]:
     """Entities with about as many facts, and with an article that tells something or none."""
-    degree = np.diff(known.facts[0])
-    bucket: npt.NDArray[np.int64] = (2 * np.minimum(np.ceil(np.log2(degree + 1)), 10) + (np.diff(known.article[0]) > 0)).astype(np.int64)
+    degree = np.diff(surroundings.facts[0])
+    bucket: npt.NDArray[np.int64] = (2 * np.minimum(np.ceil(np.log2(degree + 1)), 10) + (np.diff(surroundings.article[0]) > 0)).astype(
+        np.int64
+    )
     return bucket
 
 
@@ -115,14 +117,14 @@ def beliefs(pairs: Places, features: Floats, start: Floats, beside_start: Floats
     rate = np.minimum(expected, pairs.most)
     beside = beside_start.copy()
     number: Floats = np.bincount(pairs.entry, minlength=len(features)).astype(np.float64)
-    seen = np.flatnonzero(number > 0)
-    x: Floats = features[seen]
-    often: Floats = number[seen]
+    present = np.flatnonzero(number > 0)
+    x: Floats = features[present]
+    often: Floats = number[present]
     first = np.bincount(pairs.kind[np.diff(pairs.place, prepend=-1) > 0], minlength=len(beside))
     for _ in range(ROUNDS):
         posterior = _posterior(pairs, rate, beside)
         mass = np.bincount(pairs.entry, weights=posterior, minlength=len(features))
-        weights = _fitted(x, often, mass[seen].astype(np.float64), start, weights)
+        weights = _fitted(x, often, mass[present].astype(np.float64), start, weights)
         odds = features @ weights
         expected = _logistic(odds)
         rate = (mass + LEAN * expected) / (number + LEAN)
@@ -164,9 +166,9 @@ def _beside(pairs: Places, posterior: Floats, number: npt.NDArray[np.int64]) -> 
     """Log of how much oftener each kind of place is found with right names than with wrong ones; ``number`` counts the places of each."""
     right = np.bincount(pairs.kind, weights=posterior, minlength=len(number))
     wrong = np.maximum(number - right, 0.0)
-    share = (right + 5.0 * right.sum() / max(right.sum() + wrong.sum(), 1.0)) / (right.sum() + 5.0)
-    other = (wrong + 5.0 * wrong.sum() / max(right.sum() + wrong.sum(), 1.0)) / (wrong.sum() + 5.0)
-    out: Floats = np.clip(np.log(np.maximum(share, 1e-9) / np.maximum(other, 1e-9)), -3.0, 1.5)
+    right_share = (right + 5.0 * right.sum() / max(right.sum() + wrong.sum(), 1.0)) / (right.sum() + 5.0)
+    wrong_share = (wrong + 5.0 * wrong.sum() / max(right.sum() + wrong.sum(), 1.0)) / (wrong.sum() + 5.0)
+    out: Floats = np.clip(np.log(np.maximum(right_share, 1e-9) / np.maximum(wrong_share, 1e-9)), -3.0, 1.5)
     return out
 
 

@@ -45,15 +45,15 @@ def defined_from(data, begin, start, end, bracket):  # type: ignore[no-untyped-d
     words = min(letters + 5, 2 * letters)
     at = bracket
     for short in range(end - 1, start - 1, -1):
-        sought = _lower(data[begin + short])
-        if not _of_word(sought):
+        letter = _lower(data[begin + short])
+        if not _of_word(letter):
             continue
         while True:
             at -= 1
             if at < 0 or data[begin + at] in (10, 40, 41) or (data[begin + at] == 46 and data[begin + at + 1] == 32):
                 return -1  # a line, another bracket or a sentence lies between
             fresh = at == 0 or not _of_word(data[begin + at - 1])
-            if _lower(data[begin + at]) == sought and (short > start or fresh):
+            if _lower(data[begin + at]) == letter and (short > start or fresh):
                 break
             if fresh and _of_word(data[begin + at]):
                 words -= 1
@@ -78,25 +78,27 @@ def verdicts(
     if not len(rows):
         return out
     at = pl.DataFrame({"place": pairs["place"].gather(rows), "start": stretches[0], "end": stretches[1]}).with_row_index("definition")
-    here = pairs.filter(pl.col("place").is_in(at["place"].implode())).join(at, on="place")
+    bracketed = pairs.filter(pl.col("place").is_in(at["place"].implode())).join(at, on="place")
     spoken = at.select("definition", text=texts.gather(pairs["document"].gather(rows)))
     spoken = spoken.with_columns(text=pl.col("text").str.slice(at["start"], at["end"] - at["start"]))
     words = _beginnings(spoken, "definition", "text")
     last = _beginnings(spoken.with_columns(pl.col("text").str.extract(r"([\p{L}-]{3,})\P{L}*$")), "definition", "text")
     words = words.join(last.with_columns(last=True), on=["definition", "word"], how="left").with_columns(pl.col("last").fill_null(False))
-    spelt = names.filter(pl.col("name").str.contains(SPELT_OUT) & pl.col("entity").is_in(here["entity"].unique().implode()))
-    known = _beginnings(spelt, "entity", "name")
+    spelt = names.filter(pl.col("name").str.contains(SPELT_OUT) & pl.col("entity").is_in(bracketed["entity"].unique().implode()))
+    name_words = _beginnings(spelt, "entity", "name")
     total = words.group_by("definition").agg(total=pl.len())
-    both = here.join(words, on="definition").join(known, on=["entity", "word"], how="semi")
-    both = both.group_by("definition", "entity").agg(same=pl.len(), last=pl.col("last").any())
-    here = here.join(total, on="definition").join(both, on=["definition", "entity"], how="left")
-    here = here.filter(pl.col("entity").is_in(known["entity"].unique().implode())).with_columns(pl.col("same").fill_null(0))
+    shared = bracketed.join(words, on="definition").join(name_words, on=["entity", "word"], how="semi")
+    shared = shared.group_by("definition", "entity").agg(same=pl.len(), last=pl.col("last").any())
+    bracketed = bracketed.join(total, on="definition").join(shared, on=["definition", "entity"], how="left")
+    bracketed = bracketed.filter(pl.col("entity").is_in(name_words["entity"].unique().implode())).with_columns(pl.col("same").fill_null(0))
     # "Arena Football League" is not Australian rules football, though a word is the same; what is directly before a bracket counts more.
     differ = (pl.col("same") == 0) | ((3 * pl.col("same") <= pl.col("total")) & ~pl.col("last"))
     says = pl.when(differ).then(CONTRADICTED).when(2 * pl.col("same") >= pl.col("total")).then(DEFINED).otherwise(SILENT)
-    here = here.group_by("document", "name").agg(says=says.max().cast(pl.Int8))
-    defining = pairs.select("document", "name").with_row_index("pair").filter(pl.col("document").is_in(here["document"].unique().implode()))
-    defining = defining.join(here, on=["document", "name"])
+    bracketed = bracketed.group_by("document", "name").agg(says=says.max().cast(pl.Int8))
+    defining = (
+        pairs.select("document", "name").with_row_index("pair").filter(pl.col("document").is_in(bracketed["document"].unique().implode()))
+    )
+    defining = defining.join(bracketed, on=["document", "name"])
     out[defining["pair"].to_numpy()] = defining["says"].to_numpy()
     return out
 

@@ -94,10 +94,10 @@ def build_dictionary(
     table = _with_forms(table, frame(facts) if facts is not None else _NO_FACTS, settings)
     table, endings = _with_inflections(table, documents, settings)
     table = _without_articles(table, settings)
-    kept = arrow(table.select("name"))["name"]
-    trie, group = build_trie(kept)
+    kept_names = arrow(table.select("name"))["name"]
+    trie, group = build_trie(kept_names)
     case = table["case"].to_numpy()
-    table = table.with_columns(group=pl.Series(group), spelling=pl.Series(_spelling(kept, case)), priority=_priority(settings))
+    table = table.with_columns(group=pl.Series(group), spelling=pl.Series(_spelling(kept_names, case)), priority=_priority(settings))
     table = table.with_row_index("at")
     described = table.select(
         "name", "source", "candidate", "described", "article", "shortened", "links", "letters", "word", "case", "group", "adjective",
@@ -154,9 +154,9 @@ def _apply_rules(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSett
     removed = {rule: int((table["rule"] == rule).sum()) for rule in rules}
     links = pl.col("rule").is_null()
     # What a reader sees stated is masked, whether it links or not: exactly as the table has it, or "body" would state Body.
-    seen = pl.col("candidate") & ~pl.col("rule").is_in(["excluded name", "only digits"])
+    visible = pl.col("candidate") & ~pl.col("rule").is_in(["excluded name", "only digits"])
     table = table.with_columns(links=links, case=pl.when(links).then("case").otherwise(pl.lit(EXACT, pl.UInt8)))
-    return table.filter(links | seen).drop("rule"), removed
+    return table.filter(links | visible).drop("rule"), removed
 
 
 def _turned_round(table: pl.DataFrame) -> pl.Expr:
@@ -164,8 +164,8 @@ def _turned_round(table: pl.DataFrame) -> pl.Expr:
     turned = table.filter(pl.col("name").str.contains(", ", literal=True)).select(
         "entity", listed="name", name=pl.col("name").str.replace(r"^([^,]+), ([^,]+)$", "$2 $1")
     )
-    both = turned.join(table.select("entity", "name"), on=["entity", "name"], how="semi")
-    return pl.struct("entity", "name").is_in(both.select("entity", name="listed").to_struct("pair").implode())
+    pairs = turned.join(table.select("entity", "name"), on=["entity", "name"], how="semi")
+    return pl.struct("entity", "name").is_in(pairs.select("entity", name="listed").to_struct("pair").implode())
 
 
 def _with_features(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSettings) -> pl.DataFrame:
@@ -197,9 +197,9 @@ def _with_features(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSe
     of_source = pl.col("source").replace_strict(
         {source: CASES[case] for source, case in settings.case.items() if case in CASES}, default=FREE, return_dtype=pl.UInt8
     )
-    written = pl.when(pl.col("either").fill_null(False)).then(pl.lit(INITIAL, pl.UInt8)).otherwise(pl.lit(EXACT, pl.UInt8))
+    written_case = pl.when(pl.col("either").fill_null(False)).then(pl.lit(INITIAL, pl.UInt8)).otherwise(pl.lit(EXACT, pl.UInt8))
     exact = (pl.col("letters") <= settings.exact_letters) & ~pl.col("either").fill_null(False)
-    case = pl.when(exact).then(pl.lit(EXACT, pl.UInt8)).when(as_written).then(written).otherwise(of_source)
+    case = pl.when(exact).then(pl.lit(EXACT, pl.UInt8)).when(as_written).then(written_case).otherwise(of_source)
     return table.with_columns(case=case, skip=pl.lit(0, pl.UInt8), cut=pl.lit(0, pl.UInt8)).drop("small", "either")
 
 
@@ -234,10 +234,10 @@ def _with_forms(table: pl.DataFrame, facts: pl.DataFrame, settings: LinkingSetti
     """Add the other forms of possible candidates' names; the plural of a common noun links unless it is a name itself."""
     if settings.language != "en":
         return table.with_columns(adjective=pl.lit(False))
-    taken = table.select(lower=pl.col("name").str.to_lowercase()).unique()
+    existing = table.select(lower=pl.col("name").str.to_lowercase()).unique()
     nouns = pl.col("candidate") | ((pl.col("case") != EXACT) & ~pl.col("word"))
     plurals = table.filter(nouns).with_columns(name=plural(pl.col("name"))).drop_nulls("name")
-    free = ~pl.col("name").str.to_lowercase().is_in(taken["lower"].implode())
+    free = ~pl.col("name").str.to_lowercase().is_in(existing["lower"].implode())
     plurals = plurals.with_columns(links=pl.col("links") & free & (pl.col("case") != EXACT)).filter(pl.col("links") | pl.col("candidate"))
     forms = adjectives(table, facts)
     single = forms.filter(~pl.col("name").str.ends_with("s"))["name"]
@@ -251,11 +251,14 @@ def _with_inflections(table: pl.DataFrame, documents: pa.Table | None, settings:
     """Add the inflected forms of names that the texts have; and the endings. English names have none but what an apostrophe parts."""
     if documents is None or not settings.inflections or settings.language == "en":
         return table, ()
-    found = inflections(table["name"], documents["text"])
+    inflected = inflections(table["name"], documents["text"])
     forms = (
-        table.drop("cut").join(found.forms, on="name", how="inner", maintain_order="left").with_columns(name="form").select(table.columns)
+        table.drop("cut")
+        .join(inflected.forms, on="name", how="inner", maintain_order="left")
+        .with_columns(name="form")
+        .select(table.columns)
     )
-    return pl.concat([table, forms]), found.endings
+    return pl.concat([table, forms]), inflected.endings
 
 
 def _without_articles(table: pl.DataFrame, settings: LinkingSettings) -> pl.DataFrame:
@@ -267,10 +270,10 @@ def _without_articles(table: pl.DataFrame, settings: LinkingSettings) -> pl.Data
     longer = table.filter(pl.col("links") & pl.col("name").str.contains(article)).select(
         longer="name", shorter=pl.col("name").str.replace(article, "")
     )
-    own = table.select("entity", shorter="name").unique()
+    bare_names = table.select("entity", shorter="name").unique()
     begins = table.select("entity", shorter=pl.col("name").str.replace(article, "")).with_columns(bare=pl.col("shorter") != table["name"])
-    both = begins.join(own.with_columns(both=True), on=["entity", "shorter"], how="left", maintain_order="left")
-    table = table.with_columns(skip=pl.Series((both["bare"] & both["both"].fill_null(False)).cast(pl.UInt8)))
+    matches = begins.join(bare_names.with_columns(both=True), on=["entity", "shorter"], how="left", maintain_order="left")
+    table = table.with_columns(skip=pl.Series((matches["bare"] & matches["both"].fill_null(False)).cast(pl.UInt8)))
     bare = table.filter("links").join(longer.unique(), left_on="name", right_on="shorter", maintain_order="left")
     bare = bare.join(table.select("entity", "name"), left_on=["entity", "longer"], right_on=["entity", "name"], how="anti")
     bare = bare.with_columns(name="longer", skip=pl.lit(1, pl.UInt8), candidate=pl.lit(False)).select(table.columns)

@@ -36,23 +36,23 @@ def adjectives(names: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
     words = names.select(name=pl.col("name").str.extract_all(r"\p{Lu}\p{Ll}{3,}")).explode("name").drop_nulls().unique()
     # "Indian" is short for what is called "Indian people"; "Francis" is a name of its own.
     short = names.filter("adds")["name"].unique().implode()
-    taken = names.filter(pl.col("main") & ~pl.col("name").is_in(short))["name"].unique().implode()
-    found = pl.concat([_derived(of, words.filter(~pl.col("name").is_in(taken))), _joined(of, names, facts)]).unique()
+    names_in_use = names.filter(pl.col("main") & ~pl.col("name").is_in(short))["name"].unique().implode()
+    forms = pl.concat([_derived(of, words.filter(~pl.col("name").is_in(names_in_use))), _joined(of, names, facts)]).unique()
     peoples = (
-        found.filter(pl.col("name").str.contains(r"(?:n|i|k)$")).with_columns(name=pl.col("name") + "s").join(words, on="name", how="semi")
+        forms.filter(pl.col("name").str.contains(r"(?:n|i|k)$")).with_columns(name=pl.col("name") + "s").join(words, on="name", how="semi")
     )
-    return pl.concat([found, peoples]).filter(pl.col("name") != pl.col("of")).unique().sort("entity", "name", "of")
+    return pl.concat([forms, peoples]).filter(pl.col("name") != pl.col("of")).unique().sort("entity", "name", "of")
 
 
 def _derived(of: pl.DataFrame, words: pl.DataFrame) -> pl.DataFrame:
     """Words that are a stem of the name and a suffix, the last letter of the stem doubled or not ("Scottish")."""
-    found = []
+    parts = []
     for suffixes, ends in ENDINGS:
-        parts = [of.filter(pl.col("of").str.ends_with(end)).with_columns(stem=pl.col("of").str.strip_suffix(end)) for end in ends]
-        stems = pl.concat(parts).filter(pl.col("stem").str.len_chars() >= STEM).unique()
+        variants = [of.filter(pl.col("of").str.ends_with(end)).with_columns(stem=pl.col("of").str.strip_suffix(end)) for end in ends]
+        stems = pl.concat(variants).filter(pl.col("stem").str.len_chars() >= STEM).unique()
         doubled = stems.with_columns(stem=pl.col("stem") + pl.col("stem").str.slice(-1))
-        found += [pl.concat([stems, doubled]).with_columns(name=pl.col("stem") + suffix) for suffix in suffixes]
-    return pl.concat(found).join(words, on="name", how="semi").select("entity", "name", "of")
+        parts += [pl.concat([stems, doubled]).with_columns(name=pl.col("stem") + suffix) for suffix in suffixes]
+    return pl.concat(parts).join(words, on="name", how="semi").select("entity", "name", "of")
 
 
 def _joined(of: pl.DataFrame, names: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:

@@ -67,23 +67,25 @@ def inflections(names: pl.Series, texts: pa.ChunkedArray, *, sample: int = SAMPL
     last = pl.DataFrame({"name": names.unique().sort()}).with_columns(stem=pl.col("name").str.extract(f"({_WORD})$"))
     last = last.filter((pl.col("stem").str.len_chars() >= SHORTEST) & ~pl.col("stem").str.contains(r"^\p{Ll}"))
     stems = _Stems.of(last["stem"].unique().sort(), names, texts)
-    every = max(1, -(-stems.size // sample))
-    seen, alone = stems.seen(every)
-    rates = _rates(seen, stems.words, alone)
+    step = max(1, -(-stems.size // sample))
+    table, alone = stems.extensions(step)
+    rates = _rates(table, stems.words, alone)
     if rates.height:  # few corpora come so far, so that only these are asked how they write the words
-        seen = _unlike_words(seen.filter(pl.col("ending").is_in(rates["ending"].implode())), texts)
-        rates = _rates(seen, stems.words, alone)
-    if every > 1 and rates.height:
-        seen = _unlike_words(stems.seen(1, wanted=rates["ending"])[0], texts)
-    found = seen.join(rates, on="ending")
+        table = _unlike_words(table.filter(pl.col("ending").is_in(rates["ending"].implode())), texts)
+        rates = _rates(table, stems.words, alone)
+    if step > 1 and rates.height:
+        table = _unlike_words(stems.extensions(1, allowed=rates["ending"])[0], texts)
+    candidates = table.join(rates, on="ending")
     uses = pl.col("alone") + 1
-    found = found.filter((pl.col("count") <= OFTENER * uses) & (pl.col("count") <= EXPECTED * (pl.col("rate") * uses + 1)))
+    candidates = candidates.filter((pl.col("count") <= OFTENER * uses) & (pl.col("count") <= EXPECTED * (pl.col("rate") * uses + 1)))
     # "Silvaniens" is of Silvanien, should there be a Silvanie too.
-    found = found.sort("form", pl.col("stem").str.len_chars(), descending=[False, True]).unique("form", keep="first", maintain_order=True)
-    forms = last.join(found.drop("form"), on="stem").with_columns(form=pl.col("name") + pl.col("ending"))
+    candidates = candidates.sort("form", pl.col("stem").str.len_chars(), descending=[False, True]).unique(
+        "form", keep="first", maintain_order=True
+    )
+    forms = last.join(candidates.drop("form"), on="stem").with_columns(form=pl.col("name") + pl.col("ending"))
     forms = forms.with_columns(small=pl.col("form").str.to_lowercase()).join(stems.names, left_on="small", right_on="name", how="anti")
-    cut = pl.col("ending").str.len_chars().cast(pl.UInt8)
-    return Inflections(forms=forms.select("name", "form", cut=cut).sort("name", "form"), endings=tuple(rates["ending"]))
+    ending_length = pl.col("ending").str.len_chars().cast(pl.UInt8)
+    return Inflections(forms=forms.select("name", "form", cut=ending_length).sort("name", "form"), endings=tuple(rates["ending"]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,56 +112,56 @@ class _Stems:
         """Bytes of the texts."""
         return int(self.offsets[-1] - self.offsets[0])
 
-    def seen(self, every: int, wanted: pl.Series | None = None) -> tuple[pl.DataFrame, Counts]:
-        """``stem, ending, form, count, alone``: what every n-th text has of the ``wanted`` endings, or of all with enough names, but for
+    def extensions(self, step: int, allowed: pl.Series | None = None) -> tuple[pl.DataFrame, Counts]:
+        """``stem, ending, form, count, alone``: what every n-th text has of the ``allowed`` endings, or of all with enough names, but for
         names; sorted. And how often each of ``words`` has no ending, as ``alone`` says."""
         alone = np.zeros(len(self.words), np.int64)
-        codes = np.zeros(0, np.uint64) if wanted is None else _hashes(wanted)
+        codes = np.zeros(0, np.uint64) if allowed is None else _hashes(allowed)
         tables = (character_tables()[0], case_table(), slots_of(_hashes(self.words)), slots_of(codes))
-        rows, endings = _extended(self.data, self.offsets, every, *tables, wanted is not None, alone)
-        found = pl.DataFrame({"row": rows[:, 0], "code": endings, "start": rows[:, 1], "end": rows[:, 2]})
-        found = found.group_by("row", "code").agg(pl.len().cast(pl.Int64).alias("count"), pl.col("start", "end").first())
-        often = found.group_by("code").agg(pl.len().alias("names"), pl.col("start", "end").first())
-        often = often.filter(pl.col("names") >= (NAMES if wanted is None else 1)).sort("code")
+        rows, endings = _extended(self.data, self.offsets, step, *tables, allowed is not None, alone)
+        table = pl.DataFrame({"row": rows[:, 0], "code": endings, "start": rows[:, 1], "end": rows[:, 2]})
+        table = table.group_by("row", "code").agg(pl.len().cast(pl.Int64).alias("count"), pl.col("start", "end").first())
+        often = table.group_by("code").agg(pl.len().alias("names"), pl.col("start", "end").first())
+        often = often.filter(pl.col("names") >= (NAMES if allowed is None else 1)).sort("code")
         spelt = [self.data[start:end].tobytes().decode() for start, end in often.select("start", "end").iter_rows()]
         often = often.select("code", ending=pl.Series(spelt, dtype=pl.String))
         words = pl.DataFrame({"row": np.arange(len(alone)), "stem": self.words, "alone": alone})
-        found = found.select("row", "code", "count").join(often, on="code").join(words, on="row")
-        found = found.with_columns(form=pl.col("stem") + pl.col("ending"))
-        found = found.with_columns(small=pl.col("form").str.to_lowercase(), small_stem=pl.col("stem").str.to_lowercase())
-        found = found.join(self.names, left_on="small", right_on="name", how="anti")
-        found = found.join(self.within, left_on="small", right_on="word", how="left")
-        found = found.join(self.within.rename({"names": "of_stem"}), left_on="small_stem", right_on="word", how="left")
-        found = found.filter(pl.col("names").fill_null(0) < NAMED * pl.col("of_stem"))
-        return found.select("stem", "ending", "form", "count", "alone").sort("stem", "ending"), alone
+        table = table.select("row", "code", "count").join(often, on="code").join(words, on="row")
+        table = table.with_columns(form=pl.col("stem") + pl.col("ending"))
+        table = table.with_columns(small=pl.col("form").str.to_lowercase(), small_stem=pl.col("stem").str.to_lowercase())
+        table = table.join(self.names, left_on="small", right_on="name", how="anti")
+        table = table.join(self.within, left_on="small", right_on="word", how="left")
+        table = table.join(self.within.rename({"names": "of_stem"}), left_on="small_stem", right_on="word", how="left")
+        table = table.filter(pl.col("names").fill_null(0) < NAMED * pl.col("of_stem"))
+        return table.select("stem", "ending", "form", "count", "alone").sort("stem", "ending"), alone
 
 
-def _unlike_words(seen: pl.DataFrame, texts: pa.ChunkedArray) -> pl.DataFrame:
+def _unlike_words(table: pl.DataFrame, texts: pa.ChunkedArray) -> pl.DataFrame:
     """Those whose form the texts do not mostly write with a small letter."""
-    forms = seen["form"].unique().sort()
+    forms = table["form"].unique().sort()
     trie, group = build_trie(arrow(forms.to_frame("form"))["form"])
     ends = np.flatnonzero(trie.nodes["group"] >= 0)
     token = np.zeros(len(trie.nodes), np.int64)
     token[trie.nodes["group"][ends]] = ends  # the node of a name of one token has the token's number
     everyday = forms.filter(pl.Series(usage(trie, texts).small_share()[token[group]] >= 0.5, dtype=pl.Boolean))
-    return seen.filter(~pl.col("form").is_in(everyday.implode()))
+    return table.filter(~pl.col("form").is_in(everyday.implode()))
 
 
-def _rates(seen: pl.DataFrame, words: pl.Series, alone: Counts) -> pl.DataFrame:
+def _rates(table: pl.DataFrame, words: pl.Series, alone: Counts) -> pl.DataFrame:
     """``ending, rate``: the endings that are inflections, and how often names have them that end with the same letters; sorted."""
     letter = words.str.slice(-1).rank("dense").to_numpy().astype(np.int64)
-    rows_of = seen.join(pl.DataFrame({"stem": words, "row": np.arange(len(words))}), on="stem").filter(pl.col("alone") > 0)
+    rows_of = table.join(pl.DataFrame({"stem": words, "row": np.arange(len(words))}), on="stem").filter(pl.col("alone") > 0)
     rates = {}
-    for (ending,), mine in rows_of.group_by("ending"):
-        rows, counts = mine["row"].to_numpy(), mine["count"].to_numpy()
+    for (ending,), group in rows_of.group_by("ending"):
+        rows, counts = group["row"].to_numpy(), group["count"].to_numpy()
         number = np.bincount(letter[rows], minlength=len(letter) + 1)
-        alike = (alone > 0) & (number >= max(2.0, LETTER * len(rows)))[letter]
+        comparable = (alone > 0) & (number >= max(2.0, LETTER * len(rows)))[letter]
         uses = alone.astype(np.float64)
         uses[rows] += counts
-        found, every = counts[alike[rows]].sum(), uses[alike].sum()
-        rate = found / max(every, 1.0)
-        expected = float((1 - (1 - rate) ** uses[alike]).sum())
-        if alike[rows].sum() >= max(NAMES, EVEN * expected) and wilson_low(found, every) >= RATE:
+        observed, total = counts[comparable[rows]].sum(), uses[comparable].sum()
+        rate = observed / max(total, 1.0)
+        expected = float((1 - (1 - rate) ** uses[comparable]).sum())
+        if comparable[rows].sum() >= max(NAMES, EVEN * expected) and wilson_low(observed, total) >= RATE:
             rates[ending] = rate
     return pl.DataFrame(list(rates.items()), schema={"ending": pl.String, "rate": pl.Float64}, orient="row").sort("ending")
 
@@ -181,20 +183,20 @@ def _byte_hashes(data, offsets):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _extended(data, offsets, every, classes, written, stems, wanted, only, alone):  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one pass over the bytes
+def _extended(data, offsets, step, classes, cases, stems, allowed, only, alone):  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one pass over the bytes
     """Words of every n-th text, but for those with a small first letter, that begin with one of ``stems``: its row and the bytes of the
-    ending, which has small letters alone; and the hashes of the endings, of ``wanted`` ones if ``only`` these. ``alone`` counts stems
+    ending, which has small letters alone; and the hashes of the endings, of ``allowed`` ones if ``only`` these. ``alone`` counts stems
     without an ending. O(bytes)."""
     rows, endings, count = np.empty((4096, 3), np.int64), np.empty(4096, np.uint64), 0
     stem, after_stem, length = np.empty(MOST, np.int64), np.empty(MOST, np.int64), np.empty(MOST, np.int64)
-    for document in range(0, len(offsets) - 1, every):
+    for document in range(0, len(offsets) - 1, step):
         at, end = offsets[document], offsets[document + 1]
         while at < end:
             character, following = decode(data, at)
             if class_at(character, classes) != WORD:
                 at = following
                 continue
-            if character < len(written) and written[character] == SMALL:  # no name
+            if character < len(cases) and cases[character] == SMALL:  # no name
                 while at < end and (data[at] >= 0x80 or classes[data[at]] == WORD):
                     at += 1
                 continue
@@ -205,7 +207,7 @@ def _extended(data, offsets, every, classes, written, stems, wanted, only, alone
                     code = (code ^ np.uint64(data[k])) * HASH_PRIME
                 at = following
                 letters += 1
-                if character < len(written) and (written[character] == CAPITAL or written[character] == FIGURE):
+                if character < len(cases) and (cases[character] == CAPITAL or cases[character] == FIGURE):
                     small_from = at
                 kind = np.uint8(SPACE)
                 if at < end:
@@ -213,9 +215,9 @@ def _extended(data, offsets, every, classes, written, stems, wanted, only, alone
                     kind = class_at(character, classes)
                 marked = kind in (MARK, JOINER)
                 if letters >= SHORTEST and not marked and hits < MOST:
-                    found = find_token(mixed(code), stems)
-                    if found >= 0:
-                        stem[hits], after_stem[hits], length[hits] = found, at, letters
+                    match = find_token(mixed(code), stems)
+                    if match >= 0:
+                        stem[hits], after_stem[hits], length[hits] = match, at, letters
                         hits += 1
                 if kind != WORD and not marked:
                     break
@@ -227,7 +229,7 @@ def _extended(data, offsets, every, classes, written, stems, wanted, only, alone
                     for k in range(after_stem[hit], at):
                         code = (code ^ np.uint64(data[k])) * HASH_PRIME
                     code = mixed(code)
-                    if only and find_token(code, wanted) < 0:
+                    if only and find_token(code, allowed) < 0:
                         continue
                     if count == len(endings):
                         rows, endings = grown(rows, count + 1), grown(endings, count + 1)

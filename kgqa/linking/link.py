@@ -72,12 +72,12 @@ def link_mentions(
     unused = unused_documents(tables, documents)
     if linking.spellings:
         names = frame(tables["names"])
-        more = spellings(names, frame(tables["documents"].select(["text"]))["text"])
-        tables = {**tables, "names": arrow(pl.concat([names, more.select(names.columns).cast(dict(names.schema))]))}  # type: ignore[arg-type]
+        further = spellings(names, frame(tables["documents"].select(["text"]))["text"])
+        tables = {**tables, "names": arrow(pl.concat([names, further.select(names.columns).cast(dict(names.schema))]))}  # type: ignore[arg-type]
     dictionary = build_dictionary(
         tables["names"], tables["entities"], linking, candidates, documents=tables["documents"], facts=tables.get("facts")
     )
-    matches, written = matched(tables, dictionary, linking, workers=workers, advance=advance)
+    matches, word_usage = matched(tables, dictionary, linking, workers=workers, advance=advance)
     if not len(matches.pairs.entity):
         raise EmptyResult("no name of any entity occurs in any document; check the names, or relax the rules under [linking].")
     ids = tables["documents"]["id"].combine_chunks(), tables["entities"]["id"].combine_chunks()
@@ -89,10 +89,10 @@ def link_mentions(
     # Deciding is one thread's work, so that a second core may do what needs no decision.
     with ThreadPoolExecutor(1) as pool:
         occurrences = pool.submit(stated)
-        found, rejected = resolve(matches.pairs, dictionary, written, tables, linking)
-        mentions = _table(found, *ids)
+        spans, rejected = resolve(matches.pairs, dictionary, word_usage, tables, linking)
+        mentions = _table(spans, *ids)
         places, title_places = occurrences.result()
-    pairs, counts = np.unique(paired(found.document, found.entity), return_counts=True)
+    pairs, counts = np.unique(paired(spans.document, spans.entity), return_counts=True)
     links = pa.table({"document": ids[0].take(pa.array(pairs >> 32)), "entity": ids[1].take(pa.array(pairs & 0xFFFFFFFF)), "count": counts})
     return Linked(
         mentions=mentions,
@@ -118,9 +118,9 @@ def matched(
 ) -> tuple[Matches, Usage]:
     """All places of the names with what stands beside them, and how the texts write the words of the names."""
     texts = tables["documents"]["text"]
-    written = usage(dictionary.trie, texts)
-    flags = word_flags(dictionary, written, linking)
-    return match(texts, dictionary, workers=workers, before_number=linking.before_number, words=flags, advance=advance), written
+    word_usage = usage(dictionary.trie, texts)
+    flags = word_flags(dictionary, word_usage, linking)
+    return match(texts, dictionary, workers=workers, before_number=linking.before_number, words=flags, advance=advance), word_usage
 
 
 def unused_documents(tables: Mapping[str, pa.Table], settings: DocumentSettings) -> pa.Table:

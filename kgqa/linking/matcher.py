@@ -149,9 +149,9 @@ def _preferred(pairs: Pairs, dictionary: Dictionary) -> tuple[Spans, int]:
     draws = np.zeros(len(first), np.bool_)
     best = priority[first][pairs.place] == priority if len(first) else np.zeros(0, np.bool_)
     draws[pairs.place[best & (pairs.entity != pairs.entity[first][pairs.place])] if len(first) else []] = True
-    chosen = first[~draws]
+    winners = first[~draws]
     columns = (pairs.document, pairs.start, pairs.end, pairs.entity)
-    document, start, end, entity = (column[chosen] for column in columns)
+    document, start, end, entity = (column[winners] for column in columns)
     return Spans(document=document, start=start, end=end, entity=entity), int(draws.sum())
 
 
@@ -182,7 +182,7 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
     tokens, edges = np.empty(longest, np.int32), np.empty(longest, np.uint8)
     continuation = np.zeros(longest + 1, np.int32)
     mentions, mention_count = np.empty((4096, 6), np.int32), 0
-    found, found_count = np.empty((4096, 4), np.int32), 0
+    hits, hit_count = np.empty((4096, 4), np.int32), 0
     defined, defined_count = np.empty((256, 4), np.int32), 0
     stack_node, stack_last = np.empty(NESTED, np.int32), np.empty(NESTED, np.int32)
     stack_spelling = np.empty(NESTED, np.uint64)
@@ -194,7 +194,7 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
         for i in range(count):
             tokens[i] = find_token(hashes[i], vocabulary)
         limited = mark_edges(data, begin, count, starts, ends, hashes, codes, roles, edges)
-        first_mention, first_found, first_defined = mention_count, found_count, defined_count
+        first_mention, first_hit, first_defined = mention_count, hit_count, defined_count
         free_from = 0
         for i in range(count):
             node = tokens[i]
@@ -229,7 +229,7 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                 stop = ends[last]
                 numbered = stop + 1 < length and data[begin + stop] == 45 and 48 <= data[begin + stop + 1] <= 57  # as "-2"
                 links = not linked and (before_number or not numbered)
-                context, first_here, first_pair = -1, found_count, mention_count
+                context, first_here, first_pair = -1, hit_count, mention_count
                 for entry in range(nodes[stack_node[level]].first_entry, nodes[stack_node[level]].last_entry):
                     case = entries[entry].case
                     if case != FREE and stack_spelling[level] - (initials[i] if case == INITIAL else zero) != entries[entry].spelling:
@@ -246,10 +246,10 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                             context = surroundings(
                                 data, begin, length, i, last, count, starts, ends, tokens, initials, flags, i == free_from and i > 0
                             )
-                        known = False
+                        is_listed = False
                         for row in range(first_pair, mention_count):
-                            known = known or mentions[row, 3] == entity
-                        if not known:
+                            is_listed = is_listed or mentions[row, 3] == entity
+                        if not is_listed:
                             if mention_count == len(mentions):
                                 mentions = grown(mentions, mention_count + 1)
                             mentions[mention_count, 0] = document
@@ -260,15 +260,15 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                     if occurrences and entries[entry].candidate:
                         # An entity may have the name from two sources, of different priority.
                         again = False
-                        for place in range(first_here, found_count):
-                            again = again or found[place, 3] == entity
+                        for place in range(first_here, hit_count):
+                            again = again or hits[place, 3] == entity
                         if again:
                             continue
-                        if found_count == len(found):
-                            found = grown(found, found_count + 1)
-                        found[found_count, 0], found[found_count, 1] = document, starts[i]
-                        found[found_count, 2], found[found_count, 3] = end, entity
-                        found_count += 1
+                        if hit_count == len(hits):
+                            hits = grown(hits, hit_count + 1)
+                        hits[hit_count, 0], hits[hit_count, 1] = document, starts[i]
+                        hits[hit_count, 2], hits[hit_count, 3] = end, entity
+                        hit_count += 1
                 if mention_count > first_pair:
                     linked = True
                     free_from = last + 1
@@ -283,11 +283,11 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                                 defined[defined_count, 0], defined[defined_count, 1] = document, words
                                 defined[defined_count, 2], defined[defined_count, 3] = ends[i - 2], first_pair
                                 defined_count += 1
-        if mention_count > first_mention or found_count > first_found:
+        if mention_count > first_mention or hit_count > first_hit:
             _to_characters(data, begin, length, continuation, mentions, first_mention, mention_count)
-            _to_characters(data, begin, length, continuation, found, first_found, found_count)
+            _to_characters(data, begin, length, continuation, hits, first_hit, hit_count)
             _to_characters(data, begin, length, continuation, defined, first_defined, defined_count)
-    return mentions[:mention_count], found[:found_count], defined[:defined_count]
+    return mentions[:mention_count], hits[:hit_count], defined[:defined_count]
 
 
 @kernel
@@ -295,17 +295,17 @@ def _to_characters(data, begin, length, continuation, rows, first, last):  # typ
     """Turn byte offsets into character offsets by taking off the continuation bytes before them."""
     if first == last:
         return
-    every = np.uint8(0)
+    union = np.uint8(0)
     for at in range(begin, begin + length):
-        every |= data[at]
-    if every < 0x80:
+        union |= data[at]
+    if union < 0x80:
         return
-    seen = 0
+    count = 0
     for at in range(length):
-        continuation[at] = seen
+        continuation[at] = count
         if data[begin + at] & 0xC0 == 0x80:
-            seen += 1
-    continuation[length] = seen
+            count += 1
+    continuation[length] = count
     for i in range(first, last):
         rows[i, 1] -= continuation[rows[i, 1]]
         rows[i, 2] -= continuation[rows[i, 2]]

@@ -138,14 +138,14 @@ def _has_article(table: pl.DataFrame, settings: LinkingSettings) -> npt.NDArray[
 def _bearers(table: pl.DataFrame) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
     """How many entities have as much claim to each name or more, and whether only one has it; most names need no comparison."""
     group, links = table["group"].to_numpy(), table["links"].to_numpy()
-    known = group >= 0
-    several = known & (np.bincount(group[known])[np.where(known, group, 0)] > 1) if known.any() else known
+    grouped = group >= 0
+    several = grouped & (np.bincount(group[grouped])[np.where(grouped, group, 0)] > 1) if grouped.any() else grouped
     bearers, alone = np.ones(len(table)), links.copy()
-    shared = table.filter(pl.Series(several | ~known)).select(
+    shared = table.filter(pl.Series(several | ~grouped)).select(
         claim=pl.when("links").then("rank").rank("max").over("group").fill_null(1),
         alone=pl.when("links").then("entity").n_unique().over("group") == 1,
     )
-    bearers[several | ~known], alone[several | ~known] = shared["claim"].to_numpy(), shared["alone"].to_numpy()
+    bearers[several | ~grouped], alone[several | ~grouped] = shared["claim"].to_numpy(), shared["alone"].to_numpy()
     return bearers, alone
 
 
@@ -162,15 +162,15 @@ def _family(table: pl.DataFrame) -> npt.NDArray[np.int64]:
     ]
     small = pl.col("before").str.contains(r"^\p{Ll}{1,3}$")  # "of", "in", "de": what stands after them is a name of its own
     counts = pl.concat(ends).filter(~small).group_by("name").agg(number=pl.col("entity").n_unique())
-    named = table.select(name=pl.col("name").str.to_lowercase()).join(counts, on="name", how="left", maintain_order="left")
-    return named["number"].fill_null(0).to_numpy()
+    joined = table.select(name=pl.col("name").str.to_lowercase()).join(counts, on="name", how="left", maintain_order="left")
+    return joined["number"].fill_null(0).to_numpy()
 
 
 def _numbers(dictionary: Dictionary, hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
     """The trie's numbers of tokens: their rank among all tokens of the names."""
-    known = np.sort(dictionary.trie.vocabulary["key"][dictionary.trie.vocabulary["key"] != np.uint64(0xFFFFFFFFFFFFFFFF)])
-    at = np.minimum(np.searchsorted(known, hashes), max(len(known) - 1, 0))
-    return np.where(known[at] == hashes, at, -1) if len(known) else np.full(len(hashes), -1)
+    keys = np.sort(dictionary.trie.vocabulary["key"][dictionary.trie.vocabulary["key"] != np.uint64(0xFFFFFFFFFFFFFFFF)])
+    at = np.minimum(np.searchsorted(keys, hashes), max(len(keys) - 1, 0))
+    return np.where(keys[at] == hashes, at, -1) if len(keys) else np.full(len(hashes), -1)
 
 
 def _least(values: Floats, bounds: npt.NDArray[np.int64]) -> Floats:
@@ -192,10 +192,10 @@ def word_flags(dictionary: Dictionary, usage: Usage, settings: LinkingSettings) 
     heads, inner = _heads(names)
     for words, flag in ((heads, HEAD), (inner, INNER), (_prefixes(names), PREFIX)):
         bounds, hashes = word_hashes(arrow(words.to_frame("word"))["word"])
-        one = hashes[bounds[:-1][np.diff(bounds) == 1]]
+        tokens = hashes[bounds[:-1][np.diff(bounds) == 1]]
         if flag == INNER and settings.language == "en":
-            one = one[token_frequencies(one) < FREQUENT]
-        at = _numbers(dictionary, one)
+            tokens = tokens[token_frequencies(tokens) < FREQUENT]
+        at = _numbers(dictionary, tokens)
         flags[at[at >= 0]] |= np.uint8(flag)
     return flags
 

@@ -56,35 +56,35 @@ def resolve(
     heads, tails, subject = _rows(tables)
     count = tables["entities"].num_rows
     degree = np.bincount(heads, minlength=count) + np.bincount(tails, minlength=count)
-    known = measures(dictionary, usage, degree, settings)
+    name_measures = measures(dictionary, usage, degree, settings)
     name = dictionary.name[pairs.entry].astype(np.int64)
     stop = pairs.end + dictionary.cut[pairs.entry]
     before, after, letter = _beside_names(pairs, stop)
-    adjective = _adjectives(pairs, stop, name, after, letter, known, frame(tables["documents"])["text"])
+    adjective = _adjectives(pairs, stop, name, after, letter, name_measures, frame(tables["documents"])["text"])
     texts = frame(tables["documents"])["text"]
-    said = _said(pairs, name, dictionary, texts)
-    sure = _certain(pairs, name, known, before, after, letter) & ~adjective[name] & (said != CONTRADICTED)
+    verdict = _verdicts(pairs, name, dictionary, texts)
+    sure = _certain(pairs, name, name_measures, before, after, letter) & ~adjective[name] & (verdict != CONTRADICTED)
     context = surroundings_of(
         pairs.document[sure], pairs.entity[sure], name[sure].astype(np.int32), subject=subject, heads=heads, tails=tails, count=count
     )
     entry = name.astype(np.int32)
     level = levels(pairs.document, pairs.entity, entry, context)
-    certain = sure & ~known.single[name]
-    worth = worth_of_levels(pairs.document, pairs.entity, entry, level, certain, known.common[name], context)
+    certain = sure & ~name_measures.single[name]
+    worth = worth_of_levels(pairs.document, pairs.entity, entry, level, certain, name_measures.common[name], context)
     # A text about Sweden supports the Swedish language wherever it says "Swedish".
     worth = np.where(adjective[name] & (level < SUBJECT), np.minimum(worth, 0.0), worth)
-    worth = np.select([said == CONTRADICTED, said == DEFINED], [-WORDS, np.maximum(worth, WORDS)], worth)
-    sort = np.select([adjective, known.noun, known.single], [ADJECTIVE, COMMON_NOUN, ONE], SEVERAL)
+    worth = np.select([verdict == CONTRADICTED, verdict == DEFINED], [-WORDS, np.maximum(worth, WORDS)], worth)
+    sort = np.select([adjective, name_measures.noun, name_measures.single], [ADJECTIVE, COMMON_NOUN, ONE], SEVERAL)
     kind = kinds_of(joined(before, after, letter), sort[name])
-    features = known.features.copy()
+    features = name_measures.features.copy()
     features[:, list(START).index("adjective")] = adjective
     places = Places(
-        place=pairs.place, entry=entry, odds=np.exp(worth), kind=kind, most=shares(said, pairs.document, name, len(features))
+        place=pairs.place, entry=entry, odds=np.exp(worth), kind=kind, most=shares(verdict, pairs.document, name, len(features))
     )  # fmt: skip
-    belief = beliefs(places, features, known.start, start_beside())
+    belief = beliefs(places, features, name_measures.start, start_beside())
     less = features[:, list(START).index("another has more claim")][name] > 0
     small = (letter == SMALL) & has_case(dictionary.names["name"]).to_numpy()[name]
-    return _decided(pairs, belief, level, (before, after, small), known.everyday[name], less, subject, settings)
+    return _decided(pairs, belief, level, (before, after, small), name_measures.everyday[name], less, subject, settings)
 
 
 def has_case(names: pl.Series) -> pl.Series:
@@ -92,7 +92,7 @@ def has_case(names: pl.Series) -> pl.Series:
     return names.str.to_lowercase() != names.str.to_uppercase()
 
 
-def _said(pairs: Pairs, name: npt.NDArray[np.int64], dictionary: Dictionary, texts: pl.Series) -> npt.NDArray[np.int8]:
+def _verdicts(pairs: Pairs, name: npt.NDArray[np.int64], dictionary: Dictionary, texts: pl.Series) -> npt.NDArray[np.int8]:
     """What the documents say that their abbreviations stand for."""
     table = pl.DataFrame({"document": pairs.document, "place": pairs.place, "entity": pairs.entity, "name": name.astype(np.int32)})
     return verdicts(pairs.defined, pairs.words, table, dictionary.names.select(pl.col("entity").cast(pl.Int32), "name"), texts)
@@ -104,14 +104,14 @@ def _adjectives(
     name: npt.NDArray[np.int64],
     after: npt.NDArray[np.int32],
     letter: npt.NDArray[np.int32],
-    known: Measures,
+    name_measures: Measures,
     texts: pl.Series,
 ) -> npt.NDArray[np.bool_]:
     """Names of one word that are the adjective of a place, or that stand before different nouns as often as adjectives do."""
-    names = len(known.single)
-    written = letter != SMALL
-    noun = written & (after == NOUN)
-    number = np.bincount(name[written], minlength=names)
+    names = len(name_measures.single)
+    capitalised = letter != SMALL
+    noun = capitalised & (after == NOUN)
+    number = np.bincount(name[capitalised], minlength=names)
     attributive = np.bincount(name[noun], minlength=names)
     often = (attributive >= SEEN) & (attributive > ATTRIBUTIVE * number)
     rows = np.flatnonzero(noun & often[name])
@@ -120,16 +120,16 @@ def _adjectives(
     # "the Aisne department" is always the same noun.
     most = following.group_by("name", "word").len().group_by("name").agg(pl.col("len").max())
     often[most["name"].to_numpy()] &= 2 * most["len"].to_numpy() < attributive[most["name"].to_numpy()]
-    return known.single & ~known.common & (often | (known.features[:, list(START).index("adjective")] > 0))
+    return name_measures.single & ~name_measures.common & (often | (name_measures.features[:, list(START).index("adjective")] > 0))
 
 
 def _rows(tables: Mapping[str, pa.Table]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """Rows of the heads and tails of the facts, and for each document of what it is about (-1: nothing)."""
     ids = tables["entities"]["id"]
-    nothing = pa.chunked_array([], pa.string())
-    heads, tails = (_numbers(tables["facts"][name] if "facts" in tables else nothing, ids) for name in ("head", "tail"))
-    there = (heads >= 0) & (tails >= 0)
-    return heads[there], tails[there], _numbers(tables["documents"]["about"], ids)
+    empty = pa.chunked_array([], pa.string())
+    heads, tails = (_numbers(tables["facts"][name] if "facts" in tables else empty, ids) for name in ("head", "tail"))
+    complete = (heads >= 0) & (tails >= 0)
+    return heads[complete], tails[complete], _numbers(tables["documents"]["about"], ids)
 
 
 def _numbers(values: pa.ChunkedArray, ids: pa.ChunkedArray) -> npt.NDArray[np.int32]:
@@ -152,7 +152,7 @@ def _beside_names(pairs: Pairs, stop: npt.NDArray[np.int32]) -> tuple[npt.NDArra
 def _certain(
     pairs: Pairs,
     name: npt.NDArray[np.int64],
-    known: Measures,
+    name_measures: Measures,
     before: npt.NDArray[np.int32],
     after: npt.NDArray[np.int32],
     letter: npt.NDArray[np.int32],
@@ -160,11 +160,11 @@ def _certain(
     """Places that hardly need a decision: one entity, a name that is no ordinary word, nothing beside it that would go on with it."""
     after = np.where(after == NOUN, ALONE, after)
     alone_there = (before == ALONE) & (after == ALONE)
-    free = alone_there | (~known.single[name] & ((before == ALONE) | (before == NAME)) & ((after == ALONE) | (after == NAME)))
-    start = known.features @ known.start > 1.5
-    written = ~known.single[name] | (letter == CAPITAL) | ((letter == SMALL) & ~known.everyday[name])
+    free = alone_there | (~name_measures.single[name] & ((before == ALONE) | (before == NAME)) & ((after == ALONE) | (after == NAME)))
+    start = name_measures.features @ name_measures.start > 1.5
+    plausible = ~name_measures.single[name] | (letter == CAPITAL) | ((letter == SMALL) & ~name_measures.everyday[name])
     alone = np.bincount(pairs.place, minlength=1)[pairs.place] == 1
-    return free & written & alone & known.proper[name] & known.unique[name] & start[name]  # type: ignore[no-any-return]
+    return free & plausible & alone & name_measures.proper[name] & name_measures.unique[name] & start[name]  # type: ignore[no-any-return]
 
 
 def _decided(
@@ -186,9 +186,9 @@ def _decided(
     several = np.bincount(pairs.place, minlength=len(best))[pairs.place[best]] > 1
     before, after, small = beside[0][best], beside[1][best], beside[2][best]
     entity = pairs.entity[best]
-    others = belief.copy()
-    others[best] = 0.0
-    close = np.where(less[best], CLAIMED, MARGIN) * np.maximum.reduceat(others, first) > belief[best]
+    runners_up = belief.copy()
+    runners_up[best] = 0.0
+    close = np.where(less[best], CLAIMED, MARGIN) * np.maximum.reduceat(runners_up, first) > belief[best]
     weak = (belief[best] < settings.belief) | close
     longer = settings.head_nouns & ((after == HEAD_NOUN) | (before == COMPOUND))
     few = max(settings.hubs * len(subject), FEW)
@@ -199,18 +199,18 @@ def _decided(
         "doubtful": weak & ~several & ~longer,
         "everyday bridge": common & (settings.hubs < 1),
     }
-    kept = best[~np.logical_or.reduce(list(reasons.values()))]
-    spans = Spans(document=pairs.document[kept], start=pairs.start[kept], end=pairs.end[kept], entity=pairs.entity[kept])
+    winners = best[~np.logical_or.reduce(list(reasons.values()))]
+    spans = Spans(document=pairs.document[winners], start=pairs.start[winners], end=pairs.end[winners], entity=pairs.entity[winners])
     return spans, {rule: int(reasons[rule].sum()) for rule in PLACE_RULES}
 
 
 @kernel
-def _documents(entity, document, which, count):  # type: ignore[no-untyped-def]
-    """For each of ``count`` entities the number of documents with one of its mentions that are ``which``; ``document`` ascending."""
+def _documents(entity, document, mask, count):  # type: ignore[no-untyped-def]
+    """For each of ``count`` entities the number of documents with one of its mentions that are ``mask``; ``document`` ascending."""
     number = np.zeros(count, np.int64)
     last = np.full(count, -1, np.int32)
     for i in range(len(entity)):
-        if which[i] and last[entity[i]] != document[i]:
+        if mask[i] and last[entity[i]] != document[i]:
             last[entity[i]] = document[i]
             number[entity[i]] += 1
     return number

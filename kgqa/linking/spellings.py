@@ -26,23 +26,23 @@ def spellings(names: pl.DataFrame, texts: pl.Series) -> pl.DataFrame:
 
     O(runs of letters or digits of the texts); memory: some 100 bytes for each of them.
     """
-    known = _runs(names["name"])
-    counts = known.group_by("text").agg(count=pl.len())
-    wanted = counts.filter(pl.col("count").is_between(2, MOST)).sort("text")
-    known = known.join(wanted, on="text", maintain_order="left").with_columns(place=pl.int_range(pl.len()).over("text"))
-    begun = _begun(known)
-    whole = begun.filter(pl.col("place") == pl.col("count") - 1)
+    name_runs = _runs(names["name"])
+    counts = name_runs.group_by("text").agg(count=pl.len())
+    usable = counts.filter(pl.col("count").is_between(2, MOST)).sort("text")
+    name_runs = name_runs.join(usable, on="text", maintain_order="left").with_columns(place=pl.int_range(pl.len()).over("text"))
+    prefixes = _prefixes(name_runs)
+    whole = prefixes.filter(pl.col("place") == pl.col("count") - 1)
     whole = whole.filter(
         (pl.col("key").str.len_chars() >= SHORTEST) & (pl.col("key").str.count_matches(r"\p{L}") >= LETTERS)
         & pl.col("key").str.contains(r"\p{N}")
     )  # fmt: skip
     keys = whole.select("key", entity=names["entity"].gather(whole["text"]), source=names["source"].gather(whole["text"]))
-    begun = begun.join(whole.select("text"), on="text", how="semi")
-    found = _found(_runs(texts), begun.select("place", "key").unique(), keys.select("key").unique())
-    every = found.join(keys.unique(["key", "entity"], keep="first", maintain_order=True), on="key").select("entity", "name", "source")
+    prefixes = prefixes.join(whole.select("text"), on="text", how="semi")
+    hits = _search(_runs(texts), prefixes.select("place", "key").unique(), keys.select("key").unique())
+    table = hits.join(keys.unique(["key", "entity"], keep="first", maintain_order=True), on="key").select("entity", "name", "source")
     folded = pl.col("name").str.to_lowercase().alias("folded")
-    every = every.unique().with_columns(folded).join(names.select("entity", folded), on=["entity", "folded"], how="anti")
-    return every.drop("folded").sort("entity", "name", "source")
+    table = table.unique().with_columns(folded).join(names.select("entity", folded), on=["entity", "folded"], how="anti")
+    return table.drop("folded").sort("entity", "name", "source")
 
 
 def _runs(texts: pl.Series) -> pl.DataFrame:
@@ -65,27 +65,27 @@ def _gap(between: pl.Expr) -> pl.Expr:
     return pl.when(between.str.contains(_WORD)).then(pl.lit("")).when(between.str.contains(_BETWEEN)).then(between)
 
 
-def _begun(known: pl.DataFrame) -> pl.DataFrame:
+def _prefixes(name_runs: pl.DataFrame) -> pl.DataFrame:
     """``text, place, count, key``: the first runs of each text together, for each number of them."""
-    now = known.filter(pl.col("place") == 0).select("text", "place", "count", key="same")
+    now = name_runs.filter(pl.col("place") == 0).select("text", "place", "count", key="same")
     parts = [now]
     for place in range(1, MOST):
-        more = known.filter(pl.col("place") == place).select("text", "count", "place", "same")
-        now = more.join(now.select("text", "key"), on="text").select("text", "place", "count", key=pl.col("key") + pl.col("same"))
+        following = name_runs.filter(pl.col("place") == place).select("text", "count", "place", "same")
+        now = following.join(now.select("text", "key"), on="text").select("text", "place", "count", key=pl.col("key") + pl.col("same"))
         parts.append(now)
     return pl.concat([part.cast({"place": pl.Int64}) for part in parts])
 
 
-def _found(runs: pl.DataFrame, begun: pl.DataFrame, keys: pl.DataFrame) -> pl.DataFrame:
+def _search(runs: pl.DataFrame, prefixes: pl.DataFrame, keys: pl.DataFrame) -> pl.DataFrame:
     """``key, name``: what the texts have that is spelt like a name."""
     runs = runs.with_row_index("at").with_columns(pl.col("at").cast(pl.Int64))
     following = runs.select(
         pl.col("at") - 1, next_run="run", next_same="same", next_text="text", next_after="after", next_ends="ends", gap="before"
     )
     now = runs.filter("starts").select("at", "text", key="same", name="run")
-    found = []
+    parts = []
     for place in range(MOST):
-        now = now.join(begun.filter(pl.col("place") == place).select("key"), on="key", how="semi")
+        now = now.join(prefixes.filter(pl.col("place") == place).select("key"), on="key", how="semi")
         now = now.join(following, on="at").filter((pl.col("text") == pl.col("next_text")) & pl.col("gap").is_not_null())
         now = now.select(
             pl.col("at") + 1, "text", "next_after", "next_ends", key=pl.col("key") + pl.col("next_same"),
@@ -95,6 +95,6 @@ def _found(runs: pl.DataFrame, begun: pl.DataFrame, keys: pl.DataFrame) -> pl.Da
         whole = now.filter("next_ends").join(keys, on="key", how="semi").with_columns(
             name=pl.when((open_ > closed) & pl.col("next_after").str.starts_with(")")).then(pl.col("name") + ")").otherwise("name")
         )  # fmt: skip
-        found.append(whole.filter(open_ == closed).select("key", "name").unique())
+        parts.append(whole.filter(open_ == closed).select("key", "name").unique())
         now = now.select("at", "text", "key", "name")
-    return pl.concat(found).unique().sort("key", "name")
+    return pl.concat(parts).unique().sort("key", "name")

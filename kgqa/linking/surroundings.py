@@ -68,9 +68,9 @@ def surroundings(data, begin, length, first, last, count, starts, ends, tokens, 
     """The context of the tokens ``first`` to ``last``; ``after_name`` tells that another name ends directly before them. O(1)."""
     zero = np.uint64(0)
     # The article is no part of "the Netherlands", so that the second word tells how the name is written.
-    written = first + 1 if first < last and initials[first] == zero and initials[first + 1] != zero else first
-    letter = CAPITAL if initials[written] != zero else SMALL
-    if letter == CAPITAL and written == first and opens(data, begin, first, starts, ends):
+    shown_token = first + 1 if first < last and initials[first] == zero and initials[first + 1] != zero else first
+    letter = CAPITAL if initials[shown_token] != zero else SMALL
+    if letter == CAPITAL and shown_token == first and opens(data, begin, first, starts, ends):
         letter = OPENING
     before = ALONE
     if first > 0:
@@ -113,11 +113,11 @@ def surroundings(data, begin, length, first, last, count, starts, ends, tokens, 
         for step in range(AHEAD):
             if at + step >= count:
                 break
-            known = flags[tokens[at + step]] if tokens[at + step] >= 0 else 0
-            if known & HEAD:
+            flag = flags[tokens[at + step]] if tokens[at + step] >= 0 else 0
+            if flag & HEAD:
                 after = HEAD_NOUN
                 break
             # "ligand-binding receptor": what a hyphen joins to the name is inside whatever it is.
-            if not known & INNER and not (hyphen and step == 0 and data[begin + starts[at]] >= 97):
+            if not flag & INNER and not (hyphen and step == 0 and data[begin + starts[at]] >= 97):
                 break
     return before + SIDES * after + SIDES * SIDES * letter

@@ -97,11 +97,11 @@ def find_token(hashed, table):  # type: ignore[no-untyped-def]
 def find_child(node, token, table):  # type: ignore[no-untyped-def]
     """The node that ``token`` leads to from ``node``, or -1."""
     mask = np.uint64(len(table) - 1)
-    wanted = (np.uint64(node) << np.uint64(32)) | np.uint64(token)
-    slot = mixed(wanted) & mask
+    code = (np.uint64(node) << np.uint64(32)) | np.uint64(token)
+    slot = mixed(code) & mask
     while True:
         key = table[slot].key
-        if key == wanted:
+        if key == code:
             return table[slot].value
         if key == EMPTY:
             return np.int32(-1)
@@ -120,12 +120,12 @@ def _insert(bounds, tokens, count, nodes, table, ends):  # type: ignore[no-untyp
                 node = token
                 continue
             nodes[node].following |= np.uint64(1) << np.uint64(token & 63)
-            wanted = (np.uint64(node) << np.uint64(32)) | np.uint64(token)
-            slot = mixed(wanted) & mask
-            while table[slot].key != EMPTY and table[slot].key != wanted:
+            code = (np.uint64(node) << np.uint64(32)) | np.uint64(token)
+            slot = mixed(code) & mask
+            while table[slot].key != EMPTY and table[slot].key != code:
                 slot = (slot + np.uint64(1)) & mask
             if table[slot].key == EMPTY:
-                table[slot].key = wanted
+                table[slot].key = code
                 table[slot].value = count
                 count += 1
             node = np.int64(table[slot].value)

@@ -41,9 +41,9 @@ class Usage:
 def usage(trie: Trie, texts: pa.ChunkedArray, *, sample: int = SAMPLE) -> Usage:
     """Count the tokens of ``trie`` in every n-th text, so that about ``sample`` bytes are read. O(bytes read)."""
     data, offsets = text_buffers(texts)
-    every = max(1, -(-int(offsets[-1] - offsets[0]) // sample))
+    step = max(1, -(-int(offsets[-1] - offsets[0]) // sample))
     small, capital = np.zeros(len(trie.nodes), np.int64), np.zeros(len(trie.nodes), np.int64)
-    _count(data, offsets, every, *character_tables(), caseless_letters(), trie.vocabulary, small, capital)
+    _count(data, offsets, step, *character_tables(), caseless_letters(), trie.vocabulary, small, capital)
     return Usage(small=small, capital=capital)
 
 
@@ -54,13 +54,13 @@ def caseless_letters() -> npt.NDArray[np.bool_]:
 
 
 @kernel
-def _count(data, offsets, every, classes, folded, plain, caseless, vocabulary, small, capital):  # type: ignore[no-untyped-def]
+def _count(data, offsets, step, classes, folded, plain, caseless, vocabulary, small, capital):  # type: ignore[no-untyped-def]
     longest = 1
-    for text in range(0, len(offsets) - 1, every):
+    for text in range(0, len(offsets) - 1, step):
         longest = max(longest, offsets[text + 1] - offsets[text])
     starts, ends, hashes = np.empty(longest, np.int32), np.empty(longest, np.int32), np.empty(longest, np.uint64)
     spellings, initials = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
-    for text in range(0, len(offsets) - 1, every):
+    for text in range(0, len(offsets) - 1, step):
         begin = offsets[text]
         count = tokenize(data, begin, offsets[text + 1], classes, folded, plain, starts, ends, hashes, spellings, initials)
         for i in range(count):

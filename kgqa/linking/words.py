@@ -22,14 +22,14 @@ def plain_words(zipf: float) -> frozenset[str]:
 
     The 321,180 words have 1.01 or more; others are not among them for any ``zipf``. O(words returned).
     """
-    found: list[str] = []
+    result: list[str] = []
     with gzip.open(FILE, "rt", encoding="utf-8", newline="\n") as lines:
         for line in lines:
             frequency, _, words = line.removesuffix("\n").partition("\t")
             if float(frequency) < zipf:
                 break
-            found += words.split(" ")
-    return frozenset(found)
+            result += words.split(" ")
+    return frozenset(result)
 
 
 def token_frequencies(tokens: npt.NDArray[np.uint64]) -> npt.NDArray[np.float64]:
@@ -47,11 +47,11 @@ def _hashed() -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float64]]:
     with gzip.open(FILE, "rt", encoding="utf-8", newline="\n") as lines:
         for line in lines:
             frequency, _, listed = line.removesuffix("\n").partition("\t")
-            found = listed.split(" ")
-            words += found
-            frequencies += [float(frequency)] * len(found)
+            entries = listed.split(" ")
+            words += entries
+            frequencies += [float(frequency)] * len(entries)
     bounds, hashes = token_hashes(pa.array(words, pa.string()))
     single = np.diff(bounds) == 1
-    hashes, each = hashes[bounds[:-1][single]], np.array(frequencies)[single]
+    hashes, zipf = hashes[bounds[:-1][single]], np.array(frequencies)[single]
     order = np.argsort(hashes, kind="stable")
-    return hashes[order], each[order]
+    return hashes[order], zipf[order]

@@ -36,16 +36,16 @@ class Pool:
 
     def further_names(self) -> dict[str, list[str]]:
         """Question's id → other names of its answer, where that is an entity of a graph."""
-        asked = zip(*(self.rows[name] for name in ("id", "kind", "aliases")), strict=True)
-        return {name: aliases for name, kind, aliases in asked if kind != ASKED and aliases}
+        entries = zip(*(self.rows[name] for name in ("id", "kind", "aliases")), strict=True)
+        return {name: aliases for name, kind, aliases in entries if kind != ASKED and aliases}
 
     def is_person(self, row: int) -> bool:
         """Whether the answer to a question is a person: its kind says so, or "who" asks for what looks like a person's name."""
         if row not in self._persons:
-            self._persons[row] = self.rows["kind"][row] == ASKED and self._told(row)
+            self._persons[row] = self.rows["kind"][row] == ASKED and self._looks_like_person(row)
         return self._persons[row]
 
-    def _told(self, row: int) -> bool:
+    def _looks_like_person(self, row: int) -> bool:
         place = self.single_hop["paragraph"][row].as_py()
         title, text = self.paragraphs["title"][place].as_py(), self.paragraphs["text"][place].as_py()
         answer = str(self.rows["answer"][row])

@@ -19,8 +19,8 @@ def answer_types(chains: pa.Table, pairs: pa.Table, single_hop: pa.Table) -> npt
     """For each chain a number for the type of its last answer: what its question asks for, or how it was made."""
     hops = hops_of(chains["shape"].to_numpy(), np.stack([chains[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1), pairs)
     last = _last(hops)
-    used, where = np.unique(last, return_inverse=True)
-    rows = single_hop.select(["question", "answer", "kind", "relations"]).take(pa.array(used)).to_pylist()
+    last_rows, where = np.unique(last, return_inverse=True)
+    rows = single_hop.select(["question", "answer", "kind", "relations"]).take(pa.array(last_rows)).to_pylist()
     names = []
     for row in rows:
         kinds = answer_kinds(row["question"], row["answer"]) if row["kind"] == ASKED else [tuple(row["relations"])]
@@ -50,7 +50,7 @@ def choose_chains(
     quota = np.array([round(settings.size * settings.shares.get(name, 0.0)) for name in SHAPES], np.int64)
     bridge = pairs["bridge"].to_numpy()
     questions = int(hops.max(initial=-1)) + 1
-    kept, reasons = _chosen(
+    is_choice, reasons = _choose(
         order,
         shape,
         edges,
@@ -62,7 +62,7 @@ def choose_chains(
         questions,
         int(bridge.max(initial=-1)) + 1,
     )
-    return np.flatnonzero(kept), dict(zip(REASONS, reasons.tolist(), strict=True))
+    return np.flatnonzero(is_choice), dict(zip(REASONS, reasons.tolist(), strict=True))
 
 
 REASONS = {
@@ -84,17 +84,17 @@ def _last(hops: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
 
 
 @kernel
-def _chosen(order, shape, edges, hops, bridge, quota, per_bridge, per_question, questions, bridges):  # type: ignore[no-untyped-def]
+def _choose(order, shape, edges, hops, bridge, quota, per_bridge, per_question, questions, bridges):  # type: ignore[no-untyped-def]
     """Which chains stay, and how many fell to each of ``REASONS``. Parts of kept chains are known by the sum of their hops' hashes."""
-    kept, reasons = np.zeros(len(shape), np.bool_), np.zeros(4, np.int64)
+    is_choice, reasons = np.zeros(len(shape), np.bool_), np.zeros(4, np.int64)
     used_bridge, used_question = np.zeros(bridges, np.int32), np.zeros(questions, np.int32)
     contained = np.zeros(_table_size(32 * max(1, quota.sum())), np.uint64)
     for at in range(len(order)):
         i = order[at]
         count = 0
-        own = np.zeros(4, np.uint64)
+        hashes = np.zeros(4, np.uint64)
         while count < 4 and hops[i, count] >= 0:
-            own[count] = mixed(np.uint64(hops[i, count]) + np.uint64(1))
+            hashes[count] = mixed(np.uint64(hops[i, count]) + np.uint64(1))
             count += 1
         bridge_is_full = False
         for k in range(count - 1):
@@ -102,7 +102,7 @@ def _chosen(order, shape, edges, hops, bridge, quota, per_bridge, per_question, 
         question_is_full = False
         for k in range(count):
             question_is_full = question_is_full or used_question[hops[i, k]] >= per_question
-        whole = own.sum() | np.uint64(1)
+        whole = hashes.sum() | np.uint64(1)
         if contained[_slot(contained, whole)] == whole:
             reasons[0] += 1
         elif bridge_is_full:
@@ -112,7 +112,7 @@ def _chosen(order, shape, edges, hops, bridge, quota, per_bridge, per_question, 
         elif quota[shape[i]] <= 0:
             reasons[3] += 1
         else:
-            kept[i] = True
+            is_choice[i] = True
             quota[shape[i]] -= 1
             for k in range(count - 1):
                 used_bridge[bridge[edges[i, k]]] += 1
@@ -122,10 +122,10 @@ def _chosen(order, shape, edges, hops, bridge, quota, per_bridge, per_question, 
                 value = np.uint64(0)
                 for k in range(count):
                     if part >> k & 1:
-                        value += own[k]
+                        value += hashes[k]
                 value |= np.uint64(1)
                 contained[_slot(contained, value)] = value
-    return kept, reasons
+    return is_choice, reasons
 
 
 @kernel

@@ -32,30 +32,32 @@ def two_hops(
     but for those that are drawn at ``random``.
     """
     hashes = text_hashes(single_hop["id"])
-    rows = _drawn(pairs, hashes, count, seed)
+    rows = _sample(pairs, hashes, count, seed)
     edges = np.full((len(rows), 3), -1, np.int32)
     edges[:, 0] = rows
     shape = np.zeros(len(rows), np.int8)
     hops = hops_of(shape, edges, pairs)
     ids = hashes[hops[:, 0]] ^ hashes[hops[:, 1]]
     if random:
-        split = assign_splits(pa.array([str(each) for each in ids.tolist()]), SHARES, seed=seed)
+        split = assign_splits(pa.array([str(chain_id) for chain_id in ids.tolist()]), SHARES, seed=seed)
     else:
         split = leak_free(shared_items(hops, single_hop), SHARES, seed=seed).split
     queries = masked_texts(single_hop, pairs, hops, edges)
-    shown = build_contexts(queries, hops, single_hop, paragraphs, count=PARAGRAPHS, seed=seed, ids=ids, workers=workers)
+    contexts = build_contexts(queries, hops, single_hop, paragraphs, count=PARAGRAPHS, seed=seed, ids=ids, workers=workers)
     chains = Chains(
         pa.table([pa.array(column) for column in (shape, *edges.T, ids)], schema=CHAINS), pairs, single_hop, paragraphs
     )  # fmt: skip
     maker = InstanceMaker(chains)
-    made: dict[str, list[Instance]] = {}
+    instances: dict[str, list[Instance]] = {}
     for number, name in enumerate(SPLITS):
-        mine = np.flatnonzero((split == number) & (shown >= 0).all(axis=1)).tolist()
-        made[name] = list(maker.make(mine, [_question(chains, row) for row in mine], [shown[row].tolist() for row in mine], "none"))
-    return made
+        members = np.flatnonzero((split == number) & (contexts >= 0).all(axis=1)).tolist()
+        instances[name] = list(
+            maker.make(members, [_question(chains, row) for row in members], [contexts[row].tolist() for row in members], "none")
+        )
+    return instances
 
 
-def _drawn(pairs: pa.Table, ids: npt.NDArray[np.uint64], count: int, seed: int) -> npt.NDArray[np.int32]:
+def _sample(pairs: pa.Table, ids: npt.NDArray[np.uint64], count: int, seed: int) -> npt.NDArray[np.int32]:
     head, tail = pairs["head"].to_numpy(), pairs["tail"].to_numpy()
     draws = shuffling(ids[head], ids[tail].view(np.int64), purpose="pairs to compare", seed=seed)
     return np.sort(np.argsort(draws, kind="stable")[:count]).astype(np.int32)

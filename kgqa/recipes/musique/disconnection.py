@@ -80,13 +80,15 @@ def readers_of(settings: DisconnectionSettings) -> dict[str, Specification]:
     if idle and not trained:
         counting = " and ".join(dict.fromkeys(names.values()))
         raise SettingsError(f"musique.disconnection.{idle[0]} is for trained readers, but {counting} only count; leave out one of the two.")
-    found = {}
+    readers = {}
     for part, name in names.items():
-        known = type(plain[part].settings).model_fields
+        fields = type(plain[part].settings).model_fields
         # What the tails' reader knows is said for both; one that sees no paragraph cannot be told how to cut them.
-        said = {key: value for key, value in settings.settings.items() if part == trained[-1] or key in known} if part in trained else {}
-        found[part] = specification(name, settings=said, training=settings.training if part in trained else {})
-    return found
+        options = (
+            {key: value for key, value in settings.settings.items() if part == trained[-1] or key in fields} if part in trained else {}
+        )
+        readers[part] = specification(name, settings=options, training=settings.training if part in trained else {})
+    return readers
 
 
 def identity(reader: Specification) -> tuple[object, ...]:
@@ -112,28 +114,28 @@ def tail_questions(
     rows = single_hop.take(pa.array(tails["tail"].to_numpy())).to_pylist()
     starts = tails["start"].to_list()
     places = [same_name(row["question"], *place) for row, *place in zip(rows, starts, tails["end"].to_list(), strict=True)]
-    asked = [without(row["question"], cut, MASK) for row, cut in zip(rows, places, strict=True)]
-    queries = [without(row["question"], cut) for row, cut in zip(rows, places, strict=True)]
+    masked = [without(row["question"], spans, MASK) for row, spans in zip(rows, places, strict=True)]
+    queries = [without(row["question"], spans) for row, spans in zip(rows, places, strict=True)]
     ids = [f"{row['id']}@{start}" for row, start in zip(rows, starts, strict=True)]
     hops = tails["tail"].to_numpy().astype(np.int32)[:, None]
     hashes = text_hashes(pa.array(ids, pa.string()))
     count = settings.distractors + 1
     stating = Stating.of(single_hop, paragraphs)
-    needed, first = _rivals(hops[:, 0].tolist(), ids, single_hop, paragraphs, stated, stating, settings, seed=seed)
-    shown = build_contexts(
+    required, first = _rivals(hops[:, 0].tolist(), ids, single_hop, paragraphs, stated, stating, settings, seed=seed)
+    contexts = build_contexts(
         queries, hops, single_hop, paragraphs, count=count, seed=seed, ids=hashes, workers=workers, stating=stating,
-        needed=needed, first=first,
+        required=required, first=first,
     )  # fmt: skip
     texts, titles, names = (paragraphs[name].to_pylist() for name in ("text", "title", "id"))
-    made = []
+    instances = []
     for number, row in enumerate(rows):
         context = tuple(
             Paragraph(id=names[place], title=titles[place], text=texts[place], supporting=place == row["paragraph"])
-            for place in shown[number].tolist()
+            for place in contexts[number].tolist()
             if place >= 0
         )
-        made.append(_instance(ids[number], row["id"], asked[number], context, row))
-    return made
+        instances.append(_instance(ids[number], row["id"], masked[number], context, row))
+    return instances
 
 
 def _rivals(
@@ -143,16 +145,16 @@ def _rivals(
     """For each tail the paragraphs of others that have what it asks by, and some of those that answer a question of its kind."""
     rivals = Rivals.of(single_hop, paragraphs, STATED.empty_table() if stated is None else stated, stating)
     kinds = [f"{kind} {' '.join(of)}" for kind, of in zip(*(single_hop[name].to_pylist() for name in ("kind", "relations")), strict=True)]
-    own, like = single_hop["paragraph"].to_pylist(), defaultdict[str, set[int]](set)
-    for kind, of, paragraph in zip(kinds, single_hop["relations"].to_pylist(), own, strict=True):
+    paragraph_rows, like = single_hop["paragraph"].to_pylist(), defaultdict[str, set[int]](set)
+    for kind, of, paragraph in zip(kinds, single_hop["relations"].to_pylist(), paragraph_rows, strict=True):
         if of:  # of what somebody asked in words nobody knows the kind
             like[kind].add(paragraph)
-    every, shown = np.ones(len(paragraphs), np.bool_), ContextSettings(bridges=0, rivals=settings.rivals)
-    needed, first = [], []
+    anywhere, context_settings = np.ones(len(paragraphs), np.bool_), ContextSettings(bridges=0, rivals=settings.rivals)
+    required, first = [], []
     for name, row in zip(ids, rows, strict=True):
-        needed.append(rivals.needed(name, [row], every, seed=seed))
-        first.append(rivals.first(name, [row], like[kinds[row]], every, shown, seed=seed))
-    return padded(needed), padded(first)
+        required.append(rivals.required(name, [row], anywhere, seed=seed))
+        first.append(rivals.first(name, [row], like[kinds[row]], anywhere, context_settings, seed=seed))
+    return padded(required), padded(first)
 
 
 def _instance(id: str, group: str, question: str, paragraphs: tuple[Paragraph, ...], row: Mapping[str, object]) -> Instance:  # noqa: A002
@@ -188,7 +190,7 @@ def judge(
     readers = readers_of(settings)
     heads = table["head"].unique().sort().to_numpy()
     tails = table.select("tail", "start", "end").unique().sort("tail", "start")
-    asked = {
+    questions = {
         "head": head_questions(heads, single_hop),
         "tail": tail_questions(tails, single_hop, paragraphs, settings, seed=seed, workers=workers, stated=stated),
     }
@@ -196,61 +198,63 @@ def judge(
     if fewest < settings.folds:  # of a small set; there are enough for FEWEST_FOLDS (``can_judge``)
         settings = settings.model_copy(update={"folds": max(FEWEST_FOLDS, fewest)})
     if any(reader.steps for reader in readers.values()):
-        _estimate(readers, asked, settings, progress)
+        _estimate(readers, questions, settings, progress)
     if readers:
-        scores = {part: _scores(part, readers[part], asked[part], settings, place, seed, progress) for part in asked}
+        scores = {part: _scores(part, readers[part], questions[part], settings, place, seed, progress) for part in questions}
     else:
         progress.start("Log-linear readers answer heads and tails", None, "questions")
-        places, seeds = Places.of(asked["tail"]), tuple(range(seed, seed + settings.seeds))
+        places, seeds = Places.of(questions["tail"]), tuple(range(seed, seed + settings.seeds))
         makers: dict[str, Callable[[int], Guesser]] = {
-            "head": lambda drawn: QuestionOnly(seed=drawn),
-            "tail": lambda drawn: LogLinear(places, seed=drawn),
+            "head": lambda number: QuestionOnly(seed=number),
+            "tail": lambda number: LogLinear(places, seed=number),
         }
-        scores = {part: cross_fitted(asked[part], makers[part], folds=settings.folds, seeds=seeds, workers=workers) for part in asked}
+        scores = {
+            part: cross_fitted(questions[part], makers[part], folds=settings.folds, seeds=seeds, workers=workers) for part in questions
+        }
     return Judged(
         heads=pl.DataFrame({"head": heads, "answer": scores["head"][0]}),
         tails=tails.select("tail", "start").with_columns(answer=pl.Series(scores["tail"][0]), support=pl.Series(scores["tail"][1])),
-        chance=chance(asked["head"], asked["tail"], settings, seed=seed),
+        chance=chance(questions["head"], questions["tail"], settings, seed=seed),
     )
 
 
 def chance(heads: Sequence[Instance], tails: Sequence[Instance], settings: DisconnectionSettings, *, seed: int) -> dict[str, float]:
     """What guesses reach: of a head the answer of another one, of a tail any name or number that it is shown, and any paragraph."""
     order = np.random.default_rng(draw(purpose="guesses of heads", seed=seed, id="all")).permutation(len(heads)).tolist()
-    others = dict(zip(order, [*order[1:], *order[:1]], strict=True))
-    of_heads = [answer_score(head, Prediction(id=head.id, answer=heads[others[row]].answers[0])) for row, head in enumerate(heads)]
+    neighbour = dict(zip(order, [*order[1:], *order[:1]], strict=True))
+    of_heads = [answer_score(head, Prediction(id=head.id, answer=heads[neighbour[row]].answers[0])) for row, head in enumerate(heads)]
     guessing = specification("random", settings={}, training={}).make()
     guessing.fit(of_list(()), None, Fitting(place=Path(), settings=TrainingSettings(), seed=seed, progress=Silent(), record=lambda _: None))
-    of_tails = [answer_score(*each) for each in zip(tails, guessing.predict(of_list(tails), Silent()), strict=True)]
+    of_tails = [answer_score(*pair) for pair in zip(tails, guessing.predict(of_list(tails), Silent()), strict=True)]
     return {"heads": float(np.mean(of_heads)), "tails": float(np.mean(of_tails)), "supports": 1 / (settings.distractors + 1)}
 
 
 def _estimate(
-    readers: Mapping[str, Specification], asked: Mapping[str, Sequence[Instance]], settings: DisconnectionSettings, progress: Progress
+    readers: Mapping[str, Specification], questions: Mapping[str, Sequence[Instance]], settings: DisconnectionSettings, progress: Progress
 ) -> None:
     from kgqa.readers.cost import Job, cost_of
 
     progress.start("Estimating the cost of the readers")
     for part, reader in readers.items():
         if reader.steps:
-            job = Job(name=part, reader=reader, judged=asked[part], train=None)
+            job = Job(name=part, reader=reader, judged=questions[part], train=None)
             progress.finish(f"{part}s: {cost_of([job], folds=settings.folds, seeds=settings.seeds)}")
 
 
 def _scores(
-    part: str, reader: Specification, asked: list[Instance], settings: DisconnectionSettings, place: Path, seed: int, progress: Progress
+    part: str, reader: Specification, instances: list[Instance], settings: DisconnectionSettings, place: Path, seed: int, progress: Progress
 ) -> tuple[Floats, Floats]:
     """Mean answer and support F1 of each question."""
     seeds = tuple(range(seed, seed + settings.seeds))
-    questions = of_list(asked)
+    questions = of_list(instances)
     if not reader.steps:
         progress.start(f"Counting readers answer {part}s", None, "questions")
     key = key_of(*identity(reader), questions.key, seeds, settings.folds)
-    done = cross_fit(
+    result = cross_fit(
         questions, lambda _: reader.make(), place=place / f"{part}-{key[:16]}", folds=settings.folds, seeds=seeds,
         settings=reader.training, key=key, progress=Within(progress, f"{part}s") if reader.steps else Silent(),
     )  # fmt: skip
-    return done.mean_scores(answer_score), done.mean_scores(support_score)
+    return result.mean_scores(answer_score), result.mean_scores(support_score)
 
 
 def connected(pairs: pa.Table, judged: Judged, settings: DisconnectionSettings) -> tuple[pa.Table, list[FunnelRow]]:
@@ -265,17 +269,17 @@ def connected(pairs: pa.Table, judged: Judged, settings: DisconnectionSettings) 
     tails = judged.tails.with_columns(tail_stays=stays).drop("answer", "support")
     table = pl.from_arrow(pairs)
     assert isinstance(table, pl.DataFrame)
-    both = table.join(heads, on="head", maintain_order="left").join(tails, on=["tail", "start"], maintain_order="left")
+    judged_pairs = table.join(heads, on="head", maintain_order="left").join(tails, on=["tail", "start"], maintain_order="left")
     rows = [
         _row("heads", "head", heads["head_stays"], "musique.disconnection.head_below"),
         _row("tails", "tail", tails["tail_stays"], "musique.disconnection.tail_at_most"),
-        _row("pairs", "head", both["head_stays"], ""),
-        _row("pairs", "tail", both.filter("head_stays")["tail_stays"], ""),
+        _row("pairs", "head", judged_pairs["head_stays"], ""),
+        _row("pairs", "tail", judged_pairs.filter("head_stays")["tail_stays"], ""),
     ]
-    kept = (both["head_stays"] & both["tail_stays"]).to_arrow()
-    return pairs.filter(kept), rows
+    mask = (judged_pairs["head_stays"] & judged_pairs["tail_stays"]).to_arrow()
+    return pairs.filter(mask), rows
 
 
-def _row(what: str, reason: str, stays: pl.Series, setting: str) -> FunnelRow:
-    kept = int(stays.sum())
-    return FunnelRow(stage=STAGE, what=what, reason=REASONS[reason], removed=len(stays) - kept, left=kept, setting=setting)
+def _row(unit: str, reason: str, stays: pl.Series, setting: str) -> FunnelRow:
+    remaining = int(stays.sum())
+    return FunnelRow(stage=STAGE, what=unit, reason=REASONS[reason], removed=len(stays) - remaining, left=remaining, setting=setting)

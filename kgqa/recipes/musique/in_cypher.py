@@ -15,10 +15,10 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
+from kgqa.recipes.musique.heads_and_tails import Sides
 from kgqa.recipes.musique.pairs import most_tokens
 from kgqa.recipes.musique.question_graph import composed_rows, question_rows
 from kgqa.recipes.musique.shapes import EDGES, HOPS, Rows4
-from kgqa.recipes.musique.sides import Sides
 from kgqa.runs.stage import Run
 from kgqa.settings.musique import SHAPES, MusiqueSettings, PairSettings, ShapeSettings
 from kgqa.settings.neo4j import Neo4jSettings
@@ -101,8 +101,8 @@ def pairs_in(store: GraphStore, settings: PairSettings, lengths: ShapeSettings) 
     """``head``, ``tail``, ``bridge``, ``start``, ``end`` and ``fault`` of all pairs that the store knows."""
     limits = {"max_heads": settings.max_heads, "max_tails": settings.max_tails}
     limits |= {"max_tokens": lengths.max_tokens, "max_both": most_tokens(lengths)}
-    found = frame(store.run(read_queries()["composable_pairs"], limits)).rename({"stop": "end"})
-    return found.with_columns(pl.selectors.numeric().cast(pl.Int32))
+    table = frame(store.run(read_queries()["composable_pairs"], limits)).rename({"stop": "end"})
+    return table.with_columns(pl.selectors.numeric().cast(pl.Int32))
 
 
 def chains_in(store: GraphStore, lengths: ShapeSettings) -> Rows4:
@@ -110,10 +110,10 @@ def chains_in(store: GraphStore, lengths: ShapeSettings) -> Rows4:
     queries, parts = read_queries(), []
     for number, name in enumerate(SHAPES):
         most = lengths.max_tokens_short if HOPS[name] < 4 else lengths.max_tokens_long
-        found = store.run(queries[CHAINS_OF[name]], {"max_tokens": most})
-        rows = np.full((len(found), 4), -1, np.int32)
+        result = store.run(queries[CHAINS_OF[name]], {"max_tokens": most})
+        rows = np.full((len(result), 4), -1, np.int32)
         rows[:, 0] = number
         for place in range(1, len(EDGES[name]) + 1):
-            rows[:, place] = found[f"edge_{place}"].to_numpy()
+            rows[:, place] = result[f"edge_{place}"].to_numpy()
         parts.append(rows)
     return np.concatenate(parts)

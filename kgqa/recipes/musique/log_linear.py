@@ -69,7 +69,7 @@ class Guesser(Protocol):
 
 def f1(instances: Sequence[Instance], predictions: Sequence[Prediction]) -> Floats:
     """Answer F1 of each question, as if it were answerable."""
-    return np.array([answer_score(*each) for each in zip(instances, predictions, strict=True)], np.float64)
+    return np.array([answer_score(*pair) for pair in zip(instances, predictions, strict=True)], np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,20 +87,20 @@ class Places:
     """Paragraph → its places."""
     around: Hashes
     """Place × features of it."""
-    said: list[str]
+    texts: list[str]
     plain: list[str]
     """The same as scorers compare it; its number is that of ``names``."""
-    known: dict[str, tuple[list[int], list[int]]] = field(default_factory=dict)
+    cache: dict[str, tuple[list[int], list[int]]] = field(default_factory=dict)
     """Question's id → its paragraphs, and the numbers of what its answer says."""
 
     @classmethod
     def of(cls, instances: Iterable[Instance]) -> Places:
         """Of all paragraphs of some questions, each once. O(words)."""
-        shown = {paragraph.id: paragraph for each in instances for paragraph in each.paragraphs}
+        paragraphs = {paragraph.id: paragraph for instance in instances for paragraph in instance.paragraphs}
         tokens: list[str] = []
-        token_offsets, offsets, names, around, said = [0], [0], [], [], []
+        token_offsets, offsets, names, around, texts = [0], [0], [], [], []
         numbers: dict[str, int] = {}
-        for paragraph in shown.values():
+        for paragraph in paragraphs.values():
             text, title = paragraph.text, (paragraph.title or "").lower()
             words = [(match.start(), match[0].lower()) for match in _WORD.finditer(text)]
             starts = np.array([start for start, _ in words], np.int64)
@@ -112,26 +112,26 @@ class Places:
                     continue
                 number = numbers.setdefault(normalize(name), len(numbers))
                 names.append((number, first, last))
-                said.append(name)
+                texts.append(name)
                 around += _around(lowered, first, last, normalize(name), is_title=name.lower() in title)
             tokens += lowered
             token_offsets.append(len(tokens))
             offsets.append(len(names))
-        each = len(around) // max(1, len(names))
+        width = len(around) // max(1, len(names))
         return cls(
-            row={name: number for number, name in enumerate(shown)}, ids=list(shown), tokens=_hashes(tokens),
+            row={name: number for number, name in enumerate(paragraphs)}, ids=list(paragraphs), tokens=_hashes(tokens),
             token_offsets=np.array(token_offsets), names=np.array(names, np.int64).reshape(-1, 3), offsets=np.array(offsets),
-            around=_hashes(around).reshape(-1, max(1, each)), said=said, plain=list(numbers),
+            around=_hashes(around).reshape(-1, max(1, width)), texts=texts, plain=list(numbers),
         )  # fmt: skip
 
     def of_question(self, instance: Instance) -> tuple[list[int], list[int]]:
-        """See ``known``."""
-        if instance.id not in self.known:
+        """See ``cache``."""
+        if instance.id not in self.cache:
             rows = [self.row[paragraph.id] for paragraph in instance.paragraphs]
-            wanted = {normalize(answer) for answer in instance.answers} if instance.answerable else set()
-            said = {int(number) for row in rows for number in self.names[self.offsets[row] : self.offsets[row + 1], 0]}
-            self.known[instance.id] = rows, sorted(number for number in said if self.plain[number] in wanted)
-        return self.known[instance.id]
+            answers = {normalize(answer) for answer in instance.answers} if instance.answerable else set()
+            numbers = {int(number) for row in rows for number in self.names[self.offsets[row] : self.offsets[row + 1], 0]}
+            self.cache[instance.id] = rows, sorted(number for number in numbers if self.plain[number] in answers)
+        return self.cache[instance.id]
 
     def paragraph(self, place: int) -> str:
         """The id of the one that a place is in."""
@@ -139,11 +139,11 @@ class Places:
 
 
 def _around(words: list[str], first: int, last: int, name: str, *, is_title: bool) -> list[str]:
-    left = (["<"] * 2 + words[max(0, first - 2) : first])[-2:]
-    right = (words[last + 1 : last + 3] + [">"] * 2)[:2]
+    preceding = (["<"] * 2 + words[max(0, first - 2) : first])[-2:]
+    following = (words[last + 1 : last + 3] + [">"] * 2)[:2]
     return [
-        f"left {left[1]}", f"left {left[0]} {left[1]}", f"right {right[0]}", f"name {name}", f"at {min(4, first // 8)}",
-        f"before {left[0]}", f"right {right[0]} {right[1]}", f"word {words[last]}", f"title {is_title}", f"first {first <= 1}",
+        f"left {preceding[1]}", f"left {preceding[0]} {preceding[1]}", f"right {following[0]}", f"name {name}", f"at {min(4, first // 8)}",
+        f"before {preceding[0]}", f"right {following[0]} {following[1]}", f"word {words[last]}", f"title {is_title}", f"first {first <= 1}",
         f"words {min(4, last - first + 1)}", "any",
     ]  # fmt: skip
 
@@ -172,27 +172,27 @@ class LogLinear:
         best, none = self._run(instances, np.arange(len(instances)), learn=False)
         return [
             Prediction(
-                id=each.id,
-                answer=self._places.said[place] if place >= 0 else "",
+                id=instance.id,
+                answer=self._places.texts[place] if place >= 0 else "",
                 answerable=not self._declines or share < 0.5,
                 supporting=(self._places.paragraph(place),) if place >= 0 else (),
             )
-            for each, place, share in zip(instances, best.tolist(), none.tolist(), strict=True)
+            for instance, place, share in zip(instances, best.tolist(), none.tolist(), strict=True)
         ]
 
     def _run(self, instances: Sequence[Instance], order: Numbers, *, learn: bool) -> tuple[Numbers, Floats]:
         """Of each question the best place, and the probability that nothing answers."""
         places = self._places
-        asked = [_asked("" if self._context_only else each.question) for each in instances]
-        known = [places.of_question(each) for each in instances]
-        shown, right = [rows for rows, _ in known], [numbers if learn else [] for _, numbers in known]
-        longest = max((sum(int(places.offsets[row + 1] - places.offsets[row]) for row in rows) for rows in shown), default=0)
+        features = [_question_features("" if self._context_only else item.question) for item in instances]
+        targets = [places.of_question(item) for item in instances]
+        paragraph_rows, right = [rows for rows, _ in targets], [numbers if learn else [] for _, numbers in targets]
+        longest = max((sum(int(places.offsets[row + 1] - places.offsets[row]) for row in rows) for rows in paragraph_rows), default=0)
         best, none = np.full(len(instances), -1), np.ones(len(instances))
-        _read(
-            order, *_ragged([each[0] for each in asked], np.uint64), *_ragged([each[1] for each in asked], np.uint64),
-            _ragged([each[2] for each in asked], np.int64)[1], *_ragged(shown, np.int64), *_ragged(right, np.int64),
+        _train_or_answer(
+            order, *_ragged([item[0] for item in features], np.uint64), *_ragged([item[1] for item in features], np.uint64),
+            _ragged([item[2] for item in features], np.int64)[1], *_ragged(paragraph_rows, np.int64), *_ragged(right, np.int64),
             places.tokens, places.token_offsets, places.names, places.offsets, places.around,
-            np.array([each.answerable for each in instances]), self._context_only, self._declines, learn,
+            np.array([item.answerable for item in instances]), self._context_only, self._declines, learn,
             self._weights, self._squares, longest, best, none,
         )  # fmt: skip
         return best, none
@@ -206,7 +206,7 @@ def _ragged(rows: Sequence[Sequence[int] | npt.NDArray[np.generic]], kind: type[
 
 
 @lru_cache(maxsize=1 << 16)
-def _asked(question: str) -> tuple[Hashes, Hashes, list[int]]:
+def _question_features(question: str) -> tuple[Hashes, Hashes, list[int]]:
     """The question's words, those that are no stop words, and whether these stand in the brackets (the first hop's) or not."""
     words: dict[str, None] = {}
     content, sides, side = [], [], 0
@@ -236,7 +236,7 @@ def _step_of(distance):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _with_question(out, at, place, words, sides, which, where, hits, first, last, around, shares):  # type: ignore[no-untyped-def]
+def _with_question(out, at, place, words, sides, hit_word, hit_place, hits, first, last, around, shares):  # type: ignore[no-untyped-def]
     """Features of one place with the question: its words with each of ``around``, and how near they stand."""
     for word in words:
         for feature in around[:CROSSED]:
@@ -246,18 +246,19 @@ def _with_question(out, at, place, words, sides, which, where, hits, first, last
     h = 0
     for x in range(len(sides)):
         distance = FAR
-        while h < hits and which[h] == x:
-            if first <= where[h] <= last:
+        while h < hits and hit_word[h] == x:
+            if first <= hit_place[h] <= last:
                 inside = 1
             else:
-                distance = min(distance, abs(where[h] - first), abs(where[h] - last))
+                distance = min(distance, abs(hit_place[h] - first), abs(hit_place[h] - last))
             h += 1
         nearest[sides[x]] = min(nearest[sides[x]], distance)
         near[sides[x]] += distance <= 10
-    one, other = _step_of(nearest[0]), _step_of(nearest[1])
+    outside_step, inside_step = _step_of(nearest[0]), _step_of(nearest[1])
     codes = (
-        one, 100 + other, 200 + inside, 300 + shares[0] * 10 + shares[1], 400 + min(3, near[0]) * 10 + min(3, near[1]),
-        500 + shares[0] * 100 + one * 10 + inside, 1600 + shares[1] * 100 + other * 10 + inside, 3000 + shares[0], 3100 + shares[1],
+        outside_step, 100 + inside_step, 200 + inside, 300 + shares[0] * 10 + shares[1], 400 + min(3, near[0]) * 10 + min(3, near[1]),
+        500 + shares[0] * 100 + outside_step * 10 + inside, 1600 + shares[1] * 100 + inside_step * 10 + inside,
+        3000 + shares[0], 3100 + shares[1],
     )  # fmt: skip
     for code in codes:
         out[place, at] = _place_of(np.uint64(7919) + np.uint64(code))
@@ -266,36 +267,38 @@ def _with_question(out, at, place, words, sides, which, where, hits, first, last
 
 
 @kernel
-def _found(content, sides, tokens, begin, end, which, where):  # type: ignore[no-untyped-def]
+def _hits_of(content, sides, tokens, begin, end, hit_word, hit_place):  # type: ignore[no-untyped-def]
     """Where a paragraph has the question's words, by word, how many places that are, and which part of the words, in quarters, of both
     sides; the places that fit."""
-    found, whole = np.zeros(2, np.int64), np.zeros(2, np.int64)
+    matched, whole = np.zeros(2, np.int64), np.zeros(2, np.int64)
     hits = 0
     for x in range(len(content)):
         whole[sides[x]] += 1
         before = hits
         for y in range(begin, end):
-            if tokens[y] == content[x] and hits < len(which):
-                which[hits], where[hits] = x, y
+            if tokens[y] == content[x] and hits < len(hit_word):
+                hit_word[hits], hit_place[hits] = x, y
                 hits += 1
-        found[sides[x]] += hits > before
-    return hits, 4 * found // np.maximum(whole, 1)
+        matched[sides[x]] += hits > before
+    return hits, 4 * matched // np.maximum(whole, 1)
 
 
 @kernel
-def _features(words, content, sides, shown, tokens, token_offsets, names, offsets, around, context_only, out, which, paragraph, counts):  # type: ignore[no-untyped-def]
-    """Fill in the features of all places in the paragraphs ``shown``; how many places there are."""
+def _features(  # type: ignore[no-untyped-def]
+    words, content, sides, paragraphs, tokens, token_offsets, names, offsets, around, context_only, out, place, paragraph, counts
+):
+    """Fill ``out`` (places × features) for all places in ``paragraphs``; the number of places is returned."""
     n = 0
-    hit, where = np.empty(HITS, np.int64), np.empty(HITS, np.int64)
-    for k in range(len(shown)):
-        row = shown[k]
+    hit_word, hit_place = np.empty(HITS, np.int64), np.empty(HITS, np.int64)
+    for k in range(len(paragraphs)):
+        row = paragraphs[k]
         begin, end = token_offsets[row], token_offsets[row + 1]
-        hits, shares = (0, np.zeros(2, np.int64)) if context_only else _found(content, sides, tokens, begin, end, hit, where)
+        hits, shares = (0, np.zeros(2, np.int64)) if context_only else _hits_of(content, sides, tokens, begin, end, hit_word, hit_place)
         for m in range(offsets[row], offsets[row + 1]):
-            which[n], paragraph[n], at = m, k, 0
+            place[n], paragraph[n], at = m, k, 0
             if not context_only:
                 first, last = begin + names[m, 1], begin + names[m, 2]
-                at = _with_question(out, at, n, words, sides, hit, where, hits, first, last, around[m], shares)
+                at = _with_question(out, at, n, words, sides, hit_word, hit_place, hits, first, last, around[m], shares)
             for feature in around[m]:
                 out[n, at] = _place_of(feature)
                 at += 1
@@ -305,7 +308,7 @@ def _features(words, content, sides, shown, tokens, token_offsets, names, offset
         for i in range(n):
             times, rows, last_row = 0, 0, -1
             for j in range(n):
-                if names[which[j], 0] == names[which[i], 0]:
+                if names[place[j], 0] == names[place[i], 0]:
                     times += 1
                     if paragraph[j] != last_row:
                         rows, last_row = rows + 1, paragraph[j]
@@ -316,19 +319,19 @@ def _features(words, content, sides, shown, tokens, token_offsets, names, offset
 
 
 @kernel
-def _read(  # type: ignore[no-untyped-def]
-    order, word_offsets, words, content_offsets, content, sides, shown_offsets, shown, right_offsets, right,
+def _train_or_answer(  # type: ignore[no-untyped-def]
+    order, word_offsets, words, content_offsets, content, sides, shown_offsets, paragraphs, right_offsets, right,
     tokens, token_offsets, names, offsets, around, answerable, context_only, declines, learn, weights, squares, longest, best, none,
 ):  # fmt: skip
     """One pass: softmax over places, of which all that are right share what is to be likely; or the surest name of one paragraph."""
     out = np.zeros((longest + 1, (WORDS + 1) * around.shape[1] + 16), np.int64)
-    which, paragraph, counts = np.zeros(longest + 1, np.int64), np.zeros(longest + 1, np.int64), np.zeros(longest + 1, np.int64)
+    place, paragraph, counts = np.zeros(longest + 1, np.int64), np.zeros(longest + 1, np.int64), np.zeros(longest + 1, np.int64)
     scores, is_right = np.zeros(longest + 1), np.zeros(longest + 1, np.bool_)
     for i in order:
         a, b = content_offsets[i], content_offsets[i + 1]
         n = _features(
-            words[word_offsets[i] : word_offsets[i + 1]], content[a:b], sides[a:b], shown[shown_offsets[i] : shown_offsets[i + 1]],
-            tokens, token_offsets, names, offsets, around, context_only, out, which, paragraph, counts,
+            words[word_offsets[i] : word_offsets[i + 1]], content[a:b], sides[a:b], paragraphs[shown_offsets[i] : shown_offsets[i + 1]],
+            tokens, token_offsets, names, offsets, around, context_only, out, place, paragraph, counts,
         )  # fmt: skip
         if n == 0:
             continue
@@ -338,29 +341,29 @@ def _read(  # type: ignore[no-untyped-def]
             for c in range(counts[m]):
                 scores[m] += weights[out[m, c]]
             for g in range(right_offsets[i], right_offsets[i + 1]):
-                is_right[m] |= names[which[m], 0] == right[g]
+                is_right[m] |= names[place[m], 0] == right[g]
             top = max(top, scores[m])
-        nothing = np.exp(weights[NONE] - top) if declines else 0.0
-        whole, good = nothing, 0.0 if answerable[i] else nothing
+        no_answer = np.exp(weights[NONE] - top) if declines else 0.0
+        whole, good = no_answer, 0.0 if answerable[i] else no_answer
         for m in range(n):
             scores[m] = np.exp(scores[m] - top)
             whole += scores[m]
             good += scores[m] if is_right[m] else 0.0
-        none[i] = nothing / whole
+        none[i] = no_answer / whole
         if not learn:
             surest = -1.0
             for m in range(n):
                 share = 0.0
                 for k in range(n):
-                    if names[which[k], 0] == names[which[m], 0] and (context_only or paragraph[k] == paragraph[m]):
+                    if names[place[k], 0] == names[place[m], 0] and (context_only or paragraph[k] == paragraph[m]):
                         share += scores[k]
                 if share > surest:
-                    surest, best[i] = share, which[m]
+                    surest, best[i] = share, place[m]
             continue
         if good <= 0.0:
             continue
         if declines:
-            _move(weights, squares, NONE, nothing / whole - (0.0 if answerable[i] else nothing / good))
+            _move(weights, squares, NONE, no_answer / whole - (0.0 if answerable[i] else no_answer / good))
         for m in range(n):
             error = scores[m] / whole - (scores[m] / good if is_right[m] else 0.0)
             if abs(error) >= 1e-4:
@@ -380,30 +383,30 @@ class QuestionOnly:
 
     def __init__(self, *, epochs: int = EPOCHS, seed: int = 0) -> None:
         """``seed`` draws the order of questions."""
-        self._epochs, self._seed, self._known = epochs, seed, [""]
+        self._epochs, self._seed, self._choices = epochs, seed, [""]
         self._weights, self._squares = np.zeros(1 << BITS), np.full(1 << BITS, START)
 
     def train(self, instances: Sequence[Instance]) -> QuestionOnly:
         """See ``Guesser``."""
-        often = Counter(each.answers[0] for each in instances)
-        self._known = sorted(sorted(often, key=lambda answer: (-often[answer], answer))[:KNOWN]) or [""]
-        number = {answer: place for place, answer in enumerate(self._known)}
-        told = [each for each in instances if each.answers[0] in number]  # of a seldom answer nothing is to be guessed
-        right, rng = np.array([number[each.answers[0]] for each in told], np.int64), np.random.default_rng(self._seed)
+        often = Counter(instance.answers[0] for instance in instances)
+        self._choices = sorted(sorted(often, key=lambda answer: (-often[answer], answer))[:KNOWN]) or [""]
+        number = {answer: place for place, answer in enumerate(self._choices)}
+        usable = [instance for instance in instances if instance.answers[0] in number]  # of a seldom answer nothing is to be guessed
+        right, rng = np.array([number[instance.answers[0]] for instance in usable], np.int64), np.random.default_rng(self._seed)
         for _ in range(self._epochs):
-            self._run(told, rng.permutation(len(told)), right)
+            self._run(usable, rng.permutation(len(usable)), right)
         return self
 
     def answers(self, instances: Sequence[Instance]) -> list[Prediction]:
         """See ``Guesser``."""
         best = self._run(instances, np.arange(len(instances)), np.zeros(0, np.int64))
-        return [Prediction(id=each.id, answer=self._known[place]) for each, place in zip(instances, best.tolist(), strict=True)]
+        return [Prediction(id=instance.id, answer=self._choices[place]) for instance, place in zip(instances, best.tolist(), strict=True)]
 
     def _run(self, instances: Sequence[Instance], order: Numbers, right: Numbers) -> Numbers:
-        found = [[match[0].lower() for match in _WORD.finditer(each.question)] for each in instances]
-        words = [_hashes(dict.fromkeys([*some, *map(" ".join, pairwise(some))])) for some in found]
+        tokens = [[match[0].lower() for match in _WORD.finditer(instance.question)] for instance in instances]
+        words = [_hashes(dict.fromkeys([*some, *map(" ".join, pairwise(some))])) for some in tokens]
         best = np.zeros(len(instances), np.int64)
-        _rank(order, *_ragged(words, np.uint64), right, _hashes(self._known), self._weights, self._squares, best)
+        _rank(order, *_ragged(words, np.uint64), right, _hashes(self._choices), self._weights, self._squares, best)
         return best
 
 
@@ -430,18 +433,18 @@ def _rank(order, offsets, words, right, answers, weights, squares, best):  # typ
 
 
 def cross_fitted(
-    asked: Sequence[Instance], make: Callable[[int], Guesser], *, folds: int, seeds: Sequence[int], workers: int
+    instances: Sequence[Instance], make: Callable[[int], Guesser], *, folds: int, seeds: Sequence[int], workers: int
 ) -> tuple[Floats, Floats]:
     """Of each question the mean answer and support F1 over the seeds, by readers that saw none of its group."""
-    answers, supports = np.zeros((len(seeds), len(asked))), np.zeros((len(seeds), len(asked)))
-    of = [folds_of([each.group for each in asked], folds, seed=seed) for seed in seeds]
+    answers, supports = np.zeros((len(seeds), len(instances))), np.zeros((len(seeds), len(instances)))
+    of = [folds_of([item.group for item in instances], folds, seed=seed) for seed in seeds]
 
     def fold(row: int, number: int) -> None:
-        mine = np.flatnonzero(of[row] == number)
-        judged = [asked[place] for place in mine.tolist()]
-        found = make(seeds[row]).train([asked[place] for place in np.flatnonzero(of[row] != number).tolist()]).answers(judged)
-        answers[row, mine] = f1(judged, found)
-        supports[row, mine] = [support_score(*each) for each in zip(judged, found, strict=True)]
+        members = np.flatnonzero(of[row] == number)
+        judged = [instances[place] for place in members.tolist()]
+        predictions = make(seeds[row]).train([instances[place] for place in np.flatnonzero(of[row] != number).tolist()]).answers(judged)
+        answers[row, members] = f1(judged, predictions)
+        supports[row, members] = [support_score(*item) for item in zip(judged, predictions, strict=True)]
 
     with ThreadPoolExecutor(workers) as pool:
         list(pool.map(fold, *zip(*((row, number) for row in range(len(seeds)) for number in range(folds)), strict=True)))

@@ -44,8 +44,8 @@ def find_names(names: pa.Array, texts: pa.Array) -> tuple[Mentions, Numbers]:
     """
     trie, group = build_trie(names)
     data, offsets = text_buffers(texts)
-    found = _find(data, offsets, *character_tables(), *particle_tables(), trie.vocabulary, trie.nodes, trie.transitions)
-    text, name, start, end = (np.ascontiguousarray(column) for column in found.T)
+    rows = _find(data, offsets, *character_tables(), *particle_tables(), trie.vocabulary, trie.nodes, trie.transitions)
+    text, name, start, end = (np.ascontiguousarray(column) for column in rows.T)
     order = np.lexsort((-end, start, text))
     text, name, start, end = text[order], name[order], start[order], end[order]
     return Mentions(text=text, name=name, start=start, end=end, inside=_inside(text, start, end)), group
@@ -60,7 +60,7 @@ def _find(data, offsets, classes, folded, plain, codes, roles, vocabulary, nodes
     spellings, initials = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
     tokens, edges = np.empty(longest, np.int32), np.empty(longest, np.uint8)
     out = np.empty((1024, 4), np.int32)
-    found = 0
+    size = 0
     for text in range(len(offsets) - 1):
         count = tokenize(data, offsets[text], offsets[text + 1], classes, folded, plain, starts, ends, hashes, spellings, initials)
         for i in range(count):
@@ -73,15 +73,15 @@ def _find(data, offsets, classes, folded, plain, codes, roles, vocabulary, nodes
             at = i
             while node >= 0:
                 if nodes[node].group >= 0 and (not limited or edges[at] & ENDS):
-                    if found == len(out):
-                        out = grown(out, found + 1)
-                    out[found, 0], out[found, 1], out[found, 2], out[found, 3] = text, nodes[node].group, starts[i], ends[at]
-                    found += 1
+                    if size == len(out):
+                        out = grown(out, size + 1)
+                    out[size, 0], out[size, 1], out[size, 2], out[size, 3] = text, nodes[node].group, starts[i], ends[at]
+                    size += 1
                 at += 1
                 if at >= count or tokens[at] < 0:
                     break
                 node = find_child(node, tokens[at], transitions)
-    return out[:found]
+    return out[:size]
 
 
 @kernel

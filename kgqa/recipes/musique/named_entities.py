@@ -51,29 +51,29 @@ Bools = npt.NDArray[np.bool_]
 def entity_answers(single_hop: pa.Table, paragraphs: pa.Table, settings: PairSettings) -> Bools:
     """For each question whether its answer is a named entity."""
     answers = single_hop["answer"].combine_chunks()
-    found: Bools = np.ones(len(answers), np.bool_)
+    flags: Bools = np.ones(len(answers), np.bool_)
     if settings.capital_share:
-        written = _name_like(answers, paragraphs["text"], settings.capital_share)
-        found = pc.match_substring_regex(answers, _CAPITAL_FIRST).to_numpy(zero_copy_only=False) & written
-    asked = pc.equal(single_hop["kind"], ASKED).to_numpy() & found
+        as_names = _name_like(answers, paragraphs["text"], settings.capital_share)
+        flags = pc.match_substring_regex(answers, _CAPITAL_FIRST).to_numpy(zero_copy_only=False) & as_names
+    is_asked = pc.equal(single_hop["kind"], ASKED).to_numpy() & flags
     # What nothing can take for a figure or a phrase is a name, whatever its question asks for; only of the rest it has to be read.
-    unsure = np.flatnonzero(asked)[_may_be_no_name(answers.filter(pa.array(asked)))]
-    rest = single_hop.select(["question", "answer", "paragraph"]).take(pa.array(unsure))
-    own = paragraphs.select(["title", "text"]).take(rest["paragraph"])
-    columns = [*(rest[name].to_pylist() for name in ("question", "answer")), *(column.to_pylist() for column in own.columns)]
+    unsure = np.flatnonzero(is_asked)[_may_be_no_name(answers.filter(pa.array(is_asked)))]
+    table = single_hop.select(["question", "answer", "paragraph"]).take(pa.array(unsure))
+    own_paragraphs = paragraphs.select(["title", "text"]).take(table["paragraph"])
+    columns = [*(table[name].to_pylist() for name in ("question", "answer")), *(column.to_pylist() for column in own_paragraphs.columns)]
     for row, question, answer, title, text in zip(unsure.tolist(), *columns, strict=True):
-        found[row] = _is_entity(answer_kinds(question, answer, [shown(title, text)]), answer)
-    return found
+        flags[row] = _is_entity(answer_kinds(question, answer, [paragraph_of(title, text)]), answer)
+    return flags
 
 
 def _may_be_no_name(answers: pa.Array) -> Bools:
     """Where something in an answer looks as if it was a figure, a phrase or an adjective: all that :func:`_is_entity` may refuse."""
     faults = (_FIGURE, _SMALL_WORD, ADJECTIVE.pattern.join("^$"))
-    found: Bools = np.any([pc.match_substring_regex(answers, fault).to_numpy(zero_copy_only=False) for fault in faults], axis=0)
-    return found
+    flags: Bools = np.any([pc.match_substring_regex(answers, fault).to_numpy(zero_copy_only=False) for fault in faults], axis=0)
+    return flags
 
 
-def shown(title: str, text: str) -> Paragraph:
+def paragraph_of(title: str, text: str) -> Paragraph:
     """A paragraph of which only this is known."""
     return Paragraph(id="", title=title, text=text, supporting=None)
 
@@ -102,18 +102,18 @@ def _name_like(names: pa.Array, texts: pa.ChunkedArray, capital_share: float) ->
     before = np.where(places.start > 1, data[np.maximum(at - 2, 0)], np.uint8(ord(".")))
     inner = ~np.isin(before, np.frombuffer(b'.?!:"', np.uint8))
     small = cases_at(data, at, case_table()) == SMALL
-    seen = np.bincount(places.name[inner], minlength=size)
+    inner_count = np.bincount(places.name[inner], minlength=size)
     capital = np.bincount(places.name[inner & ~small], minlength=size)
     words, _ = find_names(pa.array(sorted(AFTER_NAMES)), texts.combine_chunks())
     ends = places.end + 1
     follows = (cases_at(data, offsets[places.text] + ends, case_table()) == SMALL) & (
         data[np.minimum(ends - 1 + offsets[places.text], last)] == ord(" ")
     )
-    known = np.isin(paired(places.text, ends), paired(words.text, words.start))
-    every = np.bincount(places.name, minlength=size)
-    modifies = np.bincount(places.name[follows & ~known], minlength=size)
-    as_name = (seen == 0) | (capital >= capital_share * seen)
+    followed = np.isin(paired(places.text, ends), paired(words.text, words.start))
+    totals = np.bincount(places.name, minlength=size)
+    modifies = np.bincount(places.name[follows & ~followed], minlength=size)
+    as_name = (inner_count == 0) | (capital >= capital_share * inner_count)
     english = are_english(texts.take(np.unique(np.linspace(0, len(texts) - 1, LOOK).astype(np.int64))).to_pylist())
-    as_noun = (every < 3) | (modifies < MODIFIER_SHARE * every) | (not english)
-    found: Bools = (group >= 0) & (as_name & as_noun)[np.maximum(group, 0)]
-    return found
+    as_noun = (totals < 3) | (modifies < MODIFIER_SHARE * totals) | (not english)
+    flags: Bools = (group >= 0) & (as_name & as_noun)[np.maximum(group, 0)]
+    return flags

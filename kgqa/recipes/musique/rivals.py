@@ -42,36 +42,36 @@ class Rivals:
         """Of a pool; ``stated`` as in ``pool.py``."""
         place = {name: row for row, name in enumerate(paragraphs["id"].to_pylist())}
         having: dict[Branch, list[tuple[str, int]]] = defaultdict(list)
-        for each in stated.to_pylist():
-            if each["paragraph"] in place:
-                having[each["template"], each["tail"]].append((each["head"], place[each["paragraph"]]))
-        named = stating.named
-        order = np.argsort(named.targets, kind="stable")
-        groups, begin = np.unique(named.targets[order], return_index=True)
+        for statement in stated.to_pylist():
+            if statement["paragraph"] in place:
+                having[statement["template"], statement["tail"]].append((statement["head"], place[statement["paragraph"]]))
+        mentions = stating.mentions
+        order = np.argsort(mentions.targets, kind="stable")
+        groups, begin = np.unique(mentions.targets[order], return_index=True)
         naming = (
-            dict(zip(groups.tolist(), np.split(named.sources()[order].astype(np.int32), begin[1:]), strict=True)) if len(groups) else {}
+            dict(zip(groups.tolist(), np.split(mentions.sources()[order].astype(np.int32), begin[1:]), strict=True)) if len(groups) else {}
         )
         names = ("answer_entity", "entities", "relations", "kind", "paragraph")
         return cls({name: single_hop[name].to_pylist() for name in names}, having, naming, stating)
 
     def branches(self, hops: Iterable[int]) -> list[set[int]]:
         """For each of the two facts of each hop that asks by two: the paragraphs about others that have it."""
-        found = []
+        result = []
         for hop in hops:
             if self.rows["kind"][hop] != BOTH:
                 continue
-            own = self.rows["answer_entity"][hop]
+            answer = self.rows["answer_entity"][hop]
             for branch in zip(_texts(self.rows["relations"][hop]), _texts(self.rows["entities"][hop]), strict=True):
-                found.append({row for head, row in self.having.get(branch, ()) if head != own})
-        return found
+                result.append({row for head, row in self.having.get(branch, ()) if head != answer})
+        return result
 
-    def needed(self, chain: str, hops: Sequence[int], may: npt.NDArray[np.bool_], *, seed: int) -> list[int]:
+    def required(self, chain: str, hops: Sequence[int], may: npt.NDArray[np.bool_], *, seed: int) -> list[int]:
         """A row for each branch of a chain, of those that ``may`` be shown."""
-        found: list[int] = []
+        picks: list[int] = []
         for number, rows in enumerate(self.branches(hops)):
-            if not rows.intersection(found):
-                found += self._drawn(rows, 1, chain, hops, may, found, purpose=f"branch {number}", seed=seed)
-        return found
+            if not rows.intersection(picks):
+                picks += self._sample(rows, 1, chain, hops, may, picks, purpose=f"branch {number}", seed=seed)
+        return picks
 
     def first(
         self, chain: str, hops: Sequence[int], like: Collection[int], may: npt.NDArray[np.bool_], settings: ContextSettings, *, seed: int
@@ -79,15 +79,15 @@ class Rivals:
         """Rows that come before what is retrieved: some that name a bridge, some of those that are ``like`` the chain's last paragraph."""
         names = {int(group) for hop in hops[:-1] for group in _row(self.stating.answers, hop)}
         bridges = {int(row) for name in names for row in self.naming.get(name, ())}
-        found = self._drawn(bridges, settings.bridges, chain, hops, may, [], purpose="bridges", seed=seed)
-        return found + self._drawn(set(like), settings.rivals, chain, hops, may, found, purpose="rivals", seed=seed)
+        picks = self._sample(bridges, settings.bridges, chain, hops, may, [], purpose="bridges", seed=seed)
+        return picks + self._sample(set(like), settings.rivals, chain, hops, may, picks, purpose="rivals", seed=seed)
 
-    def _drawn(
+    def _sample(
         self, rows: set[int], count: int, chain: str, hops: Sequence[int], may: npt.NDArray[np.bool_], but: Sequence[int], *,
         purpose: str, seed: int,
     ) -> list[int]:  # fmt: skip
-        own = {int(str(self.rows["paragraph"][hop])) for hop in hops}
-        good = np.array(sorted(row for row in rows if may[row] and row not in own and row not in but), np.int32)
+        supports = {int(str(self.rows["paragraph"][hop])) for hop in hops}
+        good = np.array(sorted(row for row in rows if may[row] and row not in supports and row not in but), np.int32)
         if not count or not len(good):
             return []
         good = good[self.stating.silent(good, np.array(hops, np.int64))]
@@ -96,8 +96,8 @@ class Rivals:
 
 def _row(rows: object, number: int) -> npt.NDArray[np.int32]:
     offsets, targets = rows.offsets, rows.targets  # type: ignore[attr-defined]
-    found: npt.NDArray[np.int32] = targets[offsets[number] : offsets[number + 1]]
-    return found
+    result: npt.NDArray[np.int32] = targets[offsets[number] : offsets[number + 1]]
+    return result
 
 
 def _texts(values: object) -> list[str]:
@@ -107,7 +107,7 @@ def _texts(values: object) -> list[str]:
 
 def padded(rows: Sequence[Sequence[int]]) -> Rows2:
     """As an array, -1 behind the last."""
-    found = np.full((len(rows), max(map(len, rows), default=0)), -1, np.int32)
+    table = np.full((len(rows), max(map(len, rows), default=0)), -1, np.int32)
     for number, some in enumerate(rows):
-        found[number, : len(some)] = some
-    return found
+        table[number, : len(some)] = some
+    return table

@@ -20,7 +20,7 @@ _VOWELS = frozenset("aeiouAEIOU")
 _NONE: frozenset[int] = frozenset()
 
 
-def said(template: str, name: str) -> str:
+def fill(template: str, name: str) -> str:
     """``template`` with ``name`` in its place, ``{a tail}`` with its article."""
     return _PLACE.sub(lambda place: with_article(name) if place[0] == "{a tail}" else name, template)
 
@@ -50,14 +50,14 @@ def question(
     """The single-hop question of this kind over the ``names``, of which the ``nested`` ones are phrases; ``noun`` is what is asked for."""
     if kind != FORWARD:
         return _asking(templates, names, noun, nested, draw)
-    first, asked = templates[0], pick(templates[0].question, draw)
-    if nested and not asked.endswith("{head}?"):
+    first, text = templates[0], pick(templates[0].question, draw)
+    if nested and not text.endswith("{head}?"):
         end = next((form for form in forms(first.question) if form.endswith("{head}?")), "")
         if not end:
             is_who = any(form.startswith(("Who ", "Whom ")) for form in forms(first.question))
-            return f"{'Who' if is_who else 'What'} is {said(pick(first.phrase, draw), names[0])}?"
-        asked = end
-    return said(asked, names[0])
+            return f"{'Who' if is_who else 'What'} is {fill(pick(first.phrase, draw), names[0])}?"
+        text = end
+    return fill(text, names[0])
 
 
 def phrase(
@@ -65,11 +65,11 @@ def phrase(
 ) -> str:
     """Its answer as a noun phrase."""
     if kind == FORWARD:
-        return said(pick(templates[0].phrase, draw), names[0])
+        return fill(pick(templates[0].phrase, draw), names[0])
     right_after, clauses = _facts(templates, names, nested, draw)
-    told = [f"{relative(noun)} {clause}" for clause in clauses]
-    joint = ", and " if nested and len(told) > 1 and 0 in nested and 1 in nested else " and "
-    return " ".join(part for part in (f"the {noun}", right_after, joint.join(told)) if part)
+    relatives = [f"{relative(noun)} {clause}" for clause in clauses]
+    joint = ", and " if nested and len(relatives) > 1 and 0 in nested and 1 in nested else " and "
+    return " ".join(part for part in (f"the {noun}", right_after, joint.join(relatives)) if part)
 
 
 def statement(
@@ -92,11 +92,11 @@ def _asking(templates: Sequence[TemplateSettings], names: Sequence[str], noun: s
     """A question for what has one or two facts."""
     with_attribute = len(names) > 1 and bool(draw & 1) and noun != PERSON
     right_after, clauses = _facts(templates, names, nested, draw >> 1, attributes=with_attribute)
-    asked = "Who" if noun == PERSON else f"{'What' if draw & 2 and not right_after else 'Which'} {noun}"
+    opening = "Who" if noun == PERSON else f"{'What' if draw & 2 and not right_after else 'Which'} {noun}"
     if right_after and not clauses:  # it is all that is said
-        return f"{asked} {_facts(templates, names, nested, draw >> 1, attributes=False)[1][0]}?"
+        return f"{opening} {_facts(templates, names, nested, draw >> 1, attributes=False)[1][0]}?"
     joint = ", and " if 0 in nested and 1 in nested else " and "
-    return " ".join(part for part in (asked, right_after, joint.join(clauses)) if part) + "?"
+    return " ".join(part for part in (opening, right_after, joint.join(clauses)) if part) + "?"
 
 
 def _facts(
@@ -104,20 +104,20 @@ def _facts(
 ) -> tuple[str, list[str]]:
     """What is said right after the noun, maybe nothing, and the clauses that follow; what is about a name before what is about a phrase."""
     first, second = sorted(range(len(names)), key=lambda place: place in nested) if len(names) > 1 else (0, 0)
-    one, other = templates[first], templates[second]
+    first_template, second_template = templates[first], templates[second]
     is_plain = first not in nested or " and " not in names[first]  # of "both A and B and C" nobody knows where it is divided
-    if len(names) > 1 and one == other and "{a tail}" not in pick(one.clause, draw) and is_plain:
+    if len(names) > 1 and first_template == second_template and "{a tail}" not in pick(first_template.clause, draw) and is_plain:
         names = [f"both {names[first]} and {names[second]}"]
         first = second = 0
     if second == first:
-        attribute = pick(at_end(one.attribute, first in nested), draw) if attributes else ""
+        attribute = pick(at_end(first_template.attribute, first in nested), draw) if attributes else ""
         return (
-            (said(attribute, names[first]), [])
+            (fill(attribute, names[first]), [])
             if attribute
-            else ("", [said(pick(at_end(one.clause, first in nested), draw), names[first])])
+            else ("", [fill(pick(at_end(first_template.clause, first in nested), draw), names[first])])
         )
-    last = said(pick(at_end(other.clause, second in nested), draw), names[second])
-    attribute = pick(one.attribute, draw) if attributes else ""
+    last = fill(pick(at_end(second_template.clause, second in nested), draw), names[second])
+    attribute = pick(first_template.attribute, draw) if attributes else ""
     if attribute and first not in nested:
-        return said(attribute, names[first]), [last]
-    return "", [said(pick(one.clause, draw), names[first]), last]
+        return fill(attribute, names[first]), [last]
+    return "", [fill(pick(first_template.clause, draw), names[first]), last]

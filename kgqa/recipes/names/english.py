@@ -20,5 +20,5 @@ def are_english(texts: Iterable[str]) -> bool:
     >>> are_english(["The tower was built by an engineer."]), are_english(["Der Turm war das Werk von einem Ingenieur in Wien."])
     (True, False)
     """
-    found = [word for text in texts for word in words(text)]
-    return sum(word in FREQUENT for word in found) >= LEAST * max(1, len(found))
+    tokens = [word for text in texts for word in words(text)]
+    return sum(word in FREQUENT for word in tokens) >= LEAST * max(1, len(tokens))

@@ -52,7 +52,7 @@ def about(paragraph: Paragraph) -> Entity | None:
 
 def entity_kinds(instance: Instance, entity: str) -> list[Kind]:
     """The kinds of a graph's entity: those of the title that names it; its place in the chains only where titles name none."""
-    titles = {named.id: paragraph for paragraph in instance.paragraphs if (named := about(paragraph)) and named.id is not None}
+    titles = {titled.id: paragraph for paragraph in instance.paragraphs if (titled := about(paragraph)) and titled.id is not None}
     if entity in titles:
         return title_kinds(titles[entity].title or "", titles[entity].text)
     return [] if titles else chain_kinds(instance, entity)
@@ -80,12 +80,12 @@ class Collector:
         for step in instance.decomposition or ():
             if step.answer:
                 self._add(answer_kinds(step.question, step.answer, supporting), Entity(step.answer))
-        named = [about(paragraph) for paragraph in instance.paragraphs]
-        for paragraph, entity in zip(instance.paragraphs, named, strict=True):
+        title_entities = [about(paragraph) for paragraph in instance.paragraphs]
+        for paragraph, entity in zip(instance.paragraphs, title_entities, strict=True):
             if entity is not None and PLACEHOLDER not in entity.name:
                 title, lead = paragraph.title or "", paragraph.text[:LEAD]
                 self._pages.add(f"{title}\0{lead}", (title, lead, entity))
-        if instance.chains and not any(entity.id is not None for entity in named if entity):
+        if instance.chains and not any(entity.id is not None for entity in title_entities if entity):
             for entity in _before_answers(instance):
                 self._add(chain_kinds(instance, entity.id or ""), entity)
 
@@ -97,20 +97,20 @@ class Collector:
         """What was seen; the first names of a kind are a sample of it, because reservoirs give theirs in a random order."""
         kinds: dict[Kind, dict[Entity, None]] = {}
         pages = ((title_kinds(title, lead), entity) for title, lead, entity in self._pages.values())
-        for told, entity in chain(self._answers.values(), pages):
-            for kind in told:
+        for entry_kinds, entity in chain(self._answers.values(), pages):
+            for kind in entry_kinds:
                 kinds.setdefault(kind, {})[entity] = None
-        found = {kind: list(islice(entities, PER_KIND)) for kind, entities in kinds.items() if kind != WHO}
+        names = {kind: list(islice(entities, PER_KIND)) for kind, entities in kinds.items() if kind != WHO}
         first_names = frozenset(first_name(entity.name) for entity in kinds.get((PERSON,), ()))
-        found[PERSON, "who"] = [entity for entity in kinds.get(WHO, ()) if first_name(entity.name) in first_names][:PER_KIND]
-        return Pool(found, first_names)
+        names[PERSON, "who"] = [entity for entity in kinds.get(WHO, ()) if first_name(entity.name) in first_names][:PER_KIND]
+        return Pool(names, first_names)
 
 
 def _before_answers(instance: Instance) -> Iterator[Entity]:
     """What stands there in the chains, as the last document spells it."""
-    shown = {paragraph.id: paragraph for paragraph in instance.paragraphs}
-    for path in (path for paths in instance.chains or () for path in paths if len(path) >= LINKED and path[-2] in shown):
-        paragraph = shown[path[-2]]
+    paragraphs = {paragraph.id: paragraph for paragraph in instance.paragraphs}
+    for path in (path for paths in instance.chains or () for path in paths if len(path) >= LINKED and path[-2] in paragraphs):
+        paragraph = paragraphs[path[-2]]
         spelled = (paragraph.text[m.start : m.end] for m in placed(paragraph) if m.entity == path[-3])
         yield from (Entity(name, path[-3]) for name in spelled)
 
@@ -124,7 +124,7 @@ class Pool:
     _stated: dict[str, Stated | None] = field(default_factory=dict, repr=False, compare=False)
     """Of the names that were drawn; no more than twice as many as there are in ``kinds``."""
 
-    def told(self, kinds: Sequence[Kind], name: str) -> list[Kind]:
+    def resolved_kinds(self, kinds: Sequence[Kind], name: str) -> list[Kind]:
         """The kinds, where a name that "who" asks for is a person's if its first word is the first name of one in the set."""
         if WHO not in kinds:
             return list(kinds)
@@ -135,13 +135,13 @@ class Pool:
 
         What stands after a comma, as in "Saint Paul, Minnesota", is left out where the name that it is ``like`` has none.
         """
-        start, known, is_short = draw(purpose=purpose, seed=seed, id=id), self._stated, "," not in like
+        start, cache, is_short = draw(purpose=purpose, seed=seed, id=id), self._stated, "," not in like
         for kind in kinds:
             names = self.kinds.get(kind, [])
             for step in range(min(len(names), TRIES)):
                 entity = names[(start + step) % len(names)]
                 if is_short and "," in entity.name:
                     entity = Entity(entity.name.partition(",")[0], entity.id)
-                if entity.name not in known:
-                    known[entity.name] = stated(entity.name)
-                yield entity, known[entity.name]
+                if entity.name not in cache:
+                    cache[entity.name] = stated(entity.name)
+                yield entity, cache[entity.name]

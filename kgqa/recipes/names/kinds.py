@@ -110,7 +110,7 @@ def title_kinds(title: str, text: str) -> list[Kind]:
     base, note = split_title(title)
     if _OTHERS.match(base):
         return []
-    sense = _defined(base, text) or _sense(_WORD.findall(note)) or _own(base) or _lived(base, text)
+    sense = _defined(base, text) or _sense(_WORD.findall(note)) or _own_sense(base) or _lived(base, text)
     return sense.kinds() if sense else []
 
 
@@ -123,26 +123,26 @@ def answer_kinds(question: str, answer: str, paragraphs: Iterable[Paragraph] = (
     words = _WORD.findall(answer)
     if figures := _figures(answer, words):
         return figures
-    asking, asked = _asked(question)
+    asking, expected = _expected(question)
     if 2 * sum(word[0].islower() for word in words) >= len(words) or ADJECTIVE.fullmatch(answer):
-        return [("phrase", asked.noun)] if asked and asked.noun not in PLACES else []
-    said = _said(answer, paragraphs)
-    own = said or _own(answer)
-    if asked and asked.noun not in ROLES | PLACES:
-        return _agreed(asked, said, own)
-    if own and (asking != "who" or own.group in AGENTS):
-        return own.kinds()
-    if asking == "where" or (asked and asked.noun in PLACES):
+        return [("phrase", expected.noun)] if expected and expected.noun not in PLACES else []
+    described = _described_as(answer, paragraphs)
+    sense = described or _own_sense(answer)
+    if expected and expected.noun not in ROLES | PLACES:
+        return _agreed(expected, described, sense)
+    if sense and (asking != "who" or sense.group in AGENTS):
+        return sense.kinds()
+    if asking == "where" or (expected and expected.noun in PLACES):
         return Sense("settlement", "place").kinds() if _LIFE_AND_DEATH.search(question) else []
-    return [WHO] if asking == "who" or asked else []
+    return [WHO] if asking == "who" or expected else []
 
 
-def _agreed(asked: Sense, said: Sense | None, own: Sense | None) -> list[Kind]:
+def _agreed(expected: Sense, described: Sense | None, sense: Sense | None) -> list[Kind]:
     """What was asked for, if what is known of the answer goes with it; of its own words only that a team is no league, a man no firm."""
-    if not asked.group:
-        return [*asked.kinds(), *(said.kinds() if said else [])]
-    known = said or (own if own and asked.group in AGENTS and own.group in AGENTS else None)
-    return asked.kinds() if known is None or known.group in {asked.group, ""} else []
+    if not expected.group:
+        return [*expected.kinds(), *(described.kinds() if described else [])]
+    evidence = described or (sense if sense and expected.group in AGENTS and sense.group in AGENTS else None)
+    return expected.kinds() if evidence is None or evidence.group in {expected.group, ""} else []
 
 
 def _figures(name: str, words: Sequence[str]) -> list[Kind]:
@@ -155,12 +155,12 @@ def _figures(name: str, words: Sequence[str]) -> list[Kind]:
     return [("figures", _NUMBER.sub(_size, spelled))]
 
 
-def _size(found: re.Match[str]) -> str:
+def _size(match: re.Match[str]) -> str:
     """Numbers of as many digits are alike, those of one and two too; years are alike most of all."""
-    return "year" if _YEAR.fullmatch(found[0]) else "0" * max(2, sum(map(str.isdigit, found[0])))
+    return "year" if _YEAR.fullmatch(match[0]) else "0" * max(2, sum(map(str.isdigit, match[0])))
 
 
-def _said(name: str, paragraphs: Iterable[Paragraph]) -> Sense | None:
+def _described_as(name: str, paragraphs: Iterable[Paragraph]) -> Sense | None:
     """What the first paragraph says that has the name for its title and says it."""
     end = len(name)
     for paragraph in paragraphs:
@@ -175,16 +175,16 @@ def _said(name: str, paragraphs: Iterable[Paragraph]) -> Sense | None:
 def _defined(title: str, text: str) -> Sense | None:
     """What the first sentence says that the title is: "is a Danish ecologist", or a person by the dates of life after the name."""
     lead = text[:LEAD]
-    found = _DEFINITION.search(lead)
-    subject = lead[: found.start()] if found else lead
+    match = _DEFINITION.search(lead)
+    subject = lead[: match.start()] if match else lead
     last = _WORD.findall(title.partition(",")[0].lower())[-1:]
     if _FULL_STOP.search(subject) or not set(last) & set(_WORD.findall(subject.lower())):
         return None
     if subject.startswith(("A ", "An ")) and not subject.startswith(title):
         return None  # "a business is an organization" tells of no business what it is
-    if not found:
+    if not match:
         return Sense(PERSON, PERSON) if _LIFE.search(subject) else None
-    senses = [sense for sense in map(_sense, _listed(found[1])) if sense]
+    senses = [sense for sense in map(_sense, _listed(match[1])) if sense]
     person = next((sense for sense in senses if sense.group == PERSON), None)
     if person or _LIFE.search(subject):
         return person or Sense(PERSON, PERSON)
@@ -200,14 +200,14 @@ def _listed(definition: str) -> Iterator[list[str]]:
             return
 
 
-def _sense(words: Sequence[str], *, asked: bool = False) -> Sense | None:
+def _sense(words: Sequence[str], *, in_question: bool = False) -> Sense | None:
     """What "American rock band formed in" or "name of the river that" is: a band, a river.
 
-    ``asked``: a verb may follow that looks like a noun, as in "river flows"; the last noun that has a class goes before it.
+    ``in_question``: a verb may follow that looks like a noun, as in "river flows"; the last noun that has a class goes before it.
     """
     noun = before = classed = ""
     for word, following in zip_longest(words, words[1:], fillvalue=""):
-        is_name = word[0].isupper() and noun.islower() and (asked or bool(classed))
+        is_name = word[0].isupper() and noun.islower() and (in_question or bool(classed))
         if word in END or (noun and (word in DETERMINERS or is_name)):
             break
         if noun and _is_participle(word):
@@ -222,7 +222,7 @@ def _sense(words: Sequence[str], *, asked: bool = False) -> Sense | None:
             noun, before = word, noun
             classed = word if _class_of(word) else classed
     noun = noun.removesuffix("'s").removesuffix("’s")
-    if asked and classed and not _class_of(noun):
+    if in_question and classed and not _class_of(noun):
         noun, before = classed, ""
     if not noun or not noun.islower() or _is_participle(noun) or noun.endswith("ly") or noun in VAGUE - PLACES:
         return None
@@ -233,8 +233,8 @@ def _sense(words: Sequence[str], *, asked: bool = False) -> Sense | None:
 
 
 def _class_of(noun: str) -> str:
-    found = NOUNS.get(noun, "")
-    return PERSON if not found and noun.endswith(("ist", "ician", "woman", "sman")) else found
+    group = NOUNS.get(noun, "")
+    return PERSON if not group and noun.endswith(("ist", "ician", "woman", "sman")) else group
 
 
 def _is_participle(word: str) -> bool:
@@ -247,37 +247,37 @@ def _lived(title: str, text: str) -> Sense | None:
     words, lead = _WORD.findall(title), text[:LEAD]
     if not 2 <= len(words) <= 3 or not all(word[0].isupper() for word in words) or len(_PRONOUN.findall(lead)) < 2:
         return None
-    alone = any(lead[: found.start()].rstrip()[-len(words[-2]) :] != words[-2] for found in re.finditer(rf"\b{words[-1]}\b", lead))
+    alone = any(lead[: match.start()].rstrip()[-len(words[-2]) :] != words[-2] for match in re.finditer(rf"\b{words[-1]}\b", lead))
     return Sense(PERSON, PERSON) if alone else None
 
 
-def _own(name: str) -> Sense | None:
+def _own_sense(name: str) -> Sense | None:
     """What the name says itself: Odense University, University of Odense, Lake Huron."""
     spelled = name.partition(",")[0]
     words = _WORD.findall(spelled.lower())
     if len(words) < 2 or words[0] in DETERMINERS:
         return None
-    said = [words[0]] if words[0] in BEFORE and spelled == name else []
-    said += [words[-1], *([words[words.index("of") - 1]] if "of" in words[1:] else [])]
-    noun = next((noun for noun in said if NOUNS.get(noun) in NAMED), None)
+    nouns = [words[0]] if words[0] in BEFORE and spelled == name else []
+    nouns += [words[-1], *([words[words.index("of") - 1]] if "of" in words[1:] else [])]
+    noun = next((noun for noun in nouns if NOUNS.get(noun) in NAMED), None)
     return Sense(NOUNS[noun], noun) if noun else None
 
 
-def _asked(question: str) -> tuple[str, Sense | None]:
+def _expected(question: str) -> tuple[str, Sense | None]:
     """The asking word and the noun that goes with it: "which river", "who is the father of"; MuSiQue's ">> mouth of" has the noun alone."""
     _, arrow, relation = question.rpartition(">>")
     if arrow:
         sense = _sense(_WORD.findall(relation))
         return "", sense if sense and (sense.group or sense.noun in ROLES | PLACES) else None
     first = ""
-    for found in _WORD.finditer(question):
-        word = found[0].lower()
+    for match in _WORD.finditer(question):
+        word = match[0].lower()
         if word in ASKING:
             first = first or word
-            words = _WORD.findall(_CLAUSE.split(question[found.end() : found.end() + CLAUSE], maxsplit=1)[0])
+            words = _WORD.findall(_CLAUSE.split(question[match.end() : match.end() + CLAUSE], maxsplit=1)[0])
             is_linked = bool(words) and words[0] in LINKING
             if word in {"what", "which"} or (is_linked and word == "who"):
-                sense = _sense(words[is_linked:], asked=True)
+                sense = _sense(words[is_linked:], in_question=True)
                 if sense:
                     return first, sense
     return first, None

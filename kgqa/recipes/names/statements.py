@@ -40,9 +40,9 @@ class Stated:
     spelled: str
     """It as it was given: what a text mostly has. Empty where its words need not be those of a text that has it."""
 
-    def states(self, wanted: Iterable[Stated]) -> bool:
-        """Whether a text of these words alone states one of the ``wanted``."""
-        for name in wanted:
+    def states(self, targets: Iterable[Stated]) -> bool:
+        """Whether a text of these words alone states one of the ``targets``."""
+        for name in targets:
             if (name.normalized and name.normalized in self.normalized) or (name.words and stand(name.words, self.words)):
                 return True
         return False
@@ -50,8 +50,8 @@ class Stated:
 
 def names(answers: Iterable[str]) -> tuple[Stated, ...]:
     """What to look for in texts to find any of ``answers``; not yes and no, and not what is punctuation and articles alone."""
-    found = [stated(answer) for answer in dict.fromkeys(answers)]
-    return tuple([name for name in found if name is not None])
+    result = [stated(answer) for answer in dict.fromkeys(answers)]
+    return tuple([name for name in result if name is not None])
 
 
 @lru_cache(maxsize=1 << 15)
@@ -78,10 +78,10 @@ class Text:
         self._plain = _plain(self._text) if plain is None else plain
         self._normalized = self._words = ""
 
-    def states(self, wanted: Iterable[Stated]) -> bool:
-        """Whether it has all words of one of the ``wanted``, in order and next to each other, in one of the two readings."""
+    def states(self, targets: Iterable[Stated]) -> bool:
+        """Whether it has all words of one of the ``targets``, in order and next to each other, in one of the two readings."""
         plain = self._plain
-        close = [name for name in wanted if name.clue in plain and all(map(plain.__contains__, name.clues))]
+        close = [name for name in targets if name.clue in plain and all(map(plain.__contains__, name.clues))]
         if not close:
             return False
         if any(_spelled(name, self._text) for name in close):
@@ -95,9 +95,9 @@ class Text:
         return any(stand(name.words, self._words) for name in close if name.words)
 
 
-def states(text: str, wanted: Iterable[Stated]) -> bool:
-    """Whether ``text`` states one of the ``wanted``; see :class:`Text`."""
-    return Text(text).states(wanted)
+def states(text: str, targets: Iterable[Stated]) -> bool:
+    """Whether ``text`` states one of the ``targets``; see :class:`Text`."""
+    return Text(text).states(targets)
 
 
 def title_and_text(paragraph: Paragraph) -> str:
@@ -105,7 +105,7 @@ def title_and_text(paragraph: Paragraph) -> str:
     return f"{paragraph.title or ''}\n{paragraph.text}"
 
 
-def shown(paragraph: Paragraph) -> Text:
+def text_of(paragraph: Paragraph) -> Text:
     """That, to look in."""
     return Text(title_and_text(paragraph))
 
@@ -121,21 +121,21 @@ def mentions(paragraph: Paragraph, entity: str | None) -> bool:
     return entity is not None and any(mention.entity == entity for mention in paragraph.mentions or ())
 
 
-def paragraph_states(paragraph: Paragraph, wanted: Iterable[Stated], entity: str | None = None) -> bool:
+def paragraph_states(paragraph: Paragraph, targets: Iterable[Stated], entity: str | None = None) -> bool:
     """Whether a paragraph does, in its title or text, or as a mention of ``entity``."""
-    return mentions(paragraph, entity) or shown(paragraph).states(wanted)
+    return mentions(paragraph, entity) or text_of(paragraph).states(targets)
 
 
-def stating_places(paragraphs: Sequence[Paragraph], wanted: Sequence[Stated], entity: str | None = None) -> list[int]:
+def stating_places(paragraphs: Sequence[Paragraph], targets: Sequence[Stated], entity: str | None = None) -> list[int]:
     """The places of the paragraphs of which :func:`paragraph_states` holds; what is made to look for one clue serves all that follows."""
     texts = [composed(title_and_text(paragraph)) for paragraph in paragraphs]
     plain = [_plain(text) for text in texts]
-    found = set()
-    for clue in {name.clue for name in wanted}:
-        found.update([place for place, text in enumerate(plain) if clue in text])
-    found = {place for place in found if Text(texts[place], plain[place]).states(wanted)}
-    found.update(place for place, paragraph in enumerate(paragraphs) if mentions(paragraph, entity))
-    return sorted(found)
+    places = set()
+    for clue in {name.clue for name in targets}:
+        places.update([place for place, text in enumerate(plain) if clue in text])
+    places = {place for place in places if Text(texts[place], plain[place]).states(targets)}
+    places.update(place for place, paragraph in enumerate(paragraphs) if mentions(paragraph, entity))
+    return sorted(places)
 
 
 def _plain(text: str) -> bytes:

@@ -8,7 +8,7 @@ from pathlib import Path
 import kgqa
 from kgqa.progress import Progress
 from kgqa.recipes.musique.comparison import two_hops
-from kgqa.recipes.musique.guesses import disconnected
+from kgqa.recipes.musique.shortcut_baselines import disconnected
 from kgqa.records import Instance, Step
 from kgqa.runs.workspace import Workspace
 from kgqa.training.questions import Questions

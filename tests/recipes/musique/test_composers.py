@@ -225,9 +225,9 @@ def test_checks(text: str, wanted: list[str]) -> None:
     ],
 )
 def test_names_that_are_given(asked: str, wanted: list[str]) -> None:
-    assert checks.given(hop(asked, "x")) == wanted
+    assert checks.required_names(hop(asked, "x")) == wanted
 
 
 def test_names_are_given_where_a_question_begins_with_the_name_of_a_bridge() -> None:
     asked = "Constantinople in 1204 fell to whom?"
-    assert checks.given(hop(asked, "x", needs=(need(asked, "Constantinople"),))) == ["1204"]
+    assert checks.required_names(hop(asked, "x", needs=(need(asked, "Constantinople"),))) == ["1204"]

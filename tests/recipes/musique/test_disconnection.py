@@ -19,9 +19,9 @@ from kgqa.domains import load_domain
 from kgqa.progress import Silent
 from kgqa.recipes.musique import disconnection
 from kgqa.recipes.musique.disconnection import MASK, Judged, chance, connected, head_questions, tail_questions
-from kgqa.recipes.musique.guesses import hop_figures, unlearned
 from kgqa.recipes.musique.pairs import PAIRS
 from kgqa.recipes.musique.pipeline import COMPOSITION
+from kgqa.recipes.musique.shortcut_baselines import hop_figures, unlearned
 from kgqa.records import Instance, Paragraph
 from kgqa.runs.stage import Run
 from kgqa.runs.workspace import Workspace

@@ -13,12 +13,12 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from kgqa.recipes.musique.heads_and_tails import Sides, names_and_answers
 from kgqa.recipes.musique.in_cypher import chains_in, pairs_in, rows_hash
 from kgqa.recipes.musique.pairs import CONDITIONS, KNOWN, PAIRS, composable_pairs
 from kgqa.recipes.musique.pool import PARAGRAPHS, SINGLE_HOP
 from kgqa.recipes.musique.question_graph import composed_rows, question_rows
 from kgqa.recipes.musique.shapes import build_chains
-from kgqa.recipes.musique.sides import Sides, names_and_answers
 from kgqa.recipes.musique.wording import ASKED, FORWARD
 from kgqa.settings.musique import SHAPES, PairSettings, ShapeSettings
 from kgqa.settings.neo4j import Neo4jSettings

@@ -32,7 +32,7 @@ def _asked() -> list[Instance]:
 def test_a_reader_learns_what_stands_around_answers() -> None:
     asked = _asked()
     places = Places.of(asked)
-    assert set(NAMES) <= set(places.said)
+    assert set(NAMES) <= set(places.texts)
     assert len(places.row) == len(NAMES)
     reader = LogLinear(places, epochs=10).train(asked[:14])
     found = reader.answers(asked[14:])

@@ -16,7 +16,7 @@ from kgqa.recipes.musique.pool import PARAGRAPHS
 from kgqa.recipes.musique.same_entity import same_type
 from kgqa.recipes.names.kinds import CLASSES, answer_kinds, split_title, title_kinds
 from kgqa.settings.musique import PairSettings
-from tests.recipes.musique.test_sides import pool
+from tests.recipes.musique.test_heads_and_tails import pool
 
 WORDS = (
     "York",

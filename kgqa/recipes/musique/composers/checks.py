@@ -39,11 +39,11 @@ def faults(question: str, chain: Chain, *, max_words: int) -> Iterator[str]:
     if len(question.split()) > max_words or len(question) > LETTERS_PER_WORD * max_words:
         yield "long"
         return
-    if any(states(question, names(said(hop))) for hop in chain.hops):
+    if any(states(question, names(forbidden_names(hop))) for hop in chain.hops):
         yield "answer"
     words = normalize(question)
     said_words = f" {_words(question)} "
-    if any(f" {word} " not in said_words for hop in chain.hops for word in given(hop)):
+    if any(f" {word} " not in said_words for hop in chain.hops for word in required_names(hop)):
         yield "lost"
     if any(normalize(hop.question) == words for hop in chain.hops):
         yield "copy"
@@ -57,21 +57,21 @@ def faults(question: str, chain: Chain, *, max_words: int) -> Iterator[str]:
 def _said_twice(question: str) -> set[tuple[str, ...]]:
     """Runs of at most ``RUN`` words that stand there twice in a row."""
     words = [word.strip("?.,;") for word in question.lower().split()]
-    found = set()
+    runs = set()
     for length in range(1, RUN + 1):
         for begin in range(len(words) - 2 * length + 1):
             middle = begin + length
             if words[begin] == words[middle] and words[begin:middle] == words[middle : middle + length]:
-                found.add(tuple(words[begin:middle]))
-    return found
+                runs.add(tuple(words[begin:middle]))
+    return runs
 
 
-def said(hop: Hop) -> tuple[str, ...]:
+def forbidden_names(hop: Hop) -> tuple[str, ...]:
     """What may not be said of a hop: its answer; of entities of a graph their other names too."""
     return (hop.answer, *hop.aliases) if hop.names else (hop.answer,)
 
 
-def given(hop: Hop) -> list[str]:
+def required_names(hop: Hop) -> list[str]:
     """The names and figures of a hop's question but for those that earlier hops answer, normalised; its first word is none."""
     text = hop.question
     for need in sorted(hop.needs, key=lambda need: -need.start):
@@ -79,8 +79,8 @@ def given(hop: Hop) -> list[str]:
     first = re.match(r"\s*\w+", text)
     begins_with_name = any(need.start == 0 for need in hop.needs)
     begin = first.end() if first and not begins_with_name and " >> " not in hop.question else 0
-    found = (match[0] for match in _WORD.finditer(text) if match.start() >= begin)
-    names = (_words(word) for word in found if word[0].isdigit() or word != word.lower())
+    words = (match[0] for match in _WORD.finditer(text) if match.start() >= begin)
+    names = (_words(word) for word in words if word[0].isdigit() or word != word.lower())
     return [word for word in names if word]
 
 

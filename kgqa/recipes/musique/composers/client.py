@@ -51,8 +51,8 @@ class Client:
     async def _send(self, request: Mapping[str, Any]) -> bytes:
         # A limit for each read would never end an answer of one byte a second.
         with anyio.fail_after(self._seconds):
-            got = await self._client.chat.completions.with_raw_response.create(**request)
-            return bytes(got.content)
+            response = await self._client.chat.completions.with_raw_response.create(**request)
+            return bytes(response.content)
 
     async def _check(self, response: httpx2.Response) -> None:
         """Before the body is read and a redirect followed."""
@@ -65,8 +65,8 @@ class Client:
             except httpx2.InvalidURL:
                 raise Unusable("it sends on to what is no address; is the address right?") from None
             if (target.scheme, target.host, target.port) != (response.url.scheme, response.url.host, response.url.port):
-                there = f"{target.scheme}://{target.netloc.decode('ascii', 'replace')}"
-                raise Unusable(f"it sends on to {there}, where no data is taken unasked; give that address as --endpoint if you trust it")
+                origin = f"{target.scheme}://{target.netloc.decode('ascii', 'replace')}"
+                raise Unusable(f"it sends on to {origin}, where no data is taken unasked; give that address as --endpoint if you trust it")
         response.stream = _Bounded(response.stream, self._most)
 
 

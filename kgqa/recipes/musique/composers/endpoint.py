@@ -76,13 +76,13 @@ class Endpoint:
 
     def request(self, messages: Sequence[Message]) -> dict[str, Any]:
         """What is sent, all that an answer depends on but who answers."""
-        own = self._settings
+        settings = self._settings
         form: dict[str, Any] = {"type": "json_object"}
-        if own.structured == "schema":
+        if settings.structured == "schema":
             form = {"type": "json_schema", "json_schema": {"name": "composed", "strict": True, "schema": dict(self._schema)}}
-        said = {} if own.temperature is None else {"temperature": own.temperature}
-        limit = {"max_completion_tokens": own.max_output_tokens}
-        return {"model": self._model, "messages": list(messages), "response_format": form, **limit, **said}
+        sampling = {} if settings.temperature is None else {"temperature": settings.temperature}
+        limit = {"max_completion_tokens": settings.max_output_tokens}
+        return {"model": self._model, "messages": list(messages), "response_format": form, **limit, **sampling}
 
     def close(self) -> None:
         """Let go of the connections; who asks again opens them anew."""
@@ -97,12 +97,12 @@ class Endpoint:
 
         if self.is_without_key:
             raise SettingsError(NO_KEY)
-        own = self._settings
+        settings = self._settings
         with self._lock:
             if self._client is None:
                 # Servers of one's own ask for no key, but the client does; who sends again is kgqa, which knows when it was stopped.
                 key = os.environ.get(KEY) or "none"
-                self._client = Client(address=self.address, key=key, seconds=own.timeout_seconds, tokens=own.max_output_tokens)
+                self._client = Client(address=self.address, key=key, seconds=settings.timeout_seconds, tokens=settings.max_output_tokens)
             return self._client
 
     def ask(self, request: Mapping[str, Any]) -> Answer:
@@ -126,29 +126,34 @@ class Endpoint:
             if filtered:
                 return filtered
             kind = Failed if error.status_code in {408, 409, 429} or error.status_code >= 500 else EndpointError
-            said = f"{place}: {self._reason(error)}"
-            raise (Failed(said, after=_seconds(error)) if kind is Failed else EndpointError(said)) from None
+            message = f"{place}: {self._reason(error)}"
+            raise (Failed(message, after=_seconds(error)) if kind is Failed else EndpointError(message)) from None
         except (openai.OpenAIError, ValueError, RecursionError) as error:
             raise EndpointError(f"{place}: it answers with no chat completion ({_short(error)}); is the address right?") from None
-        return self._answer(body, place, asked=len(json.dumps(request)))
+        return self._answer(body, place, request_length=len(json.dumps(request)))
 
     def _reason(self, error: APIStatusError) -> str:
         status = error.status_code
         if status in {401, 403}:
             return f"it refuses the key in {KEY} (status {status}); set another one."
-        said = _short(error)
+        detail = _short(error)
         if status == 404:
-            return f"there is no such model, or nothing that completes chats here (status 404: {said}); give another --model or --endpoint."
+            return (
+                f"there is no such model, or nothing that completes chats here (status 404: {detail}); give another --model or --endpoint."
+            )
         if status == 429:
-            return f"too many requests, or none left to pay for (status 429: {said}); {AGAIN}, with a lower at_once."
+            return f"too many requests, or none left to pay for (status 429: {detail}); {AGAIN}, with a lower at_once."
         if status in {400, 422}:
-            return f'it refuses the request (status {status}: {said}); if it knows no JSON schema, set structured = "object".'
-        return f"it fails (status {status}: {said}); {AGAIN}."
+            return f'it refuses the request (status {status}: {detail}); if it knows no JSON schema, set structured = "object".'
+        return f"it fails (status {status}: {detail}); {AGAIN}."
 
-    def _answer(self, body: bytes, place: str, *, asked: int) -> Answer:
-        """Servers speak the protocol more or less: tokens that they do not count are estimated by the characters ``asked`` and answered."""
-        found = _parsed(body)
-        choices: Any = found.get("choices")
+    def _answer(self, body: bytes, place: str, *, request_length: int) -> Answer:
+        """Parse a response. Token counts that the server leaves out are estimated from the characters of request and answer.
+
+        ``request_length`` is in characters. Raises EndpointError where the body is no chat completion.
+        """
+        payload = _parsed(body)
+        choices: Any = payload.get("choices")
         choice: Any = choices[0] if isinstance(choices, list) and choices else None
         message: Any = choice.get("message") if isinstance(choice, dict) else None
         if not isinstance(message, dict):
@@ -156,11 +161,11 @@ class Endpoint:
             raise EndpointError(f"{place}: it answers with no chat completion ({_short(begin)}); is the address right?")
         if len(choices) > MOST_CHOICES:
             raise EndpointError(f"{place}: it answers with {len(choices):,} choices, and one was asked for; is the address right?")
-        said = message.get("content")
+        content = message.get("content")
         # Half of a surrogate pair can be kept nowhere.
-        text = _blanked(said).encode("utf-8", "replace").decode() if isinstance(said, str) else ""
-        usage = found.get("usage")
-        inputs = _count(usage, "prompt_tokens", asked)
+        text = _blanked(content).encode("utf-8", "replace").decode() if isinstance(content, str) else ""
+        usage = payload.get("usage")
+        inputs = _count(usage, "prompt_tokens", request_length)
         outputs = _count(usage, "completion_tokens", len(text))
         ended = _blanked(str(choice.get("finish_reason") or "stop"))
         finish = FILTERED if message.get("refusal") else ended if ended.isidentifier() and len(ended) <= MOST_FINISH else "other"
@@ -198,19 +203,19 @@ def _filtered(error: APIStatusError) -> Answer | None:
 def _seconds(error: APIStatusError) -> float | None:
     """When the endpoint wants to be asked again."""
     try:
-        found = float(error.response.headers.get("retry-after", ""))
+        seconds = float(error.response.headers.get("retry-after", ""))
     except ValueError:
         return None
-    return found if 0 <= found <= LONGEST_WAIT else None
+    return seconds if 0 <= seconds <= LONGEST_WAIT else None
 
 
 def _parsed(body: bytes) -> Mapping[str, Any]:
     """Empty where it is no JSON object."""
     try:
-        found = json.loads(body)
+        payload = json.loads(body)
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return payload if isinstance(payload, dict) else {}
 
 
 def _count(usage: object, name: str, characters: int) -> int:
@@ -229,9 +234,9 @@ def _blanked(text: str) -> str:
     return re.sub("".join(letters), BLANKED, text)
 
 
-def _short(said: object, *, most: int = 160) -> str:
+def _short(message: object, *, most: int = 160) -> str:
     """At most ``most`` characters of what somebody else says, without the key."""
-    text, key = " ".join(str(said).split()), os.environ.get(KEY)
+    text, key = " ".join(str(message).split()), os.environ.get(KEY)
     if key:  # which is of printable signs alone, and so is never quoted in another way
         text = text.replace(key, BLANKED)
     return f"{text[:most]}…" if len(text) > most else text

@@ -62,7 +62,7 @@ class _Form(BaseModel):
 class _Judged:
     """An answer, and what is wrong with it."""
 
-    written: Written
+    result: Written
     complaint: str = ""
     """Said to the model if it is asked again."""
     is_broken: bool = False
@@ -85,42 +85,42 @@ class LlmComposer:
         self._reserved = 0.0
         """What requests on their way may cost, and those of which nobody knows whether they were paid."""
         self._sent = 0
-        self._used: dict[str, Answer] = {}
+        self._answers: dict[str, Answer] = {}
 
     def write(self, chains: Sequence[Chain], progress: Progress) -> Iterator[Written]:
         """As many at once as the settings say; what it costs is said before and after. Memory: all questions."""
         progress.start("Estimating what the endpoint costs")
         keys = [key_of(self._endpoint.request(first(chain))) for chain in chains]
         # Chains of the same steps are one request, whoever is asked first.
-        asked = dict(reversed(list(zip(keys, chains, strict=True))))
-        progress.finish(self._estimate(asked))
+        chain_of = dict(reversed(list(zip(keys, chains, strict=True))))
+        progress.finish(self._estimate(chain_of))
         before = self._spent()
         progress.start(f"Composing at {self._endpoint.address}", len(chains), "questions")
-        found = self._ask_all(asked, Counter(keys), progress)
+        results = self._ask_all(chain_of, Counter(keys), progress)
         progress.finish(f"{self._sent:,} requests{self._price(self._spent() - before)}")
-        return iter([found[key] for key in keys])
+        return iter([results[key] for key in keys])
 
-    def used(self) -> dict[str, str]:
+    def answers_used(self) -> dict[str, str]:
         """Request → the hash of its answer, of all that the questions were made of."""
-        return {request: hash_of(self._used[request]) for request in sorted(self._used)}
+        return {request: hash_of(self._answers[request]) for request in sorted(self._answers)}
 
-    def _ask_all(self, asked: Mapping[str, Chain], times: Mapping[str, int], progress: Progress) -> dict[str, Written]:
-        found: dict[str, Written] = {}
+    def _ask_all(self, chains: Mapping[str, Chain], times: Mapping[str, int], progress: Progress) -> dict[str, Written]:
+        results: dict[str, Written] = {}
         broken = new = 0
         pool = ThreadPoolExecutor(self._settings.at_once)
         keys: dict[Future[_Judged], str] = {}
         try:
-            keys = {pool.submit(self._compose, key, chain): key for key, chain in asked.items()}
+            keys = {pool.submit(self._compose, key, chain): key for key, chain in chains.items()}
             waiting = set(keys)
             while waiting:
                 # A wait without end is not woken by Ctrl-C everywhere.
-                done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
-                for future in done:
+                finished, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+                for future in finished:
                     try:
                         judged = future.result()
                     except Stopped:
                         continue  # another one says why
-                    found[keys[future]] = judged.written
+                    results[keys[future]] = judged.result
                     progress.advance(times[keys[future]])
                     new += judged.is_new
                     broken += judged.is_new and judged.is_broken
@@ -135,7 +135,7 @@ class LlmComposer:
             # What is on its way is waited for: it is paid.
             pool.shutdown(wait=True, cancel_futures=True)
             self._endpoint.close()
-        return found
+        return results
 
     def _spent(self) -> float:
         """For all answers of the recording, at the settings' prices."""
@@ -144,9 +144,9 @@ class LlmComposer:
     def _price(self, amount: float) -> str:
         return "" if self._settings.input_price is None else f", cost {amount:,.4f}"
 
-    def _estimate(self, asked: Mapping[str, Chain]) -> str:
+    def _estimate(self, chains: Mapping[str, Chain]) -> str:
         """For people. Raises SettingsError where it is more than may be spent."""
-        new = [first(chain) for key, chain in asked.items() if not self._recording.find(key)]
+        new = [first(chain) for key, chain in chains.items() if not self._recording.find(key)]
         if new and self._endpoint.is_without_key:
             raise SettingsError(NO_KEY)
         inputs = sum(len(message["content"]) for messages in new for message in messages) / CHARACTERS_PER_TOKEN
@@ -158,7 +158,7 @@ class LlmComposer:
                 f"and max_cost is {limit:g}; raise it, or take fewer pairs with --limit."
             )
         price = self._price(amount) or "; without input_price and output_price their cost is not known"
-        recorded = f"{len(asked) - len(new):,} answers are recorded"
+        recorded = f"{len(chains) - len(new):,} answers are recorded"
         return f"{recorded}; {len(new):,} requests, about {inputs:,.0f} tokens in and {outputs:,} out{price}"
 
     def _compose(self, key: str, chain: Chain) -> _Judged:
@@ -176,22 +176,22 @@ class LlmComposer:
 
     def _answer(self, key: str, request: Mapping[str, Any]) -> tuple[Answer, bool]:
         """The answer to the request with this hash, and whether it was asked for just now."""
-        found = self._recording.find(key)
-        was_sent = found is None
-        if found is None:
-            found = self._ask(key, request)
-        self._used[key] = found
-        return found, was_sent
+        answer = self._recording.find(key)
+        was_sent = answer is None
+        if answer is None:
+            answer = self._ask(key, request)
+        self._answers[key] = answer
+        return answer, was_sent
 
     def _ask(self, key: str, request: Mapping[str, Any]) -> Answer:
         """Recorded on return."""
         for attempt in range(self._settings.retries + 1):
             amount = self._reserve(request)
             try:
-                found = self._endpoint.ask(request)
-                self._recording.add(key, found)
+                answer = self._endpoint.ask(request)
+                self._recording.add(key, answer)
                 self._release(amount)
-                return found
+                return answer
             except Failed as error:
                 if not error.may_be_paid:
                     self._release(amount)
@@ -236,18 +236,18 @@ def first(chain: Chain) -> list[Message]:
 
 def _judge(answer: Answer, chain: Chain, *, max_words: int) -> _Judged:
     if answer.finish == FILTERED:
-        return _Judged(written=Written(reason=UNSEEN))
-    found = _parsed(answer.text)
-    if found is None:
-        cut = " It was cut off; be shorter." if answer.finish == "length" else ""
-        complaint = f'This is not JSON of the form {{"question": "...", "refusal": "..."}}.{cut} Answer with that JSON alone.'
-        return _Judged(written=Written(reason=BROKEN), complaint=complaint, is_broken=True)
-    question = " ".join(found.question.split())
+        return _Judged(result=Written(reason=UNSEEN))
+    form = _parsed(answer.text)
+    if form is None:
+        hint = " It was cut off; be shorter." if answer.finish == "length" else ""
+        complaint = f'This is not JSON of the form {{"question": "...", "refusal": "..."}}.{hint} Answer with that JSON alone.'
+        return _Judged(result=Written(reason=BROKEN), complaint=complaint, is_broken=True)
+    question = " ".join(form.question.split())
     if not question:
-        return _Judged(written=Written(reason=REFUSED))
+        return _Judged(result=Written(reason=REFUSED))
     wrong = [checks.REASONS[fault] for fault in checks.faults(question, chain, max_words=max_words)]
     complaint = f"This cannot be used: {'; '.join(wrong)}. Write the question anew, as JSON of the same form." if wrong else ""
-    return _Judged(written=Written(question=question), complaint=complaint)
+    return _Judged(result=Written(question=question), complaint=complaint)
 
 
 def _parsed(text: str) -> _Form | None:

@@ -26,8 +26,8 @@ class ModelComposer:
 
     def write(self, chains: Sequence[Chain], progress: Progress) -> Iterator[Written]:
         """Asks for all, sorted by length in batches."""
-        asked = [_instance(chain) for chain in chains]
-        for prediction, instance in zip(self._reader.predict(of_list(asked), progress), asked, strict=True):
+        instances = [_instance(chain) for chain in chains]
+        for prediction, instance in zip(self._reader.predict(of_list(instances), progress), instances, strict=True):
             assert prediction.id == instance.id, "predictions come in the order of the questions"
             text = " ".join(prediction.answer.split())
             yield Written(question=text) if text else Written(reason="the model wrote nothing")

@@ -47,21 +47,21 @@ class PeopleComposer:
     def write(self, chains: Sequence[Chain], progress: Progress) -> Iterator[Written]:
         """Raises InputError with the line where the file holds what it must not."""
         progress.start(f"Reading {self._path.name}", len(chains), "questions")
-        known, ids, found = {chain.id for chain in chains}, Ids(), dict[str, Written]()
+        chain_ids, ids, results = {chain.id for chain in chains}, Ids(), dict[str, Written]()
         for where, task in records(self._path, _TASK):
             ids.add(task["id"], where)
-            if task["id"] not in known:
+            if task["id"] not in chain_ids:
                 raise UnknownId(
-                    f"{where}: there is no chain {task['id']} among the {len(known):,} of this run; give the answers to its own tasks, "
+                    f"{where}: there is no chain {task['id']} among the {len(chain_ids):,} of this run; give the answers to its own tasks, "
                     "with the same sets, settings and seed."
                 )
-            found[task["id"]] = _written(task, where)
+            results[task["id"]] = _result(task, where)
         for chain in chains:
             progress.advance(1)
-            yield found.get(chain.id, Written(reason=NOT_WRITTEN))
+            yield results.get(chain.id, Written(reason=NOT_WRITTEN))
 
 
-def _written(task: Task, where: str) -> Written:
+def _result(task: Task, where: str) -> Written:
     if task.get("same_entity") is False:
         return Written(reason=OTHER_ENTITY)
     question = " ".join(task.get("question", "").split())

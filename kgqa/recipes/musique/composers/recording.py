@@ -54,13 +54,13 @@ class Recording:
         with storage_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.exists():
-                self._read()
+                self._load()
 
-    def _read(self) -> None:
+    def _load(self) -> None:
         data = self.path.read_bytes()
         for number, line in enumerate(data.splitlines(), start=1):
             try:
-                found = _LINE.validate_json(line)
+                record = _LINE.validate_json(line)
             except ValidationError:
                 if data.endswith(line):
                     with self.path.open("r+b") as file:
@@ -69,12 +69,12 @@ class Recording:
                 raise BrokenInput(
                     f"{self.path}, line {number}: this is no recorded answer; remove the line, and it is asked anew."
                 ) from None
-            self._put(found.request, found.answer)
+            self._remember(record.request, record.answer)
         if data and not data.endswith(b"\n"):  # somebody's editor
             with self.path.open("ab") as file:
                 file.write(b"\n")
 
-    def _put(self, request: str, answer: Answer) -> None:
+    def _remember(self, request: str, answer: Answer) -> None:
         self._answers[request] = answer
         self.input_tokens += answer.input_tokens
         self.output_tokens += answer.output_tokens
@@ -100,4 +100,4 @@ class Recording:
             except OSError:
                 file.truncate(size)
                 raise
-            self._put(request, answer)
+            self._remember(request, answer)

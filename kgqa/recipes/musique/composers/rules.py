@@ -76,23 +76,23 @@ class RuleComposer:
         progress.start("Composing", len(chains), "questions")
         for chain in chains:
             progress.advance(1)
-            drawn = draw(purpose="forms of a question", seed=self._seed, id=chain.id, draws=len(chain.hops)) if self._forms else 0
+            bits = draw(purpose="forms of a question", seed=self._seed, id=chain.id, draws=len(chain.hops)) if self._forms else 0
             try:
-                yield Written(question=compose(chain, self._templates, max_clauses=self._max_clauses, drawn=drawn))
+                yield Written(question=compose(chain, self._templates, max_clauses=self._max_clauses, bits=bits))
             except Refused as why:
                 yield Written(reason=REFUSED[str(why)])
 
 
-def compose(chain: Chain, templates: Mapping[str, TemplateSettings], *, max_clauses: int = 2, drawn: int = 0) -> str:
+def compose(chain: Chain, templates: Mapping[str, TemplateSettings], *, max_clauses: int = 2, bits: int = 0) -> str:
     """The whole question, in one sentence or, where that has too many clauses, in two. Raises Refused."""
-    one = _composed(chain, templates, drawn, None)
-    if _WORDS.findall(one).count("whoever") > 1:
+    sentence = _composed(chain, templates, bits, None)
+    if _WORDS.findall(sentence).count("whoever") > 1:
         raise Refused("nested")
-    if nested_clauses(one) <= max_clauses:
-        return one
+    if nested_clauses(sentence) <= max_clauses:
+        return sentence
     for apart in range(len(chain.hops) - 1):
         if chain.hops[apart].kind in {INVERSE, BOTH}:
-            two = _composed(chain, templates, drawn, apart)
+            two = _composed(chain, templates, bits, apart)
             # "That movie" begins no clause.
             if nested_clauses(two.replace(f"that {chain.hops[apart].noun}", chain.hops[apart].noun)) <= max_clauses:
                 return two
@@ -105,20 +105,20 @@ def nested_clauses(sentence: str) -> int:
     return sum(word in CLAUSES for word in words[1:])
 
 
-def _composed(chain: Chain, templates: Mapping[str, TemplateSettings], drawn: int, apart: int | None) -> str:
+def _composed(chain: Chain, templates: Mapping[str, TemplateSettings], bits: int, apart: int | None) -> str:
     """``apart``: the hop that has a sentence of its own, if any."""
     phrases: list[str] = []
     before = ""
     for number, hop in enumerate(chain.hops[:-1]):
-        own = drawn >> 8 * number
+        hop_bits = bits >> 8 * number
         if number == apart:
             names, nested = _names(hop, phrases)
-            before = wording.statement(hop.kind, [templates[name] for name in hop.relations], names, hop.noun, nested, draw=own) or ""
+            before = wording.statement(hop.kind, [templates[name] for name in hop.relations], names, hop.noun, nested, draw=hop_bits) or ""
             before += " "
             phrases.append(f"that {hop.noun}")
         else:
-            phrases.append(_phrase(hop, phrases, templates, own))
-    return before + _sentence(_question(chain.hops[-1], phrases, templates, drawn >> 8 * len(phrases)))
+            phrases.append(_phrase(hop, phrases, templates, hop_bits))
+    return before + _sentence(_question(chain.hops[-1], phrases, templates, bits >> 8 * len(phrases)))
 
 
 def can_say(question: str, kind: str, *, is_person: bool) -> bool:
@@ -156,31 +156,31 @@ def _goes_on(before: str, after: str) -> bool:
 
 def _names(hop: Hop, phrases: list[str]) -> tuple[list[str], frozenset[int]]:
     """The names of a question from a template, those that earlier hops answer said by their phrases, and which these are."""
-    said = {need.slot: phrases[need.hop] for need in hop.needs}
-    return [said.get(slot, name) for slot, name in enumerate(hop.names)], frozenset(said)
+    phrase_of = {need.slot: phrases[need.hop] for need in hop.needs}
+    return [phrase_of.get(slot, name) for slot, name in enumerate(hop.names)], frozenset(phrase_of)
 
 
-def _phrase(hop: Hop, phrases: list[str], templates: Mapping[str, TemplateSettings], drawn: int) -> str:
+def _phrase(hop: Hop, phrases: list[str], templates: Mapping[str, TemplateSettings], bits: int) -> str:
     if hop.kind != ASKED:
         names, nested = _names(hop, phrases)
-        return wording.phrase(hop.kind, [templates[name] for name in hop.relations], names, hop.noun, nested, draw=drawn)
-    found = noun_phrase(_filled(hop, phrases), person=hop.is_person)
-    if found is None:
+        return wording.phrase(hop.kind, [templates[name] for name in hop.relations], names, hop.noun, nested, draw=bits)
+    phrase = noun_phrase(_filled(hop, phrases), person=hop.is_person)
+    if phrase is None:
         raise Refused("form")
-    return found
+    return phrase
 
 
-def _question(hop: Hop, phrases: list[str], templates: Mapping[str, TemplateSettings], drawn: int) -> str:
+def _question(hop: Hop, phrases: list[str], templates: Mapping[str, TemplateSettings], bits: int) -> str:
     if hop.kind != ASKED:
         names, nested = _names(hop, phrases)
-        return wording.question(hop.kind, [templates[name] for name in hop.relations], names, hop.noun, nested, draw=drawn)
+        return wording.question(hop.kind, [templates[name] for name in hop.relations], names, hop.noun, nested, draw=bits)
     text = _filled(hop, phrases)
     if _RELATION not in text:
         return text
-    asked = noun_phrase(text, person=False)
-    if asked is None:
+    phrase = noun_phrase(text, person=False)
+    if phrase is None:
         raise Refused("form")
-    return f"{'Who' if hop.is_person else 'What'} is {asked}"
+    return f"{'Who' if hop.is_person else 'What'} is {phrase}"
 
 
 def _filled(hop: Hop, phrases: list[str]) -> str:

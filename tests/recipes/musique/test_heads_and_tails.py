@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from kgqa.recipes.musique.heads_and_tails import Sides, answers_within
 from kgqa.recipes.musique.pool import PARAGRAPHS, SINGLE_HOP
-from kgqa.recipes.musique.sides import Sides, answers_within
 from kgqa.settings.musique import PairSettings, ShapeSettings
 
 

@@ -51,13 +51,13 @@ class Features:
 
 def features(chains: Chains) -> list[Features]:
     """Of each chain. O(chains)."""
-    found = []
+    feature_rows = []
     entity = chains.rows["answer_entity"]
     for row, chain in enumerate(chains):
         last = chain.hops[-1]
         place = int(chains.hops[row][len(chain.hops) - 1])
         of_hops = [f"{hop.kind} {'+'.join(hop.relations) or without_names(referring(hop))}" for hop in chain.hops]
-        found.append(
+        feature_rows.append(
             Features(
                 answer=str(entity[place] or last.answer.lower()),
                 last=_last_words(last),
@@ -66,7 +66,7 @@ def features(chains: Chains) -> list[Features]:
                 hops=f"{HOPS[chain.shape]}hop",
             )
         )
-    return found
+    return feature_rows
 
 
 def _last_words(last: Hop) -> str:
@@ -78,36 +78,40 @@ def _last_words(last: Hop) -> str:
     return f"{last.kind} {last.noun} {' '.join(sorted(f'{of}={name}' for of, name in zip(last.relations, names, strict=True)))}"
 
 
-def evened(split: npt.NDArray[np.int8], draws: npt.NDArray[np.uint64], known: list[Features], settings: LeakageSettings) -> dict[int, str]:
+def evened(
+    split: npt.NDArray[np.int8], draws: npt.NDArray[np.uint64], chain_features: list[Features], settings: LeakageSettings
+) -> dict[int, str]:
     """Row of each chain that is left out of its split → key of ``REASONS``.
 
     Of what is asked about seldom most is to stay, so chains come in the order of their relations' commonness, and of equal ones in that of
     their ``draws``; or long ones come first, if more stay so. How many are too many depends on how many stay: the largest size is taken of
     which so many keep the limits.
     """
-    gone: dict[int, str] = {}
+    excluded: dict[int, str] = {}
     for number in range(len(SPLITS)):
         rows = np.flatnonzero(split == number).tolist()
-        often = Counter(relation for row in rows for relation in set(known[row].relations))
+        often = Counter(relation for row in rows for relation in set(chain_features[row].relations))
         # Long questions are too few to have their share of every split, so that this is asked of train.
         limited = settings if number == 0 else settings.model_copy(update={"shapes": {}})
         orders = [
-            sorted(rows, key=lambda row: (_commonness(known[row], often), int(draws[row]), row)),
-            sorted(rows, key=lambda row: (known[row].hops == "2hop", _commonness(known[row], often), int(draws[row]), row)),
+            sorted(rows, key=lambda row: (_commonness(chain_features[row], often), int(draws[row]), row)),
+            sorted(
+                rows, key=lambda row: (chain_features[row].hops == "2hop", _commonness(chain_features[row], often), int(draws[row]), row)
+            ),
         ]
-        lost = [_lost(order, known, limited) for order in orders]
-        gone.update(lost[0] if len(lost[0]) <= len(lost[1]) else lost[1])
-    return gone
+        options = [_excluded(order, chain_features, limited) for order in orders]
+        excluded.update(options[0] if len(options[0]) <= len(options[1]) else options[1])
+    return excluded
 
 
-def _lost(rows: list[int], known: list[Features], settings: LeakageSettings) -> dict[int, str]:
+def _excluded(rows: list[int], chain_features: list[Features], settings: LeakageSettings) -> dict[int, str]:
     """What is left out of one split, whose chains come in this order."""
     size = float(len(rows))
-    lost = _over(rows, known, settings, len(rows))
-    while len(rows) - len(lost) < size and size >= 1:
+    excluded = _over(rows, chain_features, settings, len(rows))
+    while len(rows) - len(excluded) < size and size >= 1:
         size = min(size * STEP, size - 1)
-        lost = _over(rows, known, settings, int(size))
-    return lost
+        excluded = _over(rows, chain_features, settings, int(size))
+    return excluded
 
 
 def _commonness(chain: Features, often: Counter[str]) -> float:
@@ -115,35 +119,35 @@ def _commonness(chain: Features, often: Counter[str]) -> float:
     return sum(often[relation] for relation in chain.relations) / int(chain.hops[0])
 
 
-def _over(rows: list[int], known: list[Features], settings: LeakageSettings, size: int) -> dict[int, str]:
+def _over(rows: list[int], chain_features: list[Features], settings: LeakageSettings, size: int) -> dict[int, str]:
     """Of one split, what is beyond the limits that ``size`` questions have."""
     limits: dict[str, Callable[[str], float]] = {"answer": lambda _: max(ALWAYS, np.ceil(settings.max_answer_share * size))}
     if len(rows) >= SMALL:
         size = max(size, SMALL)
-        facts = size * sum(len(known[row].relations) for row in rows) / max(1, len(rows))
+        facts = size * sum(len(chain_features[row].relations) for row in rows) / max(1, len(rows))
         limits["relation"] = lambda _: np.ceil(settings.max_relation_share * facts)
         limits["template"] = lambda _: np.ceil(settings.max_template_share * size)
         limits["hops"] = lambda key: np.ceil(settings.shapes.get(key, 1.0) * size)  # type: ignore[call-overload]
-    used: dict[str, Counter[str]] = {name: Counter() for name in limits}
+    counts: dict[str, Counter[str]] = {name: Counter() for name in limits}
     answers: dict[str, Counter[str]] = defaultdict(Counter)
     guessed, may = 0, max(ALWAYS, settings.max_last_share * size)
-    lost: dict[int, str] = {}
+    excluded: dict[int, str] = {}
     for row in rows:
-        chain = known[row]
+        chain = chain_features[row]
         keys = {name: chain.relations if name == "relation" else (str(getattr(chain, name)),) for name in limits}
-        reason = next((name for name, some in keys.items() if any(used[name][key] >= limits[name](key) for key in some)), "")
+        reason = next((name for name, some in keys.items() if any(counts[name][key] >= limits[name](key) for key in some)), "")
         of_last = answers[chain.last]
-        more = _guessable(of_last + Counter([chain.answer])) - _guessable(of_last)
-        if not reason and guessed + more > may and more > 0:
+        gain = _guessable(of_last + Counter([chain.answer])) - _guessable(of_last)
+        if not reason and guessed + gain > may and gain > 0:
             reason = "last"
         if reason:
-            lost[row] = reason
+            excluded[row] = reason
             continue
-        guessed += more
+        guessed += gain
         of_last[chain.answer] += 1
         for name, some in keys.items():
-            used[name].update(some)
-    return lost
+            counts[name].update(some)
+    return excluded
 
 
 def _guessable(answers: Counter[str]) -> int:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from kgqa.arrays.rows import Adjacency
+from kgqa.recipes.musique.balance import SMALL, Features, evened
 from kgqa.recipes.musique.choice import ALWAYS
-from kgqa.recipes.musique.evening import SMALL, Features, evened
-from kgqa.recipes.musique.spread import spread
+from kgqa.recipes.musique.splitting import spread
 from kgqa.settings.musique import LeakageSettings
 
 

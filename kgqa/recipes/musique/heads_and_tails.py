@@ -62,10 +62,10 @@ def names_and_answers(single_hop: pa.Table) -> tuple[Adjacency, Adjacency]:
     """Question → the groups of names that it names, and question → those of its answer."""
     names, owners = answer_names(single_hop)
     mentions, groups = find_names(names, single_hop["question"].combine_chunks())
-    known = groups >= 0
+    valid = groups >= 0
     return (
         Adjacency.from_pairs(mentions.text, mentions.name, len(single_hop)),
-        Adjacency.from_pairs(owners[known], groups[known], len(single_hop)),
+        Adjacency.from_pairs(owners[valid], groups[valid], len(single_hop)),
     )
 
 
@@ -73,34 +73,34 @@ def names_and_answers(single_hop: pa.Table) -> tuple[Adjacency, Adjacency]:
 class Within:
     """Which answers hold which others, as "Richmond, Virginia" holds "Virginia"."""
 
-    said: Adjacency
+    mentions: Adjacency
     """Question → the groups of names that stand in its answer."""
     groups: Adjacency
     """Question → those of its answer."""
 
-    def joins(self, one: npt.NDArray[np.integer], other: npt.NDArray[np.integer]) -> Bools:
+    def joins(self, first: npt.NDArray[np.integer], second: npt.NDArray[np.integer]) -> Bools:
         """For each two questions whether the answer to the first one holds a name of the answer to the second."""
-        ones, others = one.astype(np.int64), other.astype(np.int64)
-        found: Bools = _meeting(ones, others, self.said.offsets, self.said.targets, self.groups.offsets, self.groups.targets)
-        return found
+        firsts, seconds = first.astype(np.int64), second.astype(np.int64)
+        flags: Bools = _meeting(firsts, seconds, self.mentions.offsets, self.mentions.targets, self.groups.offsets, self.groups.targets)
+        return flags
 
 
 def answers_within(single_hop: pa.Table) -> Within:
     """Look for all names of answers in all answers. O(bytes)."""
     names, owners = answer_names(single_hop)
     places, groups = find_names(names, single_hop["answer"].combine_chunks())
-    known = groups >= 0
+    valid = groups >= 0
     return Within(
         Adjacency.from_pairs(places.text, places.name, len(single_hop)),
-        Adjacency.from_pairs(owners[known], groups[known], len(single_hop)),
+        Adjacency.from_pairs(owners[valid], groups[valid], len(single_hop)),
     )
 
 
 @kernel
-def _meeting(one, other, said_offsets, said, group_offsets, groups):  # type: ignore[no-untyped-def]
-    out = np.zeros(len(one), np.bool_)
-    for i in range(len(one)):
-        out[i] = meet(said_offsets, said, one[i], group_offsets, groups, other[i])
+def _meeting(first, second, mention_offsets, mentions, group_offsets, groups):  # type: ignore[no-untyped-def]
+    out = np.zeros(len(first), np.bool_)
+    for i in range(len(first)):
+        out[i] = meet(mention_offsets, mentions, first[i], group_offsets, groups, second[i])
     return out
 
 
@@ -130,26 +130,26 @@ class Sides:
         heads = pl.DataFrame({"head": work.owners, "group": work.groups}).filter(pl.col("group") >= 0).unique()
         heads = heads.with_columns(short=short.gather(heads["head"]))
         heads = heads.with_columns(entity=pl.col("short") & pl.Series(is_entity).gather(heads["head"]))
-        named = work.mentions
-        start, end = _characters(single_hop["question"], named)
-        alone = ~named.inside & _stands_alone(named, single_hop["question"])
-        tails = pl.DataFrame({"tail": named.text, "group": named.name, "start": start, "end": end, "alone": alone})
+        mentions = work.mentions
+        start, end = _characters(single_hop["question"], mentions)
+        alone = ~mentions.inside & _stands_alone(mentions, single_hop["question"])
+        tails = pl.DataFrame({"tail": mentions.text, "group": mentions.name, "start": start, "end": end, "alone": alone})
         tails = tails.sort("tail", "group", ~pl.col("alone"), "start").unique(["tail", "group"], keep="first", maintain_order=True)
         tails = tails.with_columns(short=short.gather(tails["tail"]))
         tails = tails.with_columns(whole=pl.col("short") & pl.col("alone"))
-        heads, tails = _drawn(heads, "head", "entity", single_hop, seed), _drawn(tails, "tail", "whole", single_hop, seed)
+        heads, tails = _with_turns(heads, "head", "entity", single_hop, seed), _with_turns(tails, "tail", "whole", single_hop, seed)
         return cls(work=work, tokens=tokens, is_entity=is_entity, heads=heads, tails=tails)
 
 
-def _drawn(table: pl.DataFrame, column: str, first: str, single_hop: pa.Table, seed: int) -> pl.DataFrame:
+def _with_turns(table: pl.DataFrame, column: str, first: str, single_hop: pa.Table, seed: int) -> pl.DataFrame:
     """Adds ``turn``: the place in the group, those for which ``first`` holds before the others, as drawn by the question's id. Relations
     take turns, so that none of a common answer has all places."""
     ids = text_hashes(single_hop["id"])[table[column].to_numpy()]
     draws = shuffling(ids, table["group"].to_numpy(), purpose=f"{column}s of a bridge", seed=seed)
-    asked = frame(single_hop.select(["kind", "relations"])).select(
+    kinds = frame(single_hop.select(["kind", "relations"])).select(
         of=pl.concat_str("kind", pl.col("relations").list.join(" "), separator=" ")
     )
-    ordered = table.with_columns(drawn=pl.Series(draws), of=asked["of"].gather(table[column])).sort(
+    ordered = table.with_columns(drawn=pl.Series(draws), of=kinds["of"].gather(table[column])).sort(
         "group", ~pl.col(first), "drawn", column
     )
     ordered = ordered.with_columns(place=pl.int_range(pl.len()).over("group", first, "of")).sort(
@@ -158,26 +158,26 @@ def _drawn(table: pl.DataFrame, column: str, first: str, single_hop: pa.Table, s
     return ordered.with_columns(turn=pl.int_range(pl.len()).over("group")).drop("drawn", "of", "place")
 
 
-def _stands_alone(named: Mentions, questions: pa.ChunkedArray) -> Bools:
+def _stands_alone(mentions: Mentions, questions: pa.ChunkedArray) -> Bools:
     """Whether no capital letter or figure goes on before or after the name, nor a hyphen; in a question without capitals nobody knows."""
     data, offsets = text_buffers(questions)
-    begin, end = offsets[named.text], offsets[named.text + 1]
-    start, stop = begin + named.start, begin + named.end
+    begin, end = offsets[mentions.text], offsets[mentions.text + 1]
+    start, stop = begin + mentions.start, begin + mentions.end
     joined = np.frombuffer(b"-&/", np.uint8)
     after = data[np.minimum(stop, len(data) - 1)]
     then = cases_at(data, stop + 1, case_table())
-    left = data[np.maximum(start - 1, 0)]
-    alone = ~((stop < end) & np.isin(after, joined)) & ~((start > begin) & np.isin(left, joined))
+    preceding = data[np.maximum(start - 1, 0)]
+    alone = ~((stop < end) & np.isin(after, joined)) & ~((start > begin) & np.isin(preceding, joined))
     goes_on = (stop + 1 < end) & (after == ord(" ")) & ((then == CAPITAL) | (then == FIGURE))
     word = _word_before(data, begin, start)
-    found: Bools = alone & ~goes_on & ~((word >= 0) & (cases_at(data, np.maximum(word, 0), case_table()) == CAPITAL))
-    return found
+    flags: Bools = alone & ~goes_on & ~((word >= 0) & (cases_at(data, np.maximum(word, 0), case_table()) == CAPITAL))
+    return flags
 
 
 @kernel
 def _word_before(data, begin, start):  # type: ignore[no-untyped-def]
     """Where the word before begins; -1 where there is none, or where it is the question's first."""
-    found = np.full(len(start), -1, np.int64)
+    starts = np.full(len(start), -1, np.int64)
     for i in range(len(start)):
         at = start[i] - 2
         if at < begin[i] or data[start[i] - 1] != 32:
@@ -185,8 +185,8 @@ def _word_before(data, begin, start):  # type: ignore[no-untyped-def]
         while at > begin[i] and data[at - 1] != 32:
             at -= 1
         if at > begin[i]:
-            found[i] = at
-    return found
+            starts[i] = at
+    return starts
 
 
 def _characters(texts: pa.ChunkedArray, places: Mentions) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
