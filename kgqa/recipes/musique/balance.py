@@ -1,4 +1,4 @@
-"""Which questions of a split stay, so that nothing fills it: no answer, last hop, relation or template, and no number of hops (step S5)."""
+"""Step S5 (Trivedi et al. 2022): limit how much of a split one answer, last hop, relation, template or hop count may fill."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ SETTINGS = {
 SMALL = 100
 """Questions of a split below which only answers and last hops are counted: of few nearly everything is a large share."""
 STEP = 0.96
-"""By so much the size of a split is lowered until so many questions keep all limits."""
+"""Factor by which the assumed size of a split shrinks until that many questions keep all limits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What is counted of one chain."""
+    """The values of one chain that the limits count."""
 
     answer: str
     last: str
     """The words of its last hop, without bridges."""
     relations: tuple[str, ...]
-    """Of all facts that it asks about; none of questions that somebody wrote."""
+    """Relations of all its facts; empty for questions that annotators wrote."""
     template: str
     hops: str
 
 
 def features(chains: Chains) -> list[Features]:
-    """Of each chain. O(chains)."""
+    """The features of each chain, in order. O(chains)."""
     feature_rows = []
     entity = chains.rows["answer_entity"]
     for row, chain in enumerate(chains):
@@ -70,7 +70,7 @@ def features(chains: Chains) -> list[Features]:
 
 
 def _last_words(last: Hop) -> str:
-    """What the last hop asks, whatever the form in which it does: of facts their relations and the names that are no bridges."""
+    """The content of the last hop, independent of its wording: for facts, their relations and the names that are not bridges."""
     if last.kind == ASKED:
         return REFERENCE.sub("#", referring(last)).lower()
     bridges = {need.slot for need in last.needs}
@@ -83,9 +83,9 @@ def evened(
 ) -> dict[int, str]:
     """Row of each chain that is left out of its split → key of ``REASONS``.
 
-    Of what is asked about seldom most is to stay, so chains come in the order of their relations' commonness, and of equal ones in that of
-    their ``draws``; or long ones come first, if more stay so. How many are too many depends on how many stay: the largest size is taken of
-    which so many keep the limits.
+    Rare relations should keep most of their questions, so chains are sorted by how common their relations are, then by ``draws``. A second
+    order puts long chains first; the order that keeps more chains wins. The limits depend on the number of questions that stay, so the
+    largest size is taken whose questions keep them.
     """
     excluded: dict[int, str] = {}
     for number in range(len(SPLITS)):
@@ -105,7 +105,7 @@ def evened(
 
 
 def _excluded(rows: list[int], chain_features: list[Features], settings: LeakageSettings) -> dict[int, str]:
-    """What is left out of one split, whose chains come in this order."""
+    """Row → reason for the chains left out of one split, which are given in the order of preference."""
     size = float(len(rows))
     excluded = _over(rows, chain_features, settings, len(rows))
     while len(rows) - len(excluded) < size and size >= 1:
@@ -115,12 +115,12 @@ def _excluded(rows: list[int], chain_features: list[Features], settings: Leakage
 
 
 def _commonness(chain: Features, often: Counter[str]) -> float:
-    """How often its relations are asked about, for each of its hops: of two of one kind the longer one comes first."""
+    """Mean frequency of its relations per hop; among chains of one kind the longer one comes first."""
     return sum(often[relation] for relation in chain.relations) / int(chain.hops[0])
 
 
 def _over(rows: list[int], chain_features: list[Features], settings: LeakageSettings, size: int) -> dict[int, str]:
-    """Of one split, what is beyond the limits that ``size`` questions have."""
+    """Row → reason for the chains of one split that exceed the limits of ``size`` questions."""
     limits: dict[str, Callable[[str], float]] = {"answer": lambda _: max(ALWAYS, np.ceil(settings.max_answer_share * size))}
     if len(rows) >= SMALL:
         size = max(size, SMALL)
@@ -151,6 +151,6 @@ def _over(rows: list[int], chain_features: list[Features], settings: LeakageSett
 
 
 def _guessable(answers: Counter[str]) -> int:
-    """How many of the questions whose last hop says the same have the answer that most of the others have."""
+    """Number of questions with one last hop that share its most common answer; 0 where no answer repeats."""
     most = max(answers.values(), default=0)
     return most if most > 1 else 0

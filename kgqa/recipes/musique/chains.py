@@ -1,4 +1,4 @@
-"""Rows of the tables become chains, as composers and writers see them."""
+"""Steps S4 to S7 (Trivedi et al. 2022): chains as Python objects, for composers and writers."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from kgqa.records import Paragraph
 from kgqa.settings.musique import SHAPES
 
 _NAME = re.compile(r"[A-Z][\w.'’-]+(?: [A-Z]\.)?(?: (?:de|van|von|bin))? [A-Z][\w.'’-]+")
-"""Of a person, most likely: two words with capitals."""
+"""A likely name of a person: two capitalised words."""
 
 
 class Pool:
     """The single-hop questions as Python values."""
 
     def __init__(self, single_hop: pa.Table, paragraphs: pa.Table) -> None:
-        """As in ``pool.py``."""
+        """The tables are those of ``pool.py``."""
         self.single_hop, self.paragraphs = single_hop, paragraphs
         self._persons: dict[int, bool] = {}
 
@@ -66,7 +66,7 @@ class Chains:
         self.hops = hops_of(self.shape, self.edges, pairs)
 
     def __len__(self) -> int:
-        """How many."""
+        """The number of chains."""
         return len(self.shape)
 
     @cached_property
@@ -89,11 +89,11 @@ class Chains:
         ]
 
     def __iter__(self) -> Iterator[Chain]:
-        """In order."""
+        """Iterate over the chains in order."""
         return (self[row] for row in range(len(self)))
 
     def __getitem__(self, row: int) -> Chain:
-        """One of them."""
+        """The chain in this row."""
         shape = SHAPES[self.shape[row]]
         needs: list[list[Need]] = [[] for _ in range(HOPS[shape])]
         start, end, slot = self._places

@@ -1,4 +1,4 @@
-"""Which of the chains become questions: shapes and types of answers take turns, within limits of reuse (the rest of step S4)."""
+"""Step S4 (Trivedi et al. 2022): choose the chains to compose, in turns over shapes and answer types, with limits on reuse."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def answer_types(chains: pa.Table, pairs: pa.Table, single_hop: pa.Table) -> npt
 def choose_chains(
     chains: pa.Table, pairs: pa.Table, types: npt.NDArray[np.int64], settings: ShapeSettings
 ) -> tuple[npt.NDArray[np.int64], dict[str, int]]:
-    """Rows of the ``chains`` that are kept, ascending, and how many fell to each reason of ``REASONS``.
+    """Rows of ``chains`` that are kept, ascending, and the number of chains dropped for each of ``REASONS``.
 
-    The longest come first, so that what they contain is left out; of one length the shapes take turns, and of one shape the types of the
-    last answer (``types``, a number for each chain), each in the order drawn.
+    Longer chains come first, so that the chains they contain are left out. Among chains of one length the shapes take turns; within a shape
+    the answer types do (``types``: a number for each chain). Within a type the order is random.
     """
     shape, draw = chains["shape"].to_numpy(), chains["draw"].to_numpy()
     edges = np.stack([chains[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1)
@@ -85,7 +85,10 @@ def _last(hops: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
 
 @kernel
 def _choose(order, shape, edges, hops, bridge, quota, per_bridge, per_question, questions, bridges):  # type: ignore[no-untyped-def]
-    """Which chains stay, and how many fell to each of ``REASONS``. Parts of kept chains are known by the sum of their hops' hashes."""
+    """A mask of the chosen chains and the number dropped for each of ``REASONS``.
+
+    Each part of a chosen chain is recorded as the sum of its hops' hashes.
+    """
     is_choice, reasons = np.zeros(len(shape), np.bool_), np.zeros(4, np.int64)
     used_bridge, used_question = np.zeros(bridges, np.int32), np.zeros(questions, np.int32)
     contained = np.zeros(_table_size(32 * max(1, quota.sum())), np.uint64)
@@ -138,7 +141,7 @@ def _table_size(entries):  # type: ignore[no-untyped-def]
 
 @kernel
 def _slot(table, value):  # type: ignore[no-untyped-def]
-    """Where ``value`` stands, or where it would."""
+    """The slot of ``value``, or the free slot for it."""
     mask = np.uint64(len(table) - 1)
     slot = mixed(value) & mask
     while table[slot] != np.uint64(0) and table[slot] != value:

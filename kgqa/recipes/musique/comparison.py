@@ -1,4 +1,4 @@
-"""Composable pairs as questions of two hops, before the disconnection filter and after it, to compare how far both can be guessed."""
+"""Step S3 (Trivedi et al. 2022): connected and unfiltered pairs as two-hop questions, to compare their shortcut baselines."""
 
 from __future__ import annotations
 

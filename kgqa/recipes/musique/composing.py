@@ -1,4 +1,4 @@
-"""The chains that are left become questions (step S7): who writes them, what is kept of it, and what of the pool rules can say at all."""
+"""Step S7 (Trivedi et al. 2022): chains become questions; the composers, the checks of their questions, and what rules can compose."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def compose_questions(run: Run) -> StageOutput:
 
 
 def was_changed(run: Run) -> bool:
-    """Whether the recording holds the answers no longer of which an endpoint's questions were made. Raises BrokenInput."""
+    """Whether the recording no longer holds the answers from which an endpoint's questions were made. Raises BrokenInput."""
     if _settings(run).composer != "llm":
         return False
     path = run.workspace.path / RECORDING
@@ -75,10 +75,10 @@ def was_changed(run: Run) -> bool:
 
 
 def choose_sayable(run: Run, candidates: pa.Table, tables: Mapping[str, pa.Table]) -> tuple[npt.NDArray[np.int64], list[FunnelRow]]:
-    """Rows of ``candidates`` chain that are kept, and the funnel of the others.
+    """Rows of the ``candidates`` that are kept, and the funnel of the others.
 
-    Rules are quick, so that what they cannot write is known here: it makes room for other chains, which are chosen anew, until all that are
-    chosen can be said. Whether a phrase within a phrase can be, its questions alone do not tell.
+    Rules are fast, so their failures show here: a chain that they cannot compose is dropped, and chains are chosen again until all chosen
+    ones can be composed. Whether a phrase fits within another phrase does not show in the pairs alone.
     """
     settings = run.domain.settings.section(MusiqueSettings)
     pairs, single_hop = tables["connected"], tables["single_hop"]
@@ -120,7 +120,7 @@ def _table(rows: Sequence[tuple[int, str]], name: str) -> pa.Table:
 
 
 def reasons_against(chains: Sequence[Chain], results: Sequence[Written], settings: CompositionSettings) -> list[str]:
-    """Why each question is left out; "" where it stays. Of questions that are alike only the first stays, if they have one answer."""
+    """The reason why each question is left out, "" where it stays. Equal questions count once if their answers agree, else not at all."""
     reasons, by_text = [], defaultdict[str, list[int]](list)
     for number, (chain, result) in enumerate(zip(chains, results, strict=True)):
         fault = _fault(chain, result, settings)
@@ -157,7 +157,7 @@ def composer_of(run: Run) -> Composer:
 
 
 def depends_on(run: Run) -> object:
-    """What of settings and files the questions depend on; what an endpoint costs and how patiently it is asked is none of it."""
+    """The settings and files on which the questions depend; the cost and the retries of an endpoint do not count."""
     settings = _settings(run)
     parts: list[object] = [settings.model_dump(mode="json", include={"composer", "max_words", "max_clauses"})]
     if settings.composer == "model":
@@ -170,7 +170,7 @@ def depends_on(run: Run) -> object:
 
 
 def write_tasks(run: Run) -> Path:
-    """contexts → what people are asked to write; the file."""
+    """contexts → the task file for annotators; returns its path."""
     tables = run.tables("single_hop", "paragraphs", "connected", "chains", "contexts")
     chains = Chains(tables["chains"], tables["connected"], tables["single_hop"], tables["paragraphs"])
     titles, texts = (tables["paragraphs"][name].to_pylist() for name in ("title", "text"))

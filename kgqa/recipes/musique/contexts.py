@@ -1,8 +1,8 @@
-"""What is shown with a question: its own paragraphs among distractors of the same pool (step S6).
+"""Step S6 (Trivedi et al. 2022): contexts: the question's own paragraphs among distractors from the same pool.
 
-Distractors are found by BM25 with all its single-hop questions, from which the intermediate answers are removed; some are put first that
-name a bridge or rival the answer (``rivals.py``). They are paragraphs of good single-hop questions, so that nothing tells them from
-supporting ones; and none of them states the answer of a hop for what it asks.
+BM25 retrieves distractors with the single-hop questions, without the intermediate answers. Paragraphs that name a bridge or rival the
+answer come first (``rivals.py``). All distractors support good single-hop questions, so that nothing sets the supporting ones apart. No
+distractor states the answer to a hop.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ Rows2 = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True)
 class Stating:
-    """Which paragraphs state the answer of a question for what it asks: those that name it beside what the question is about.
+    """Finds the paragraphs that answer a question: they name its answer and its subject.
 
-    What it is about are the entities that it was made from, the answers of others that it names, or the title of its own paragraph.
+    The subject: the entities that the question was made from, the answers of other questions that it names, or the title of its own
+    paragraph.
     """
 
     mentions: Adjacency
@@ -79,7 +80,7 @@ class Stating:
         return flags
 
     def arrays(self) -> tuple[npt.NDArray[np.integer], ...]:
-        """For kernels."""
+        """The arrays of the index in the order of the kernels' parameters."""
         rows = (self.mentions, self.answers, self.subjects)
         return (*(array for adjacency in rows for array in (adjacency.offsets, adjacency.targets)), self.title, self.paragraph, self.text)
 
@@ -109,7 +110,7 @@ def masked_texts(single_hop: pa.Table, pairs: pa.Table, hops: Rows2, edges: Rows
 
 
 def same_name(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """All places of the words that stand at one of them, in any case."""
+    """All places (start, end) of the words at one place, in any case; in characters."""
     lowered = text.lower()
     places = everywhere(lowered, lowered[start:end]) if len(lowered) == len(text) else everywhere(text, text[start:end])
     return sorted({(start, end), *places})
@@ -142,10 +143,10 @@ def build_contexts(
 ) -> Rows2:
     """For each question ``count`` different rows of ``paragraphs`` in random order, its ``hops``' own among them; -1 if too few fit.
 
-    ``hops``: questions × hops, rows of ``single_hop``, -1 where there are fewer; ``ids`` draw what is drawn. ``among``: the rows that
-    may be distractors, by default all, of which ``index`` knows the texts; ``required`` and ``first``: for each question those that come
-    before what is found, -1 where there are fewer; ``often``: how often each row, if it is not needed, may still be a distractor, from
-    which what is shown is taken.
+    ``hops``: questions × hops, rows of ``single_hop``, -1 behind the last hop. ``ids``: seeds of the random choices. ``among``: rows that
+    may be distractors (default: all); ``index`` holds their texts. ``required`` and ``first``: questions × rows that come before the
+    retrieved ones, padded with -1. ``often``: how many more times each row may be a distractor; the call decrements it. Required rows are
+    exempt.
     """
     rows = np.arange(len(paragraphs), dtype=np.int32) if among is None else among.astype(np.int32)
     index = index or Bm25(pa.chunked_array([pa.array(shown_texts(paragraphs.take(pa.array(rows))), pa.large_string())]))
@@ -186,7 +187,7 @@ def build_contexts(
 
 
 def shown_texts(paragraphs: pa.Table) -> list[str]:
-    """What a reader sees of each."""
+    """Title and text of each paragraph, as a reader sees them."""
     return [f"{title}\n{text}" for title, text in zip(paragraphs["title"].to_pylist(), paragraphs["text"].to_pylist(), strict=True)]
 
 
@@ -214,8 +215,8 @@ def _filled(  # type: ignore[no-untyped-def]  # noqa: PLR0912
 ):  # fmt: skip
     """Fill each context: the question's own paragraphs, the ``candidates``, then ``random_count`` random rows of ``among``.
 
-    No text comes twice. ``may`` says how often each row may still be a distractor; the first ``required`` candidates are exempt from it.
-    A question with two copies of one text among its own paragraphs gets no context (-1 in the last column).
+    No text comes twice. ``may`` limits the uses of each row as a distractor; the first ``required`` candidates are exempt. A question with
+    two copies of one text among its own paragraphs gets no context (-1 in the last column).
     """
     out = np.full((len(hops), count), -1, np.int32)
     last_user = np.full(total + 1, -1, np.int32)  # by the numbers of texts, from 1

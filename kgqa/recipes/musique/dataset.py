@@ -1,4 +1,4 @@
-"""Writing a dataset folder: the answerable questions, the same with their unanswerable twins, what was refused, and the card."""
+"""Step S8 (Trivedi et al. 2022) and output: the answerable questions, the twins (full set), the rejected chains, and the card."""
 
 from __future__ import annotations
 
@@ -38,18 +38,17 @@ FULL = "full"
 """The folder of the questions with their twins, as MuSiQue-Full."""
 FILES = frozenset({f"{folder}{split}.parquet" for folder in ("", f"{FULL}/") for split in SPLITS} | {"rejected.parquet", "README.md"})
 CERTIFIED = ("questions", "facts", "hop-answers", "hop-entities", "supporting-paragraphs")
-"""What the certificate compares: of ``kgqa.splits.items.KINDS`` all that the paper's step S5 keeps apart; answers by their texts and as
-entities."""
+"""Items of ``kgqa.splits.items.KINDS`` that the certificate compares: all that step S5 keeps apart; answers as texts and as entities."""
 CHUNK = 2048
 SAMPLES = 12
-"""On the card."""
+"""Sample questions on the card."""
 PARQUET: dict[str, Any] = {"compression": "zstd", "compression_level": 1}
 
 
 def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines: dict[str, Any]) -> dict[str, Any]:
-    """Write the whole dataset into ``folder``, all but the manifest; return counts, and hashes of all content and of each file.
+    """Write the dataset into ``folder``, all but the manifest; return the counts, the content hash and the hash of each file.
 
-    Memory: the questions with their paragraphs, of which equal ones are one.
+    Memory: the questions with their paragraphs; equal paragraphs are one object.
     """
     settings = run.domain.settings.section(MusiqueSettings)
     names = (
@@ -119,14 +118,14 @@ def _silent(run: Run) -> list[SilentRelation]:
 
 
 def _idle(single_hop: pa.Table, splits: Mapping[str, Sequence[Instance]]) -> list[str]:
-    """The templates with single-hop questions of which no composed question has one."""
+    """The templates with single-hop questions but without a composed question."""
     composed = {name for instances in splits.values() for instance in instances for name in relations_of(instance)}
     templates = pc.unique(single_hop["relations"].combine_chunks().flatten()).to_pylist()
     return sorted(set(templates) - composed)
 
 
 def _filtered(run: Run) -> dict[str, Any]:
-    """What was reached before the filter and after it; nothing where there was none."""
+    """The readers' scores before and after the filter; empty where no filter was used."""
     record = run.workspace.finished("filter_pairs")
     assert record is not None, "the dataset is written from what the last stage left"
     return dict(record.report.get("guessed", {}))

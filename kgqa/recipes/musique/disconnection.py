@@ -1,7 +1,8 @@
-"""Which pairs are connected: neither question can be answered without what the chain gives it (step S3).
+"""Step S3 (Trivedi et al. 2022): keep connected pairs: neither question can be answered without the rest of the chain.
 
-Heads are answered without any paragraph, tails with the name of their bridge masked and their paragraph among distractors, by readers that
-saw no question of their group. Who is answered all the same goes, with all pairs in which it is head, or is tail at this place.
+Readers answer heads without any paragraph, and tails with the bridge's name masked and their paragraph among distractors. No reader saw a
+question of the same group in training. A question that is answered anyway is dropped, with all its pairs as a head, or as a tail at this
+place.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from kgqa.training.reader import Fitting, Prediction
 
 STAGE = "disconnection"
 MASK = "___"
-"""What stands for the name of the bridge in a tail's question."""
+"""Replaces the bridge's name in a tail's question."""
 REASONS = {
     "head": "the first question is answered without any paragraph",
     "tail": "the second question is answered without the name that joins it to the first",
@@ -54,14 +55,14 @@ FEWEST_FOLDS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """What readers say about heads and tails; each score is a mean over the seeds, from 0 to 1."""
+    """The readers' scores for heads and tails; each is a mean over the seeds, from 0 to 1."""
 
     heads: pl.DataFrame
-    """``head``, ``answer`` (F1)."""
+    """Columns: ``head``, ``answer`` (F1)."""
     tails: pl.DataFrame
-    """``tail``, ``start``, ``answer``, ``support`` (F1)."""
+    """Columns: ``tail``, ``start``, ``answer``, ``support`` (F1)."""
     chance: Mapping[str, float]
-    """Of ``heads``, ``tails`` and ``supports`` the mean F1 of guesses."""
+    """Mean F1 of guesses for ``heads``, ``tails`` and ``supports``."""
 
     @property
     def tells_support(self) -> bool:
@@ -92,7 +93,7 @@ def readers_of(settings: DisconnectionSettings) -> dict[str, Specification]:
 
 
 def identity(reader: Specification) -> tuple[object, ...]:
-    """What tells one reader from another: what it is told, and the files that it begins with. Raises MissingInput, BrokenInput."""
+    """The identity of a reader: its record and its pretrained files. Raises MissingInput, BrokenInput."""
     return reader.record(), pretrained_key(reader.settings)
 
 
@@ -106,10 +107,10 @@ def tail_questions(
     tails: pl.DataFrame, single_hop: pa.Table, paragraphs: pa.Table, settings: DisconnectionSettings, *, seed: int, workers: int,
     stated: pa.Table | None = None,
 ) -> list[Instance]:  # fmt: skip
-    """The tails (``tail``, ``start``, ``end``), each with its bridge masked, and its paragraph among distractors for what is left.
+    """The tails (``tail``, ``start``, ``end``), each with its bridge masked, and its paragraph among distractors.
 
-    Variants of one question are of one group. ``stated``: of a graph's facts, by which distractors rival the answer as in contexts (step
-    S6): some answer a question of the same kind, and some have what else the question asks by.
+    Variants of one question share a group. ``stated``: the facts of a graph, which find distractors that rival the answer as in step S6:
+    paragraphs that answer a question of the same kind, or that share one of the facts by which the question asks.
     """
     rows = single_hop.take(pa.array(tails["tail"].to_numpy())).to_pylist()
     starts = tails["start"].to_list()
@@ -219,7 +220,9 @@ def judge(
 
 
 def chance(heads: Sequence[Instance], tails: Sequence[Instance], settings: DisconnectionSettings, *, seed: int) -> dict[str, float]:
-    """What guesses reach: of a head the answer of another one, of a tail any name or number that it is shown, and any paragraph."""
+    """Mean F1 of guesses: for a head, another head's answer; for a tail, a random name or number of its context, and a random
+    paragraph.
+    """
     order = np.random.default_rng(draw(purpose="guesses of heads", seed=seed, id="all")).permutation(len(heads)).tolist()
     neighbour = dict(zip(order, [*order[1:], *order[:1]], strict=True))
     of_heads = [answer_score(head, Prediction(id=head.id, answer=heads[neighbour[row]].answers[0])) for row, head in enumerate(heads)]

@@ -1,4 +1,4 @@
-"""Single-hop questions from the facts of a graph that a document states, through one template per relation."""
+"""Step S1 (Trivedi et al. 2022): single-hop questions from facts that a document states, with one template per relation."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ ARTICLE_LENGTH = len("the ")
 ARTICLE_SHARE = 0.6
 """From this share of its places on a name has an article."""
 PRIOR = {"head": (4.0, 1.0), "tail": (1.0, 24.0)}
-"""By which end a relation is asked → facts with one answer and facts with several that are assumed before any is seen. Graphs write
-facts as what the head has, mostly one of it; that a tail has one head alone takes some seventy facts without an exception to believe."""
+"""Prior of a relation's functionality by the known end: assumed facts with one answer, and with several. Graphs list facts by their
+head, mostly one per relation; that a tail has a single head needs some seventy facts without an exception."""
 RIVALS = 4
-"""Paragraphs of the pool at most that are there because they state a fact of somebody else by which a question asks."""
+"""Maximum number of pool paragraphs per branch that are there as rivals: they state the branch's fact of another entity."""
 LOWER = 0.05
-"""The part of the posterior below the bound."""
+"""Lower quantile of the posterior, taken as the bound."""
 NOUN_COUNT = 3
-"""So many heads of a relation must be called by a noun."""
+"""Heads of a relation that must have a noun before a question uses it."""
 
 
 def neutral_template(label: str) -> TemplateSettings | None:
-    """For a relation without a template of its own; None where its label is no noun ("owned by") or one of several things ("colors").
+    """A template for a relation without one; None where its label is no noun ("owned by") or a plural ("colors").
 
-    Of Freebase's ``a / b`` the last part says what the tail is.
+    The last part of a Freebase label ``a / b`` describes the tail.
     """
     name = label.rpartition(" / ")[2]
     if not name or NO_RELATION.search(name) or name.endswith("s"):
@@ -60,7 +60,9 @@ def neutral_template(label: str) -> TemplateSettings | None:
 
 
 def templates_of(relations: pa.Table, settings: MusiqueSettings) -> dict[str, TemplateSettings]:
-    """Name → template: the settings' own, and a neutral one under the relation's id for every other relation that is asked about."""
+    """Name → template: those of the settings, and a neutral one, under the relation's id, for each other relation that may be asked
+    about.
+    """
     covered = {relation for template in settings.templates.values() for relation in (*template.relations, *template.reversed)}
     templates = dict(settings.templates)
     if settings.neutral:
@@ -75,9 +77,10 @@ def templates_of(relations: pa.Table, settings: MusiqueSettings) -> dict[str, Te
 def graph_questions(
     tables: Mapping[str, pa.Table], settings: MusiqueSettings, *, source: str, seed: int
 ) -> tuple[pa.Table, pa.Table, pa.Table, list[FunnelRow], list[SilentRelation]]:
-    """``single_hop``, ``paragraphs`` and ``stated`` (see ``pool.py``) from a workspace's tables; S1's funnel; relations without a question.
+    """``single_hop``, ``paragraphs`` and ``stated`` (see ``pool.py``) from a workspace's tables; S1's funnel; relations without a
+    question.
 
-    A fact is asked for its tail, its head or, together with a second one of the same head, for that; only where the graph knows one answer.
+    A question asks for the tail of a fact, for its head, or for the head of two facts; only where the graph knows a single answer.
     """
     templates = templates_of(tables["relations"], settings)
     facts, rows = _asked_facts(tables, templates)
@@ -167,7 +170,10 @@ def _asked_facts(tables: Mapping[str, pa.Table], templates: Mapping[str, Templat
 def _with_read(
     facts: pl.DataFrame, texts: pl.DataFrame, tables: Mapping[str, pa.Table], settings: ReadingSettings, rows: list[FunnelRow]
 ) -> pl.DataFrame:
-    """Adds ``read``, and facts that ``texts`` state and the graph lacks. Of a head and a relation of which it has one none is read."""
+    """Adds the column ``read``, and facts that ``texts`` state and the graph lacks.
+
+    No fact is read for a head that already has one of the same relation in the graph.
+    """
     table = facts.with_columns(read=pl.lit(value=False))
     if not settings.use:
         return table
@@ -180,9 +186,9 @@ def _with_read(
 
 
 def _surely_stated(candidates: pl.DataFrame, facts: pl.DataFrame, texts: pl.DataFrame, settings: ReadingSettings) -> pl.DataFrame:
-    """Those facts and documents of which the model says that the one states the other surely enough.
+    """Facts and documents for which the model is sure enough that the document states the fact.
 
-    Of a tail that nobody else has in the relation it says nothing, and that the document names both counts.
+    The model does not score a tail that no other head has in the relation; there it is enough that the document names both.
     """
     if not texts.height:
         return candidates
@@ -195,9 +201,9 @@ def _surely_stated(candidates: pl.DataFrame, facts: pl.DataFrame, texts: pl.Data
 
 
 def _turned(facts: pl.DataFrame, templates: Mapping[str, TemplateSettings]) -> pl.DataFrame:
-    """The facts of symmetric templates the other way round: of those that say so, and of those whose facts often hold in both directions.
+    """The reversed facts of symmetric templates: those declared symmetric, and those whose facts often hold in both directions.
 
-    Tables have most facts of such a relation once, and who borders a country stands as often in the facts of its neighbours.
+    Tables list most facts of such a relation once, but a border, for instance, is often listed for both neighbours.
     """
     turned = facts.select(head="tail", template="template", tail="head")
     shared = turned.join(facts, on=["head", "template", "tail"], how="semi").group_by("template").len("both")
@@ -215,9 +221,10 @@ def _with_names(facts: pl.DataFrame, tables: Mapping[str, pa.Table]) -> pl.DataF
 
 
 def _shortened(tables: Mapping[str, pa.Table], settings: SingleHopSettings, rows: list[FunnelRow]) -> Mapping[str, pa.Table]:
-    """The tables with long articles only as far as whole sentences of them have no more than ``max_words``, and what is named there.
+    """The tables with long articles cut after the last whole sentence within ``max_words``, and with the mentions and links that
+    remain.
 
-    What every article begins with says best what it is about, and of whom most is known the articles are long.
+    The beginning of an article describes its subject best, and the articles about well-known subjects are long.
     """
     documents = frame(tables["documents"]).with_row_index("row")
     long = documents.filter(pl.Series(lengths(documents["text"]) > settings.max_words))
@@ -245,7 +252,7 @@ def _shortened(tables: Mapping[str, pa.Table], settings: SingleHopSettings, rows
 
 
 def _good_documents(tables: Mapping[str, pa.Table], settings: SingleHopSettings, rows: list[FunnelRow]) -> pl.DataFrame:
-    """``document``, ``about``, ``links`` (how many entities it names), ``title``, ``text``: those that a question can stand on."""
+    """``document``, ``about``, ``links`` (entities that it names), ``title``, ``text``: the documents that can support a question."""
     documents = frame(tables["documents"])
     documents = documents.with_columns(words=lengths(documents["text"]))
     short = documents["words"] < settings.min_words  # as is one that begins with a longer sentence than may be
@@ -256,10 +263,10 @@ def _good_documents(tables: Mapping[str, pa.Table], settings: SingleHopSettings,
 
 
 def _stated(facts: pl.DataFrame, tables: Mapping[str, pa.Table], documents: pl.DataFrame, settings: SingleHopSettings) -> pl.DataFrame:
-    """``head``, ``tail``, ``document``, ``place``: which documents name both, the likelier to state the fact the smaller its ``place``.
+    """``head``, ``tail``, ``document``, ``place``: the documents that name both; a lower ``place`` makes the fact more likely.
 
-    The article about the head may name the tail anywhere, as it is all about the head; others must name both in one sentence. Those that
-    are about neither seldom say what joins them ("the Jentink's dormouse is found in Liberia, Ghana").
+    The article about the head may name the tail anywhere, since all of it is about the head. Other documents must name both in one
+    sentence. Documents about neither rarely state the fact ("the Jentink's dormouse is found in Liberia, Ghana").
     """
     pairs = facts.select("head", "tail").unique()
     links = frame(tables["links"]).join(documents, on="document", how="semi")
@@ -341,12 +348,12 @@ def _different(facts: pl.DataFrame, side: str) -> pl.DataFrame:
 def _two_fact_questions(
     stated: pl.DataFrame, facts: pl.DataFrame, settings: MusiqueSettings, templates: Mapping[str, TemplateSettings], seed: int
 ) -> pl.DataFrame:
-    """What has two tails, each of which others have too? Of every head some of its pairs are drawn, from those that say who it is. Tails
-    of one name are one.
+    """Questions for the head of two facts, each of which other heads have too; a sample of pairs per head. Equal tail names count as
+    one.
 
-    A relation of which one fact mostly says all, as whose capital a town is, is none of the two, nor are two that are no ``branch``. The
-    graph must have no second head with both, nor is one to be expected: if n heads of N have the one and m the other, chance alone
-    makes n · m / N with both, and the more of these there are, the likelier one of them is only missing in the graph.
+    Excluded: a relation where one fact nearly identifies the head (the capital of a country), and two templates without ``branch``. The
+    graph must have no second head with both facts, nor may one be expected: if n of N heads have the first fact and m the second, chance
+    alone gives n · m / N heads with both. A large expectation means that the graph probably just lacks such a head.
     """
     alone = (
         _different(facts, "tail").filter(pl.col("different") >= settings.single_hop.branch_below * pl.col("facts"))["template"].to_list()
@@ -391,9 +398,9 @@ def _two_fact_questions(
 
 
 def _joined(facts: pl.DataFrame) -> pl.DataFrame:
-    """``tail``, ``tail_2``: what a fact joins that does not hold the other way round too, in both orders.
+    """``tail``, ``tail_2``, in both orders: the ends of facts that do not hold in the other direction too.
 
-    Of a county and its state the county says all, and whatever is in it has both: chance has nothing to do with it.
+    A county implies its state, so everything in the county has both facts, and the estimate by chance fails.
     """
     turned = facts.select(head="tail", template="template", tail="head")
     one_way = facts.join(turned, on=["head", "template", "tail"], how="anti").select(tail="head", tail_2="tail")
@@ -402,7 +409,7 @@ def _joined(facts: pl.DataFrame) -> pl.DataFrame:
 
 @kernel
 def _shared(bounds, heads, firsts, seconds):  # type: ignore[no-untyped-def]
-    """How many heads two rows have in common, 2 for more than one; rows ascend."""
+    """The number of heads that two rows share, 2 for more than one; the heads of each row ascend."""
     out = np.zeros(len(firsts), np.int64)
     for i in range(len(firsts)):
         a, end_a = bounds[firsts[i]], bounds[firsts[i] + 1]
@@ -436,7 +443,7 @@ def _with_spans(questions: pl.DataFrame, tables: Mapping[str, pa.Table], rows: l
 
 
 def _nouns(questions: pl.DataFrame, tables: Mapping[str, pa.Table], templates: Mapping[str, TemplateSettings]) -> list[str]:
-    """What each question asks for: the template's noun, or where that is vague the one of the first sentence of the answer's article."""
+    """The noun for each answer: the template's, or where that is vague the one of the first sentence of the answer's article."""
     documents = frame(tables["documents"]).join(questions.select(about="answer").unique(), on="about", how="semi")
     noun_of: dict[str, str] = {}
     for about, title, text in documents.select("about", "title", "text").iter_rows():
@@ -518,8 +525,10 @@ def _worded(
 
 
 def _proper(questions: pl.DataFrame, names: Sequence[Sequence[str]], templates: Mapping[str, TemplateSettings]) -> list[bool]:
-    """Whether no name stands where it makes no sense: what somebody is ("was {a tail}") is called by a noun for persons, and what somebody
-    works in is not. Tables have "musical" for a profession, and "composer" for a field."""
+    """Whether each question's common nouns fit their places: a noun for persons fits "was {a tail}" only, and any other noun does not.
+
+    Tables list "musical" as a profession, and "composer" as a field.
+    """
     flags = []
     for kind, row_templates, row_names in zip(questions["kind"].to_list(), questions["templates"].to_list(), names, strict=True):
         pairs = () if kind == FORWARD else zip(row_templates, row_names, strict=True)
@@ -557,7 +566,7 @@ def _names_itself(questions: pl.DataFrame) -> npt.NDArray[np.bool_]:
 
 
 def _with_rivals(questions: pl.DataFrame, stated: pl.DataFrame, rows: list[FunnelRow]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Without those that ask by two facts one of which no document states of anybody else; and ``document`` of some that do."""
+    """The questions without those that have a branch which no document states of another entity; and ``document`` of some rivals."""
     statements = stated.select("template", "tail", "head", "document").unique()
     branches = questions.with_row_index("row").filter(pl.col("kind") == BOTH).explode("templates", "entities")
     branches = branches.select("row", "answer", template="templates", tail="entities")

@@ -1,4 +1,4 @@
-"""Single-hop questions from question sets of any format: those with one supporting paragraph that holds the answer (step S1)."""
+"""Step S1 (Trivedi et al. 2022): single-hop questions from datasets: those with one supporting paragraph that holds the answer."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ SETTINGS = {"short": "musique.single_hop.min_words", "long": "musique.single_hop
 
 @dataclass(slots=True)
 class _Collected:
-    """What was kept so far, and why the rest was not."""
+    """The questions and paragraphs kept so far, and the reasons against the others."""
 
     settings: SingleHopSettings
     rows: dict[str, dict[str, object]] = field(default_factory=dict)
     paragraphs: dict[str, tuple[str, str]] = field(default_factory=dict)
     reasons: Counter[str] = field(default_factory=Counter)
     refused: list[tuple[str, ...]] = field(default_factory=list)
-    """Rows of ``REFUSED``."""
+    """Rows of the table ``REFUSED``."""
     total: int = 0
 
     def see(self, instance: Instance, source: str) -> None:
@@ -83,7 +83,7 @@ class _Collected:
         return next((reason for reason, is_so in checks.items() if is_so), "")
 
     def funnel(self) -> list[FunnelRow]:
-        """How many were read, and what each reason took."""
+        """The funnel: questions read, and questions dropped for each reason."""
         remaining = self.total
         rows = [FunnelRow(stage=STAGE, what="questions", reason="read", removed=None, left=remaining)]
         for reason in REASONS:

@@ -1,4 +1,6 @@
-"""Which questions have which answers, and which questions name them, and where: the two sides of a pair (part of step S2)."""
+"""Step S2 (Trivedi et al. 2022): the questions with each answer (heads), the questions that name it (tails), and the places of the
+names.
+"""
 
 from __future__ import annotations
 
@@ -46,9 +48,9 @@ class Work:
 
 
 def answer_names(single_hop: pa.Table) -> tuple[pa.Array, npt.NDArray[np.int32]]:
-    """All names of the answers and the question of each: first every question's answer; of entities of a graph then their other names.
+    """All names of the answers and the question of each: first every question's answer, then the aliases of a graph's entities.
 
-    What a set lists as further answers are other spans for the same, which need not name it.
+    Further answers of a dataset's question are other spans and need not name the answer; they are left out.
     """
     answers = single_hop["answer"].combine_chunks()
     is_entity = pc.and_(pc.is_valid(single_hop["answer_entity"]), pc.not_equal(single_hop["kind"], ASKED))
@@ -71,12 +73,12 @@ def names_and_answers(single_hop: pa.Table) -> tuple[Adjacency, Adjacency]:
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """Which answers hold which others, as "Richmond, Virginia" holds "Virginia"."""
+    """Containment of answers: "Richmond, Virginia" contains "Virginia"."""
 
     mentions: Adjacency
-    """Question → the groups of names that stand in its answer."""
+    """Question → groups of the names in its answer (or in another text, as in ``needless.py``)."""
     groups: Adjacency
-    """Question → those of its answer."""
+    """Question → groups of its answer's names."""
 
     def joins(self, first: npt.NDArray[np.integer], second: npt.NDArray[np.integer]) -> Bools:
         """For each two questions whether the answer to the first one holds a name of the answer to the second."""
@@ -106,9 +108,9 @@ def _meeting(first, second, mention_offsets, mentions, group_offsets, groups):  
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """Which questions have which answers, and which name them, before both are joined to pairs.
+    """The heads and tails of each answer, before they are joined to pairs.
 
-    ``turn`` is the place among the questions with the answer, or among those that name it: first those that can be in a pair, as drawn.
+    ``turn`` is the rank of a question among the heads, or tails, of its answer: first those that can be in a pair, in random order.
     """
 
     work: Work
@@ -123,7 +125,7 @@ class Sides:
 
     @classmethod
     def of(cls, single_hop: pa.Table, paragraphs: pa.Table, settings: PairSettings, lengths: ShapeSettings, *, seed: int) -> Sides:
-        """Of a pool."""
+        """Find the heads and tails of a pool."""
         work, tokens = Work.of(single_hop), tokens_of(single_hop)
         is_entity = entity_answers(single_hop, paragraphs, settings)
         short = pl.Series(tokens <= lengths.max_tokens)
@@ -142,8 +144,10 @@ class Sides:
 
 
 def _with_turns(table: pl.DataFrame, column: str, first: str, single_hop: pa.Table, seed: int) -> pl.DataFrame:
-    """Adds ``turn``: the place in the group, those for which ``first`` holds before the others, as drawn by the question's id. Relations
-    take turns, so that none of a common answer has all places."""
+    """Adds ``turn``, the rank in the group: rows for which ``first`` holds come first, in random order by the question's id.
+
+    Relations take turns, so that a common answer does not leave all its places to one of them.
+    """
     ids = text_hashes(single_hop["id"])[table[column].to_numpy()]
     draws = shuffling(ids, table["group"].to_numpy(), purpose=f"{column}s of a bridge", seed=seed)
     kinds = frame(single_hop.select(["kind", "relations"])).select(
@@ -176,7 +180,7 @@ def _stands_alone(mentions: Mentions, questions: pa.ChunkedArray) -> Bools:
 
 @kernel
 def _word_before(data, begin, start):  # type: ignore[no-untyped-def]
-    """Where the word before begins; -1 where there is none, or where it is the question's first."""
+    """Start of the word before each place; -1 where there is none, or where it begins the question."""
     starts = np.full(len(start), -1, np.int64)
     for i in range(len(start)):
         at = start[i] - 2

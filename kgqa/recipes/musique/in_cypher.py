@@ -1,6 +1,6 @@
-"""Steps S2 and S4 asked of a graph store: composable pairs and the six shapes as patterns over questions (``cypher/compose.cypher``).
+"""Steps S2 and S4 (Trivedi et al. 2022) in a graph store: pairs and shapes as Cypher patterns (``cypher/compose.cypher``).
 
-The answers are those of the kernels (``pairs.py``, ``shapes.py``): a dataset depends neither on who searches nor on the store.
+The results equal those of the kernels (``pairs.py``, ``shapes.py``), so a dataset does not depend on the search method or the store.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ ASKED = ("composable_pairs", *CHAINS_OF.values())
 
 
 def asked_texts() -> list[str]:
-    """The text of all that is asked, on which the result depends."""
+    """The texts of all queries, on which the result depends."""
     queries = read_queries()
     return [queries[name].text for name in ASKED]
 
 
 class InStore:
-    """What a run asks of its store instead of the kernels."""
+    """The queries that a run sends to its store in place of the kernels."""
 
     def __init__(self, run: Run) -> None:
         """Nothing is written before the first question."""
@@ -87,7 +87,7 @@ class InStore:
 
 
 def rows_hash(rows: Mapping[str, pa.Table]) -> str:
-    """SHA-256 of what the rows say, by which a server's questions are known."""
+    """SHA-256 of the rows, which identifies the questions on a server."""
     digest = hashlib.sha256()
     for name in QUESTION_TABLES:
         with pa.ipc.new_stream(sink := pa.BufferOutputStream(), rows[name].schema) as writer:

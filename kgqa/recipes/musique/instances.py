@@ -1,4 +1,4 @@
-"""Composed chains become Instances, each with its decomposition and context."""
+"""Steps S6 to S8 (Trivedi et al. 2022): composed chains become Instances, each with its decomposition and context."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from kgqa.recipes.musique.composers.chain import Chain, referring
 from kgqa.records import Instance, Paragraph, Step
 
 NAME = "compose"
-"""Under this name an Instance's provenance says which ``composer`` wrote its question, its ``shape``, the ``sources`` of its hops, and, if
-a graph knows any, the ``entities`` that their answers are (null where one is none) and the ``relations`` that are asked; ``read`` says of
-which hops a fact was read out of an article."""
+"""Key of the note in an Instance's provenance: the ``composer``, the ``shape``, the ``sources`` of the hops, and for a graph the
+``entities`` of the answers (null where unknown) and the ``relations``. ``read`` marks the hops with a fact that a model read out of
+an article."""
 
 
 class InstanceMaker:
@@ -66,7 +66,7 @@ class InstanceMaker:
 
 
 def steps(chain: Chain, paragraphs: Sequence[str]) -> tuple[Step, ...]:
-    """The decomposition: ``#1`` stands where a hop names the answer to the first one."""
+    """The decomposition; ``#1`` in a question replaces the answer to the first hop."""
     return tuple(
         Step(
             id=hop.id, question=referring(hop), answer=hop.answer, paragraph_id=paragraph,

@@ -1,9 +1,9 @@
-"""Log-linear readers, which learn from a whole pool in seconds of one core and come out alike from any start: the quick filter's.
+"""Step S3 (Trivedi et al. 2022): log-linear readers, which learn from a whole pool in seconds on one core; for the quick filter.
 
-One scores every name or number of a paragraph, by hashed features of the words around it, of the question, and of how near the question's
-words stand (as the entity-centric classifier of Chen, Bolton and Manning 2016); the other ranks the commonest answers of the training
-questions by the question's words. Their loss is convex, but for answers that stand at several places, so that what differs from run to run
-is the data. They are told nothing of what may be an answer.
+One reader scores every name or number of a paragraph. Its hashed features are the words around the place, the question, and the distance to
+the question's words (as the entity-centric classifier of Chen, Bolton and Manning 2016). The other one ranks the most common training
+answers by the question's words. The loss is convex except for answers with several places, so runs differ by their data, not by their
+start. Neither reader gets a list of possible answers.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from kgqa.training.folds import folds_of
 from kgqa.training.reader import Prediction
 
 BITS = 20
-"""Of a hashed feature."""
+"""Bits of a hashed feature."""
 LOWEST = np.uint64((1 << BITS) - 1)
 NONE = 12_345
-"""The feature of saying that nothing answers."""
+"""The feature for "no answer"."""
 RATE, DECAY, START = 0.1, 1e-5, 1e-2
-"""Of Adagrad: the rate, the weight's decay, and the square of the gradient that each feature begins with."""
+"""Adagrad's learning rate, the weight decay, and the initial squared gradient of each feature."""
 CROSSED = 5
-"""So many of the features around a place are also taken together with each word of the question."""
+"""Number of features around a place that are also crossed with each word of the question."""
 KNOWN = 100
-"""Answers among which heads are guessed, the commonest."""
+"""Number of candidate answers for heads: the most common ones."""
 EPOCHS = 2
 WORDS = 38
-"""Of a question at most."""
+"""Maximum number of words of a question."""
 FAR = 1000
 HITS = 512
 """Places of a paragraph at most that have a word of the question."""
@@ -58,13 +58,13 @@ Floats = npt.NDArray[np.float64]
 
 
 class Guesser(Protocol):
-    """Learns and answers."""
+    """A reader that learns from instances and answers others."""
 
     def train(self, instances: Sequence[Instance]) -> Guesser:
         """Learn from all of them; gives itself."""
 
     def answers(self, instances: Sequence[Instance]) -> list[Prediction]:
-        """One for each."""
+        """A prediction for each instance, in order."""
 
 
 def f1(instances: Sequence[Instance], predictions: Sequence[Prediction]) -> Floats:
@@ -95,7 +95,7 @@ class Places:
 
     @classmethod
     def of(cls, instances: Iterable[Instance]) -> Places:
-        """Of all paragraphs of some questions, each once. O(words)."""
+        """Index all paragraphs of the instances, each once. O(words)."""
         paragraphs = {paragraph.id: paragraph for instance in instances for paragraph in instance.paragraphs}
         tokens: list[str] = []
         token_offsets, offsets, names, around, texts = [0], [0], [], [], []
@@ -125,7 +125,7 @@ class Places:
         )  # fmt: skip
 
     def of_question(self, instance: Instance) -> tuple[list[int], list[int]]:
-        """See ``cache``."""
+        """The entry of ``cache`` for a question."""
         if instance.id not in self.cache:
             rows = [self.row[paragraph.id] for paragraph in instance.paragraphs]
             answers = {normalize(answer) for answer in instance.answers} if instance.answerable else set()
@@ -161,7 +161,7 @@ class LogLinear:
         self._weights, self._squares = np.zeros(1 << BITS), np.full(1 << BITS, START)
 
     def train(self, instances: Sequence[Instance]) -> LogLinear:
-        """See ``Guesser``."""
+        """Learn from the instances, as ``Guesser`` says."""
         rng = np.random.default_rng(self._seed)
         for _ in range(self._epochs):
             self._run(instances, rng.permutation(len(instances)), learn=True)
@@ -181,7 +181,7 @@ class LogLinear:
         ]
 
     def _run(self, instances: Sequence[Instance], order: Numbers, *, learn: bool) -> tuple[Numbers, Floats]:
-        """Of each question the best place, and the probability that nothing answers."""
+        """The best place and the probability of "no answer" for each question."""
         places = self._places
         features = [_question_features("" if self._context_only else item.question) for item in instances]
         targets = [places.of_question(item) for item in instances]
@@ -199,7 +199,7 @@ class LogLinear:
 
 
 def _ragged(rows: Sequence[Sequence[int] | npt.NDArray[np.generic]], kind: type[np.generic]) -> tuple[Numbers, npt.NDArray[np.generic]]:
-    """Offsets and values."""
+    """Offsets (rows + 1) and concatenated values of rows of different lengths."""
     offsets = np.zeros(len(rows) + 1, np.int64)
     np.cumsum([len(row) for row in rows], out=offsets[1:])
     return offsets, np.concatenate([np.zeros(0, kind), *rows]).astype(kind)
@@ -207,7 +207,7 @@ def _ragged(rows: Sequence[Sequence[int] | npt.NDArray[np.generic]], kind: type[
 
 @lru_cache(maxsize=1 << 16)
 def _question_features(question: str) -> tuple[Hashes, Hashes, list[int]]:
-    """The question's words, those that are no stop words, and whether these stand in the brackets (the first hop's) or not."""
+    """Hashes of the question's words and of its content words; for each content word 1 if it is in brackets (the first hop's), else 0."""
     words: dict[str, None] = {}
     content, sides, side = [], [], 0
     for match in re.finditer(r"[()]|\w+", question):
@@ -237,7 +237,7 @@ def _step_of(distance):  # type: ignore[no-untyped-def]
 
 @kernel
 def _with_question(out, at, place, words, sides, hit_word, hit_place, hits, first, last, around, shares):  # type: ignore[no-untyped-def]
-    """Features of one place with the question: its words with each of ``around``, and how near they stand."""
+    """Write the features that join a place and the question: words crossed with ``around``, and distances to the question's words."""
     for word in words:
         for feature in around[:CROSSED]:
             out[place, at] = _place_of(word ^ (feature * np.uint64(3)))
@@ -323,7 +323,11 @@ def _train_or_answer(  # type: ignore[no-untyped-def]
     order, word_offsets, words, content_offsets, content, sides, shown_offsets, paragraphs, right_offsets, right,
     tokens, token_offsets, names, offsets, around, answerable, context_only, declines, learn, weights, squares, longest, best, none,
 ):  # fmt: skip
-    """One pass: softmax over places, of which all that are right share what is to be likely; or the surest name of one paragraph."""
+    """One pass over the questions in ``order``: learn by a softmax over all places, or find the most probable name within one
+    paragraph.
+
+    The right places share the target probability. ``best`` and ``none`` receive the results when ``learn`` is false.
+    """
     out = np.zeros((longest + 1, (WORDS + 1) * around.shape[1] + 16), np.int64)
     place, paragraph, counts = np.zeros(longest + 1, np.int64), np.zeros(longest + 1, np.int64), np.zeros(longest + 1, np.int64)
     scores, is_right = np.zeros(longest + 1), np.zeros(longest + 1, np.bool_)
@@ -379,7 +383,7 @@ def _move(weights, squares, place, error):  # type: ignore[no-untyped-def]
 
 
 class QuestionOnly:
-    """Ranks the answers of the training questions by the words of the question, and by two that stand together."""
+    """Ranks the most common training answers by the words and word pairs of the question."""
 
     def __init__(self, *, epochs: int = EPOCHS, seed: int = 0) -> None:
         """``seed`` draws the order of questions."""
@@ -387,7 +391,7 @@ class QuestionOnly:
         self._weights, self._squares = np.zeros(1 << BITS), np.full(1 << BITS, START)
 
     def train(self, instances: Sequence[Instance]) -> QuestionOnly:
-        """See ``Guesser``."""
+        """Learn from the instances, as ``Guesser`` says."""
         often = Counter(instance.answers[0] for instance in instances)
         self._choices = sorted(sorted(often, key=lambda answer: (-often[answer], answer))[:KNOWN]) or [""]
         number = {answer: place for place, answer in enumerate(self._choices)}
@@ -398,7 +402,7 @@ class QuestionOnly:
         return self
 
     def answers(self, instances: Sequence[Instance]) -> list[Prediction]:
-        """See ``Guesser``."""
+        """Answer the instances, as ``Guesser`` says."""
         best = self._run(instances, np.arange(len(instances)), np.zeros(0, np.int64))
         return [Prediction(id=instance.id, answer=self._choices[place]) for instance, place in zip(instances, best.tolist(), strict=True)]
 
@@ -412,7 +416,7 @@ class QuestionOnly:
 
 @kernel
 def _rank(order, offsets, words, right, answers, weights, squares, best):  # type: ignore[no-untyped-def]
-    """One pass over questions; learns where it is told what is ``right``."""
+    """One pass over the questions in ``order``; learns where ``right`` (the number of the right answer) is given."""
     scores = np.zeros(len(answers))
     for i in order:
         for k in range(len(answers)):
@@ -435,7 +439,7 @@ def _rank(order, offsets, words, right, answers, weights, squares, best):  # typ
 def cross_fitted(
     instances: Sequence[Instance], make: Callable[[int], Guesser], *, folds: int, seeds: Sequence[int], workers: int
 ) -> tuple[Floats, Floats]:
-    """Of each question the mean answer and support F1 over the seeds, by readers that saw none of its group."""
+    """Mean answer F1 and support F1 of each question over the seeds, by readers that saw no question of its group."""
     answers, supports = np.zeros((len(seeds), len(instances))), np.zeros((len(seeds), len(instances)))
     of = [folds_of([item.group for item in instances], folds, seed=seed) for seed in seeds]
 

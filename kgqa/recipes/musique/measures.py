@@ -1,6 +1,6 @@
-"""What a set of multi-hop questions gives away and how even it is, counted without a reader: for the card, and for any set with steps.
+"""Shortcuts and balance of multi-hop questions, counted without a reader: for the card, and for any dataset with steps.
 
-Questions with a decomposition are looked at (``kgqa.records.Step``); shares are of the questions that a measure can be taken of.
+Only questions with a decomposition count (``kgqa.records.Step``). A share refers to the questions for which its measure is defined.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class Evenness:
     hops: dict[int, float]
     """Number of steps → share of the questions."""
     answers: int
-    """Different ones."""
+    """Number of different answers."""
     answer: float
-    """Share of the commonest answer; so are the next ones of the commonest last step, whole wording without names, and relation."""
+    """Share of the most common answer. The next three: of the most common last step, of the wording without names, and of the relation."""
     last: float
     template: float
     relation: float
@@ -49,7 +49,7 @@ class Evenness:
 
 
 def evenness(instances: Sequence[Instance]) -> Evenness:
-    """Of one split."""
+    """The balance of one split."""
     some = [instance for instance in instances if instance.decomposition]
     answers = Counter(_answer(instance) for instance in some)
     relations = Counter(relation for instance in some for relation in relations_of(instance))

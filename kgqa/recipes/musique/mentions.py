@@ -1,4 +1,4 @@
-"""Which questions name the answers of others: an inverted index of all answers, through which every question goes once."""
+"""Step S2 (Trivedi et al. 2022): find the questions that name answers of others, in one pass over an inverted index of all answers."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def everywhere(text: str, name: str) -> list[tuple[int, int]]:
 
 
 def find_names(names: pa.Array, texts: pa.Array) -> tuple[Mentions, Numbers]:
-    """Every place in ``texts`` at which one of ``names`` stands, and for each name its group, -1 where it has no token.
+    """All places of ``names`` in ``texts``, and the group of each name, -1 where it has no token.
 
-    O(bytes), and what is found; 20 bytes for each place.
+    O(bytes + places); 20 bytes for each place.
     """
     trie, group = build_trie(names)
     data, offsets = text_buffers(texts)

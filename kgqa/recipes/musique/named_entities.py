@@ -1,4 +1,4 @@
-"""Which answers are named entities: by what is asked, by how the texts write them, and by what stands beside them (part of step S2)."""
+"""Step S2 (Trivedi et al. 2022): tell named entities among the answers by the question, the spelling in texts, and the context."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ AFTER_NAMES = END | {
     "since",
     "when",
 }
-"""Words that follow a name and no adjective."""
+"""Words that follow a name but no adjective."""
 MODIFIER_SHARE = 0.6
-"""What stands before a noun in this share of its places, or what looks like one, is an adjective."""
+"""A name that precedes a noun in this share of its places counts as an adjective."""
 _CAPITAL_FIRST = r"^[^\p{L}\p{No}\p{Nl}]*[\p{Lu}\p{Lo}\x{2160}-\x{216F}]"
 """The first letter is a capital, or one of a script without capitals, or a Roman figure as one sign."""
 LOOK = 1000
-"""By so many texts it is seen whether they are English."""
+"""Number of texts that are checked for being English."""
 _FIGURE = rf"[\p{{Nd}}\p{{No}}]|(?i:(?:^|\W)(?:{'|'.join(sorted(NUMBERS))})(?:\W|$))"
 """Something of figures, or a number as a word."""
 _SMALL_WORD = r"(?:^|[^\p{L}\p{N}_])[\p{Ll}\p{Lo}\p{Lm}\p{Nl}\p{So}]|\p{M}|^[^\p{L}\p{N}_]*$"
@@ -74,12 +74,15 @@ def _may_be_no_name(answers: pa.Array) -> Bools:
 
 
 def paragraph_of(title: str, text: str) -> Paragraph:
-    """A paragraph of which only this is known."""
+    """A paragraph with this title and text only."""
     return Paragraph(id="", title=title, text=text, supporting=None)
 
 
 def _is_entity(kinds: list[Kind], answer: str) -> bool:
-    """What figures, phrases and adjectives are not; a name of which nothing is known is one if it has no small content word."""
+    """Whether an answer of these kinds is a named entity: no figure, phrase or adjective.
+
+    An answer of unknown kind counts as one if it has no lower-case content word and no figure.
+    """
     if kinds:
         return kinds[0][0] not in {"figures", "phrase"}
     words = answer.split()
@@ -87,10 +90,10 @@ def _is_entity(kinds: list[Kind], answer: str) -> bool:
 
 
 def _name_like(names: pa.Array, texts: pa.ChunkedArray, capital_share: float) -> Bools:
-    """For each name whether the texts write it as one: with a capital, and not before nouns, as an adjective ("the French army").
+    """For each name, whether the texts write it as a name: with a capital, and not before nouns as an adjective ("the French army").
 
-    Of the places that begin a text or a sentence the capital is not counted; names that stand nowhere else are taken for names. What
-    follows a name and no adjective is known of English alone; in other languages no name is taken for an adjective.
+    A capital at the start of a text or sentence does not count; a name without other places is taken for a name. The words that follow a
+    name but no adjective are known for English only, so in other languages no name counts as an adjective.
     """
     places, group = find_names(names, texts.combine_chunks())
     size = int(group.max(initial=-1)) + 1

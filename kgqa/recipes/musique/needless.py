@@ -1,4 +1,4 @@
-"""Which hops a question could do without: what an earlier hop is about says the answer already, or its paragraph does (part of step S4)."""
+"""Step S4 (Trivedi et al. 2022): find hops that a question does not need, because an earlier subject or paragraph gives the answer."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ REASONS = {
 }
 """Why a hop is not needed → the sentence that reports show."""
 LEAST = 4
-"""Pairs of two kinds of hops from which on their share of such facts is believed."""
+"""Pairs of two kinds of hops that are needed before their share of such facts counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shortcuts:
-    """What joins the questions of a pool but for their bridges."""
+    """Links between the questions of a pool other than their bridges."""
 
     subjects: Adjacency
     """Question → numbers of the entities that it is about."""
@@ -37,9 +37,9 @@ class Shortcuts:
     joined: npt.NDArray[np.int64]
     """Two entities that a fact joins, as one number, both ways; ascending."""
     count: int
-    """Entities."""
+    """The number of entities."""
     paragraph: Within
-    """Which paragraphs state which answers."""
+    """Containment of answers in the questions' paragraphs."""
 
     @classmethod
     def of(cls, single_hop: pa.Table, paragraphs: pa.Table, facts: pa.Table | None) -> Shortcuts:
@@ -52,9 +52,9 @@ class Shortcuts:
         answer = pool.join(number, left_on="answer_entity", right_on="entity", how="left", maintain_order="left")["number"]
         joined = np.zeros(0, np.int64)
         if facts is not None:
-            ends = frame(facts.select(["head", "tail"])).join(number.rename({"entity": "head", "number": "one"}), on="head")
-            ends = ends.join(number.rename({"entity": "tail", "number": "other"}), on="tail")
-            firsts, seconds = (ends[name].to_numpy().astype(np.int64) for name in ("one", "other"))
+            ends = frame(facts.select(["head", "tail"])).join(number.rename({"entity": "head", "number": "first"}), on="head")
+            ends = ends.join(number.rename({"entity": "tail", "number": "second"}), on="tail")
+            firsts, seconds = (ends[name].to_numpy().astype(np.int64) for name in ("first", "second"))
             joined = np.unique(np.concatenate([firsts * len(entities) + seconds, seconds * len(entities) + firsts]))
         return cls(
             Adjacency.from_pairs(rows["row"].to_numpy(), rows["number"].to_numpy(), len(single_hop)),
@@ -90,8 +90,8 @@ def needless_pairs(pairs: pa.Table, single_hop: pa.Table, shortcuts: Shortcuts, 
     kinds = frame(single_hop.select(["kind", "relations"])).select(
         kind=pl.concat_str("kind", pl.col("relations").list.join("+"), separator=" ")
     )["kind"]
-    table = pl.DataFrame({"one": kinds.gather(head), "other": kinds.gather(tail), "slot": pairs["slot"].to_numpy(), "joined": joined})
-    of = ["one", "other", "slot"]
+    table = pl.DataFrame({"first": kinds.gather(head), "second": kinds.gather(tail), "slot": pairs["slot"].to_numpy(), "joined": joined})
+    of = ["first", "second", "slot"]
     # Of question sets nobody knows the kinds, and nothing is joined.
     share = table.select(mean=pl.col("joined").mean().over(of), count=pl.len().over(of))
     often = ((share["mean"] >= implied) & (share["count"] >= LEAST)).to_numpy()

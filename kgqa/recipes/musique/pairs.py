@@ -40,7 +40,7 @@ CONDITIONS = {
     "tag": "the spaCy pipeline does not tag the answer and the name as entities of one type",
     "search": "a search for the answer and one for the name have different first results",
 }
-"""What a pair must not be → the sentence that reports show; the first is what pairs begin with."""
+"""Condition that a pair must not meet → the sentence that reports show; the first one is the starting point."""
 
 
 def composable_pairs(
@@ -54,8 +54,9 @@ def composable_pairs(
 ) -> tuple[pa.Table, list[FunnelRow]]:
     """``pairs`` and the funnel of the conditions. O(questions and pairs): no question is compared with all others.
 
-    What is too long for any chain (``lengths``) is left out at once, so that no reader has to judge it. ``ask`` finds the pairs elsewhere:
-    ``head``, ``tail``, ``bridge``, ``start``, ``end``, and as ``fault`` the first of ``KNOWN`` that speaks against one, else an empty text.
+    A pair that is too long for any chain (``lengths``) is dropped at once, so that no reader has to judge it. ``ask`` finds the pairs
+    elsewhere, with ``head``, ``tail``, ``bridge``, ``start``, ``end``, and ``fault``: the first of ``KNOWN`` that a pair violates, or
+    empty.
     """
     sides = Sides.of(single_hop, paragraphs, settings, lengths, seed=seed)
     rows, remaining = _counted(sides)
@@ -130,7 +131,7 @@ def most_tokens(lengths: ShapeSettings) -> int:
 
 
 def _products(heads: pl.DataFrame, tails: pl.DataFrame, head: str | None, tail: str | None) -> int:
-    """How many pairs of a head and a tail over one bridge there are, of those for which the columns hold."""
+    """The number of head–tail pairs over all bridges, among the rows for which the given columns hold."""
     head_rows = heads.filter(head) if head else heads
     tail_rows = tails.filter(tail) if tail else tails
     return int(

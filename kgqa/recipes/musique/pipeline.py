@@ -1,4 +1,4 @@
-"""The stages of MuSiQue, steps S1 to S7; each reads tables, writes tables, and reports what it dropped.
+"""Steps S1 to S7 (Trivedi et al. 2022) as stages; each reads tables, writes tables, and reports what it dropped.
 
 Raise a stage's ``version`` whenever its output changes for the same input: workspaces then redo it, and the changelog says so under "Data".
 """
@@ -55,7 +55,7 @@ from kgqa.splits.cut import DROPPED
 from kgqa.splits.groups import assign_splits
 
 READERS = "readers"
-"""The folder of a workspace in which the filter's readers are kept: other thresholds need no other ones."""
+"""Folder of a workspace for the filter's readers; they stay valid when thresholds change."""
 
 
 def single_hop_from_graph(run: Run) -> StageOutput:
@@ -286,7 +286,8 @@ def show_paragraphs(run: Run) -> StageOutput:
     showing = SplitContexts(
         queries=masked_texts(single_hop, tables["connected"], chains.hops, chains.edges), hops=chains.hops, ids=some["draw"].to_numpy(),
         split=tables["parted"]["split"].to_numpy(), features=features(chains), single_hop=single_hop, paragraphs=paragraphs,
-        stating=stating, rivals=Rivals.of(single_hop, paragraphs, tables["stated"], stating), settings=settings, seed=run.seed, workers=run.workers,
+        stating=stating, rivals=Rivals.of(single_hop, paragraphs, tables["stated"], stating), settings=settings, seed=run.seed,
+        workers=run.workers,
     )  # fmt: skip
     funnel: list[FunnelRow] = []
     for count in _context_sizes(settings.paragraphs, chains.hops.shape[1]):
@@ -326,7 +327,7 @@ def show_paragraphs(run: Run) -> StageOutput:
 
 
 def _context_sizes(largest: int, hops: int) -> list[int]:
-    """How many paragraphs to try: as many as ``largest``, then fewer by a quarter each time, down to one more than a chain needs."""
+    """Context sizes to try: ``largest`` first, then a quarter fewer each time, down to one more than a chain needs."""
     sizes = [largest]
     while sizes[-1] > hops + 1:
         sizes.append(max(hops + 1, 3 * sizes[-1] // 4))
@@ -342,18 +343,18 @@ def _only(*names: str) -> Callable[[Run], object]:
 
 
 def _with_readers(*names: str) -> Callable[[Run], object]:
-    """The settings, and the trained readers themselves, of which settings say the folders."""
+    """The settings, and the content hashes of the trained readers that they name."""
     return lambda run: [_only(*names)(run), *map(reader_hashes, _settings(run).single_hop.readers)]
 
 
 def _tagger(run: Run) -> list[object]:
-    """The spaCy pipeline itself, of which settings say the name."""
+    """The version of the spaCy pipeline that the settings name."""
     name = _settings(run).pairs.spacy
     return [pipeline_version(name)] if name else []
 
 
 def _judges(run: Run) -> list[object]:
-    """The filter's readers themselves, of which settings say names and places."""
+    """The identities of the filter's readers, which the settings only name."""
     settings = _settings(run).disconnection
     return [identity(reader) for reader in readers_of(settings).values()]
 

@@ -1,4 +1,4 @@
-"""The pool of single-hop questions as a graph: the rows of :mod:`kgqa.store.questions`."""
+"""Steps S2 and S4 (Trivedi et al. 2022): the pool of single-hop questions as a graph, in rows of :mod:`kgqa.store.questions`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def question_rows(sides: Sides) -> dict[str, pa.Table]:
 
 
 def _answers(sides: Sides) -> pl.DataFrame:
-    """Of the names with the same words the first stands for all."""
+    """One row per answer group, with the first of its names."""
     names, _ = answer_names(sides.work.single_hop)
     table = pl.DataFrame({"row": sides.work.groups, "name": pl.Series(names)}).filter(pl.col("row") >= 0)
     return table.unique("row", keep="first", maintain_order=True).sort("row")

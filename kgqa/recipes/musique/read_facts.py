@@ -1,7 +1,7 @@
-"""Which facts texts state, by the model of :mod:`kgqa.statements`: those of the graph, and others that it lacks (part of step S1).
+"""Step S1 (Trivedi et al. 2022): find the facts that texts state, with the model of :mod:`kgqa.statements`; some are not in the graph.
 
-The model is learned from the facts themselves and knows no relation by name. A fact is looked for in the article about its head, wherever
-that names the tail, in sentences of the article about its tail that name the head, and, where a domain says so, in sentences of any text.
+The model learns from the facts themselves and needs no relation's name. A fact may be stated in the article about its head, anywhere that
+names the tail; in a sentence of the article about its tail that names the head; and, if the domain allows it, in a sentence of any text.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from kgqa.statements.contexts import contexts
 from kgqa.statements.model import Profiles, learn, score
 
 HELD_OUT = 4
-"""Of so many heads one is not learned from; half of these calibrate the model, the other half shows how well."""
+"""One head in this many is held out. Half of these calibrate the model, the other half tests it."""
 LOWER = 0.05
-"""The part of the posterior of a relation's precision below its bound."""
+"""Lower quantile of the posterior of a relation's precision, taken as the bound."""
 TESTED = 200
-"""Pairs of either half from which on the model is believed."""
+"""Statements that each half needs before the model is used."""
 KNOWN_KIND = 0.03
-"""Of a relation's heads, or tails, this share must be of a kind; else another thing of this kind is none."""
+"""Share of a relation's heads, or tails, that must be of a kind before new facts may use that kind."""
 SCHEMA = {
     "document": pl.String,
     "head": pl.String,
@@ -47,13 +47,16 @@ def read_texts(
     facts: pl.DataFrame, tables: Mapping[str, pa.Table], documents: pl.DataFrame, *, everywhere: bool, precision: float, seed: int,
     workers: int | None = None,
 ) -> tuple[pl.DataFrame, list[dict[str, float]]]:  # fmt: skip
-    """``document``, ``head``, ``template``, ``tail``, ``probability``, ``fact`` (whether it is one of ``facts``, which have ``head``,
-    ``template`` and ``tail``) and ``sure`` of all that the texts may state; and how the model is calibrated. Empty where there is too
-    little to learn. ``sure``: as probable statements are facts in ``precision`` of the cases, for heads of which the graph has a fact of
-    the relation; the lower bound of it.
+    """The statements that the texts may contain, with probabilities, and the calibration of the model; empty where there is too little
+    to learn.
 
-    ``documents``: ``document`` and ``about`` of those that are read; ``everywhere``: also for what they are not about. A tail is one by
-    what the facts of others say. O(mentions), everywhere O(pairs in one sentence). Memory: some 200 bytes for each of them.
+    Columns: ``document``, ``head``, ``template``, ``tail``, ``probability``, ``fact`` (whether ``facts`` has it) and ``sure``. A statement
+    is sure if statements at least as probable are facts with ``precision`` or more, by the lower bound, for heads with a fact of the
+    relation.
+
+    ``facts``: ``head``, ``template``, ``tail``. ``documents``: ``document`` and ``about`` of the texts to read; ``everywhere``: read
+    sentences of texts about neither end too. Possible tails come from the facts of other heads. O(mentions), with ``everywhere`` O(pairs in
+    one sentence). Memory: some 200 bytes for each.
     """
     none = pl.DataFrame(schema=SCHEMA)
     names = facts["template"].unique().sort()
@@ -65,19 +68,19 @@ def read_texts(
     good = good.join(number.rename({"entity": "about", "number": "own"}), on="about", how="left", maintain_order="left")
     mentions = frame(tables["mentions"]).join(rows, on="document").join(number, on="entity").sort("row", "start", "end", "number")
     fact_rows = facts.select("head", "template", "tail").unique()
-    fact_rows = fact_rows.join(number.rename({"entity": "head", "number": "one"}), on="head").join(relation, on="template")
-    fact_rows = fact_rows.join(number.rename({"entity": "tail", "number": "other"}), on="tail").sort("one", "other", "relation")
+    fact_rows = fact_rows.join(number.rename({"entity": "head", "number": "head_row"}), on="head").join(relation, on="template")
+    fact_rows = fact_rows.join(number.rename({"entity": "tail", "number": "tail_row"}), on="tail").sort("head_row", "tail_row", "relation")
     graph = _graph(fact_rows, len(entities), len(names))
     kinds = kinds_of(tables)
     profiles = _possible(Profiles.of(graph), fact_rows, kinds.join(number, on="entity"))
-    tails = pl.DataFrame({"other": np.flatnonzero(np.diff(profiles.offsets)).astype(np.uint32)})
+    tails = pl.DataFrame({"tail_row": np.flatnonzero(np.diff(profiles.offsets)).astype(np.uint32)})
     pairs = _pairs(good, mentions, tables, fact_rows, tails, everywhere=everywhere)
     if not pairs.height:
         return none, []
     subjects = np.full(rows.height, -1, np.int32)
     about = good.filter(pl.col("own").is_not_null())
     subjects[about["row"].to_numpy()] = about["own"].to_numpy()
-    document, before, after = (pairs[name].to_numpy().astype(np.int32) for name in ("row", "one", "other"))
+    document, before, after = (pairs[name].to_numpy().astype(np.int32) for name in ("row", "head_row", "tail_row"))
     mentioned, start, end = (mentions[name].to_numpy().astype(np.int32) for name in ("number", "start", "end"))
     features = contexts(
         tables["documents"]["text"], (row_bounds(mentions["row"].to_numpy(), rows.height), mentioned, start, end), subjects,
@@ -87,9 +90,9 @@ def read_texts(
     held_out = draws % np.uint64(HELD_OUT) == 0
     weights = learn(features, (before, after), _only(graph, ~held_out), profiles, ~held_out[before])
     stated = score(features, (before, after), graph, profiles, weights, workers=workers)
-    keys = (fact_rows["one"].cast(pl.Int64) * len(entities) + fact_rows["other"].cast(pl.Int64)) * len(names) + fact_rows["relation"].cast(
-        pl.Int64
-    )
+    keys = (fact_rows["head_row"].cast(pl.Int64) * len(entities) + fact_rows["tail_row"].cast(pl.Int64)) * len(names) + fact_rows[
+        "relation"
+    ].cast(pl.Int64)
     head_numbers, tail_numbers = before[stated.pair].astype(np.int64), after[stated.pair].astype(np.int64)
     true = np.isin((head_numbers * len(entities) + tail_numbers) * len(names) + stated.role, keys.to_numpy())
     # What the graph lacks counts as false, so that probabilities are too low rather than too high.
@@ -110,8 +113,10 @@ def read_texts(
 
 
 def _sure(table: pl.DataFrame, fact_rows: pl.DataFrame, held_out: npt.NDArray[np.bool_], precision: float) -> pl.Series:
-    """By each relation's own threshold, the lowest probability from which on so many are facts (partial completeness; Galárraga et al.
-    2013)."""
+    """Whether each statement reaches its relation's threshold: the lowest probability with the required precision.
+
+    Statements count as false if the graph has other facts of the head and relation only (partial completeness; Galárraga et al. 2013).
+    """
     rows = table.with_row_index("row")
     tested = rows.filter(pl.Series(held_out)).join(fact_rows.select("head", "template").unique(), on=["head", "template"], how="semi")
     tested = tested.sort("template", pl.col("probability"), "row", descending=[False, True, False])
@@ -126,8 +131,8 @@ def _sure(table: pl.DataFrame, fact_rows: pl.DataFrame, held_out: npt.NDArray[np
 
 
 def _graph(fact_rows: pl.DataFrame, entities: int, relations: int) -> RoleGraph:
-    """The facts from head to tail alone, by ``head``, ``tail`` and ``relation``, by which they are sorted."""
-    head, tail, relation = (fact_rows[name].to_numpy().astype(np.int32) for name in ("one", "other", "relation"))
+    """The facts from head to tail only; ``fact_rows`` is sorted by ``head_row``, ``tail_row`` and ``relation``."""
+    head, tail, relation = (fact_rows[name].to_numpy().astype(np.int32) for name in ("head_row", "tail_row", "relation"))
     return RoleGraph(offsets=row_bounds(head, entities), targets=tail, roles=relation, relations=relations)
 
 
@@ -142,14 +147,16 @@ def _pairs(
     good: pl.DataFrame, mentions: pl.DataFrame, tables: Mapping[str, pa.Table], fact_rows: pl.DataFrame, tails: pl.DataFrame, *,
     everywhere: bool,
 ) -> pl.DataFrame:  # fmt: skip
-    """``row`` (of a document), ``one`` and ``other``: what may be head and tail of a fact there; sorted."""
-    heads = fact_rows.select("one").unique()
+    """``row`` (of a document), ``head_row`` and ``tail_row``: what may be head and tail of a fact there; sorted."""
+    heads = fact_rows.select("head_row").unique()
     mentioned = mentions.join(good.select("row", "own"), on="row").select("row", "own", "number").unique()
     mentioned = mentioned.filter((pl.col("own") != pl.col("number")).fill_null(value=True))
     with_subject = mentioned.filter(pl.col("own").is_not_null())
     parts = [
-        with_subject.select("row", one="own", other="number").join(tails, on="other", how="semi"),
-        with_subject.select("row", one="number", other="own").join(tails, on="other", how="semi").join(heads, on="one", how="semi"),
+        with_subject.select("row", head_row="own", tail_row="number").join(tails, on="tail_row", how="semi"),
+        with_subject.select("row", head_row="number", tail_row="own")
+        .join(tails, on="tail_row", how="semi")
+        .join(heads, on="head_row", how="semi"),
     ]
     if everywhere:
         starts = sentence_starts(tables["documents"]["text"])
@@ -158,16 +165,18 @@ def _pairs(
         sentence_mentions = (
             mentions.select("row", "number").with_columns(sentence=pl.Series(sentence)).unique().join(good, on="row", how="semi")
         )
-        ones = sentence_mentions.rename({"number": "one"}).join(heads, on="one", how="semi")
-        together = ones.join(sentence_mentions.select("sentence", other="number").join(tails, on="other", how="semi"), on="sentence")
-        parts.append(together.filter(pl.col("one") != pl.col("other")).select("row", "one", "other"))
-    return pl.concat(parts).unique().sort("row", "one", "other")
+        ones = sentence_mentions.rename({"number": "head_row"}).join(heads, on="head_row", how="semi")
+        together = ones.join(sentence_mentions.select("sentence", tail_row="number").join(tails, on="tail_row", how="semi"), on="sentence")
+        parts.append(together.filter(pl.col("head_row") != pl.col("tail_row")).select("row", "head_row", "tail_row"))
+    return pl.concat(parts).unique().sort("row", "head_row", "tail_row")
 
 
 def _possible(profiles: Profiles, fact_rows: pl.DataFrame, kinds: pl.DataFrame) -> Profiles:
-    """With the relations added of which tails mostly are of an entity's kind, each as if one more had it: whoever can be a director may be
-    one of whom the graph knows no film."""
-    of = fact_rows.select("relation", number="other").join(kinds, on="number").group_by("relation", "kind").len()
+    """Profiles with added relations: those whose tails are mostly of the entity's kind, with a count of one more.
+
+    A person of the right kind may be a director although the graph knows no film of theirs.
+    """
+    of = fact_rows.select("relation", number="tail_row").join(kinds, on="number").group_by("relation", "kind").len()
     good = of.filter(pl.col("len") >= KNOWN_KIND * pl.col("len").sum().over("relation"))
     able = kinds.join(good, on="kind").select(entity="number", role="relation")
     entities = len(profiles.offsets) - 1

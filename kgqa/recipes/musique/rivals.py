@@ -1,7 +1,7 @@
-"""Which paragraphs make a context hard: those that name a bridge, and those of what is like the answer (part of step S6).
+"""Step S6 (Trivedi et al. 2022): the distractors that make a context hard: they name a bridge, or resemble the answer.
 
-Of a hop that asks by two facts each is a branch only if somebody else in the context has it too: else one of the two finds the answer, and
-whatever leads to the other is not needed. So a paragraph about another one that has it is wanted for each of the two.
+Where a hop asks by two facts, each one matters only if another entity in the context has it too. Otherwise one fact alone finds the answer,
+and the hops that lead to the other are not needed. So each fact needs a paragraph about another entity that has it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Rivals:
 
     @classmethod
     def of(cls, single_hop: pa.Table, paragraphs: pa.Table, stated: pa.Table, stating: Stating) -> Rivals:
-        """Of a pool; ``stated`` as in ``pool.py``."""
+        """Index a pool; ``stated`` as in ``pool.py``."""
         place = {name: row for row, name in enumerate(paragraphs["id"].to_pylist())}
         having: dict[Branch, list[tuple[str, int]]] = defaultdict(list)
         for statement in stated.to_pylist():

@@ -1,4 +1,4 @@
-"""Whether an answer and the name in a later question are one entity: by the graph, by types, by a search (part of step S2)."""
+"""Step S2 (Trivedi et al. 2022): check that an answer and the name in a later question are one entity: by graph, types or search."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def linked(pairs: pl.DataFrame, single_hop: pa.Table) -> tuple[pl.DataFrame, Boo
 
 
 def two_subjects(pairs: pl.DataFrame, single_hop: pa.Table) -> Bools:
-    """Whether no entity of the graph is asked about in both questions."""
+    """For each pair, whether the two questions have no entity in common."""
     entities = frame(single_hop.select(["entities"])).with_row_index("row").explode("entities").drop_nulls()
     entities = entities.with_columns(pl.col("row").cast(pl.Int32))
     rows = pairs.select("head", "tail").with_row_index("pair")
@@ -96,9 +96,10 @@ def _about(names: pl.Series, paragraphs: pa.Table) -> dict[str, set[str]]:
 
 
 def same_search_result(pairs: pl.DataFrame, single_hop: pa.Table, paragraphs: pa.Table) -> Bools:
-    """Whether answer and name, each searched with its own question among the texts that have the name in their title, find the same one.
+    """Whether a search for the answer and one for the name, each with its own question, find the same title first.
 
-    What no title or only one has can find nothing else, and entities of a graph are compared by their ids.
+    Only paragraphs with the name in their title are searched. A name in one title or none passes, and so do entities of a graph, which are
+    compared by id.
     """
     is_asked = pc.equal(single_hop["kind"], ASKED).to_numpy()
     head, tail = pairs["head"].to_numpy(), pairs["tail"].to_numpy()

@@ -1,4 +1,4 @@
-"""Relations that say the same ("nationality" and "citizenship") ask for the same answer once (part of step S1)."""
+"""Step S1 (Trivedi et al. 2022): ask once where two relations say the same ("nationality" and "citizenship")."""
 
 from __future__ import annotations
 
@@ -31,8 +31,10 @@ def synonymous_templates(facts: pl.DataFrame, relations: pa.Table, templates: Ma
 
 
 def asked_once(questions: pl.DataFrame, stands_for: Mapping[str, str]) -> pl.DataFrame:
-    """Of ``questions`` (``kind, answer, templates, entities``) that ask the same but for synonymous templates one each: of the
-    template that stands for the others, or the first."""
+    """``questions`` (``kind, answer, templates, entities``) without repetitions by synonymous templates.
+
+    The question of the template that represents the others stays, or the first one.
+    """
     if not stands_for:
         return questions
     canonical = pl.col("templates").list.eval(pl.element().replace(dict(stands_for)))

@@ -69,7 +69,7 @@ def build_chains(
     """All chains of ``usable`` pairs in each shape, sorted by shape and edges; at most ``fan_in`` heads per place of a question, sampled.
 
     ``usable``: mask over ``pairs``. ``mentions``: question → groups of the answers that it names. ``groups``: question → groups of its own
-    answer. No two questions of a chain share a paragraph or an answer, and a question names another one's answer only where an edge says so.
+    answer. No two questions of a chain share a paragraph or an answer; a question names another one's answer only where an edge says so.
 
     ``ask`` finds the chains elsewhere: rows of ``pairs`` → chains × (shape, three edges), -1 where there is no edge.
     """

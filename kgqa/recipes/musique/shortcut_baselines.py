@@ -83,7 +83,7 @@ def unlearned(hops: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def figure(scores: Sequence[float], *, seed: int) -> dict[str, Any]:
-    """``mean``, ``low``, ``high`` (95% bootstrap) and ``of``; nulls where there is nothing to score."""
+    """``mean``, ``low``, ``high`` (95% bootstrap) and ``of`` (the number of scores); nulls for no scores."""
     if not scores:
         return {"mean": None, "low": None, "high": None, "of": 0}
     estimate = interval(scores, rng=np.random.default_rng(draw(purpose="interval of a score", seed=seed, id="all")))
@@ -110,7 +110,9 @@ def set_figures(splits: Mapping[str, Sequence[Instance]], *, seed: int) -> dict[
 
 
 def disconnected(reader: Reader, instances: Sequence[Instance], *, seed: int) -> list[float]:
-    """DiRe answer F1, from 0 to 1: no part of the support is read with the rest; the best bi-partition counts (Trivedi et al. 2020, 3.2)."""
+    """DiRe answer F1, from 0 to 1: the support is read in two separate parts, and the best bi-partition counts (Trivedi et al. 2020,
+    3.2).
+    """
     items = [
         (instance, question)
         for instance in _sample(instances, PROBED, seed=seed)

@@ -22,8 +22,8 @@ def spread(
 ) -> Cut:
     """Splits of about these ``shares`` without a common item; ``items``: chain → its questions, answers and paragraphs.
 
-    Where the small components suffice for dev and test, those with most answers and most long questions for their size go first, to dev and
-    test in turn; the rest is train. Otherwise nearly everything is one component, and :func:`leak_free` cuts it.
+    Where small components suffice for dev and test, they fill these in turn, first those with most answers and long questions for their
+    size. The rest is train. Otherwise nearly everything is one component, and :func:`leak_free` cuts it.
     """
     components = components_of(items)
     sizes = np.bincount(components)

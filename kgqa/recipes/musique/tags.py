@@ -1,4 +1,4 @@
-"""Types of entities by a spaCy pipeline, as MuSiQue has them (Trivedi et al. 2022, section 5, S2), where one is wanted."""
+"""Step S2 (Trivedi et al. 2022, section 5): entity types from a spaCy pipeline, where the settings name one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def check_pipeline(name: str) -> None:
 
 
 def pipeline_version(name: str) -> object:
-    """What tells one pipeline from another of the same name."""
+    """The version of an installed pipeline, or the file hashes of a folder."""
     path = Path(name)
     return file_hashes(path) if path.is_dir() else importlib.metadata.version(name)
 
@@ -60,9 +60,10 @@ def _load_pipeline(name: str) -> Language:
 
 
 def same_tag(pairs: pl.DataFrame, single_hop: pa.Table, paragraphs: pa.Table, pipeline: str) -> Bools:
-    """Whether the pipeline tags answer (in its paragraph) and name (in its question) as entities of one type; true where a graph knows.
+    """For each pair, whether the pipeline gives answer (in its paragraph) and name (in its question) one type; true where a graph
+    knows.
 
-    O(texts that stand in a pair). Raises SettingsError, MissingInput.
+    O(texts of the pairs). Raises SettingsError, MissingInput.
     """
     language = _load_pipeline(pipeline)
     is_asked = np.array([kind == ASKED for kind in single_hop["kind"].to_pylist()], np.bool_)

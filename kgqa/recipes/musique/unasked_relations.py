@@ -22,7 +22,7 @@ WHY = {
 }
 """Why a relation gets no question → the sentence that reports show."""
 NAMED = 3
-"""Relations that are named for each reason where it is said in short."""
+"""Relations that the short report names for each reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,8 @@
-"""How a fact is asked and said: templates with names in them, or with phrases that say what earlier questions answer.
+"""Steps S1 and S7 (Trivedi et al. 2022): put facts into words, by templates with names or with phrases that replace names.
 
-Phrases are long, so that whatever can is put before them: a question that goes on after the name is asked by the noun phrase instead ("What
-is the birthplace of …?"), and of two facts the one about a name comes first. What is said right after a noun needs no clause ("the movie
-directed by Ridley Scott that features Sting"). Of several forms of a template a number picks one.
+Phrases are long, so anything shorter goes before them. A question that continues after the name uses the noun phrase instead ("What is the
+birthplace of …?"), and of two facts the one about a name comes first. An attribute right after a noun needs no clause ("the movie directed
+by Ridley Scott that features Sting"). A random number picks one of the forms of a template.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ def with_article(name: str) -> str:
 
 
 def pick(value: str | tuple[str, ...], draw: int) -> str:
-    """One of the forms; empty where there is none."""
+    """One of the forms, chosen by ``draw``; empty if there are no forms."""
     some = forms(value)
     return some[draw % len(some)] if some else ""
 
 
 def at_end(value: str | tuple[str, ...], nested: bool) -> str | tuple[str, ...]:
-    """Of the forms those that end with the name, if a phrase stands for it and there are some: nothing gets lost behind a long phrase."""
+    """The forms that end with the name, if a phrase replaces the name and such forms exist; else all. A long phrase hides what follows."""
     last = tuple(form for form in forms(value) if form.endswith("}"))
     return last if nested and last else value
 
@@ -47,7 +47,7 @@ def at_end(value: str | tuple[str, ...], nested: bool) -> str | tuple[str, ...]:
 def question(
     kind: str, templates: Sequence[TemplateSettings], names: Sequence[str], noun: str, nested: Collection[int] = _NONE, *, draw: int = 0
 ) -> str:
-    """The single-hop question of this kind over the ``names``, of which the ``nested`` ones are phrases; ``noun`` is what is asked for."""
+    """The single-hop question of this kind over ``names``; ``noun`` names its answer's class, ``nested`` the names that are phrases."""
     if kind != FORWARD:
         return _asking(templates, names, noun, nested, draw)
     first, text = templates[0], pick(templates[0].question, draw)
@@ -63,7 +63,7 @@ def question(
 def phrase(
     kind: str, templates: Sequence[TemplateSettings], names: Sequence[str], noun: str, nested: Collection[int] = _NONE, *, draw: int = 0
 ) -> str:
-    """Its answer as a noun phrase."""
+    """The answer of a single-hop question as a noun phrase."""
     if kind == FORWARD:
         return fill(pick(templates[0].phrase, draw), names[0])
     right_after, clauses = _facts(templates, names, nested, draw)
@@ -75,7 +75,7 @@ def phrase(
 def statement(
     kind: str, templates: Sequence[TemplateSettings], names: Sequence[str], noun: str, nested: Collection[int] = _NONE, *, draw: int = 0
 ) -> str | None:
-    """A sentence that says that there is such a thing, to which a later one can refer; None where only the phrase can be said."""
+    """A sentence that introduces the answer, for a later sentence to refer to; None for a FORWARD question, which has a phrase only."""
     if kind == FORWARD:
         return None
     clauses = _facts(templates, names, nested, draw, attributes=False)[1]
@@ -102,7 +102,7 @@ def _asking(templates: Sequence[TemplateSettings], names: Sequence[str], noun: s
 def _facts(
     templates: Sequence[TemplateSettings], names: Sequence[str], nested: Collection[int], draw: int, *, attributes: bool = True
 ) -> tuple[str, list[str]]:
-    """What is said right after the noun, maybe nothing, and the clauses that follow; what is about a name before what is about a phrase."""
+    """The attribute right after the noun (maybe empty) and the clauses after it; facts about names come before facts about phrases."""
     first, second = sorted(range(len(names)), key=lambda place: place in nested) if len(names) > 1 else (0, 0)
     first_template, second_template = templates[first], templates[second]
     is_plain = first not in nested or " and " not in names[first]  # of "both A and B and C" nobody knows where it is divided

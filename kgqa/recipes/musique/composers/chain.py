@@ -1,4 +1,4 @@
-"""A chain as composers see it: its hops, which of them needs which, and where."""
+"""Step S7 (Trivedi et al. 2022): a chain as composers see it, with its hops and their references to earlier answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Need:
     """In characters; so is ``end``, which is exclusive."""
     end: int
     slot: int
-    """Which of the names it is, of a question that was made from a template; -1 for any other."""
+    """Index in the hop's ``names``, for a question from a template; -1 for other questions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,12 +27,12 @@ class Hop:
     answer: str
     aliases: tuple[str, ...]
     kind: str
-    """One of ``wording``'s."""
+    """A question kind of ``wording``."""
     relations: tuple[str, ...]
     """Names of the templates that it was made with."""
     names: tuple[str, ...]
     noun: str
-    """What it asks for, of a question that was made from a template."""
+    """The noun that the question asks for, for a question from a template."""
     is_person: bool
     """Whether the answer is known to be one."""
     needs: tuple[Need, ...]

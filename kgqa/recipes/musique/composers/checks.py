@@ -1,4 +1,4 @@
-"""What every composed question must pass, whoever wrote it."""
+"""Step S7 (Trivedi et al. 2022): the checks that every composed question must pass, whatever composer wrote it."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ ALIKE = "another chain makes the same question"
 _WORD = re.compile(r"(?<![\w'’])\w[\w.'’:,-]*")
 _POSSESSIVE = re.compile(r"['’]s\b")
 ENDS = ("?", "？", "؟")
-"""Of a question, in whatever writing."""
+"""The question marks of all scripts."""
 JOINERS = str.maketrans("", "", "\u200c\u200d")
-"""Signs within words of some writings, which cannot be printed by themselves."""
+"""Characters that join letters within words of some scripts; they cannot be printed alone."""
 LETTERS_PER_WORD = 20
-"""A question of ``max_words`` words has no more letters than so many for each."""
+"""Maximum mean characters per word: a question may have ``max_words`` times as many."""
 
 
 def faults(question: str, chain: Chain, *, max_words: int) -> Iterator[str]:
-    """Keys of ``REASONS``."""
+    """Yield the keys of ``REASONS`` for which the question fails."""
     if not question.rstrip().endswith(ENDS):
         yield "no question"
     if len(question.split()) > max_words or len(question) > LETTERS_PER_WORD * max_words:
@@ -55,7 +55,7 @@ def faults(question: str, chain: Chain, *, max_words: int) -> Iterator[str]:
 
 
 def _said_twice(question: str) -> set[tuple[str, ...]]:
-    """Runs of at most ``RUN`` words that stand there twice in a row."""
+    """Sequences of at most ``RUN`` words that the question repeats immediately."""
     words = [word.strip("?.,;") for word in question.lower().split()]
     runs = set()
     for length in range(1, RUN + 1):
@@ -67,7 +67,7 @@ def _said_twice(question: str) -> set[tuple[str, ...]]:
 
 
 def forbidden_names(hop: Hop) -> tuple[str, ...]:
-    """What may not be said of a hop: its answer; of entities of a graph their other names too."""
+    """Names that the composed question must not contain: the hop's answer and, for entities of a graph, their aliases."""
     return (hop.answer, *hop.aliases) if hop.names else (hop.answer,)
 
 

@@ -1,4 +1,4 @@
-"""Sending a chat-completions endpoint a request, and what its answer may take of time and memory, whoever answers."""
+"""Step S7 (Trivedi et al. 2022): HTTP requests to a chat-completions endpoint, with limits on time and memory."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from openai import AsyncOpenAI
 from kgqa.errors import EndpointError
 
 BYTES_PER_TOKEN = 64
-"""Of an answer that its endpoint wraps with generosity, thoughts and escapes included."""
+"""A generous limit for one token of an answer, with reasoning and escapes."""
 FEWEST_BYTES = 1 << 20
-"""Of an answer so many are read in any case."""
+"""Bytes of an answer that are always accepted."""
 
 
 class Unusable(EndpointError):

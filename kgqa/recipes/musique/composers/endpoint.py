@@ -1,4 +1,4 @@
-"""A chat-completions endpoint: asking it, and saying in a sentence why it does not answer."""
+"""Step S7 (Trivedi et al. 2022): a chat-completions endpoint, with one sentence for each way in which it can fail."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ ADDRESS = "OPENAI_BASE_URL"
 """Variables of the environment."""
 MOST_LETTERS = 2000
 MOST_TOKENS = 1 << 40
-"""Of an address, and of one answer: what is more is no number of tokens."""
+"""Limits of the address (characters) and of the tokens of one answer; a larger count is taken for an error."""
 MOST_FINISH = 40
 """Letters of why an answer ends."""
 MOST_CHOICES = 8
-"""One is asked for."""
+"""Choices accepted in an answer; each request asks for one."""
 FEWEST_LETTERS = 12
-"""Of a key that is secret: servers of one's own are given "none", "EMPTY" and other words."""
+"""Characters of a secret key. Shorter ones are placeholders for local servers, such as "none" or "EMPTY"."""
 BLANKED = "…"
 DEFAULT = "https://api.openai.com/v1"
 FILTERED = "content_filter"
 CHARACTERS_PER_TOKEN = 4.0
-"""By which tokens are estimated."""
+"""Characters per token, to estimate tokens."""
 AGAIN = "what was answered is recorded; run the same command again, and it goes on"
 LONGEST_WAIT = 60.0
-"""Seconds that an endpoint may want one to wait; who wants more is asked again as if it had said nothing."""
+"""Longest wait that an endpoint may request, in seconds; a longer one is ignored."""
 NO_KEY = f"{KEY} is not set, without which {DEFAULT} answers nobody; set it, or give another --endpoint."
 Message = Mapping[str, str]
 
@@ -48,14 +48,14 @@ class Failed(EndpointError):
     """A request that may succeed if it is sent again."""
 
     def __init__(self, message: str, *, after: float | None = None, may_be_paid: bool = False) -> None:
-        """``after`` so many seconds the endpoint wants to be asked again."""
+        """``after``: seconds that the endpoint wants the client to wait."""
         super().__init__(message)
         self.after = after
         self.may_be_paid = may_be_paid
 
 
 class Endpoint:
-    """A model behind an address. It may be asked from several threads."""
+    """A model behind an address; safe to use from several threads."""
 
     def __init__(self, address: str | None, model: str, settings: LlmSettings, schema: Mapping[str, Any]) -> None:
         """Nothing is sent. ``address`` is the environment's by default; ``schema`` is of what an answer must be. Raises SettingsError."""
@@ -69,13 +69,13 @@ class Endpoint:
         if not key.isascii() or not key.isprintable() or set(key) & set(" \"'\\"):  # which messages of others would quote as something else
             raise SettingsError(f"{KEY} holds a sign that no key has, as a blank, a line break or a quotation mark; set it anew.")
         self.is_without_key = not key and self.address == DEFAULT
-        """Nobody answers then."""
+        """Whether the endpoint will refuse every request for lack of a key."""
         self._model, self._settings, self._schema = model, settings, schema
         self._lock = Lock()
         self._client: Client | None = None
 
     def request(self, messages: Sequence[Message]) -> dict[str, Any]:
-        """What is sent, all that an answer depends on but who answers."""
+        """The body of a request: everything that an answer depends on except the address."""
         settings = self._settings
         form: dict[str, Any] = {"type": "json_object"}
         if settings.structured == "schema":
@@ -85,7 +85,7 @@ class Endpoint:
         return {"model": self._model, "messages": list(messages), "response_format": form, **limit, **sampling}
 
     def close(self) -> None:
-        """Let go of the connections; who asks again opens them anew."""
+        """Close the connections; the next request opens new ones."""
         with self._lock:
             client, self._client = self._client, None
         if client is not None:
@@ -187,7 +187,7 @@ def check_address(address: str) -> None:
 
 
 def cost(settings: LlmSettings, inputs: float, outputs: float) -> float:
-    """Of so many tokens; 0 where no price is known."""
+    """The price of these tokens; 0 where no price is known."""
     if settings.input_price is None or settings.output_price is None:
         return 0.0
     return (inputs * settings.input_price + outputs * settings.output_price) / 1e6
@@ -201,7 +201,7 @@ def _filtered(error: APIStatusError) -> Answer | None:
 
 
 def _seconds(error: APIStatusError) -> float | None:
-    """When the endpoint wants to be asked again."""
+    """Seconds until the endpoint wants the next request; None where it does not say, or says too much."""
     try:
         seconds = float(error.response.headers.get("retry-after", ""))
     except ValueError:
@@ -225,7 +225,7 @@ def _count(usage: object, name: str, characters: int) -> int:
 
 
 def _blanked(text: str) -> str:
-    """What is recorded, without the key, be its letters written as JSON escapes or not."""
+    """``text`` without the key, whether its characters are plain or JSON escapes."""
     key = os.environ.get(KEY, "")
     if len(key) < FEWEST_LETTERS:
         return text

@@ -1,7 +1,7 @@
-"""A question that asks for a name becomes a noun phrase for its answer: "Who wrote Ulysses?", "the person who wrote Ulysses".
+"""Step S7 (Trivedi et al. 2022): turn a question into a noun phrase: "Who wrote Ulysses?" → "the person who wrote Ulysses".
 
-Only forms that can be turned without understanding more of the sentence are; of any other there is none. Each form is a function that looks
-at the words of a question, and says what it becomes, or that it is another form.
+Only forms that need no deeper parsing are turned; for others there is no phrase. Each function handles one form: it looks at the words of a
+question and returns the phrase, or None.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ ASKING = frozenset({"who", "whom", "whose", "which", "what", "where", "when", "w
 NO_RELATION = re.compile(
     r"\b(?:in|of|by|at|from|to|with|after|for|on|and|or)$|^(?:located|followed|named|shares?|has|have|part|is|applies|occupant|instance)\b"
 )
-"""Of a ``head >> relation`` question: a relation that is no noun."""
+"""A relation of a ``head >> relation`` question that is not a noun."""
 _RELATION = re.compile(r"(?P<head>.+?) >> (?P<relation>.+)")
 NAME_OF = re.compile(r"^the (?:full |official |last |first )?name of (?=(?:the|a|an|his|her|its) )")
 Words = Sequence[str]
@@ -112,7 +112,7 @@ def _where_phrase(words: Words) -> str | None:
 
 
 def _which_phrase(words: Words, preposition: str) -> str | None:
-    """``words`` after "which", which a ``preposition`` may stand before."""
+    """The phrase for ``words`` after "which"; ``preposition``: the one before it, or empty."""
     if not words or words[0].lower() in VAGUE:
         return None
     if words[0].lower() in COPULAS:
@@ -154,7 +154,7 @@ def _asked_noun(words: Words) -> tuple[str, Words]:
 
 
 def _has_no_subject(noun: str, following: Words) -> bool:
-    """Whether what was asked for is the subject of the verb: "which team won", not "which team was X beaten by"."""
+    """Whether the noun is the subject of the verb: "which team won", but not "which team was X beaten by"."""
     if following[-1].lower() in PREPOSITIONS:
         return False
     if following[0] not in AUXILIARIES:
@@ -188,7 +188,7 @@ def _active_clause(verb: str, following: Words) -> str | None:
 
 
 def _subject(words: Words) -> tuple[str, Words]:
-    """A name, or a noun with its article, at the beginning of ``words``, and what follows; empty where there is none."""
+    """A name, or a noun with its article, at the start of ``words``, and the words after it; both empty where there is no such start."""
     end = 1 if words and words[0].lower() in {"the", "a", "an"} else 0
     if end >= len(words):
         return "", ()

@@ -1,4 +1,7 @@
-"""Composition by a chat-completions endpoint: one request for one chain, its data as JSON, its answer as JSON, checked and recorded."""
+"""Step S7 (Trivedi et al. 2022): composition by a chat-completions endpoint.
+
+One request per chain; data and answer are JSON. Each answer is checked and recorded.
+"""
 
 from __future__ import annotations
 
@@ -43,15 +46,15 @@ REFUSED = "the model says that the steps make no question"
 UNSEEN = "the endpoint refuses to answer"
 """Why there is no question, as reports have it."""
 ALL_BROKEN = 20
-"""If the first so many chains have no answer of the right form, no other one will."""
+"""If this many first chains get no answer of the right form, the run stops."""
 OUTPUT_TOKENS = 60
-"""Of an answer, to estimate costs."""
+"""Estimated tokens of one answer, for the cost estimate."""
 FIRST_WAIT = 0.5
 """Seconds before a request is sent again; twice as many each time."""
 
 
 class _Form(BaseModel):
-    """What is asked for."""
+    """The JSON form of an answer."""
 
     model_config = ConfigDict(strict=True)
     question: str
@@ -64,7 +67,7 @@ class _Judged:
 
     result: Written
     complaint: str = ""
-    """Said to the model if it is asked again."""
+    """The message for the next attempt."""
     is_broken: bool = False
     is_new: bool = False
     """Whether a request was sent for it."""
@@ -78,17 +81,19 @@ class LlmComposer:
     """Asks an endpoint for what was not recorded yet."""
 
     def __init__(self, endpoint: Endpoint, recording: Recording, settings: LlmSettings, *, max_words: int) -> None:
-        """Nothing is sent."""
+        """Store the arguments; no request is sent."""
         self._endpoint, self._recording, self._settings, self._max_words = endpoint, recording, settings, max_words
         self._lock = Lock()
         self._stop = Event()
         self._reserved = 0.0
-        """What requests on their way may cost, and those of which nobody knows whether they were paid."""
+        """Cost of the requests in flight, and of those that failed and may have been billed."""
         self._sent = 0
         self._answers: dict[str, Answer] = {}
 
     def write(self, chains: Sequence[Chain], progress: Progress) -> Iterator[Written]:
-        """As many at once as the settings say; what it costs is said before and after. Memory: all questions."""
+        """Compose the chains with as many parallel requests as the settings allow; the cost is printed before and after. Memory: all
+        questions.
+        """
         progress.start("Estimating what the endpoint costs")
         keys = [key_of(self._endpoint.request(first(chain))) for chain in chains]
         # Chains of the same steps are one request, whoever is asked first.
@@ -162,7 +167,7 @@ class LlmComposer:
         return f"{recorded}; {len(new):,} requests, about {inputs:,.0f} tokens in and {outputs:,} out{price}"
 
     def _compose(self, key: str, chain: Chain) -> _Judged:
-        """One chain, asked until its question has no fault, the same comes again, or it was asked often enough."""
+        """Compose one chain: retry until the question passes all checks, repeats an earlier answer, or the attempts are used up."""
         messages, texts, is_new = first(chain), list[str](), False
         while True:
             request = self._endpoint.request(messages)
@@ -175,7 +180,7 @@ class LlmComposer:
             messages = [*messages, {"role": "assistant", "content": answer.text}, {"role": "user", "content": judged.complaint}]
 
     def _answer(self, key: str, request: Mapping[str, Any]) -> tuple[Answer, bool]:
-        """The answer to the request with this hash, and whether it was asked for just now."""
+        """The answer to the request with this hash, and whether a request was sent for it."""
         answer = self._recording.find(key)
         was_sent = answer is None
         if answer is None:
@@ -184,7 +189,7 @@ class LlmComposer:
         return answer, was_sent
 
     def _ask(self, key: str, request: Mapping[str, Any]) -> Answer:
-        """Recorded on return."""
+        """Send the request, record its answer and return it."""
         for attempt in range(self._settings.retries + 1):
             amount = self._reserve(request)
             try:
@@ -209,7 +214,7 @@ class LlmComposer:
             self._reserved -= amount
 
     def _reserve(self, request: Mapping[str, Any]) -> float:
-        """What a request may cost at most, taken from what is left. Raises EndpointError where too little is, Stopped."""
+        """Reserve the maximum cost of a request. Raises EndpointError where the remaining budget is too small, Stopped."""
         most = len(json.dumps(request).encode())  # no token is of less than a byte
         amount, limit = cost(self._settings, most, self._settings.max_output_tokens), self._settings.max_cost
         with self._lock:
@@ -228,7 +233,7 @@ class LlmComposer:
 
 
 def first(chain: Chain) -> list[Message]:
-    """What is asked of a chain, first."""
+    """The messages of the first request for a chain."""
     steps = [{"question": referring(hop), "answer": hop.answer} for hop in chain.hops]
     data = json.dumps({"steps": steps}, ensure_ascii=False)
     return [{"role": "system", "content": TASK}, {"role": "user", "content": data}]
@@ -251,7 +256,7 @@ def _judge(answer: Answer, chain: Chain, *, max_words: int) -> _Judged:
 
 
 def _parsed(text: str) -> _Form | None:
-    """Models that are asked for JSON like to put it between fences."""
+    """Parse the JSON between the outermost braces; models often put it into a code fence."""
     begin, end = text.find("{"), text.rfind("}")
     try:
         return _Form.model_validate_json(text[begin : end + 1]) if 0 <= begin < end else None
@@ -260,5 +265,5 @@ def _parsed(text: str) -> _Form | None:
 
 
 def settings_key(settings: LlmSettings) -> Mapping[str, Any]:
-    """What of the settings changes what is written."""
+    """The settings on which the questions depend."""
     return settings.model_dump(mode="json", include={"temperature", "structured", "max_output_tokens", "tries"})

@@ -1,4 +1,4 @@
-"""Composition by a model that was trained on decompositions (Trivedi et al. 2022, appendix C, there BART-large)."""
+"""Step S7 (Trivedi et al. 2022, appendix C, with BART-large): composition by a model trained on decompositions."""
 
 from __future__ import annotations
 

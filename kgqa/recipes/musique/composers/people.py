@@ -1,4 +1,4 @@
-"""Composition by people: tasks are written to a file, and what came of them is read from one (Trivedi et al. 2022, section 5, S7)."""
+"""Step S7 (Trivedi et al. 2022, section 5): composition by annotators, who get a task file and return it filled in."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class PeopleComposer:
     """Hands on what people wrote."""
 
     def __init__(self, answers: Path) -> None:
-        """Nothing is read."""
+        """Store the path; the file is read by :meth:`write`."""
         self._path = answers
 
     def write(self, chains: Sequence[Chain], progress: Progress) -> Iterator[Written]:

@@ -1,4 +1,4 @@
-"""What an endpoint answered, kept line by line as it comes: whatever happens later, nothing that was paid for is asked again."""
+"""Step S7 (Trivedi et al. 2022): a log of an endpoint's answers, written line by line, so that no paid request is repeated."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kgqa.runs.files import key_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """One answer."""
+    """The answer to one request."""
 
     text: str
     finish: str
@@ -37,7 +37,7 @@ _LINE: TypeAdapter[_Line] = TypeAdapter(_Line)
 
 
 def hash_of(answer: Answer) -> str:
-    """Of what it says, and not of what it has cost."""
+    """A hash of the answer's text and finish reason, without its cost."""
     return key_of(answer.text, answer.finish)
 
 
@@ -48,7 +48,7 @@ class Recording:
         """Read what is there; a last line that was not written to its end is cut off. Raises BrokenInput, StorageError."""
         self.path = path
         self.input_tokens = self.output_tokens = 0
-        """Of all answers."""
+        """Totals over all answers."""
         self._lock = Lock()
         self._answers: dict[str, Answer] = {}
         with storage_errors(path):
@@ -80,11 +80,11 @@ class Recording:
         self.output_tokens += answer.output_tokens
 
     def __len__(self) -> int:
-        """How many answers there are."""
+        """The number of answers."""
         return len(self._answers)
 
     def find(self, request: str) -> Answer | None:
-        """What was answered."""
+        """The recorded answer to the request with this hash, or None."""
         return self._answers.get(request)
 
     def add(self, request: str, answer: Answer) -> None:

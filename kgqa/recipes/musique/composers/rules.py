@@ -1,4 +1,4 @@
-"""Composition by rules: the answer of each hop is said by its own question, as a noun phrase, where a later hop names it."""
+"""Step S7 (Trivedi et al. 2022): composition by rules: a noun phrase made from each hop's question replaces its answer in later hops."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ FUNCTION = PREPOSITIONS | {
     "since",
     "around",
 }
-"""Words with which a sentence goes on after a name."""
+"""Words that can follow a name in a sentence."""
 
 
 class Refused(Exception):
@@ -60,7 +60,7 @@ class Refused(Exception):
 
 
 CLAUSES = frozenset({"that", "who", "whom", "whose", "which", "where", "whoever", "when"})
-"""Words with which a clause within a sentence begins."""
+"""Words that begin a subordinate clause."""
 _WORDS = re.compile(r"[\w'’-]+")
 
 
@@ -68,11 +68,13 @@ class RuleComposer:
     """Needs no person and no model."""
 
     def __init__(self, templates: Mapping[str, TemplateSettings], *, max_clauses: int = 2, forms: bool = True, seed: int = 0) -> None:
-        """``templates`` are those with which questions were made from facts; ``forms``: whether their forms are drawn, by ``seed``."""
+        """``templates``: those behind questions from facts; ``forms``: whether a random form of each template is used, drawn by
+        ``seed``.
+        """
         self._templates, self._max_clauses, self._forms, self._seed = templates, max_clauses, forms, seed
 
     def write(self, chains: Sequence[Chain], progress: Progress) -> Iterator[Written]:
-        """One by one."""
+        """Compose the chains one by one."""
         progress.start("Composing", len(chains), "questions")
         for chain in chains:
             progress.advance(1)
@@ -122,12 +124,12 @@ def _composed(chain: Chain, templates: Mapping[str, TemplateSettings], bits: int
 
 
 def can_say(question: str, kind: str, *, is_person: bool) -> bool:
-    """Whether the answer of a question can be said by a noun phrase, as far as the question alone tells."""
+    """Whether the rules can turn the question into a noun phrase, as far as the question alone tells."""
     return kind != ASKED or noun_phrase(question, person=is_person) is not None
 
 
 def can_take(question: str, start: int, end: int) -> bool:
-    """Whether a noun phrase can stand in this place of a question: a name that goes with a noun beside it has another place."""
+    """Whether a noun phrase fits into this place of a question; a name that modifies a noun cannot be replaced."""
     if _RELATION in question:
         return True
     before, after = question[:start].split(), question[end:].split()
@@ -145,7 +147,7 @@ def can_take(question: str, start: int, end: int) -> bool:
 
 
 def _goes_on(before: str, after: str) -> bool:
-    """Whether a sentence can go on with ``after`` where a name stood after ``before``."""
+    """Whether ``after`` can continue a sentence where a name followed ``before``."""
     word = after.strip("?.,")
     if before in {"did", "does", "do", "can", "could", "will", "would"}:
         return word.islower() and not word.endswith("s")

@@ -1,4 +1,4 @@
-"""English verbs, as far as questions are turned: tenses that "did" and "does" took away, and what can be a verb at all."""
+"""Step S7 (Trivedi et al. 2022): the forms of English verbs that turning a question needs, such as the past tense after "did"."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def is_participle(word: str) -> bool:
 
 
 def is_past(word: str) -> bool:
-    """``wrote``, ``moved``."""
+    """Whether the word is a past tense: ``wrote``, ``moved``."""
     return word in _PAST_FORMS or (word.endswith("ed") and word.islower() and len(word) > 4)
 
 
