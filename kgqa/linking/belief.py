@@ -1,11 +1,9 @@
-"""How sure a mention is: what is known of the name, of the place and of the document, weighed by what the same corpus shows.
+"""Disambiguation: the probability of each mention, from the name, the place and the document, weighted by the corpus itself.
 
-Every place of a name either means one of the entities that have the name, or something that no table knows. The share of a name's places
-that
-mean an entity is not known, but support is rare by chance and frequent where a name is right, so the share can be told from how often the
-name's places are supported (a mixture of two known distributions, by expectation and maximisation). Names with few places lean on names
-like
-them (a logistic regression on a handful of measures), and so does what stands beside a place.
+Each place of a name means one of the entities with that name, or something that no table knows. The share of a name's places that mean an
+entity is unknown. But support is rare by chance and frequent where a name is right, so expectation–maximisation estimates the share from
+how often the places have support (a mixture of two known distributions). Names with few places are drawn towards similar names (a logistic
+regression on a few measures), and so are the weights of the neighbouring words.
 """
 
 from __future__ import annotations
@@ -23,37 +21,37 @@ Floats = npt.NDArray[np.float64]
 ROUNDS = 4
 """Rounds of expectation and maximisation; more change little."""
 LEAN = 8.0
-"""A name's share is drawn to that of names like it as if by so many places."""
+"""A name's share is drawn towards that of similar names with the weight of this many places."""
 TEMPER = 0.75
 """Support of a wrong entity is more frequent than by chance, as other things of the same subject have the same names."""
 LEAST, MOST = -0.4, 4.0
-"""Bounds of a level's worth. That nothing supports a place says little: months and nations are mentioned in any article."""
+"""Bounds of a level's log ratio. A lack of support says little: months and nations are mentioned in any article."""
 USUAL = np.array([-0.2, 0.5, 1.5, 3.0, 3.5])
 """The worth of each level where the corpus is too small to teach it."""
 ENOUGH = 200.0
-"""Certain places with which the corpus counts as much as that."""
+"""Number of certain places at which the corpus weighs as much as ``USUAL``."""
 SPREAD = 2.0
-"""A name's share differs from that of names like it by at most so much, as log odds."""
+"""Largest difference between a name's share and that of similar names, in log odds."""
 FLOOR = 0.03
-"""No name is so doubtful that a fact with the subject could not speak for it, unless it was so before anything was learnt."""
+"""Lower bound of a name's share, so that a fact with the subject can still support it, unless the prior was lower."""
 RIDGE = 3000.0
-"""How strongly the regression keeps to what holds before anything is learnt, as if by about so many names."""
+"""Strength of the regression's prior, in names."""
 SAMPLE = 200_000
-"""Places from which the worth of each level is learnt."""
+"""Maximum number of places from which the levels' log ratios are learned."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
-    """(place, entity) pairs in the order of places, and what is known of each."""
+    """(place, entity) pairs, ordered by place, and their evidence."""
 
     place: npt.NDArray[np.int32]
     entry: npt.NDArray[np.int32]
     odds: Floats
-    """How much oftener the support is found with a right entity than by chance."""
+    """Likelihood ratio of the support: a right entity over chance."""
     kind: npt.NDArray[np.int32]
-    """What stands beside the place, as a class; all pairs of a place have the same."""
+    """Class of the neighbouring words (:func:`kinds_of`); equal for all pairs of a place."""
     most: Floats
-    """For each entry the greatest share of its places that can be right: what the texts' definitions of it leave."""
+    """For each entry the largest share of its places that can be right, given the definitions in the texts."""
 
 
 def worth_of_levels(
@@ -105,11 +103,10 @@ def _buckets(surroundings: Surroundings) -> npt.NDArray[np.int64]:
 
 
 def beliefs(pairs: Places, features: Floats, start: Floats, beside_start: Floats) -> Floats:
-    """How sure each pair is (0 to 1; those of one place sum to at most 1).
+    """Probability of each pair, from 0 to 1; those of one place sum to at most 1.
 
-    ``features`` (entries × measures) describe the names; ``start`` are the weights that hold before anything is learnt, and that keep a
-    corpus
-    of a few places from teaching nonsense; ``beside_start`` is the same for what stands beside places of each kind.
+    ``features``: entries × measures of the names. ``start``: prior weights of the regression, which keep a small corpus from teaching
+    nonsense. ``beside_start``: prior log ratios of the kinds of places.
     """
     weights = start.copy()
     expected = _logistic(features @ weights)
@@ -163,7 +160,7 @@ def _bayes(place, entry, kind, odds, rate, beside):  # type: ignore[no-untyped-d
 
 
 def _beside(pairs: Places, posterior: Floats, number: npt.NDArray[np.int64]) -> Floats:
-    """Log of how much oftener each kind of place is found with right names than with wrong ones; ``number`` counts the places of each."""
+    """Log ratio of each kind of place for right names over wrong ones; ``number``: places of each kind."""
     right = np.bincount(pairs.kind, weights=posterior, minlength=len(number))
     wrong = np.maximum(number - right, 0.0)
     right_share = (right + 5.0 * right.sum() / max(right.sum() + wrong.sum(), 1.0)) / (right.sum() + 5.0)
@@ -215,18 +212,20 @@ def _slope(x, share, count, weights):  # type: ignore[no-untyped-def]
 
 
 ONE, SEVERAL, ADJECTIVE, COMMON_NOUN = range(4)
-"""Sorts of names: of one word, of several, of one word that mostly stands before a noun, and of one word that is written small."""
+"""Sorts of names: one word; several words; one word that mostly precedes a noun; one word in lower case."""
 
 
 def kinds_of(context: npt.NDArray[np.int32], sort: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
-    """Class of each place: its context, apart for each sort of name."""
+    """Class of each place: its context, separate for each sort of name."""
     out: npt.NDArray[np.int32] = (context + CONTEXTS * sort).astype(np.int32)
     return out
 
 
 def start_beside() -> Floats:
-    """What each kind of place says before anything is learnt: a capitalised neighbour goes on with a name, the more so with one of one
-    word."""
+    """Prior log ratio of each kind of place, before any learning.
+
+    A capitalised neighbour probably belongs to a longer name, above all beside a name of one word.
+    """
     before, after, letter = parts(np.arange(CONTEXTS, dtype=np.int32))
     out = np.zeros(4 * CONTEXTS)
     for sort, beside in ((ONE, 1.0), (SEVERAL, 0.3), (ADJECTIVE, 1.0), (COMMON_NOUN, 1.0)):

@@ -1,7 +1,7 @@
-"""What texts say that an abbreviation stands for: "chronic hepatitis C (CHC)" is not the clathrin heavy chain, whatever else is called CHC.
+"""Abbreviations that texts define: "chronic hepatitis C (CHC)" rules out the clathrin heavy chain and other entities called CHC.
 
-The words before the bracket are found as by Schwartz and Hearst ("A simple algorithm for identifying abbreviation definitions in biomedical
-text", PSB 2003), and compared with the names that spell each entity out. No list of abbreviations is needed, in any domain.
+The words before the bracket are found as in Schwartz and Hearst ("A simple algorithm for identifying abbreviation definitions in biomedical
+text", PSB 2003), and compared with the full names of each entity. This needs no list of abbreviations, in any domain.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import polars as pl
 from kgqa.arrays.kernel import kernel
 
 CONTRADICTED, SILENT, DEFINED = -1, 0, 1
-"""What a document says of an entity by an abbreviation: it means something else; nothing; it means that."""
+"""A document's verdict on an entity for an abbreviation: another meaning, no definition, this meaning."""
 LEAST, MOST = 2, 10
-"""Bytes of an abbreviation."""
+"""Shortest and longest abbreviation, in bytes."""
 BEGINNING = 6
-"""Letters by which words are compared: "phosphorylase" and "phosphorylases" are the same, "transition" and "transporter" are not."""
+"""Letters compared of each word: "phosphorylase" equals "phosphorylases", but "transition" differs from "transporter"."""
 SPELT_OUT = r"\p{Ll}{4}"
-"""What a name has that is no abbreviation itself."""
+"""Pattern of a full name, as opposed to an abbreviation."""
 
 
 @kernel(inline=True)
@@ -34,10 +34,10 @@ def _of_word(byte):  # type: ignore[no-untyped-def]
 
 @kernel
 def defined_from(data, begin, start, end, bracket):  # type: ignore[no-untyped-def]
-    """Where the words begin that ``start:end`` abbreviates, if they stand before the ``bracket``; -1 where none do. All in bytes.
+    """Start of the words before ``bracket`` that ``start:end`` abbreviates; -1 where there are none. All in bytes.
 
-    Each letter and digit of the abbreviation stands there in order, the first at the beginning of a word, and there are at most five more
-    words than letters, and at most twice as many.
+    The letters and digits of the abbreviation must occur in order, the first at the start of a word. There may be at most five more words
+    than letters, and at most twice as many.
     """
     if not LEAST <= end - start <= MOST:
         return -1
@@ -69,10 +69,10 @@ def verdicts(
     names: pl.DataFrame,
     texts: pl.Series,
 ) -> npt.NDArray[np.int8]:
-    """For each of ``pairs`` (``document, place, entity, name``) whether the document defines the name, and as something else.
+    """Verdict for each of ``pairs`` (``document, place, entity, name``): does the document define the name, and as something else? int8.
 
-    ``rows`` are pairs whose name is in brackets behind the words that it abbreviates, which stand at ``stretches`` (characters); ``name``
-    is the row in ``names`` (``entity, name``). A definition holds for all places of the name in its document.
+    ``rows``: pairs whose name is in brackets behind the words that it may abbreviate. ``stretches``: start and end of these words, in
+    characters. ``name``: row of ``names`` (``entity, name``). A definition holds for all places of the name in its document.
     """
     out = np.zeros(len(pairs), np.int8)
     if not len(rows):
@@ -113,9 +113,10 @@ def _beginnings(table: pl.DataFrame, key: str, text: str) -> pl.DataFrame:
 def shares(
     says: npt.NDArray[np.int8], documents: npt.NDArray[np.int32], names: npt.NDArray[np.int64], number: int
 ) -> npt.NDArray[np.float64]:
-    """For each of ``number`` names the share of the documents that define it in which it means its entity; 1 where none says otherwise.
+    """For each of ``number`` names the share of defining documents in which it means its entity; 1 where no document contradicts.
 
-    One contradiction alone leaves a half, two a third: others may use the abbreviation otherwise too, and seldom explain it.
+    One contradiction without support leaves a half, two a third: other texts may use the abbreviation in the other sense too, and rarely
+    explain it.
     """
     out = np.ones(number)
     rows = np.flatnonzero(says != SILENT)

@@ -1,6 +1,6 @@
-"""Names → what the matcher may match: which names take part, how strictly their case counts, and what is known of each.
+"""Names → dictionary: the names that take part, how strictly their case counts, and their features.
 
-A rule removes only what can never be a name; all else is left to :mod:`kgqa.linking.belief`, which the measures of each name are for.
+Rules remove only what can never be a name. :mod:`kgqa.linking.belief` decides the rest from the measures of each name.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Dictionary:
     cut: npt.NDArray[np.uint8]
     """Characters at the end that are no part of the mention: the ending of an inflected name."""
     name: npt.NDArray[np.uint32]
-    """Row of :attr:`names`."""
+    """Row of :attr:`names`, for each entry."""
     names: pl.DataFrame
     """``entity`` (row), ``name``, ``source``, ``candidate``, ``described``, ``article``, ``shortened``, ``links``: the names that took
     part."""
@@ -80,10 +80,10 @@ def build_dictionary(
     documents: pa.Table | None = None,
     facts: pa.Table | None = None,
 ) -> Dictionary:
-    """Apply the name rules and build the trie; ``candidates`` says for each row of ``entities`` whether it can be a candidate.
+    """Apply the name rules and build the trie; ``candidates``: mask over the rows of ``entities`` that can be a candidate.
 
-    ``documents`` (``about, text``) show how names are written; without them the rules that look at texts find nothing.
-    ``facts`` (``head, tail``) show which adjective belongs to which place.
+    ``documents`` (``about, text``) show how names are written; without them the rules that read texts find nothing. ``facts`` (``head,
+    tail``) show which adjective belongs to which place.
     """
     check_fits(max(names.num_rows, entities.num_rows), "names or entities", "make the dataset from fewer")
     rows = frame(entities).select(entity="id", kind="kind", description="description").with_row_index("row")
@@ -131,7 +131,7 @@ def build_dictionary(
 
 
 def _crowded(table: pl.DataFrame) -> pl.Series:
-    """Which entries are left out because 32 other entities have a better claim; few names have so many, so that only those are ranked."""
+    """Entries to leave out because 32 other entities have a better claim; only names with that many entities are ranked."""
     groups = table["group"].to_numpy()
     linking = pl.col("priority") >= 0
     many = table.filter(pl.Series(np.bincount(groups)[groups] > BEARERS)) if len(groups) else table
@@ -169,8 +169,11 @@ def _turned_round(table: pl.DataFrame) -> pl.Expr:
 
 
 def _with_features(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSettings) -> pl.DataFrame:
-    """What the rules and the beliefs look at: ``letters`` (and digits), whether the name is one ``word``, its ``case``, and the entity's
-    texts."""
+    """Adds the features of the names for the rules and for disambiguation.
+
+    ``letters`` (and digits), ``word`` (whether the name is one word), ``case``, ``article``, ``shortened``, ``adds``, ``main``,
+    ``described``.
+    """
     about = texts.filter(pl.col("about").is_not_null())["about"].unique().implode()
     lower = pl.col("name").str.to_lowercase()
     article = pl.col("entity").is_in(about)
@@ -206,8 +209,8 @@ def _with_features(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSe
 def _written_small(table: pl.DataFrame, texts: pl.DataFrame) -> pl.DataFrame:
     """``entity, name, either``: names that may begin with a small letter.
 
-    The label tells it. Where only an article is known, whose title always has a capital, the article's own text does, but for what can be
-    an answer only if another of its names is a common noun.
+    The label decides. Where only an article is known, whose title always has a capital, the article's text decides; possible answers also
+    need another name that is a common noun.
     """
     listed = table.select("entity", name="small").unique()
     listed = listed.join(table.select("entity", "name"), on=["entity", "name"], how="semi").with_columns(listed=pl.lit(True))
@@ -222,7 +225,7 @@ def _written_small(table: pl.DataFrame, texts: pl.DataFrame) -> pl.DataFrame:
 
 
 def _lists_meanings(texts: pl.DataFrame, settings: LinkingSettings) -> pl.Expr:
-    """Names of what an article is about that only says what its title may mean."""
+    """Names of entities whose article only lists the meanings of its title."""
     if not settings.list_pages:
         return pl.lit(False)
     begin = pl.col("text").str.slice(0, 160)
@@ -262,8 +265,10 @@ def _with_inflections(table: pl.DataFrame, documents: pa.Table | None, settings:
 
 
 def _without_articles(table: pl.DataFrame, settings: LinkingSettings) -> pl.DataFrame:
-    """Let all entities of "United Kingdom" compete for "the United Kingdom" where that is a name too; the article is no part of their
-    mention."""
+    """Let all entities of "United Kingdom" compete for "the United Kingdom" too, where that is a name.
+
+    The article is no part of their mention.
+    """
     article = f"^(?:{settings.articles}) "  # small: "The Sun" is a name as it stands
     if not settings.articles:
         return table

@@ -1,9 +1,8 @@
-"""Other forms of a possible answer's name in English: plurals ("actors"), and the adjectives and peoples of places ("Scottish", "Germans").
+"""Other English forms of a possible answer's name: plurals ("actors"), and adjectives and peoples of places ("Scottish", "Germans").
 
-A form states the answer and leaks it, so it is an occurrence. The plural of a common noun links like the noun. Two sources, no list of
-countries: a morphological rule, whose results must be words that the names of the tables use with a capital; and the graph, where a fact
-joins a
-place to what its adjective is short for ("Spanish language").
+A form states the answer and would leak it, so it counts as an occurrence. The plural of a common noun links like the noun. There are two
+sources and no list of countries: a morphological rule, whose results must be capitalised words of the tables' names; and the graph, where a
+fact joins a place to an entity that its adjective abbreviates ("Spanish language").
 """
 
 from __future__ import annotations
@@ -15,11 +14,11 @@ ENDINGS = (
     (("n", "i", "ic"), ("",)),
     (("i",), ("ia",)),
 )
-"""What English adds to the stem of a name for its adjective, and what may fall away before it: Scot(land)+ish, Ital(y)+ian, Iraq+i."""
+"""English adjective endings, and the endings of names that they replace: Scot(land)+ish, Ital(y)+ian, Iraq+i."""
 ADJECTIVE = r"(?:sh|ch|ss|an|ese|ic|i|ek)$"
-"""How the short name of what a fact joins to a place must end to be its adjective: French, Swiss, Greek."""
+"""Endings of adjectives among the short names of entities that a fact joins to a place: French, Swiss, Greek."""
 SHORTEST = 4
-"""Letters of a name that has forms; of a shorter one too much would fit."""
+"""Letters that a name needs to have forms; too many words resemble a shorter one."""
 STEM = 3
 """Letters of a stem."""
 

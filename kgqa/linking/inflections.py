@@ -1,9 +1,9 @@
-"""Inflected names ("Berlins", "Silvanyada", "Budapesten"): which endings the texts put on names is learned from the texts themselves.
+"""Inflected names ("Berlins", "Silvanyada", "Budapesten"): the endings that texts put on names are learned from the texts.
 
-An ending is an inflection if it follows many different names, and all of them at about one rate: nearly as many as would have it if each
-took it as often as all do together. What makes a new word of some names ("Russian") is seen often with these and with few others, and a
-compound ("Rheinufer") with few at all. No list of endings or languages is needed, and where little is seen nothing is learned.
-Productivity as the number of different words: Baayen, Quantitative aspects of morphological productivity, 1992.
+An ending is an inflection if it follows many different names, all at about one rate: the number of names with it is near the number
+expected if every name took it at the common rate. A derivation ("Russian") is frequent with few names, and a compound ("Rheinufer") is rare
+altogether. This needs no list of endings or languages; with little data nothing is learned. Productivity as the number of different words:
+Baayen, Quantitative aspects of morphological productivity, 1992.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ SHORTEST = 4
 LONGEST = 6
 """Letters of an ending."""
 MOST = 16
-"""Names with which one word may begin."""
+"""Maximum number of names that one word may begin with."""
 NAMES, RATE = 10, 0.02
-"""An ending follows at least so many different names, and this share of all uses of those with the same last letters, by the lower end of
-its 95% interval. English plurals of names reach 1.3%."""
+"""An ending needs this number of different names, and this share of the uses of names with the same last letters (lower end of the 95%
+interval). English plurals of names reach 1.3%."""
 EVEN = 0.5
-"""It follows at least this share of the names that would have it if each took it at the rate of all."""
+"""Minimum ratio of the names with the ending to the number expected if all took it at the common rate."""
 LETTER = 0.02
-"""A last letter goes with an ending if at least this share of the names that have it, and two, end with the letter."""
+"""A last letter goes with an ending if this share of the ending's names, and at least two, end with the letter."""
 EXPECTED, OFTENER = 8, 2
-"""A word of its own is what is found more than so many times as often as an ending's rate lets expect ("Sieger" beside the river Sieg), or
-so many times as often as the name alone."""
+"""A form is a word of its own if it is this many times as frequent as the ending's rate predicts ("Sieger" next to the river Sieg), or
+as the name alone."""
 NAMED = 0.25
-"""So is what stands in this share of as many names as the name itself does ("Adams" beside "Adam")."""
+"""A form is also a word of its own if it is part of this share of the number of names with the stem ("Adams" next to "Adam")."""
 _WORD = r"[\p{L}\p{M}]+"
 Bytes = npt.NDArray[np.uint8]
 Codes = npt.NDArray[np.uint64]
@@ -51,7 +51,7 @@ Counts = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inflections:
-    """What was found."""
+    """The inflected forms and endings of a corpus."""
 
     forms: pl.DataFrame
     """``name, form, cut``: a name, a form of it that the texts have, and how many characters its ending has."""
@@ -90,7 +90,7 @@ def inflections(names: pl.Series, texts: pa.ChunkedArray, *, sample: int = SAMPL
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Stems:
-    """The last words of names, as they are written, and the texts in which they are looked for."""
+    """The last words of names, in their spelling, and the texts to search."""
 
     words: pl.Series
     names: pl.DataFrame
@@ -113,8 +113,10 @@ class _Stems:
         return int(self.offsets[-1] - self.offsets[0])
 
     def extensions(self, step: int, allowed: pl.Series | None = None) -> tuple[pl.DataFrame, Counts]:
-        """``stem, ending, form, count, alone``: what every n-th text has of the ``allowed`` endings, or of all with enough names, but for
-        names; sorted. And how often each of ``words`` has no ending, as ``alone`` says."""
+        """Extensions of the stems in every n-th text, and the number of uses of each stem without an ending.
+
+        ``stem, ending, form, count, alone``, sorted: the ``allowed`` endings, or all with enough names; forms that are names are left out.
+        """
         alone = np.zeros(len(self.words), np.int64)
         codes = np.zeros(0, np.uint64) if allowed is None else _hashes(allowed)
         tables = (character_tables()[0], case_table(), slots_of(_hashes(self.words)), slots_of(codes))
@@ -137,7 +139,7 @@ class _Stems:
 
 
 def _unlike_words(table: pl.DataFrame, texts: pa.ChunkedArray) -> pl.DataFrame:
-    """Those whose form the texts do not mostly write with a small letter."""
+    """The rows whose form the texts do not mostly write with a small letter."""
     forms = table["form"].unique().sort()
     trie, group = build_trie(arrow(forms.to_frame("form"))["form"])
     ends = np.flatnonzero(trie.nodes["group"] >= 0)
@@ -148,7 +150,7 @@ def _unlike_words(table: pl.DataFrame, texts: pa.ChunkedArray) -> pl.DataFrame:
 
 
 def _rates(table: pl.DataFrame, words: pl.Series, alone: Counts) -> pl.DataFrame:
-    """``ending, rate``: the endings that are inflections, and how often names have them that end with the same letters; sorted."""
+    """``ending, rate``: the inflections, and their frequency after names with the same last letters; sorted."""
     letter = words.str.slice(-1).rank("dense").to_numpy().astype(np.int64)
     rows_of = table.join(pl.DataFrame({"stem": words, "row": np.arange(len(words))}), on="stem").filter(pl.col("alone") > 0)
     rates = {}
@@ -184,9 +186,12 @@ def _byte_hashes(data, offsets):  # type: ignore[no-untyped-def]
 
 @kernel
 def _extended(data, offsets, step, classes, cases, stems, allowed, only, alone):  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one pass over the bytes
-    """Words of every n-th text, but for those with a small first letter, that begin with one of ``stems``: its row and the bytes of the
-    ending, which has small letters alone; and the hashes of the endings, of ``allowed`` ones if ``only`` these. ``alone`` counts stems
-    without an ending. O(bytes)."""
+    """Words of every n-th text that extend one of ``stems`` by small letters: stem, start and end of the ending; and the endings'
+    hashes.
+
+    Words with a small first letter are skipped. With ``only``, the endings must be ``allowed``. ``alone`` counts the stems without an
+    ending. Offsets are in bytes. O(bytes).
+    """
     rows, endings, count = np.empty((4096, 3), np.int64), np.empty(4096, np.uint64), 0
     stem, after_stem, length = np.empty(MOST, np.int64), np.empty(MOST, np.int64), np.empty(MOST, np.int64)
     for document in range(0, len(offsets) - 1, step):

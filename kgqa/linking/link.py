@@ -1,4 +1,4 @@
-"""The stage that links: names and texts in; mentions, occurrences, links and the documents that are left out, out."""
+"""The linking stage: names and texts → mentions, occurrences, links, and the documents that are left out."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from kgqa.settings.source import DocumentSettings
 from kgqa.sources.tables import arrow, frame
 
 WORD_OR_SIGN = r"[\p{Han}\p{Hiragana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]|[\p{L}\p{N}]+(?:[-'./][\p{L}\p{N}]+)*|[^\s\p{L}\p{N}]"
-"""What counts as a token of a text's length: words with their hyphens, and single signs, as the published MedHop texts are split; of
-scripts without spaces each letter."""
+"""A token for the length of a text: a word with its hyphens, or a single sign, as in the published MedHop texts; in scripts without
+spaces a letter."""
 UNUSED_REASONS = {
     "excluded article": "the settings leave out the article about this entity (documents.exclude_about)",
     "too long": "the text has more tokens than allowed (documents.max_tokens)",
@@ -36,7 +36,7 @@ UNUSED_REASONS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Linked:
-    """What linking made of a corpus."""
+    """The tables that linking produces from a corpus."""
 
     mentions: pa.Table
     """``document, entity, start, end``: without overlap, offsets in characters; sorted."""
@@ -116,7 +116,7 @@ def matched(
     workers: int | None = None,
     advance: Callable[[int], None] | None = None,
 ) -> tuple[Matches, Usage]:
-    """All places of the names with what stands beside them, and how the texts write the words of the names."""
+    """All places of the names, with their contexts, and the letter case of the names' words in the texts."""
     texts = tables["documents"]["text"]
     word_usage = usage(dictionary.trie, texts)
     flags = word_flags(dictionary, word_usage, linking)

@@ -1,6 +1,6 @@
-"""Documents → mentions: longest match from left to right, and every occurrence of what can be a candidate.
+"""Documents → mentions: longest match from left to right, and all occurrences of possible candidates.
 
-Names begin and end where tokens do; in Hangul with a word, or before its particles (:mod:`kgqa.arrays.particles`).
+Names begin and end at token boundaries; in Hangul at a word's, or before its particles (:mod:`kgqa.arrays.particles`).
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ ENTRY = np.dtype(
     ],
     align=True,
 )  # fmt: skip
-"""The columns of a :class:`Dictionary` side by side, so that resolving a name touches one cache line."""
+"""The columns of a :class:`Dictionary` as records, so that one name touches one cache line."""
 NODE = np.dtype([("following", np.uint64), ("first_entry", np.int32), ("last_entry", np.int32)], align=True)
-"""A node of the trie with the entries of the names that end there; none where the two are equal."""
+"""A trie node and the range of its entries (the names that end there), which may be empty."""
 BATCH = 1 << 20
 """Bytes of text that one thread works on at a time; a batch ends where a text ends."""
 NESTED = 64
-"""Names that begin at the same token, each a part of the next; no real dictionary has so many, and longer ones would be left out."""
+"""Maximum number of names from one token, each a prefix of the next. Real dictionaries stay below; longer names would be left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,30 +55,30 @@ class Pairs(Spans):
     """Every entity that has the longest name of a place; rows of one place follow each other, the best claim first."""
 
     entry: npt.NDArray[np.int32]
-    """The dictionary's entry by which the entity has the name."""
+    """The dictionary's entry that gives the entity this name."""
     context: npt.NDArray[np.int32]
-    """How the place is written and what stands beside it (:mod:`kgqa.linking.surroundings`)."""
+    """Letter case and neighbours of the place, as one number (:mod:`kgqa.linking.surroundings`)."""
     place: npt.NDArray[np.int32]
     """Number of the place, from 0."""
     defined: npt.NDArray[np.int64]
-    """Rows whose name stands in brackets behind words that it may abbreviate."""
+    """Rows with a name in brackets behind words that it may abbreviate."""
     words: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
-    """Beside ``defined``: the first character of those words, and the one after the last."""
+    """For each of ``defined``, the start and end of those words, in characters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matches:
-    """What :func:`match` found."""
+    """The result of :func:`match`."""
 
     mentions: Spans
     """Without overlap: each place is the longest name there, and belongs to one entity."""
     occurrences: Spans
-    """Every name of every possible candidate, inside longer names and shared names too: what a reader would see stated. Where several begin
-    at one place the longest comes first, and of several entities with one name the one with the best claim to it."""
+    """All names of possible candidates, also inside longer names and shared by several entities: what a reader would see stated. At one
+    start the longest comes first; among entities with one name, the one with the best claim."""
     shared: int
     """Longest matches left out because the name belongs to several entities."""
     pairs: Pairs
-    """The same places with every entity that has the name, for whoever decides between them by context."""
+    """The same places with every entity of the name, for disambiguation by context."""
 
 
 def match(
@@ -94,9 +94,9 @@ def match(
     """Match ``dictionary`` in ``texts`` in batches of about 1 MiB on ``workers`` threads; ``advance`` gets the bytes of each batch.
 
     Memory: the texts, the result (16 bytes a span) and 20 bytes per byte of one batch and worker. The result does not depend on
-    ``workers``: batches are cut by size alone and joined in order. ``before_number`` false makes no mention of a name directly
-    followed by a hyphen and a digit, as "IL" in "IL-2"; it is an occurrence all the same. ``words`` says what is known of each token of
-    the trie (:func:`kgqa.linking.surroundings.word_flags`); without it the contexts know capitals only.
+    ``workers``: batches are cut by size alone and joined in order. Without ``before_number`` a name directly followed by a hyphen and a
+    digit, as "IL" in "IL-2", is an occurrence but no mention. ``words``: flags of the trie's tokens
+    (:func:`kgqa.linking.measures.word_flags`); without them the contexts know capitals only.
     """
     check_fits(max(len(texts), len(dictionary.entity)), "documents or names", "make the dataset from fewer")
     data, offsets = text_buffers(texts)
@@ -292,7 +292,7 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
 
 @kernel
 def _to_characters(data, begin, length, continuation, rows, first, last):  # type: ignore[no-untyped-def]
-    """Turn byte offsets into character offsets by taking off the continuation bytes before them."""
+    """Turn byte offsets into character offsets: subtract the continuation bytes before them."""
     if first == last:
         return
     union = np.uint8(0)

@@ -1,5 +1,4 @@
-"""What is known of a name before any place of it is looked at: measures of the name, its words in the corpus, and its entity in the
-graph."""
+"""Measures of a name that need none of its places: its length and source, its words in the corpus, its entity in the graph."""
 
 from __future__ import annotations
 
@@ -19,17 +18,17 @@ from kgqa.sources.tables import arrow
 
 Floats = npt.NDArray[np.float64]
 RARE = 3.0
-"""Words below this Zipf frequency are not everyday in any degree."""
+"""Zipf frequency below which a word is not everyday at all."""
 HEADS = 5
-"""A word is the head of names if at least so many names before it belong to other entities, and most of those that do stand before it."""
+"""A word is the head of names if this many names before it belong to other entities, and most names before it do."""
 JOINS = 600
-"""A word that is one in so many or more joins others: of, in, was."""
+"""A word joins others (of, in, was) if it is at least one word in this many."""
 MANY = 256
-"""A word begins many names if it does those of one in so many entities."""
+"""A word is a prefix of names if it begins those of at least one entity in this many."""
 FREQUENT = 5.5
-"""Words of this Zipf frequency stand inside no name before its head ("insulin and its receptor")."""
+"""Zipf frequency from which a word is never inside a name before its head ("insulin and its receptor")."""
 SOME = 0.05
-"""Where fewer of the entities have an article or a description, that one has none says nothing."""
+"""Share of entities with an article or a description below which the lack of one means nothing."""
 
 START = {
     "bias": 2.5,
@@ -51,7 +50,7 @@ START = {
     "family": -0.4,
     "family alias": -1.2,
 }
-"""Measure → its weight before anything is learnt, as log odds."""
+"""Measure → its prior weight, in log odds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +135,7 @@ def _has_article(table: pl.DataFrame, settings: LinkingSettings) -> npt.NDArray[
 
 
 def _bearers(table: pl.DataFrame) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """How many entities have as much claim to each name or more, and whether only one has it; most names need no comparison."""
+    """The number of entities with at least as good a claim to each name, and whether only one entity has it."""
     group, links = table["group"].to_numpy(), table["links"].to_numpy()
     grouped = group >= 0
     several = grouped & (np.bincount(group[grouped])[np.where(grouped, group, 0)] > 1) if grouped.any() else grouped
@@ -150,8 +149,10 @@ def _bearers(table: pl.DataFrame) -> tuple[npt.NDArray[np.float64], npt.NDArray[
 
 
 def _family(table: pl.DataFrame) -> npt.NDArray[np.int64]:
-    """How many other entities' names end with each name after a word with a capital or a digit, or after any where names are not
-    capitalised."""
+    """For each name, the number of other entities whose names end with it, after a word with a capital or a digit.
+
+    Where names are not capitalised, any word counts.
+    """
     parted = table.filter("links").select("entity", name=pl.col("name").str.to_lowercase(), word=pl.col("name").str.split(" "))
     parted = parted.filter(pl.col("word").list.len() > 1)
     ends = [
@@ -183,7 +184,7 @@ def _least(values: Floats, bounds: npt.NDArray[np.int64]) -> Floats:
 
 
 def word_flags(dictionary: Dictionary, usage: Usage, settings: LinkingSettings) -> npt.NDArray[np.uint8]:
-    """What is known of each token of the trie, for :mod:`kgqa.linking.surroundings`."""
+    """Flags of each token of the trie, for :mod:`kgqa.linking.surroundings`; uint8."""
     joins = usage.small * JOINS > usage.small.sum()
     flags = (np.where(usage.small_share() >= 0.5, COMMON, 0) | np.where(joins, FUNCTION, 0)).astype(np.uint8)
     if not settings.head_nouns:
@@ -208,7 +209,7 @@ def _prefixes(names: pl.DataFrame) -> pl.Series:
 
 
 def _heads(names: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
-    """Last words of names that make another thing of the name before them, and the words that stand inside such names."""
+    """Last words that turn a name into another entity's name ("receptor"), and the words inside such names."""
     lower = names.select("entity", name=pl.col("name").str.to_lowercase()).unique()
     parted = lower.with_columns(
         first=pl.col("name").str.extract(r"^(.+)[ -][^\s-]+$", 1), last=pl.col("name").str.extract(r"[ -](\p{L}{4,})$", 1)

@@ -1,4 +1,4 @@
-"""Pairs of place and entity → mentions: at each place the entity that is most probable, if it is probable enough."""
+"""Disambiguation: (place, entity) pairs → mentions; each place gets its most probable entity, if that is probable enough."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from kgqa.settings.linking import LinkingSettings
 from kgqa.sources.tables import frame
 
 SEEN, ATTRIBUTIVE = 5, 0.45
-"""A name is an adjective if it stands before a noun at so many places at least, and in more than this share of them."""
+"""A name is an adjective if it precedes a noun in at least this number of places, and in more than this share of them."""
 
 MARGIN = 1.25
-"""How many times as probable as the next one an entity of a shared name must be."""
+"""Ratio by which an entity of a shared name must be more probable than the next one."""
 CLAIMED = 20.0
-"""The same where another bearer has more claim to the name, as the state of today to that by which its predecessors went too."""
+"""The same ratio where another entity has a better claim to the name, such as a modern state over its predecessors."""
 WORDS = 4.0
-"""What the words that an abbreviation stands for say, as log odds: more than any fact."""
+"""Log odds of a definition of the abbreviation in the text: more than any fact."""
 FEW = 20
-"""Documents in which any word may stand before it is thought to bridge too many."""
+"""Number of documents that any word may link before it counts as a hub."""
 
 WIDER = 10
-"""In how many times as many documents as an everyday word must be what is no bridge however it is written."""
+"""Factor on the number of documents for words other than everyday ones."""
 SELDOM = 0.01
-"""In at most this share of its documents a fact joins what is everywhere to the subject: 0.2% for months, but 1.3% for France."""
+"""Maximum share of a hub's documents where a fact joins it to the subject: 0.2% for months, but 1.3% for France."""
 
 PLACE_RULES = {
     "shared name": "the name there belongs to several entities, and none of them is probable enough (linking.belief)",
@@ -52,7 +52,7 @@ PLACE_RULES = {
 def resolve(
     pairs: Pairs, dictionary: Dictionary, usage: Usage, tables: Mapping[str, pa.Table], settings: LinkingSettings
 ) -> tuple[Spans, dict[str, int]]:
-    """The mentions, in the order of places, and how many places each rule took."""
+    """The mentions, ordered by place, and the number of places that each rule removed."""
     heads, tails, subject = _rows(tables)
     count = tables["entities"].num_rows
     degree = np.bincount(heads, minlength=count) + np.bincount(tails, minlength=count)
@@ -88,12 +88,12 @@ def resolve(
 
 
 def has_case(names: pl.Series) -> pl.Series:
-    """Of each name whether it has letters of a script with capitals; of others, that they are written small says nothing."""
+    """Whether each name has letters of a script with capitals; only then does a small letter mean anything."""
     return names.str.to_lowercase() != names.str.to_uppercase()
 
 
 def _verdicts(pairs: Pairs, name: npt.NDArray[np.int64], dictionary: Dictionary, texts: pl.Series) -> npt.NDArray[np.int8]:
-    """What the documents say that their abbreviations stand for."""
+    """The documents' verdicts on abbreviations; int8, one per pair."""
     table = pl.DataFrame({"document": pairs.document, "place": pairs.place, "entity": pairs.entity, "name": name.astype(np.int32)})
     return verdicts(pairs.defined, pairs.words, table, dictionary.names.select(pl.col("entity").cast(pl.Int32), "name"), texts)
 
@@ -107,7 +107,7 @@ def _adjectives(
     name_measures: Measures,
     texts: pl.Series,
 ) -> npt.NDArray[np.bool_]:
-    """Names of one word that are the adjective of a place, or that stand before different nouns as often as adjectives do."""
+    """Names of one word that are an adjective of a place, or precede different nouns as often as adjectives do; mask over names."""
     names = len(name_measures.single)
     capitalised = letter != SMALL
     noun = capitalised & (after == NOUN)
@@ -124,7 +124,7 @@ def _adjectives(
 
 
 def _rows(tables: Mapping[str, pa.Table]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Rows of the heads and tails of the facts, and for each document of what it is about (-1: nothing)."""
+    """Entity rows of the facts' heads and tails, and of each document's subject (-1: none)."""
     ids = tables["entities"]["id"]
     empty = pa.chunked_array([], pa.string())
     heads, tails = (_numbers(tables["facts"][name] if "facts" in tables else empty, ids) for name in ("head", "tail"))
@@ -139,8 +139,10 @@ def _numbers(values: pa.ChunkedArray, ids: pa.ChunkedArray) -> npt.NDArray[np.in
 
 
 def _beside_names(pairs: Pairs, stop: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """The three parts of the contexts; a capitalised word after a place that begins another place is a name, if it is no common noun;
-    ``stop``: where words of places end."""
+    """The three parts of the contexts; ``stop``: end of the last word of each place.
+
+    A capitalised word after a place counts as a name if another place begins there, unless it is a common noun.
+    """
     before, after, letter = parts(pairs.context)
     first = np.flatnonzero(np.diff(pairs.place, prepend=-1))
     follows = np.zeros(len(first), np.bool_)
@@ -157,7 +159,7 @@ def _certain(
     after: npt.NDArray[np.int32],
     letter: npt.NDArray[np.int32],
 ) -> npt.NDArray[np.bool_]:
-    """Places that hardly need a decision: one entity, a name that is no ordinary word, nothing beside it that would go on with it."""
+    """Places that need no disambiguation: one entity, a name that is no ordinary word, and no neighbour that extends it."""
     after = np.where(after == NOUN, ALONE, after)
     alone_there = (before == ALONE) & (after == ALONE)
     free = alone_there | (~name_measures.single[name] & ((before == ALONE) | (before == NAME)) & ((after == ALONE) | (after == NAME)))
@@ -177,8 +179,7 @@ def _decided(
     subject: npt.NDArray[np.int32],
     settings: LinkingSettings,
 ) -> tuple[Spans, dict[str, int]]:
-    """The most probable entity of each place, unless a rule takes it; ``beside``: what stands before and after, what is written
-    small."""
+    """The most probable entity of each place, unless a rule removes it; ``beside``: before, after, and whether in lower case."""
     first = np.flatnonzero(np.diff(pairs.place, prepend=-1))
     most = np.maximum.reduceat(belief, first)
     top = np.flatnonzero(belief == most[pairs.place])  # the better claim comes first, so that it wins a draw
@@ -226,11 +227,11 @@ def _bridges_anything(
     subject: npt.NDArray[np.int32],
     few: float,
 ) -> npt.NDArray[np.bool_]:
-    """Mentions of what joins documents that have nothing in common: a ``small`` everyday word in more than ``few`` documents; or anything
-    in ten times as many that hardly ever has to do with their subjects, as months have, but only where subjects are known.
+    """Mask over mentions of hubs, which join unrelated documents; ``few``: number of documents that is still harmless.
 
-    Of the latter a fact that joins it to the subject makes an exception for what is written with a capital, or has none. No fact makes one
-    for a common word: "the world's oldest" means the Earth in no text, whatever else is known of the Earth.
+    A hub is a ``small`` everyday word in more than ``few`` documents. With known subjects it is also any entity in ten times as many
+    documents that facts rarely join to their subjects, such as a month. In the second case, a fact that joins it to this document's subject
+    makes an exception, unless it is in lower case. No fact makes one for a common word: "the world's oldest" never means the Earth.
     """
     count = int(entity.max(initial=-1)) + 1
     number = _documents(entity, document, linked, count)

@@ -1,7 +1,7 @@
-"""Other spellings of names with numbers, as the texts have them: "5-HT(1A)" for 5HT1A, "beta 2-adrenoceptor" for beta-2 adrenoceptor.
+"""Other spellings of names with numbers, from the texts: "5-HT(1A)" for 5HT1A, "beta 2-adrenoceptor" for beta-2 adrenoceptor.
 
-Two names are spelt alike if they have the same letters and digits in the same order, whatever stands between: nothing, spaces, hyphens or
-brackets; a Greek letter is the same as its name. The spellings are looked for in the texts, so that none is made up.
+Two names are spelt alike if they have the same letters and digits in the same order, with nothing, spaces, hyphens or brackets between. A
+Greek letter equals its name. Only spellings that the texts have are used.
 """
 
 from __future__ import annotations
@@ -46,8 +46,11 @@ def spellings(names: pl.DataFrame, texts: pl.Series) -> pl.DataFrame:
 
 
 def _runs(texts: pl.Series) -> pl.DataFrame:
-    """``text, run, same, between, after``: the runs of letters or digits of each text, with what is compared of them, what stands
-    before each (null where no name goes on, empty where nothing stands there) and behind, and whether a name may begin or end there."""
+    """``text, run, same, before, after, starts, ends``: the runs of letters or digits of each text.
+
+    ``same``: the form for comparison. ``before``: the gap before it (null where no name can continue over it, empty where there is none).
+    ``after``: the signs behind it. ``starts``, ``ends``: whether a name may begin or end here.
+    """
     runs = pl.DataFrame({"text": pl.int_range(len(texts), eager=True), "run": texts.str.extract_all(_RUN)}).explode("run").drop_nulls()
     word = pl.col("run").str.contains(_WORD)
     before, behind = (pl.when(pl.col("text") == pl.col("text").shift(step)).then(pl.col("run").shift(step)) for step in (1, -1))

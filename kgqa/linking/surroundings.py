@@ -1,8 +1,8 @@
-"""How a place is written and what stands beside it, as one small number: what speaks for a whole name and what for a part of another.
+"""The context of a place as one small number: letter case and neighbours, which tell a whole name from a part of a longer one.
 
-A word that a corpus writes mostly with a small letter and that has a capital beside a name goes on with that name ("Hong Kong
-Observatory"), but not where a sentence begins ("In Germany"). A name before the last word of other names is no mention of its own
-("insulin receptor"). Nothing of this is a list: the corpus tells how it writes words, the dictionary how its names end.
+A word that a corpus mostly writes in lower case, but with a capital next to a name, extends that name ("Hong Kong Observatory"), unless a
+sentence begins there ("In Germany"). A name before the last word of other names is no mention of its own ("insulin receptor"). There are no
+lists: the corpus tells how it writes words, the dictionary how names end.
 """
 
 from __future__ import annotations
@@ -13,14 +13,13 @@ import numpy.typing as npt
 from kgqa.arrays.kernel import kernel
 
 COMMON, INNER, HEAD, PREFIX, FUNCTION = 1, 2, 4, 8, 16
-"""What is known of a word: mostly written small; stands inside names before a head; ends names that mean something else; begins many
-names with
-a hyphen, as "alpha-"; is so frequent that it joins other words."""
+"""Flags of a word. COMMON: mostly in lower case. INNER: inside names, before a head. HEAD: ends names with another meaning. PREFIX:
+begins many names before a hyphen, as "alpha-". FUNCTION: so frequent that it joins other words."""
 
 ALONE, COMMON_CAPITAL, PROPER_CAPITAL, NAME, HEAD_NOUN, COMPOUND, NOUN = range(7)
-"""What stands on one side: nothing to think of; a common noun with a capital; another capitalised word; another name of the dictionary;
-(after)
-the head of a longer name; (before) a small word with a hyphen ("anti-"); (after) a small word that joins nothing, as after an adjective."""
+"""The neighbour on one side. ALONE: no evidence. COMMON_CAPITAL: a common noun with a capital. PROPER_CAPITAL: another capitalised word.
+NAME: another name of the dictionary. HEAD_NOUN (after): the head of a longer name. COMPOUND (before): a small word with a hyphen
+("anti-"). NOUN (after): a small word that joins nothing, as after an adjective."""
 SIDES = 7
 CAPITAL, OPENING, SMALL = range(3)
 """How the first letter is written: a capital, a capital where a sentence begins, small (or it has no case)."""
@@ -30,12 +29,12 @@ AHEAD = 4
 
 
 def parts(context: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """What stands before, what stands after, and how the first letter is written."""
+    """The neighbour before, the neighbour after, and the case of the first letter."""
     return context % SIDES, context // SIDES % SIDES, context // (SIDES * SIDES)
 
 
 def joined(before: npt.NDArray[np.int32], after: npt.NDArray[np.int32], letter: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    """The number that :func:`parts` takes apart."""
+    """The inverse of :func:`parts`."""
     out: npt.NDArray[np.int32] = before + SIDES * after + SIDES * SIDES * letter
     return out
 
@@ -59,7 +58,7 @@ def opens(data, begin, i, starts, ends):  # type: ignore[no-untyped-def]
 
 @kernel(inline=True)
 def _close(data, begin, end, start):  # type: ignore[no-untyped-def]
-    """Whether one space and nothing else stands between two tokens."""
+    """Whether exactly one space separates two tokens."""
     return start - end == 1 and data[begin + end] == 32
 
 

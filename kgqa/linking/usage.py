@@ -1,6 +1,6 @@
-"""How the texts write words: with a small first letter, or with a capital where no sentence begins.
+"""Letter case of words in the texts: with a small first letter, or with a capital that no sentence start explains.
 
-It tells a name from an ordinary word without any word list: where a corpus writes "Common" mostly as "common", a capital says little.
+This tells a name from an ordinary word without a word list: where a corpus mostly writes "common", the capital of "Common" says little.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ SAMPLE = 12_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """How often the texts write each token of a trie small and how often with a capital that no sentence begins.
+    """Counts of each token of a trie in lower case, and with a capital that no sentence start explains.
 
-    Of words of a script without capitals neither is counted: that they are not capitalised says nothing.
+    Words of a script without capitals are not counted, since their lower case means nothing.
     """
 
     small: npt.NDArray[np.int64]

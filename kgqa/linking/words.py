@@ -1,4 +1,4 @@
-"""Which words are everyday English: a list that is frozen here, because what it says decides what links."""
+"""Everyday English words: a frozen list, because links depend on it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pyarrow as pa
 from kgqa.arrays.tokens import token_hashes
 
 FILE = Path(__file__).with_name("english-words.txt.gz")
-"""``english-words.md`` beside it says where it comes from and under which licence it stands."""
+"""``english-words.md`` gives its source and licence."""
 
 
 @lru_cache(maxsize=4)

@@ -220,9 +220,7 @@ def judge(
 
 
 def chance(heads: Sequence[Instance], tails: Sequence[Instance], settings: DisconnectionSettings, *, seed: int) -> dict[str, float]:
-    """Mean F1 of guesses: for a head, another head's answer; for a tail, a random name or number of its context, and a random
-    paragraph.
-    """
+    """Mean F1 of guesses: another head's answer for heads; a random name or number, and a random paragraph, for tails."""
     order = np.random.default_rng(draw(purpose="guesses of heads", seed=seed, id="all")).permutation(len(heads)).tolist()
     neighbour = dict(zip(order, [*order[1:], *order[:1]], strict=True))
     of_heads = [answer_score(head, Prediction(id=head.id, answer=heads[neighbour[row]].answers[0])) for row, head in enumerate(heads)]

@@ -60,8 +60,9 @@ def neutral_template(label: str) -> TemplateSettings | None:
 
 
 def templates_of(relations: pa.Table, settings: MusiqueSettings) -> dict[str, TemplateSettings]:
-    """Name → template: those of the settings, and a neutral one, under the relation's id, for each other relation that may be asked
-    about.
+    """Name → template: those of the settings, and a neutral one, named by the relation's id, for each other relation.
+
+    Relations in ``musique.unasked`` get none.
     """
     covered = {relation for template in settings.templates.values() for relation in (*template.relations, *template.reversed)}
     templates = dict(settings.templates)
@@ -77,8 +78,7 @@ def templates_of(relations: pa.Table, settings: MusiqueSettings) -> dict[str, Te
 def graph_questions(
     tables: Mapping[str, pa.Table], settings: MusiqueSettings, *, source: str, seed: int
 ) -> tuple[pa.Table, pa.Table, pa.Table, list[FunnelRow], list[SilentRelation]]:
-    """``single_hop``, ``paragraphs`` and ``stated`` (see ``pool.py``) from a workspace's tables; S1's funnel; relations without a
-    question.
+    """``single_hop``, ``paragraphs`` and ``stated`` (see ``pool.py``); the funnel of S1; the relations without a question.
 
     A question asks for the tail of a fact, for its head, or for the head of two facts; only where the graph knows a single answer.
     """
@@ -221,8 +221,7 @@ def _with_names(facts: pl.DataFrame, tables: Mapping[str, pa.Table]) -> pl.DataF
 
 
 def _shortened(tables: Mapping[str, pa.Table], settings: SingleHopSettings, rows: list[FunnelRow]) -> Mapping[str, pa.Table]:
-    """The tables with long articles cut after the last whole sentence within ``max_words``, and with the mentions and links that
-    remain.
+    """The tables with long articles cut after the last whole sentence within ``max_words``, and the mentions and links that remain.
 
     The beginning of an article describes its subject best, and the articles about well-known subjects are long.
     """
@@ -348,12 +347,12 @@ def _different(facts: pl.DataFrame, side: str) -> pl.DataFrame:
 def _two_fact_questions(
     stated: pl.DataFrame, facts: pl.DataFrame, settings: MusiqueSettings, templates: Mapping[str, TemplateSettings], seed: int
 ) -> pl.DataFrame:
-    """Questions for the head of two facts, each of which other heads have too; a sample of pairs per head. Equal tail names count as
-    one.
+    """Questions for the head of two facts, each of which other heads have too; a sample of pairs per head.
 
-    Excluded: a relation where one fact nearly identifies the head (the capital of a country), and two templates without ``branch``. The
-    graph must have no second head with both facts, nor may one be expected: if n of N heads have the first fact and m the second, chance
-    alone gives n · m / N heads with both. A large expectation means that the graph probably just lacks such a head.
+    Tails with equal names count as one. Excluded: a relation where one fact nearly identifies the head (the capital of a country), and two
+    templates without ``branch``. The graph must have no second head with both facts, nor may one be expected: if n of N heads have the
+    first fact and m the second, chance alone gives n · m / N heads with both. A large expectation means that the graph probably just lacks
+    such a head.
     """
     alone = (
         _different(facts, "tail").filter(pl.col("different") >= settings.single_hop.branch_below * pl.col("facts"))["template"].to_list()
@@ -483,8 +482,10 @@ def _worded(
     questions: pl.DataFrame, tables: Mapping[str, pa.Table], templates: Mapping[str, TemplateSettings], source: str, rows: list[FunnelRow],
     *, seed: int | None,
 ) -> pl.DataFrame:  # fmt: skip
-    """Adds ``id``, ``question``, ``names`` and ``aliases``; without those whose question says the answer, or what is no profession. Forms
-    are drawn by ``seed``, and are the first ones without one."""
+    """Adds ``id``, ``question``, ``names`` and ``aliases``; drops questions that contain their answer or a wrong profession.
+
+    Forms are drawn by ``seed``; without a seed the first form is used.
+    """
     labels = _labels(questions, tables)
     names = [[labels[entity] for entity in entities] for entities in questions["entities"].to_list()]
     nouns = _nouns(questions, tables, templates)
@@ -542,8 +543,10 @@ def _is_person_noun(name: str) -> bool:
 
 
 def _own_names(tables: Mapping[str, pa.Table]) -> pl.DataFrame:
-    """``entity``, ``name`` without what is hardly one: without a letter, begun by a sign, or the label of something else that the graph
-    knows, as "Michigan" for the lake."""
+    """``entity``, ``name``, without unlikely names: those without a letter, or with a sign in front, or equal to another entity's label.
+
+    The lake, for instance, loses the name "Michigan".
+    """
     labels = frame(tables["entities"]).select(entity="id", key=pl.col("label").str.to_lowercase())
     of_label = labels.group_by("key").agg(pl.col("entity").alias("owners"))
     table = frame(tables["names"]).with_columns(key=pl.col("name").str.to_lowercase())

@@ -113,8 +113,11 @@ class _Collected:
 
 
 def _names_nothing(question: str, support: Paragraph) -> bool:
-    """Whether no word but the first has a capital or a figure ("the team that received the kickoff"), in a question that is written with
-    capitals. The first word is a name where the paragraph's title has it, or its text within a sentence."""
+    """Whether a capitalised question names nothing: no word but the first has a capital or a figure ("the team that received the
+    kickoff").
+
+    The first word counts as a name if the paragraph's title has it, or its text within a sentence.
+    """
     words = question.split()
     capitalised = words[0][:1].isupper() if words else False
     if not capitalised or any(letter.isupper() or letter.isdigit() for word in words[1:] for letter in word):

@@ -1,6 +1,4 @@
-"""Step S2 (Trivedi et al. 2022): the questions with each answer (heads), the questions that name it (tails), and the places of the
-names.
-"""
+"""Step S2 (Trivedi et al. 2022): for each answer the questions with it (heads) and the questions that name it (tails), with places."""
 
 from __future__ import annotations
 

@@ -268,8 +268,10 @@ def _with_question(out, at, place, words, sides, hit_word, hit_place, hits, firs
 
 @kernel
 def _hits_of(content, sides, tokens, begin, end, hit_word, hit_place):  # type: ignore[no-untyped-def]
-    """Where a paragraph has the question's words, by word, how many places that are, and which part of the words, in quarters, of both
-    sides; the places that fit."""
+    """Find the question's content words in a paragraph: ``hit_word`` (which word) and ``hit_place`` (which token), ordered by word.
+
+    Returns the number of hits, and for each side of the brackets the share of its words that were found, in quarters (0 to 4).
+    """
     matched, whole = np.zeros(2, np.int64), np.zeros(2, np.int64)
     hits = 0
     for x in range(len(content)):
@@ -323,8 +325,7 @@ def _train_or_answer(  # type: ignore[no-untyped-def]
     order, word_offsets, words, content_offsets, content, sides, shown_offsets, paragraphs, right_offsets, right,
     tokens, token_offsets, names, offsets, around, answerable, context_only, declines, learn, weights, squares, longest, best, none,
 ):  # fmt: skip
-    """One pass over the questions in ``order``: learn by a softmax over all places, or find the most probable name within one
-    paragraph.
+    """One pass over the questions in ``order``: learn by a softmax over all places, or find the best name within one paragraph.
 
     The right places share the target probability. ``best`` and ``none`` receive the results when ``learn`` is false.
     """

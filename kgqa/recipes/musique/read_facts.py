@@ -47,16 +47,16 @@ def read_texts(
     facts: pl.DataFrame, tables: Mapping[str, pa.Table], documents: pl.DataFrame, *, everywhere: bool, precision: float, seed: int,
     workers: int | None = None,
 ) -> tuple[pl.DataFrame, list[dict[str, float]]]:  # fmt: skip
-    """The statements that the texts may contain, with probabilities, and the calibration of the model; empty where there is too little
-    to learn.
+    """The statements that the texts may contain, with probabilities, and the calibration of the model; empty if there is little to
+    learn.
 
     Columns: ``document``, ``head``, ``template``, ``tail``, ``probability``, ``fact`` (whether ``facts`` has it) and ``sure``. A statement
     is sure if statements at least as probable are facts with ``precision`` or more, by the lower bound, for heads with a fact of the
     relation.
 
     ``facts``: ``head``, ``template``, ``tail``. ``documents``: ``document`` and ``about`` of the texts to read; ``everywhere``: read
-    sentences of texts about neither end too. Possible tails come from the facts of other heads. O(mentions), with ``everywhere`` O(pairs in
-    one sentence). Memory: some 200 bytes for each.
+    sentences of texts about neither end as well. Possible tails come from the facts of other heads. O(mentions), with ``everywhere``
+    O(pairs in one sentence). Memory: some 200 bytes for each.
     """
     none = pl.DataFrame(schema=SCHEMA)
     names = facts["template"].unique().sort()

@@ -110,9 +110,7 @@ def set_figures(splits: Mapping[str, Sequence[Instance]], *, seed: int) -> dict[
 
 
 def disconnected(reader: Reader, instances: Sequence[Instance], *, seed: int) -> list[float]:
-    """DiRe answer F1, from 0 to 1: the support is read in two separate parts, and the best bi-partition counts (Trivedi et al. 2020,
-    3.2).
-    """
+    """DiRe answer F1, 0 to 1: the support is read in two separate parts; the best bi-partition counts (Trivedi et al. 2020, 3.2)."""
     items = [
         (instance, question)
         for instance in _sample(instances, PROBED, seed=seed)

@@ -60,10 +60,9 @@ def _load_pipeline(name: str) -> Language:
 
 
 def same_tag(pairs: pl.DataFrame, single_hop: pa.Table, paragraphs: pa.Table, pipeline: str) -> Bools:
-    """For each pair, whether the pipeline gives answer (in its paragraph) and name (in its question) one type; true where a graph
-    knows.
+    """For each pair, whether the pipeline gives answer (in its paragraph) and name (in its question) the same type.
 
-    O(texts of the pairs). Raises SettingsError, MissingInput.
+    True where a graph knows the entities. O(texts of the pairs). Raises SettingsError, MissingInput.
     """
     language = _load_pipeline(pipeline)
     is_asked = np.array([kind == ASKED for kind in single_hop["kind"].to_pylist()], np.bool_)

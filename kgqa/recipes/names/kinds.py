@@ -1,7 +1,7 @@
-"""What kind of thing a name names: told by its figures, by the first sentence about it, by its own words, or by what a question asks for.
+"""The kind of the thing behind a name, from its figures, the first sentence about it, its own words, or the question.
 
-A kind is a class of things and the noun for this one, ``("water", "river")``; ``("water",)`` is the whole class. Where nothing tells the
-kind there is none, and who needs one has to do without the name: one of a wrong kind would give a false answer away.
+A kind is a class of things and a noun within it: ``("water", "river")``; ``("water",)`` is the whole class. Where no evidence gives a kind
+there is none, and callers must do without: a name of a wrong kind would make a false answer easy to spot.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from kgqa.resources import word_lists
 Kind = tuple[str, ...]
 PERSON = "person"
 WHO = ("who",)
-"""Of a name that "who" asks for: of a person if its first word is a first name, else maybe of a team, a country or a company."""
+"""The kind of an answer to "who": a person if its first word is a first name; else perhaps a team, a country or a company."""
 LEAD = 300
-"""The first letters of a paragraph, in which it says what it is about."""
+"""Letters at the beginning of a paragraph that introduce its subject."""
 CLAUSE = 200
-"""The letters after an asking word in which the noun is looked for."""
+"""Letters after a question word in which its noun is looked for."""
 NOUNS = {noun: name for name, nouns in word_lists(Path(__file__).with_name("nouns.txt")).items() for noun in nouns}
 """Noun → its class, from ``nouns.txt``."""
 CLASSES = frozenset({*NOUNS.values(), PERSON})
@@ -43,9 +43,9 @@ ONE_OF = frozenset(WORDS["one of"])
 VAGUE = frozenset(WORDS["vague"])
 PLACES = frozenset({"place", "location", "entity"})
 AGENTS = frozenset({"person", "country", "school", "company", "party", "organisation", "force", "team", "league", "band"})
-"""What "who" may ask for."""
+"""Classes that "who" may ask for."""
 BEFORE = frozenset({"lake", "mount", "river", "fort"})
-"""Nouns that stand before the name."""
+"""Nouns that precede the name."""
 NAMED = frozenset(WORDS["named"])
 BY_WORD_BEFORE = {
     "company": (frozenset({"ballet", "dance", "opera", "theatre", "theater"}), ("ensemble", "company")),
@@ -56,7 +56,7 @@ BY_WORD_BEFORE = {
     "station": (frozenset({"television", "tv", "radio", "fm", "am", "broadcast"}), ("broadcaster", "broadcast station")),
     "team": (frozenset({"development"}), ("company", "developer")),
 }
-"""Nouns of which the word before tells the kind."""
+"""Nouns whose kind depends on the word before them."""
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
 _YEAR = re.compile(r"[12]\d{3}")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -67,17 +67,17 @@ _OTHERS = re.compile(
     r"(?:List|Outline|History|Geography|Economy|Politics|Culture|Demographics|Index) of |"
     r"(?:[A-Z]\w+ )*(?:Governor|President|Minister|Secretary|King|Queen|Emperor|Duke|Bishop|Mayor|Director) of "
 )
-"""Titles of lists and of pages about a side of something, or about an office, which is no person."""
+"""Titles of lists, of pages about one aspect of a subject, and of offices, which are not persons."""
 ADJECTIVE = re.compile(r"[A-Z][a-z]+(?:ese|ish|ian|can)")
 _LIFE_AND_DEATH = re.compile(r"\b(?:born|birth|died?|death|buried|burial|residence|formation|headquarters)\b")
-"""What happens in a town, mostly."""
+"""Events that mostly take place in a town."""
 _PRONOUN = re.compile(r"\b(?:[Hh]e|[Ss]he|[Hh]is|[Hh]er)\b")
 _AND = re.compile(r",(?: and| or)? | and | or ")
 _FULL_STOP = re.compile(r"[a-z0-9)]{3}\. [A-Z]")
 
 
 class Sense(NamedTuple):
-    """What a thing is."""
+    """The sense of a noun: its class and its words."""
 
     group: str
     """The noun's class; empty where it has none."""
@@ -138,7 +138,10 @@ def answer_kinds(question: str, answer: str, paragraphs: Iterable[Paragraph] = (
 
 
 def _agreed(expected: Sense, described: Sense | None, sense: Sense | None) -> list[Kind]:
-    """What was asked for, if what is known of the answer goes with it; of its own words only that a team is no league, a man no firm."""
+    """The expected kinds, if the evidence about the answer agrees.
+
+    Of the answer's own words only agents count: a team is no league, and a man is no firm.
+    """
     if not expected.group:
         return [*expected.kinds(), *(described.kinds() if described else [])]
     evidence = described or (sense if sense and expected.group in AGENTS and sense.group in AGENTS else None)
@@ -146,7 +149,7 @@ def _agreed(expected: Sense, described: Sense | None, sense: Sense | None) -> li
 
 
 def _figures(name: str, words: Sequence[str]) -> list[Kind]:
-    """Of a number, a year or a date: what is left of it without the figures, so that 12 km and 7 km are alike, and 4 May and 1 June."""
+    """The kind of a number, a year or a date: its words without the figures, so that 12 km and 7 km agree, and 4 May and 1 June."""
     if any(word[0].isupper() and word.lower() not in MONTHS for word in words):
         return []
     if not any(word[0].isdigit() or word.lower() in NUMBERS for word in words):
@@ -156,12 +159,12 @@ def _figures(name: str, words: Sequence[str]) -> list[Kind]:
 
 
 def _size(match: re.Match[str]) -> str:
-    """Numbers of as many digits are alike, those of one and two too; years are alike most of all."""
+    """Replacement of a number: numbers with as many digits agree, as do those of one and two; years are a kind of their own."""
     return "year" if _YEAR.fullmatch(match[0]) else "0" * max(2, sum(map(str.isdigit, match[0])))
 
 
 def _described_as(name: str, paragraphs: Iterable[Paragraph]) -> Sense | None:
-    """What the first paragraph says that has the name for its title and says it."""
+    """The sense that the first paragraph with this title gives, if it gives one."""
     end = len(name)
     for paragraph in paragraphs:
         title = paragraph.title or ""
@@ -173,7 +176,7 @@ def _described_as(name: str, paragraphs: Iterable[Paragraph]) -> Sense | None:
 
 
 def _defined(title: str, text: str) -> Sense | None:
-    """What the first sentence says that the title is: "is a Danish ecologist", or a person by the dates of life after the name."""
+    """The sense that the first sentence gives the title: "is a Danish ecologist"; a person where dates of life follow the name."""
     lead = text[:LEAD]
     match = _DEFINITION.search(lead)
     subject = lead[: match.start()] if match else lead
@@ -192,7 +195,7 @@ def _defined(title: str, text: str) -> Sense | None:
 
 
 def _listed(definition: str) -> Iterator[list[str]]:
-    """What a definition lists: of a "movie, television and stage actor" all three, because the last one says what the first two are."""
+    """The items of a definition: all three of "movie, television and stage actor", because the last one explains the first two."""
     for part in _AND.split(definition):
         words = _WORD.findall(part)
         yield words
@@ -201,9 +204,9 @@ def _listed(definition: str) -> Iterator[list[str]]:
 
 
 def _sense(words: Sequence[str], *, in_question: bool = False) -> Sense | None:
-    """What "American rock band formed in" or "name of the river that" is: a band, a river.
+    """The sense of a noun phrase: a band for "American rock band formed in", a river for "name of the river that".
 
-    ``in_question``: a verb may follow that looks like a noun, as in "river flows"; the last noun that has a class goes before it.
+    ``in_question``: a verb that looks like a noun may follow ("river flows"), so the last noun with a class wins.
     """
     noun = before = classed = ""
     for word, following in zip_longest(words, words[1:], fillvalue=""):
@@ -238,12 +241,12 @@ def _class_of(noun: str) -> str:
 
 
 def _is_participle(word: str) -> bool:
-    """Of a verb, as in "film directed by"; not of a seed or a breed."""
+    """Whether the word is a participle, as in "film directed by"; "seed" and "breed" are not."""
     return word.endswith("ed") and not word.endswith("eed")
 
 
 def _lived(title: str, text: str) -> Sense | None:
-    """A person of whom a text that begins in the middle of a life speaks by the last name, and as he or she."""
+    """A person, if a text that begins in the middle of a life uses the last name alone, and he or she."""
     words, lead = _WORD.findall(title), text[:LEAD]
     if not 2 <= len(words) <= 3 or not all(word[0].isupper() for word in words) or len(_PRONOUN.findall(lead)) < 2:
         return None
@@ -252,7 +255,7 @@ def _lived(title: str, text: str) -> Sense | None:
 
 
 def _own_sense(name: str) -> Sense | None:
-    """What the name says itself: Odense University, University of Odense, Lake Huron."""
+    """The sense in the name's own words: Odense University, University of Odense, Lake Huron."""
     spelled = name.partition(",")[0]
     words = _WORD.findall(spelled.lower())
     if len(words) < 2 or words[0] in DETERMINERS:
@@ -264,7 +267,7 @@ def _own_sense(name: str) -> Sense | None:
 
 
 def _expected(question: str) -> tuple[str, Sense | None]:
-    """The asking word and the noun that goes with it: "which river", "who is the father of"; MuSiQue's ">> mouth of" has the noun alone."""
+    """The question word and the sense of its noun: "which river", "who is the father of"; MuSiQue's ">> mouth of" has a noun only."""
     _, arrow, relation = question.rpartition(">>")
     if arrow:
         sense = _sense(_WORD.findall(relation))

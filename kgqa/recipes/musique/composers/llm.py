@@ -91,8 +91,9 @@ class LlmComposer:
         self._answers: dict[str, Answer] = {}
 
     def write(self, chains: Sequence[Chain], progress: Progress) -> Iterator[Written]:
-        """Compose the chains with as many parallel requests as the settings allow; the cost is printed before and after. Memory: all
-        questions.
+        """Compose the chains with as many parallel requests as the settings allow; prints the cost before and after.
+
+        Memory: all questions.
         """
         progress.start("Estimating what the endpoint costs")
         keys = [key_of(self._endpoint.request(first(chain))) for chain in chains]

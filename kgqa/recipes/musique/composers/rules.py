@@ -68,9 +68,7 @@ class RuleComposer:
     """Needs no person and no model."""
 
     def __init__(self, templates: Mapping[str, TemplateSettings], *, max_clauses: int = 2, forms: bool = True, seed: int = 0) -> None:
-        """``templates``: those behind questions from facts; ``forms``: whether a random form of each template is used, drawn by
-        ``seed``.
-        """
+        """``templates``: those behind questions from facts; ``forms``: whether ``seed`` draws the form of each template."""
         self._templates, self._max_clauses, self._forms, self._seed = templates, max_clauses, forms, seed
 
     def write(self, chains: Sequence[Chain], progress: Progress) -> Iterator[Written]:
