@@ -74,7 +74,7 @@ def worth_of_levels(
     shape = (int(bucket.max(initial=0)) + 1, LEVELS)
     if not len(rows):
         return USUAL[level]
-    half = len(rows) // 2  # every entity in a document from the other half of the corpus
+    half = len(rows) // 2  # chance level: pair each entity with a document from the other half of the corpus
     shuffled = np.concatenate([documents[rows][half:], documents[rows][:half]])
     order = np.argsort(shuffled, kind="stable")
     by_chance = levels(shuffled[order], entities[rows][order], entries[rows][order], surroundings)
@@ -119,8 +119,10 @@ def beliefs(pairs: Places, features: Floats, start: Floats, beside_start: Floats
     often: Floats = number[present]
     first = np.bincount(pairs.kind[np.diff(pairs.place, prepend=-1) > 0], minlength=len(beside))
     for _ in range(ROUNDS):
+        # Expectation: the probability of each pair, and the expected number of right places per name.
         posterior = _posterior(pairs, rate, beside)
         mass = np.bincount(pairs.entry, weights=posterior, minlength=len(features))
+        # Maximisation: refit the regression, then draw each name's share towards what similar names predict.
         weights = _fitted(x, often, mass[present].astype(np.float64), start, weights)
         odds = features @ weights
         expected = _logistic(odds)
@@ -147,12 +149,13 @@ def _bayes(place, entry, kind, odds, rate, beside):  # type: ignore[no-untyped-d
         while last < len(place) and place[last] == place[first]:
             total += rate[entry[last]]
             last += 1
+        # The entities' priors sum to at most 0.98, so that at least 0.02 stay for a meaning outside the tables.
         over = max(total / 0.98, 1.0)
         whole = 0.0
         for i in range(first, last):
             out[i] = rate[entry[i]] / over * odds[i] * beside[kind[i]]
             whole += out[i]
-        whole += max(1.0 - min(total, 0.98), 0.02)  # something else
+        whole += max(1.0 - min(total, 0.98), 0.02)  # the meaning that no table knows
         for i in range(first, last):
             out[i] /= whole
         first = last

@@ -51,7 +51,7 @@ def defined_from(data, begin, start, end, bracket):  # type: ignore[no-untyped-d
         while True:
             at -= 1
             if at < 0 or data[begin + at] in (10, 40, 41) or (data[begin + at] == 46 and data[begin + at + 1] == 32):
-                return -1  # a line, another bracket or a sentence lies between
+                return -1  # a line break, another bracket or a sentence end lies between
             fresh = at == 0 or not _of_word(data[begin + at - 1])
             if _lower(data[begin + at]) == letter and (short > start or fresh):
                 break
@@ -91,7 +91,7 @@ def verdicts(
     shared = shared.group_by("definition", "entity").agg(same=pl.len(), last=pl.col("last").any())
     bracketed = bracketed.join(total, on="definition").join(shared, on=["definition", "entity"], how="left")
     bracketed = bracketed.filter(pl.col("entity").is_in(name_words["entity"].unique().implode())).with_columns(pl.col("same").fill_null(0))
-    # "Arena Football League" is not Australian rules football, though a word is the same; what is directly before a bracket counts more.
+    # "Arena Football League" is not Australian rules football despite a common word; the word directly before a bracket counts more.
     differ = (pl.col("same") == 0) | ((3 * pl.col("same") <= pl.col("total")) & ~pl.col("last"))
     says = pl.when(differ).then(CONTRADICTED).when(2 * pl.col("same") >= pl.col("total")).then(DEFINED).otherwise(SILENT)
     bracketed = bracketed.group_by("document", "name").agg(says=says.max().cast(pl.Int8))

@@ -153,7 +153,7 @@ def _apply_rules(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSett
     table = table.with_columns(rule=pl.coalesce(*(pl.when(test).then(pl.lit(rule)) for rule, test in rules.items())))
     removed = {rule: int((table["rule"] == rule).sum()) for rule in rules}
     links = pl.col("rule").is_null()
-    # What a reader sees stated is masked, whether it links or not: exactly as the table has it, or "body" would state Body.
+    # Names that a reader sees stated are masked even if they do not link; but only in exact case, or "body" would state Body.
     visible = pl.col("candidate") & ~pl.col("rule").is_in(["excluded name", "only digits"])
     table = table.with_columns(links=links, case=pl.when(links).then("case").otherwise(pl.lit(EXACT, pl.UInt8)))
     return table.filter(links | visible).drop("rule"), removed
@@ -178,7 +178,7 @@ def _with_features(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSe
     lower = pl.col("name").str.to_lowercase()
     article = pl.col("entity").is_in(about)
     table = table.with_columns(
-        # A Hangul syllable is written with two letters or more.
+        # A Hangul syllable consists of at least two letters.
         letters=pl.col("name").str.replace_all(r"[^\p{L}\p{N}]", "").str.len_chars() + pl.col("name").str.count_matches("[가-힣]"),
         word=pl.col("name").str.contains(r"^[\p{L}\p{M}\p{N}'’-]+$"),
         small=lower.str.slice(0, 1) + pl.col("name").str.slice(1),
@@ -220,7 +220,7 @@ def _written_small(table: pl.DataFrame, texts: pl.DataFrame) -> pl.DataFrame:
     common = pl.col("name").str.contains(r"^\p{Ll}").any().over("entity")
     in_article = pl.col("text").str.contains(pl.lit(" ") + pl.col("small"), literal=True).fill_null(False)
     small = pl.col("listed").fill_null(False) | (in_article & (common | ~pl.col("candidate")))
-    small &= ~pl.col("name").str.contains(r"^\p{L}\b")  # "A minor" is no "a minor"
+    small &= ~pl.col("name").str.contains(r"^\p{L}\b")  # "A minor" differs from "a minor"
     return table.filter(small).select("entity", "name", either=pl.lit(True)).unique()
 
 
@@ -269,7 +269,7 @@ def _without_articles(table: pl.DataFrame, settings: LinkingSettings) -> pl.Data
 
     The article is no part of their mention.
     """
-    article = f"^(?:{settings.articles}) "  # small: "The Sun" is a name as it stands
+    article = f"^(?:{settings.articles}) "  # lower case only: "The Sun" is a whole name
     if not settings.articles:
         return table
     longer = table.filter(pl.col("links") & pl.col("name").str.contains(article)).select(

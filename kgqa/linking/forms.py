@@ -33,7 +33,7 @@ def adjectives(names: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
         & (pl.col("name").str.len_chars() >= SHORTEST)
     ).select("entity", of="name")  # fmt: skip
     words = names.select(name=pl.col("name").str.extract_all(r"\p{Lu}\p{Ll}{3,}")).explode("name").drop_nulls().unique()
-    # "Indian" is short for what is called "Indian people"; "Francis" is a name of its own.
+    # "Indian" is short for "Indian people", but "Francis" is a name of its own.
     short = names.filter("adds")["name"].unique().implode()
     names_in_use = names.filter(pl.col("main") & ~pl.col("name").is_in(short))["name"].unique().implode()
     forms = pl.concat([_derived(of, words.filter(~pl.col("name").is_in(names_in_use))), _joined(of, names, facts)]).unique()

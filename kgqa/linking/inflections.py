@@ -70,7 +70,7 @@ def inflections(names: pl.Series, texts: pa.ChunkedArray, *, sample: int = SAMPL
     step = max(1, -(-stems.size // sample))
     table, alone = stems.extensions(step)
     rates = _rates(table, stems.words, alone)
-    if rates.height:  # few corpora come so far, so that only these are asked how they write the words
+    if rates.height:  # few corpora get here, so the letter case of words is only counted now
         table = _unlike_words(table.filter(pl.col("ending").is_in(rates["ending"].implode())), texts)
         rates = _rates(table, stems.words, alone)
     if step > 1 and rates.height:
@@ -78,7 +78,7 @@ def inflections(names: pl.Series, texts: pa.ChunkedArray, *, sample: int = SAMPL
     candidates = table.join(rates, on="ending")
     uses = pl.col("alone") + 1
     candidates = candidates.filter((pl.col("count") <= OFTENER * uses) & (pl.col("count") <= EXPECTED * (pl.col("rate") * uses + 1)))
-    # "Silvaniens" is of Silvanien, should there be a Silvanie too.
+    # "Silvaniens" is a form of Silvanien, even if there is a Silvanie too.
     candidates = candidates.sort("form", pl.col("stem").str.len_chars(), descending=[False, True]).unique(
         "form", keep="first", maintain_order=True
     )
@@ -186,8 +186,7 @@ def _byte_hashes(data, offsets):  # type: ignore[no-untyped-def]
 
 @kernel
 def _extended(data, offsets, step, classes, cases, stems, allowed, only, alone):  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one pass over the bytes
-    """Words of every n-th text that extend one of ``stems`` by small letters: stem, start and end of the ending; and the endings'
-    hashes.
+    """Words of every n-th text that extend one of ``stems`` by small letters: (stem, start, end of the ending) and hash of the ending.
 
     Words with a small first letter are skipped. With ``only``, the endings must be ``allowed``. ``alone`` counts the stems without an
     ending. Offsets are in bytes. O(bytes).
@@ -201,7 +200,7 @@ def _extended(data, offsets, step, classes, cases, stems, allowed, only, alone):
             if class_at(character, classes) != WORD:
                 at = following
                 continue
-            if character < len(cases) and cases[character] == SMALL:  # no name
+            if character < len(cases) and cases[character] == SMALL:  # a word in lower case is not a name
                 while at < end and (data[at] >= 0x80 or classes[data[at]] == WORD):
                     at += 1
                 continue

@@ -86,7 +86,7 @@ def link_mentions(
         titles = match(tables["documents"]["title"], dictionary, workers=1, before_number=linking.before_number)
         return _table(matches.occurrences, *ids), _table(titles.occurrences, *ids)
 
-    # Deciding is one thread's work, so that a second core may do what needs no decision.
+    # Disambiguation uses one thread, so a second core can make the tables that need none.
     with ThreadPoolExecutor(1) as pool:
         occurrences = pool.submit(stated)
         spans, rejected = resolve(matches.pairs, dictionary, word_usage, tables, linking)
@@ -137,7 +137,7 @@ def unused_documents(tables: Mapping[str, pa.Table], settings: DocumentSettings)
         return arrow(left_out.sort("document"))
     texts = frame(tables["documents"].select(["title", "text"]))
     text, title = (texts[column].str.count_matches(WORD_OR_SIGN).cast(pl.Int64) for column in ("text", "title"))
-    # A text that begins with its title is allowed that much more (MedHop: "300 tokens plus title").
+    # A text that begins with its title may be longer by the title (MedHop: "300 tokens plus title").
     title = title * texts.select(pl.col("text").str.starts_with(pl.col("title"))).to_series().cast(pl.Int64)
     long = documents.filter(text - title > settings.max_tokens).select(document="id", reason=pl.lit("too long"))
     return arrow(pl.concat([left_out, long]).unique("document", keep="first", maintain_order=True).sort("document"))

@@ -132,7 +132,7 @@ def _pairs(parts: list[npt.NDArray[np.int32]], definitions: list[npt.NDArray[np.
     defined = np.concatenate(definitions) if definitions else np.empty((0, 4), np.int32)
     before = np.cumsum([0, *map(len, parts)])[:-1].repeat([len(part) for part in definitions])
     document, start, end, entity, entry, context = (rows[:, column].copy() for column in range(6))
-    # Where an article is no part of the name, entities of one place may begin at different characters, but their ends are the same.
+    # With an article that only some names include, entities of one place begin at different characters, but end at the same one.
     fresh = np.ones(len(rows), np.bool_)
     fresh[1:] = (document[1:] != document[:-1]) | (end[1:] != end[:-1])
     place = (np.cumsum(fresh) - 1).astype(np.int32)
@@ -200,6 +200,7 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
             node = tokens[i]
             if node < 0 or (i < free_from and not occurrences):
                 continue
+            # Walk the trie from token i and stack every name on the way, so that the longest one can be tried first.
             depth = 0
             last = i
             spelling, step = spellings[i], TOKEN_STEP
@@ -209,6 +210,7 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                     depth += 1
                 if last + 1 >= count or tokens[last + 1] < 0:
                     break
+                # One bit per token (mod 64) rules out most failing look-ups without a cache miss.
                 if (nodes[node].following >> np.uint64(tokens[last + 1] & 63)) & np.uint64(1) == 0:
                     break
                 node = find_child(node, tokens[last + 1], transitions)
@@ -219,6 +221,7 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                 step *= TOKEN_STEP
             if limited and depth and edges[i] & BEGINS == 0:
                 continue
+            # Longest name first: it takes the mention, and tokens before free_from are used up; shorter ones are occurrences only.
             linked = i < free_from
             for level in range(depth - 1, -1, -1):
                 if linked and not occurrences:
@@ -235,12 +238,13 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                     if case != FREE and stack_spelling[level] - (initials[i] if case == INITIAL else zero) != entries[entry].spelling:
                         continue
                     entity = entries[entry].entity
+                    # The ending of an inflected name is cut off, one UTF-8 character at a time.
                     end = stop
                     for _ in range(entries[entry].cut):
                         end -= 1
                         while data[begin + end] & 0xC0 == 0x80:
                             end -= 1
-                    # Entries are ordered by priority, then entity, so that the best claim is written first.
+                    # Entries are sorted by priority, then entity, so the best claim is written first.
                     if links and entries[entry].priority >= 0:  # else NO_LINK
                         if context < 0:
                             context = surroundings(
@@ -258,7 +262,7 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                             mentions[mention_count, 4], mentions[mention_count, 5] = entry, context
                             mention_count += 1
                     if occurrences and entries[entry].candidate:
-                        # An entity may have the name from two sources, of different priority.
+                        # An entity may have the name from two sources with different priorities.
                         again = False
                         for place in range(first_here, hit_count):
                             again = again or hits[place, 3] == entity
@@ -272,7 +276,7 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                 if mention_count > first_pair:
                     linked = True
                     free_from = last + 1
-                    # A bracket, what has a capital inside ("NATO", "mRNA"), and the end of the bracket or of a part of it.
+                    # A definition has an opening bracket, a name with a capital inside ("NATO", "mRNA"), and ")", "," or ";".
                     if i > 1 and data[begin + starts[i - 1]] == 40 and last + 1 < count and stack_spelling[level] != initials[i]:
                         after = data[begin + starts[last + 1]]
                         if after in (41, 44, 59):
@@ -284,6 +288,7 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                                 defined[defined_count, 2], defined[defined_count, 3] = ends[i - 2], first_pair
                                 defined_count += 1
         if mention_count > first_mention or hit_count > first_hit:
+            # The scan counts bytes; the result counts characters.
             _to_characters(data, begin, length, continuation, mentions, first_mention, mention_count)
             _to_characters(data, begin, length, continuation, hits, first_hit, hit_count)
             _to_characters(data, begin, length, continuation, defined, first_defined, defined_count)

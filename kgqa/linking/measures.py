@@ -93,7 +93,7 @@ def measures(dictionary: Dictionary, usage: Usage, degree: npt.NDArray[np.int64]
     described = table["described"].to_numpy()
     family = np.log1p(_family(table))
     digit = table["name"].str.contains(r"\p{N}").to_numpy()
-    # A word that the corpus never writes small is no everyday word there, whatever a list says: "January".
+    # A word that the corpus never writes in lower case is not everyday there, whatever the list says: "January".
     everyday = np.maximum(least_zipf - RARE, 0.0) * np.where(exact, np.minimum(0.1 + 2 * least_small, 1.0), 1.0)
     candidate = table["candidate"].to_numpy()
     columns = {
@@ -101,7 +101,7 @@ def measures(dictionary: Dictionary, usage: Usage, degree: npt.NDArray[np.int64]
         "one word": single,
         "few letters": letters + digit <= 3,
         "four letters": (letters + digit == 4) & ~digit,
-        "everyday": everyday * single * np.where(candidate & ~alias, 0.5, 1.0),  # what can be an answer is named on purpose
+        "everyday": everyday * single * np.where(candidate & ~alias, 0.5, 1.0),  # texts name possible answers on purpose
         "everyday alias": np.maximum(everyday, np.maximum(least_zipf - RARE + 1.0, 0.0) * ~exact) * alias,
         "written small": least_small * exact,
         "common noun": ~exact,
@@ -114,7 +114,7 @@ def measures(dictionary: Dictionary, usage: Usage, degree: npt.NDArray[np.int64]
         "candidate": candidate,
         "adjective": table["adjective"].to_numpy(),
         "family": family,
-        "family alias": family * alias * ~exact,  # "tumor suppressor", "protein kinase": what many are, not what one is called
+        "family alias": family * alias * ~exact,  # "tumor suppressor", "protein kinase": a class, not a name
     }
     assert list(columns) == list(START)
     return Measures(
@@ -161,7 +161,7 @@ def _family(table: pl.DataFrame) -> npt.NDArray[np.int64]:
         )
         for size in range(1, 4)
     ]
-    small = pl.col("before").str.contains(r"^\p{Ll}{1,3}$")  # "of", "in", "de": what stands after them is a name of its own
+    small = pl.col("before").str.contains(r"^\p{Ll}{1,3}$")  # after "of", "in" or "de" comes a name of its own
     counts = pl.concat(ends).filter(~small).group_by("name").agg(number=pl.col("entity").n_unique())
     joined = table.select(name=pl.col("name").str.to_lowercase()).join(counts, on="name", how="left", maintain_order="left")
     return joined["number"].fill_null(0).to_numpy()

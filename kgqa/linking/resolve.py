@@ -71,7 +71,7 @@ def resolve(
     level = levels(pairs.document, pairs.entity, entry, context)
     certain = sure & ~name_measures.single[name]
     worth = worth_of_levels(pairs.document, pairs.entity, entry, level, certain, name_measures.common[name], context)
-    # A text about Sweden supports the Swedish language wherever it says "Swedish".
+    # A text about Sweden would support the Swedish language at every "Swedish".
     worth = np.where(adjective[name] & (level < SUBJECT), np.minimum(worth, 0.0), worth)
     worth = np.select([verdict == CONTRADICTED, verdict == DEFINED], [-WORDS, np.maximum(worth, WORDS)], worth)
     sort = np.select([adjective, name_measures.noun, name_measures.single], [ADJECTIVE, COMMON_NOUN, ONE], SEVERAL)
@@ -117,7 +117,7 @@ def _adjectives(
     rows = np.flatnonzero(noun & often[name])
     following = pl.DataFrame({"name": name[rows], "end": stop[rows], "text": texts.gather(pairs.document[rows])})
     following = following.select("name", word=pl.col("text").str.slice(pl.col("end") + 1, 12).str.extract(r"^(\S+)"))
-    # "the Aisne department" is always the same noun.
+    # "the Aisne department" always has the same noun, so "Aisne" is no adjective.
     most = following.group_by("name", "word").len().group_by("name").agg(pl.col("len").max())
     often[most["name"].to_numpy()] &= 2 * most["len"].to_numpy() < attributive[most["name"].to_numpy()]
     return name_measures.single & ~name_measures.common & (often | (name_measures.features[:, list(START).index("adjective")] > 0))
@@ -147,7 +147,7 @@ def _beside_names(pairs: Pairs, stop: npt.NDArray[np.int32]) -> tuple[npt.NDArra
     first = np.flatnonzero(np.diff(pairs.place, prepend=-1))
     follows = np.zeros(len(first), np.bool_)
     follows[:-1] = (pairs.document[first[:-1]] == pairs.document[first[1:]]) & (stop[first[:-1]] + 1 == pairs.start[first[1:]])
-    # A common noun with a capital goes on with the name, be it a name itself: "Colchester County".
+    # A common noun with a capital extends the name even if it is a name itself: "Colchester County".
     return before, np.where((after == PROPER_CAPITAL) & follows[pairs.place], NAME, after).astype(np.int32), letter
 
 
@@ -182,7 +182,7 @@ def _decided(
     """The most probable entity of each place, unless a rule removes it; ``beside``: before, after, and whether in lower case."""
     first = np.flatnonzero(np.diff(pairs.place, prepend=-1))
     most = np.maximum.reduceat(belief, first)
-    top = np.flatnonzero(belief == most[pairs.place])  # the better claim comes first, so that it wins a draw
+    top = np.flatnonzero(belief == most[pairs.place])  # the better claim comes first and so wins a tie
     best = top[np.diff(pairs.place[top], prepend=-1) > 0]
     several = np.bincount(pairs.place, minlength=len(best))[pairs.place[best]] > 1
     before, after, small = beside[0][best], beside[1][best], beside[2][best]

@@ -70,7 +70,7 @@ def _rows_of(first, second, count):  # type: ignore[no-untyped-def]
         offsets[row] = size
         for i in range(begin, end):
             if i == begin or out[i] != out[i - 1]:
-                out[size] = out[i]  # at or before i, so that the next comparison still sees it
+                out[size] = out[i]  # writes at or before i, so the next comparison still sees its value
                 size += 1
         begin = end
     offsets[count] = size
@@ -88,7 +88,7 @@ def surroundings_of(documents: Ints, entities: Ints, entries: Ints, *, subject: 
     document_rows, entity_rows = (pairs[begins] >> 32).astype(np.int32), (pairs[begins] & 0xFFFFFFFF).astype(np.int32)
     about = subject[document_rows] if len(subject) else np.zeros(0, np.int32)
     telling = (np.bincount(entity_rows, minlength=count)[entity_rows] <= BROAD) & (about >= 0) & (about != entity_rows)
-    # An article tells what belongs to its entity by what it mentions; the subject of another article may be in many of them.
+    # An article's mentions show what belongs to its entity; the reverse does not hold, as many articles may mention a subject.
     return Surroundings(
         subject=subject,
         facts=facts,
@@ -119,6 +119,7 @@ def _levels(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one pass over th
     out = np.zeros(len(documents), np.uint8)
     at = 0
     while at < len(documents):
+        # Mark the subject's neighbours and the document's anchors with the document's number, which saves clearing the arrays.
         document = documents[at]
         about = subject[document]
         if about >= 0:
@@ -142,6 +143,7 @@ def _levels(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one pass over th
                         break
                     if mentioned_in[targets[k]] == document:
                         level = TOPIC
+            # Is a neighbour of the entity an anchor? Scan the shorter of the two lists; broad ends tell nothing.
             if level < NEIGHBOUR:
                 facts = fact_offsets[entity + 1] - fact_offsets[entity]
                 if facts <= STEPS * anchor_count:

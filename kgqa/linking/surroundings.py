@@ -66,11 +66,12 @@ def _close(data, begin, end, start):  # type: ignore[no-untyped-def]
 def surroundings(data, begin, length, first, last, count, starts, ends, tokens, initials, flags, after_name):  # type: ignore[no-untyped-def]  # noqa: PLR0912 - what stands on two sides
     """The context of the tokens ``first`` to ``last``; ``after_name`` tells that another name ends directly before them. O(1)."""
     zero = np.uint64(0)
-    # The article is no part of "the Netherlands", so that the second word tells how the name is written.
+    # The article is not part of "the Netherlands", so the case of the second word counts.
     shown_token = first + 1 if first < last and initials[first] == zero and initials[first + 1] != zero else first
     letter = CAPITAL if initials[shown_token] != zero else SMALL
     if letter == CAPITAL and shown_token == first and opens(data, begin, first, starts, ends):
         letter = OPENING
+    # Before the name: a hyphenated word ("anti-"), or a capitalised word one space away.
     before = ALONE
     if first > 0:
         at = first - 1
@@ -96,6 +97,7 @@ def surroundings(data, begin, length, first, last, count, starts, ends, tokens, 
                 before = ALONE  # "In Germany", "The Netherlands"
             else:
                 before = COMMON_CAPITAL if common else PROPER_CAPITAL
+    # After the name: a capitalised word, a noun in lower case, or within AHEAD words the head of a longer name.
     after = ALONE
     if last + 1 < count:
         at = last + 1
@@ -116,7 +118,7 @@ def surroundings(data, begin, length, first, last, count, starts, ends, tokens, 
             if flag & HEAD:
                 after = HEAD_NOUN
                 break
-            # "ligand-binding receptor": what a hyphen joins to the name is inside whatever it is.
+            # "ligand-binding receptor": a word that a hyphen joins to the name is inside the longer name.
             if not flag & INNER and not (hyphen and step == 0 and data[begin + starts[at]] >= 97):
                 break
     return before + SIDES * after + SIDES * SIDES * letter

@@ -91,7 +91,7 @@ def evened(
     for number in range(len(SPLITS)):
         rows = np.flatnonzero(split == number).tolist()
         often = Counter(relation for row in rows for relation in set(chain_features[row].relations))
-        # Long questions are too few to have their share of every split, so that this is asked of train.
+        # There are too few long questions for a share in every split, so this limit holds for train only.
         limited = settings if number == 0 else settings.model_copy(update={"shapes": {}})
         orders = [
             sorted(rows, key=lambda row: (_commonness(chain_features[row], often), int(draws[row]), row)),
@@ -106,6 +106,7 @@ def evened(
 
 def _excluded(rows: list[int], chain_features: list[Features], settings: LeakageSettings) -> dict[int, str]:
     """Row → reason for the chains left out of one split, which are given in the order of preference."""
+    # Limits are shares of the final size, which they change: shrink the assumed size until that many chains keep the limits.
     size = float(len(rows))
     excluded = _over(rows, chain_features, settings, len(rows))
     while len(rows) - len(excluded) < size and size >= 1:

@@ -105,6 +105,7 @@ def _choose(order, shape, edges, hops, bridge, quota, per_bridge, per_question, 
         question_is_full = False
         for k in range(count):
             question_is_full = question_is_full or used_question[hops[i, k]] >= per_question
+        # The sum is independent of order, so equal sets of hops collide; 0 marks a free slot, so the last bit is set.
         whole = hashes.sum() | np.uint64(1)
         if contained[_slot(contained, whole)] == whole:
             reasons[0] += 1
@@ -121,6 +122,7 @@ def _choose(order, shape, edges, hops, bridge, quota, per_bridge, per_question, 
                 used_bridge[bridge[edges[i, k]]] += 1
             for k in range(count):
                 used_question[hops[i, k]] += 1
+            # Record all subsets of the hops (at most 15), so that shorter chains inside this one are found.
             for part in range(1, 1 << count):
                 value = np.uint64(0)
                 for k in range(count):

@@ -89,7 +89,7 @@ def _subject_names(single_hop: pa.Table) -> tuple[pa.Array, npt.NDArray[np.int64
     """Names of what each question was made from, and whose: those in the question, and all others of the same entities."""
     pool = frame(single_hop.select(["names", "called"])).with_row_index("row")
     subject_names = pl.concat([pool.select("row", name=names).explode("name").drop_nulls() for names in ("names", "called")])
-    # In texts the article may be another one, or none ("the Central African Republic").
+    # Texts may use another article, or none ("the Central African Republic").
     bare = subject_names.filter(pl.col("name").str.contains("^[Tt]he .")).with_columns(pl.col("name").str.slice(len("the ")))
     table = pl.concat([subject_names, bare])
     return arrow(table.select("name"))["name"].combine_chunks(), table["row"].to_numpy().astype(np.int64)
@@ -219,7 +219,7 @@ def _filled(  # type: ignore[no-untyped-def]  # noqa: PLR0912
     two copies of one text among its own paragraphs gets no context (-1 in the last column).
     """
     out = np.full((len(hops), count), -1, np.int32)
-    last_user = np.full(total + 1, -1, np.int32)  # by the numbers of texts, from 1
+    last_user = np.full(total + 1, -1, np.int32)  # text number (from 1) → last question that used it
     for i in range(len(hops)):
         filled = 0
         copies = False
@@ -235,6 +235,7 @@ def _filled(  # type: ignore[no-untyped-def]  # noqa: PLR0912
         if copies:
             out[i, count - 1] = -1
             continue
+        # Then distractors: the candidates in order, and at the end random rows from a stream seeded by the question's id.
         supports = filled
         state = mixed(ids[i] ^ seed)
         for place in range(candidates.shape[1] + random_count):

@@ -84,7 +84,7 @@ def readers_of(settings: DisconnectionSettings) -> dict[str, Specification]:
     readers = {}
     for part, name in names.items():
         fields = type(plain[part].settings).model_fields
-        # What the tails' reader knows is said for both; one that sees no paragraph cannot be told how to cut them.
+        # The settings are those of the tails' reader; a reader that sees no paragraph lacks some of them.
         options = (
             {key: value for key, value in settings.settings.items() if part == trained[-1] or key in fields} if part in trained else {}
         )
@@ -148,7 +148,7 @@ def _rivals(
     kinds = [f"{kind} {' '.join(of)}" for kind, of in zip(*(single_hop[name].to_pylist() for name in ("kind", "relations")), strict=True)]
     paragraph_rows, like = single_hop["paragraph"].to_pylist(), defaultdict[str, set[int]](set)
     for kind, of, paragraph in zip(kinds, single_hop["relations"].to_pylist(), paragraph_rows, strict=True):
-        if of:  # of what somebody asked in words nobody knows the kind
+        if of:  # questions of annotators have no kind
             like[kind].add(paragraph)
     anywhere, context_settings = np.ones(len(paragraphs), np.bool_), ContextSettings(bridges=0, rivals=settings.rivals)
     required, first = [], []
@@ -196,7 +196,7 @@ def judge(
         "tail": tail_questions(tails, single_hop, paragraphs, settings, seed=seed, workers=workers, stated=stated),
     }
     fewest = min(len(heads), tails["tail"].n_unique())
-    if fewest < settings.folds:  # of a small set; there are enough for FEWEST_FOLDS (``can_judge``)
+    if fewest < settings.folds:  # a small dataset; ``can_judge`` ensures FEWEST_FOLDS
         settings = settings.model_copy(update={"folds": max(FEWEST_FOLDS, fewest)})
     if any(reader.steps for reader in readers.values()):
         _estimate(readers, questions, settings, progress)

@@ -254,7 +254,7 @@ def _good_documents(tables: Mapping[str, pa.Table], settings: SingleHopSettings,
     """``document``, ``about``, ``links`` (entities that it names), ``title``, ``text``: the documents that can support a question."""
     documents = frame(tables["documents"])
     documents = documents.with_columns(words=lengths(documents["text"]))
-    short = documents["words"] < settings.min_words  # as is one that begins with a longer sentence than may be
+    short = documents["words"] < settings.min_words  # also a document whose first sentence is too long
     rows.append(_row("documents", "short", int(short.sum()), int((~short).sum()), "musique.single_hop.min_words"))
     entity_counts = frame(tables["links"]).group_by("document").len("links")
     good = documents.filter(~short).join(entity_counts, left_on="id", right_on="document", how="inner", maintain_order="left")
@@ -330,7 +330,7 @@ def _functionality(facts: pl.DataFrame, asked_by: str, settings: SingleHopSettin
     The share is the lower bound of a Beta posterior with the prior ``PRIOR``. Few facts of a graph that lacks most of them look
     functional in both directions: of 24 towns it knows one person each who died there.
     """
-    # What is read is one fact for each head, which says nothing of how many there are.
+    # Facts read from texts are one per head, which does not show how many there are.
     counts = _different(facts.filter(~pl.col("read")), asked_by)
     if settings.complete:
         return counts.select("template", share=pl.col("different") / pl.col("facts"))
@@ -372,7 +372,7 @@ def _two_fact_questions(
         "head", "document", "template", "tail", "noun", "row", rank=pl.col("template").replace_strict(order)
     )
     pairs = candidates.join(candidates, on=["head", "document", "noun"], suffix="_2").filter(
-        # Both orders of a pair come; the template that was written first stands first, and of one template the first tail.
+        # The join gives both orders of a pair; keep the one in the order of the templates, and within a template of the tails.
         ((pl.col("rank") < pl.col("rank_2")) | ((pl.col("rank") == pl.col("rank_2")) & (pl.col("tail") < pl.col("tail_2"))))
         & (pl.col("tail") != pl.col("tail_2"))
     )
@@ -450,7 +450,7 @@ def _nouns(questions: pl.DataFrame, tables: Mapping[str, pa.Table], templates: M
         if kinds and len(kinds[0]) > 1 and kinds[0][0] not in {"", PERSON} and not kinds[0][1].endswith("s"):  # no plural
             noun_of[about] = kinds[0][1]
     pairs = list(zip((row_templates[0] for row_templates in questions["templates"].to_list()), questions["answer"].to_list(), strict=True))
-    # A noun that hardly any head of the relation has is a slip of the article or of the fact ("the movie that was founded by").
+    # A noun that few heads of the relation have is an error of article or fact ("the movie that was founded by").
     often = Counter((name, noun_of[answer]) for name, answer in dict.fromkeys(pairs) if answer in noun_of)
     nouns = {name: {noun for (of, noun), count in often.items() if of == name and count >= NOUN_COUNT} for name in templates}
     result = []
@@ -470,7 +470,7 @@ def _labels(questions: pl.DataFrame, tables: Mapping[str, pa.Table]) -> dict[str
     texts = frame(tables["documents"]).select("text", document="id")
     places = places.filter((pl.col("end") - pl.col("start") == pl.col("label").str.len_chars()) & (pl.col("start") >= ARTICLE_LENGTH))
     before = pl.col("text").str.slice(pl.col("start") - ARTICLE_LENGTH, ARTICLE_LENGTH).str.to_lowercase() == "the "
-    # Before another name it is an adjective, and the article is that one's ("the Jack Benny Program").
+    # Before another name it is an adjective, and the article belongs to the other name ("the Jack Benny Program").
     alone = ~pl.col("text").str.slice("end", 2).str.contains(r"^[ -]\p{Lu}")
     share = places.join(texts, on="document").filter(alone).group_by("entity").agg(before.mean().alias("share"), pl.len().alias("places"))
     has = (pl.col("share") > ARTICLE_SHARE) & (pl.col("places") > 2) & ~pl.col("label").str.to_lowercase().str.starts_with("the ")
@@ -498,7 +498,7 @@ def _worded(
         for kind, row_templates, row_names, noun, number in rows_of
     ]
     proper = _proper(questions, names, templates)
-    # Norway is called NO somewhere, which no text and no reader says of it.
+    # NO is a listed name of Norway, but no text and no reader uses it.
     says_it = ~pl.col("name").str.to_lowercase().str.replace_all(r"[\W_]", "").is_in(list(CLOSED))
     spelled = _own_names(tables).filter(says_it).group_by("entity").agg(pl.col("name").unique().sort())
     subjects = questions.select("entities").unique(maintain_order=True)

@@ -50,7 +50,9 @@ class _Collected:
             return
         question, answer, text = _plain(instance.question), _plain(instance.answers[0]), _plain(support.text)
         paragraph = key_of("paragraph", text)[:16]
-        key = f"q{key_of('question', question, answer, paragraph)[:16]}"  # no id is of figures alone, which files would have as a number
+        key = (
+            f"q{key_of('question', question, answer, paragraph)[:16]}"  # a letter in front, so that no file format takes an id for a number
+        )
         if key in self.rows:
             self._refuse(instance, source, "repeated")
             return
@@ -113,8 +115,7 @@ class _Collected:
 
 
 def _names_nothing(question: str, support: Paragraph) -> bool:
-    """Whether a capitalised question names nothing: no word but the first has a capital or a figure ("the team that received the
-    kickoff").
+    """Whether a capitalised question names nothing: only the first word has a capital or figure ("the team that received the kickoff").
 
     The first word counts as a name if the paragraph's title has it, or its text within a sentence.
     """

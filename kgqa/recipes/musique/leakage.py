@@ -21,7 +21,7 @@ def shared_items(hops: Rows4, single_hop: pa.Table) -> Adjacency:
     hop_rows, where = np.unique(hop, return_inverse=True)
     some = single_hop.select(["question", "answer", "answer_entity", "paragraph"]).take(pa.array(hop_rows))
     texts = [normalize(text) for text in some["answer"].to_pylist()]
-    # An answer without an entity is one by its text.
+    # An answer without an entity counts by its text.
     entities = [f"={text}" if entity is None else entity for entity, text in zip(some["answer_entity"].to_pylist(), texts, strict=True)]
     columns = [
         text_hashes(pa.array([normalize(text) for text in some["question"].to_pylist()], pa.string()), seed=1),

@@ -348,6 +348,7 @@ def _train_or_answer(  # type: ignore[no-untyped-def]
             for g in range(right_offsets[i], right_offsets[i + 1]):
                 is_right[m] |= names[place[m], 0] == right[g]
             top = max(top, scores[m])
+        # Softmax over the places (and "no answer"); subtracting the maximum avoids overflow.
         no_answer = np.exp(weights[NONE] - top) if declines else 0.0
         whole, good = no_answer, 0.0 if answerable[i] else no_answer
         for m in range(n):
@@ -369,6 +370,7 @@ def _train_or_answer(  # type: ignore[no-untyped-def]
             continue
         if declines:
             _move(weights, squares, NONE, no_answer / whole - (0.0 if answerable[i] else no_answer / good))
+        # Gradient of the log likelihood of the right places together; tiny ones are skipped.
         for m in range(n):
             error = scores[m] / whole - (scores[m] / good if is_right[m] else 0.0)
             if abs(error) >= 1e-4:
@@ -396,7 +398,7 @@ class QuestionOnly:
         often = Counter(instance.answers[0] for instance in instances)
         self._choices = sorted(sorted(often, key=lambda answer: (-often[answer], answer))[:KNOWN]) or [""]
         number = {answer: place for place, answer in enumerate(self._choices)}
-        usable = [instance for instance in instances if instance.answers[0] in number]  # of a seldom answer nothing is to be guessed
+        usable = [instance for instance in instances if instance.answers[0] in number]  # rare answers cannot be guessed
         right, rng = np.array([number[instance.answers[0]] for instance in usable], np.int64), np.random.default_rng(self._seed)
         for _ in range(self._epochs):
             self._run(usable, rng.permutation(len(usable)), right)

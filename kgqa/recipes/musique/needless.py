@@ -92,7 +92,7 @@ def needless_pairs(pairs: pa.Table, single_hop: pa.Table, shortcuts: Shortcuts, 
     )["kind"]
     table = pl.DataFrame({"first": kinds.gather(head), "second": kinds.gather(tail), "slot": pairs["slot"].to_numpy(), "joined": joined})
     of = ["first", "second", "slot"]
-    # Of question sets nobody knows the kinds, and nothing is joined.
+    # Questions from datasets have no kinds, and no facts join them.
     share = table.select(mean=pl.col("joined").mean().over(of), count=pl.len().over(of))
     often = ((share["mean"] >= implied) & (share["count"] >= LEAST)).to_numpy()
     return {"joined": joined, "implied": often, "early": shortcuts.paragraph.joins(head, tail)}

@@ -1,8 +1,8 @@
-"""Which two single-hop questions can be composed: the answer to the first is an entity that the second one names (step S2).
+"""Step S2 (Trivedi et al. 2022): pairs of composable questions: the second one (tail) names the answer of the first one (head).
 
 pairs   ``head``, ``tail`` (rows of ``single_hop``), ``bridge`` (number of the answer that joins them), ``start``, ``end`` (of its name in
-        the tail's question, in characters), ``slot`` (which of the tail's ``entities`` it is, -1 where nobody says); sorted by tail,
-        start, head
+        the tail's question, in characters), ``slot`` (its index in the tail's ``entities``, -1 where unknown); sorted by tail, start,
+        head
 """
 
 from __future__ import annotations

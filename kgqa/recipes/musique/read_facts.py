@@ -47,8 +47,7 @@ def read_texts(
     facts: pl.DataFrame, tables: Mapping[str, pa.Table], documents: pl.DataFrame, *, everywhere: bool, precision: float, seed: int,
     workers: int | None = None,
 ) -> tuple[pl.DataFrame, list[dict[str, float]]]:  # fmt: skip
-    """The statements that the texts may contain, with probabilities, and the calibration of the model; empty if there is little to
-    learn.
+    """Statements that the texts may contain, with probabilities, and the model's calibration; empty with too little data.
 
     Columns: ``document``, ``head``, ``template``, ``tail``, ``probability``, ``fact`` (whether ``facts`` has it) and ``sure``. A statement
     is sure if statements at least as probable are facts with ``precision`` or more, by the lower bound, for heads with a fact of the
@@ -95,7 +94,7 @@ def read_texts(
     ].cast(pl.Int64)
     head_numbers, tail_numbers = before[stated.pair].astype(np.int64), after[stated.pair].astype(np.int64)
     true = np.isin((head_numbers * len(entities) + tail_numbers) * len(names) + stated.role, keys.to_numpy())
-    # What the graph lacks counts as false, so that probabilities are too low rather than too high.
+    # Facts that the graph lacks count as false, so probabilities err on the low side.
     tested = held_out[before[stated.pair]] & (np.diff(graph.offsets)[before[stated.pair]] > 0)
     half = ((draws // np.uint64(HELD_OUT)) & np.uint64(1)).astype(np.bool_)[before[stated.pair]]
     if min((tested & half).sum(), (tested & ~half).sum()) < TESTED:
@@ -115,7 +114,7 @@ def read_texts(
 def _sure(table: pl.DataFrame, fact_rows: pl.DataFrame, held_out: npt.NDArray[np.bool_], precision: float) -> pl.Series:
     """Whether each statement reaches its relation's threshold: the lowest probability with the required precision.
 
-    Statements count as false if the graph has other facts of the head and relation only (partial completeness; Galárraga et al. 2013).
+    A statement counts as false only if the graph has another fact of its head and relation (partial completeness; Galárraga et al. 2013).
     """
     rows = table.with_row_index("row")
     tested = rows.filter(pl.Series(held_out)).join(fact_rows.select("head", "template").unique(), on=["head", "template"], how="semi")
@@ -199,7 +198,7 @@ def kinds_of(tables: Mapping[str, pa.Table]) -> pl.DataFrame:
 
 
 def of_kinds(candidates: pl.DataFrame, facts: pl.DataFrame, kinds: pl.DataFrame) -> pl.DataFrame:
-    """Those facts whose head is of a kind that heads of the relation mostly are; one of no known kind is none."""
+    """The facts whose head is of a kind that heads of the relation often have; a head of unknown kind is dropped."""
     kinds = kinds.rename({"entity": "head"})
     of = facts.join(kinds, on="head").group_by("template", "kind").len()
     good = of.filter(pl.col("len") >= KNOWN_KIND * pl.col("len").sum().over("template")).select("template", "kind")

@@ -66,7 +66,7 @@ def same_type(pairs: pl.DataFrame, single_hop: pa.Table, paragraphs: pa.Table) -
     heads = heads.filter(pl.col("kind") == ASKED).join(pairs.select(pl.col("head").cast(pl.UInt32)), on="head", how="semi")
     heads = heads.with_columns(name=pl.col("answer").str.to_lowercase())
     about = _about(heads["name"], paragraphs)
-    # Only of answers that some title names anything can be known: they alone have to be read.
+    # Only answers that some title names have a known type, so only these are looked at.
     readable = heads.filter(pl.col("name").is_in(list(about)))
     own_paragraphs = paragraphs.select(["title", "text"]).take(readable["paragraph"].to_arrow()).to_pylist()
     of_other_type = []
@@ -117,7 +117,7 @@ def same_search_result(pairs: pl.DataFrame, single_hop: pa.Table, paragraphs: pa
     index = Bm25(pc.binary_join_element_wise(titles, paragraphs["text"].combine_chunks().cast(pa.string()), "\n"))
     queries = index.queries(single_hop["question"])
     names = frame(paragraphs)["title"].rank("dense").to_numpy()
-    # A question is searched once for each name, however many pairs it is in.
+    # Each question is searched once per name, however many pairs share it.
     sides = [paired(rows[look], head_group[look]) for rows in (head, tail)]
     once, where = np.unique(np.concatenate(sides), return_inverse=True)
     candidates = titled.take(once & 0xFFFFFFFF)

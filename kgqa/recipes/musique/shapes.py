@@ -1,9 +1,9 @@
-"""Multi-hop questions as graphs of composable pairs, in the six shapes of the paper's table 1 (step S4).
+"""Step S4 (Trivedi et al. 2022): chains of composable pairs, in the six shapes of the paper's table 1.
 
-chains   ``shape`` (its number in ``SHAPES``), ``edge_1`` to ``edge_3`` (rows of ``pairs``, -1 where the shape has fewer), ``draw`` (a
-         random number by which they are chosen)
+chains   ``shape`` (number in ``SHAPES``), ``edge_1`` to ``edge_3`` (rows of ``pairs``, -1 for no edge), ``draw`` (a random number for the
+         choice)
 
-The order of the edges of each shape is that of ``EDGES``, and its questions come in the order of ``HOPS``.
+``EDGES`` gives the order of the edges of each shape, ``HOPS`` its number of questions.
 """
 
 from __future__ import annotations
@@ -183,12 +183,12 @@ def _chains(head, tail, start, edges, first, paragraph, tokens, mention_offsets,
                 d = head[edges[k]]
                 if total + tokens[d] <= long and _apart(*index, d, a) and _apart(*index, d, b):
                     out, count = _added(out, count, 3, edges[k], f, e)
-            for k in range(j + 1, first[a + 1]):  # d leads to a beside c
+            for k in range(j + 1, first[a + 1]):  # d and c both lead to a
                 d = head[edges[k]]
                 fits = start[edges[k]] != start[f] and total + tokens[d] <= long
                 if fits and _apart(*index, d, c) and _apart(*index, d, b):
                     out, count = _added(out, count, 4, f, edges[k], e)
-            for k in range(first[b], first[b + 1]):  # d leads to b beside a
+            for k in range(first[b], first[b + 1]):  # d and a both lead to b
                 d = head[edges[k]]
                 fits = start[edges[k]] != start[e] and total + tokens[d] <= long
                 if fits and _apart(*index, d, a) and _apart(*index, d, c):

@@ -94,7 +94,7 @@ def set_figures(splits: Mapping[str, Sequence[Instance]], *, seed: int) -> dict[
     """Keys of ``SCORES`` → answer F1 on samples of dev and test, by readers fitted on a sample of train."""
     judged = of_list(_sample([*splits["dev"], *splits["test"]], JUDGED, seed=seed))
     fitted = of_list(_sample(splits["train"], FITTED, seed=seed))
-    if not len(fitted):  # a small set, all of whose questions hang together
+    if not len(fitted):  # a small dataset whose questions form one component
         return {name: figure([], seed=seed) for name in SCORES}
     figures = {}
     for name in COUNTING:

@@ -41,15 +41,15 @@ def _load_pipeline(name: str) -> Language:
     if find_spec("spacy") is None:
         raise SettingsError("musique.pairs.spacy needs spaCy, which is not installed; run: pip install 'kgqa[spacy]'")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of what is old in others' code
+        warnings.simplefilter("ignore")  # deprecation warnings of other packages
         import spacy
 
         try:
-            # A name that is neither a folder nor a package is no file to read either.
+            # A name must be a folder or a package; spaCy would also accept a file.
             if not Path(name).is_dir() and find_spec(name) is None:
                 raise OSError("there is no such package or folder")
             language = spacy.load(name)
-        except Exception as error:  # whatever a package that is no pipeline does when it is asked to load itself
+        except Exception as error:  # a package that is no pipeline may raise anything
             reason = " ".join(str(error).split())[:160]
             raise MissingInput(
                 f"musique.pairs.spacy: the pipeline {name} cannot be loaded ({reason}); install it, or give its folder."

@@ -93,7 +93,7 @@ def _asking(templates: Sequence[TemplateSettings], names: Sequence[str], noun: s
     with_attribute = len(names) > 1 and bool(draw & 1) and noun != PERSON
     right_after, clauses = _facts(templates, names, nested, draw >> 1, attributes=with_attribute)
     opening = "Who" if noun == PERSON else f"{'What' if draw & 2 and not right_after else 'Which'} {noun}"
-    if right_after and not clauses:  # it is all that is said
+    if right_after and not clauses:  # the attribute is the only fact
         return f"{opening} {_facts(templates, names, nested, draw >> 1, attributes=False)[1][0]}?"
     joint = ", and " if 0 in nested and 1 in nested else " and "
     return " ".join(part for part in (opening, right_after, joint.join(clauses)) if part) + "?"
@@ -105,7 +105,7 @@ def _facts(
     """The attribute right after the noun (maybe empty) and the clauses after it; facts about names come before facts about phrases."""
     first, second = sorted(range(len(names)), key=lambda place: place in nested) if len(names) > 1 else (0, 0)
     first_template, second_template = templates[first], templates[second]
-    is_plain = first not in nested or " and " not in names[first]  # of "both A and B and C" nobody knows where it is divided
+    is_plain = first not in nested or " and " not in names[first]  # "both A and B and C" is ambiguous
     if len(names) > 1 and first_template == second_template and "{a tail}" not in pick(first_template.clause, draw) and is_plain:
         names = [f"both {names[first]} and {names[second]}"]
         first = second = 0

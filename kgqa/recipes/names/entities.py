@@ -90,7 +90,7 @@ class Collector:
                 self._add(chain_kinds(instance, entity.id or ""), entity)
 
     def _add(self, kinds: Sequence[Kind], entity: Entity) -> None:
-        if kinds and PLACEHOLDER not in entity.name:  # what a question's mask means, no other question knows
+        if kinds and PLACEHOLDER not in entity.name:  # a mask has a meaning in its own question only
             self._answers.add(f"{kinds}\0{entity.id}\0{entity.name}", (kinds, entity))
 
     def pool(self) -> Pool:

@@ -123,6 +123,7 @@ def answer_kinds(question: str, answer: str, paragraphs: Iterable[Paragraph] = (
     words = _WORD.findall(answer)
     if figures := _figures(answer, words):
         return figures
+    # Figures decide alone; then the noun of the question, checked against what the paragraph and the name say.
     asking, expected = _expected(question)
     if 2 * sum(word[0].islower() for word in words) >= len(words) or ADJECTIVE.fullmatch(answer):
         return [("phrase", expected.noun)] if expected and expected.noun not in PLACES else []
@@ -184,9 +185,10 @@ def _defined(title: str, text: str) -> Sense | None:
     if _FULL_STOP.search(subject) or not set(last) & set(_WORD.findall(subject.lower())):
         return None
     if subject.startswith(("A ", "An ")) and not subject.startswith(title):
-        return None  # "a business is an organization" tells of no business what it is
+        return None  # "a business is an organization" defines a noun, not a name
     if not match:
         return Sense(PERSON, PERSON) if _LIFE.search(subject) else None
+    # A person wins over other senses ("a movie and stage actor"), then the first sense with a class.
     senses = [sense for sense in map(_sense, _listed(match[1])) if sense]
     person = next((sense for sense in senses if sense.group == PERSON), None)
     if person or _LIFE.search(subject):
@@ -208,6 +210,7 @@ def _sense(words: Sequence[str], *, in_question: bool = False) -> Sense | None:
 
     ``in_question``: a verb that looks like a noun may follow ("river flows"), so the last noun with a class wins.
     """
+    # Read up to the end of the noun phrase; the last noun before it is the head ("American rock band formed in").
     noun = before = classed = ""
     for word, following in zip_longest(words, words[1:], fillvalue=""):
         is_name = word[0].isupper() and noun.islower() and (in_question or bool(classed))
@@ -216,8 +219,8 @@ def _sense(words: Sequence[str], *, in_question: bool = False) -> Sense | None:
         if noun and _is_participle(word):
             if following in END or not following.islower():  # film directed by, river named Avon
                 break
-            continue  # a state owned television station
-        if word == "of":
+            continue  # "a state owned television station"
+        if word == "of":  # "the name of the river": the noun comes later; "the king of France" ends here
             if noun not in ONE_OF or before:
                 break
             noun = before = ""
@@ -229,6 +232,7 @@ def _sense(words: Sequence[str], *, in_question: bool = False) -> Sense | None:
         noun, before = classed, ""
     if not noun or not noun.islower() or _is_participle(noun) or noun.endswith("ly") or noun in VAGUE - PLACES:
         return None
+    # Some nouns need their neighbour ("television series"); plurals are looked up in the singular.
     if noun in BY_WORD_BEFORE and before.lower() in BY_WORD_BEFORE[noun][0]:
         return Sense(*BY_WORD_BEFORE[noun][1])
     noun = noun.removesuffix("s") if noun not in NOUNS and noun.removesuffix("s") in NOUNS else noun

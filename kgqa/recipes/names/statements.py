@@ -141,9 +141,9 @@ def stating_places(paragraphs: Sequence[Paragraph], targets: Sequence[Stated], e
 def _plain(text: str) -> bytes:
     """The text without ASCII punctuation and capitals, as bytes: for clues only, as what is beyond ASCII is not comparable."""
     try:
-        encoded = text.encode("latin-1")  # a copy of what Python holds; any other encoding takes twenty times as long
+        encoded = text.encode("latin-1")  # Python's own memory layout; other encodings take twenty times as long
     except UnicodeEncodeError:
-        # The dot of an i that is a letter of its own is left out, as no word of a name has it (``folded``).
+        # Drop the combining dot above, which no word of a name has (``folded``).
         encoded = folded(text).replace("\u0307", "").encode(*_CODEC)
     return encoded.translate(_SMALL, _PUNCTUATION)
 

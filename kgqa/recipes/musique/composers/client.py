@@ -31,7 +31,7 @@ class Client:
         self._portal = self._scope.__enter__()
         self._seconds = seconds
         self._most = FEWEST_BYTES + BYTES_PER_TOKEN * tokens
-        # Redirects are followed after the hook has seen them; a compressed answer could be a thousand times as large as what is sent.
+        # The hook sees a redirect before it is followed. A compressed answer could unpack to a thousand times its size.
         http = httpx2.AsyncClient(timeout=seconds, follow_redirects=True, event_hooks={"response": [self._check]})
         headers = {"Accept-Encoding": "identity"}
         self._client = AsyncOpenAI(api_key=key, base_url=address, max_retries=0, http_client=http, default_headers=headers)
@@ -49,7 +49,7 @@ class Client:
             self._scope.__exit__(None, None, None)
 
     async def _send(self, request: Mapping[str, Any]) -> bytes:
-        # A limit for each read would never end an answer of one byte a second.
+        # A time limit per read would never stop an answer of one byte per second.
         with anyio.fail_after(self._seconds):
             response = await self._client.chat.completions.with_raw_response.create(**request)
             return bytes(response.content)
@@ -58,7 +58,7 @@ class Client:
         """Before the body is read and a redirect followed."""
         packed = response.headers.get("content-encoding", "identity").strip().lower()
         if packed not in {"", "identity"}:
-            raise Unusable(f"its answer is packed ({packed[:20]}), though it was asked for plain bytes; set the server so")
+            raise Unusable(f"its answer is packed ({packed[:20]}), though it was asked for plain bytes; turn compression off on the server")
         if response.has_redirect_location:
             try:
                 target = response.url.join(response.headers["location"])

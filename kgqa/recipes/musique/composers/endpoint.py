@@ -66,8 +66,8 @@ class Endpoint:
         if find_spec("openai") is None:
             raise SettingsError("--composer llm needs openai, which is not installed; run: pip install 'kgqa[llm]'")
         key = os.environ.get(KEY, "")
-        if not key.isascii() or not key.isprintable() or set(key) & set(" \"'\\"):  # which messages of others would quote as something else
-            raise SettingsError(f"{KEY} holds a sign that no key has, as a blank, a line break or a quotation mark; set it anew.")
+        if not key.isascii() or not key.isprintable() or set(key) & set(" \"'\\"):  # other libraries would escape these in their messages
+            raise SettingsError(f"{KEY} holds a sign that no key has, as a blank, a line break or a quotation mark; set it again.")
         self.is_without_key = not key and self.address == DEFAULT
         """Whether the endpoint will refuse every request for lack of a key."""
         self._model, self._settings, self._schema = model, settings, schema
@@ -100,7 +100,7 @@ class Endpoint:
         settings = self._settings
         with self._lock:
             if self._client is None:
-                # Servers of one's own ask for no key, but the client does; who sends again is kgqa, which knows when it was stopped.
+                # Local servers need no key, but the client does. kgqa itself retries, since it knows when it was stopped.
                 key = os.environ.get(KEY) or "none"
                 self._client = Client(address=self.address, key=key, seconds=settings.timeout_seconds, tokens=settings.max_output_tokens)
             return self._client
@@ -162,7 +162,7 @@ class Endpoint:
         if len(choices) > MOST_CHOICES:
             raise EndpointError(f"{place}: it answers with {len(choices):,} choices, and one was asked for; is the address right?")
         content = message.get("content")
-        # Half of a surrogate pair can be kept nowhere.
+        # Half a surrogate pair cannot be encoded.
         text = _blanked(content).encode("utf-8", "replace").decode() if isinstance(content, str) else ""
         usage = payload.get("usage")
         inputs = _count(usage, "prompt_tokens", request_length)
@@ -237,6 +237,6 @@ def _blanked(text: str) -> str:
 def _short(message: object, *, most: int = 160) -> str:
     """At most ``most`` characters of what somebody else says, without the key."""
     text, key = " ".join(str(message).split()), os.environ.get(KEY)
-    if key:  # which is of printable signs alone, and so is never quoted in another way
+    if key:  # the key has printable characters only, so messages quote it unchanged
         text = text.replace(key, BLANKED)
     return f"{text[:most]}…" if len(text) > most else text

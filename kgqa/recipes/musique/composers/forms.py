@@ -182,7 +182,7 @@ def _active_clause(verb: str, following: Words) -> str | None:
     main_verb, after = remainder[0], remainder[1:]
     if main_verb in PREPOSITIONS | AUXILIARIES or main_verb.endswith(("ed", "ing", "ly")):
         return None
-    if after and after[0].lower() not in PREPOSITIONS:  # it has its object, or so it seems
+    if after and after[0].lower() not in PREPOSITIONS:  # the verb seems to have an object already
         return None
     return f"{subject} {past(main_verb) if verb == 'did' else present(main_verb)}{_spaced(after)}"
 

@@ -97,7 +97,7 @@ class LlmComposer:
         """
         progress.start("Estimating what the endpoint costs")
         keys = [key_of(self._endpoint.request(first(chain))) for chain in chains]
-        # Chains of the same steps are one request, whoever is asked first.
+        # Chains with the same steps share one request; the first chain stands for them.
         chain_of = dict(reversed(list(zip(keys, chains, strict=True))))
         progress.finish(self._estimate(chain_of))
         before = self._spent()
@@ -119,13 +119,13 @@ class LlmComposer:
             keys = {pool.submit(self._compose, key, chain): key for key, chain in chains.items()}
             waiting = set(keys)
             while waiting:
-                # A wait without end is not woken by Ctrl-C everywhere.
+                # On some systems Ctrl-C does not interrupt a wait without a timeout.
                 finished, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
                 for future in finished:
                     try:
                         judged = future.result()
                     except Stopped:
-                        continue  # another one says why
+                        continue  # another request raised the reason
                     results[keys[future]] = judged.result
                     progress.advance(times[keys[future]])
                     new += judged.is_new
@@ -138,7 +138,7 @@ class LlmComposer:
                     )
         finally:
             self._stop.set()
-            # What is on its way is waited for: it is paid.
+            # Wait for the requests in flight: they are billed anyway.
             pool.shutdown(wait=True, cancel_futures=True)
             self._endpoint.close()
         return results
@@ -160,7 +160,7 @@ class LlmComposer:
         amount, limit, spent = cost(self._settings, inputs, outputs), self._settings.max_cost, self._spent()
         if new and limit is not None and spent + amount > limit:
             raise SettingsError(
-                f"{len(new):,} requests would cost about {amount:,.4f} (beside {spent:,.4f} that {self._recording.path.name} has cost), "
+                f"{len(new):,} requests would cost about {amount:,.4f} (after {spent:,.4f} for {self._recording.path.name}), "
                 f"and max_cost is {limit:g}; raise it, or take fewer pairs with --limit."
             )
         price = self._price(amount) or "; without input_price and output_price their cost is not known"
@@ -216,7 +216,7 @@ class LlmComposer:
 
     def _reserve(self, request: Mapping[str, Any]) -> float:
         """Reserve the maximum cost of a request. Raises EndpointError where the remaining budget is too small, Stopped."""
-        most = len(json.dumps(request).encode())  # no token is of less than a byte
+        most = len(json.dumps(request).encode())  # a token has at least one byte
         amount, limit = cost(self._settings, most, self._settings.max_output_tokens), self._settings.max_cost
         with self._lock:
             if self._stop.is_set():

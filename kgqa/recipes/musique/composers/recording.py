@@ -67,10 +67,10 @@ class Recording:
                         file.truncate(len(data) - len(line))
                     return
                 raise BrokenInput(
-                    f"{self.path}, line {number}: this is no recorded answer; remove the line, and it is asked anew."
+                    f"{self.path}, line {number}: this is no recorded answer; remove the line, and the request is sent again."
                 ) from None
             self._remember(record.request, record.answer)
-        if data and not data.endswith(b"\n"):  # somebody's editor
+        if data and not data.endswith(b"\n"):  # an editor removed the last line break
             with self.path.open("ab") as file:
                 file.write(b"\n")
 

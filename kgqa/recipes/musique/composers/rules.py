@@ -93,7 +93,7 @@ def compose(chain: Chain, templates: Mapping[str, TemplateSettings], *, max_clau
     for apart in range(len(chain.hops) - 1):
         if chain.hops[apart].kind in {INVERSE, BOTH}:
             two = _composed(chain, templates, bits, apart)
-            # "That movie" begins no clause.
+            # "That movie" does not begin a clause.
             if nested_clauses(two.replace(f"that {chain.hops[apart].noun}", chain.hops[apart].noun)) <= max_clauses:
                 return two
     raise Refused("nested")
@@ -133,7 +133,7 @@ def can_take(question: str, start: int, end: int) -> bool:
     before, after = question[:start].split(), question[end:].split()
     if question[end : end + 1] in {"'", "’", "-", "/"} or question[start - 1 : start] in {"-", "(", '"', "/"} or not can_be_asked(question):
         return False
-    # Within a quotation words are others' own, and after a phrase a comma begins a list or goes on with the phrase.
+    # A quotation must stay as it is, and a comma after a phrase would begin a list or extend the phrase.
     if question[:start].count('"') % 2 or question[:start].count("“") > question[:start].count("”") or question[end:].lstrip()[:1] == ",":
         return False
     last = before[-1].strip(",").lower() if before else ""
@@ -191,7 +191,7 @@ def _filled(hop: Hop, phrases: list[str]) -> str:
             raise Refused("place")
         is_somebody = phrases[need.hop].startswith(("the person ", "whoever "))
         if is_somebody and text[: need.start].rstrip().lower().endswith(" in"):
-            raise Refused("place")  # nobody is in a person
+            raise Refused("place")  # "in the person who" makes no sense
         text = f"{text[: need.start]}{phrases[need.hop]}{text[need.end :]}"
     return text
 
