@@ -28,56 +28,56 @@ def drawn(count: int, seed: int) -> list[Features]:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_what_stays_keeps_all_limits(seed: int) -> None:
-    known = drawn(3000, seed)
+    data = drawn(3000, seed)
     rng = np.random.default_rng(seed)
     split = rng.choice(np.array([-1, 0, 1, 2], np.int8), 3000, p=[0.1, 0.6, 0.2, 0.1])
     draws = rng.integers(0, 1 << 60, 3000).astype(np.uint64)
     settings = LeakageSettings(max_answer_share=0.02, max_relation_share=0.1, max_template_share=0.05, max_last_share=0.3)
-    gone = evened(split, draws, known, settings)
-    assert gone == evened(split, draws, known, settings)
-    assert all(split[row] >= 0 for row in gone)
+    dropped = evened(split, draws, data, settings)
+    assert dropped == evened(split, draws, data, settings)
+    assert all(split[row] >= 0 for row in dropped)
     for number in range(3):
-        left = [known[row] for row in np.flatnonzero(split == number).tolist() if row not in gone]
-        assert len(left) > SMALL
+        remaining = [data[row] for row in np.flatnonzero(split == number).tolist() if row not in dropped]
+        assert len(remaining) > SMALL
         # A limit is that of the size that was tried, which is no larger than what stays, and whole questions are counted.
-        assert max(Counter(each.answer for each in left).values()) <= max(ALWAYS, 0.02 * len(left) + 1)
-        assert max(Counter(name for each in left for name in each.relations).values()) <= 0.1 * 2 * len(left) + 2
-        assert max(Counter(each.template for each in left).values()) <= 0.05 * len(left) + 1
+        assert max(Counter(item.answer for item in remaining).values()) <= max(ALWAYS, 0.02 * len(remaining) + 1)
+        assert max(Counter(name for item in remaining for name in item.relations).values()) <= 0.1 * 2 * len(remaining) + 2
+        assert max(Counter(item.template for item in remaining).values()) <= 0.05 * len(remaining) + 1
         guessed = Counter[str]()
-        for last in {each.last for each in left}:
-            most = max(Counter(each.answer for each in left if each.last == last).values())
+        for last in {item.last for item in remaining}:
+            most = max(Counter(item.answer for item in remaining if item.last == last).values())
             guessed[last] = most if most > 1 else 0
-        assert guessed.total() <= 0.3 * len(left) + 1
-    train = [known[row] for row in np.flatnonzero(split == 0).tolist() if row not in gone]
-    assert Counter(each.hops for each in train)["2hop"] <= 0.8 * len(train) + 1
+        assert guessed.total() <= 0.3 * len(remaining) + 1
+    train = [data[row] for row in np.flatnonzero(split == 0).tolist() if row not in dropped]
+    assert Counter(item.hops for item in train)["2hop"] <= 0.8 * len(train) + 1
 
 
 def test_of_few_questions_only_answers_and_last_hops_are_counted() -> None:
-    known = [Features(answer=f"a{row}", last="l", relations=("r",), template="t", hops="2hop") for row in range(20)]
-    assert evened(np.zeros(20, np.int8), np.arange(20).astype(np.uint64), known, LeakageSettings()) == {}
-    same = [Features(answer="a", last=f"l{row}", relations=("r",), template="t", hops="2hop") for row in range(20)]
-    gone = evened(np.zeros(20, np.int8), np.arange(20).astype(np.uint64), same, LeakageSettings())
-    assert gone == dict.fromkeys(range(ALWAYS, 20), "answer")
+    data = [Features(answer=f"a{row}", last="l", relations=("r",), template="t", hops="2hop") for row in range(20)]
+    assert evened(np.zeros(20, np.int8), np.arange(20).astype(np.uint64), data, LeakageSettings()) == {}
+    copy = [Features(answer="a", last=f"l{row}", relations=("r",), template="t", hops="2hop") for row in range(20)]
+    dropped = evened(np.zeros(20, np.int8), np.arange(20).astype(np.uint64), copy, LeakageSettings())
+    assert dropped == dict.fromkeys(range(ALWAYS, 20), "answer")
 
 
 def test_dev_and_test_are_of_many_small_parts() -> None:
     """One part with half of the questions, and 50 of ten, of which each second has one answer alone."""
     part = np.array([0] * 500 + [1 + row // 10 for row in range(500)])
-    known = [
+    data = [
         Features(answer=f"a{row if part[row] % 2 else part[row]}", last="l", relations=(), template="t", hops="2hop") for row in range(1000)
     ]
     items = Adjacency.from_pairs(np.arange(1000), part, 1000)
-    cut = spread(items, (0.8, 0.1, 0.1), known, np.zeros(1000, np.int8), seed=0)
-    assert cut.dropped == 0
-    assert cut.kept == (800, 100, 100)
-    assert all(len(set(cut.split[part == number].tolist())) == 1 for number in range(51))
+    result = spread(items, (0.8, 0.1, 0.1), data, np.zeros(1000, np.int8), seed=0)
+    assert result.dropped == 0
+    assert result.kept == (800, 100, 100)
+    assert all(len(set(result.split[part == number].tolist())) == 1 for number in range(51))
     for number in (1, 2):
-        assert len({known[row].answer for row in np.flatnonzero(cut.split == number).tolist()}) == 100
+        assert len({data[row].answer for row in np.flatnonzero(result.split == number).tolist()}) == 100
 
 
 def test_where_everything_hangs_together_it_is_cut() -> None:
     items = Adjacency.from_pairs(np.repeat(np.arange(100), 2), np.concatenate([[row, row + 1] for row in range(100)]), 100)
-    known = [Features(answer=f"a{row}", last="l", relations=(), template="t", hops="2hop") for row in range(100)]
-    cut = spread(items, (0.8, 0.1, 0.1), known, np.zeros(100, np.int8), seed=0)
-    assert min(cut.kept) >= 5
-    assert cut.dropped >= 2
+    data = [Features(answer=f"a{row}", last="l", relations=(), template="t", hops="2hop") for row in range(100)]
+    result = spread(items, (0.8, 0.1, 0.1), data, np.zeros(100, np.int8), seed=0)
+    assert min(result.kept) >= 5
+    assert result.dropped >= 2
