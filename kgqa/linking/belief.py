@@ -116,14 +116,14 @@ def beliefs(pairs: Places, features: Floats, start: Floats, beside_start: Floats
     number: Floats = np.bincount(pairs.entry, minlength=len(features)).astype(np.float64)
     present = np.flatnonzero(number > 0)
     x: Floats = features[present]
-    often: Floats = number[present]
+    frequency: Floats = number[present]
     first = np.bincount(pairs.kind[np.diff(pairs.place, prepend=-1) > 0], minlength=len(beside))
     for _ in range(ROUNDS):
         # Expectation: the probability of each pair, and the expected number of right places per name.
         posterior = _posterior(pairs, rate, beside)
         mass = np.bincount(pairs.entry, weights=posterior, minlength=len(features))
         # Maximisation: refit the regression, then draw each name's share towards what similar names predict.
-        weights = _fitted(x, often, mass[present].astype(np.float64), start, weights)
+        weights = _fitted(x, frequency, mass[present].astype(np.float64), start, weights)
         odds = features @ weights
         expected = _logistic(odds)
         rate = (mass + LEAN * expected) / (number + LEAN)

@@ -123,12 +123,12 @@ class _Stems:
         rows, endings = _extended(self.data, self.offsets, step, *tables, allowed is not None, alone)
         table = pl.DataFrame({"row": rows[:, 0], "code": endings, "start": rows[:, 1], "end": rows[:, 2]})
         table = table.group_by("row", "code").agg(pl.len().cast(pl.Int64).alias("count"), pl.col("start", "end").first())
-        often = table.group_by("code").agg(pl.len().alias("names"), pl.col("start", "end").first())
-        often = often.filter(pl.col("names") >= (NAMES if allowed is None else 1)).sort("code")
-        spelt = [self.data[start:end].tobytes().decode() for start, end in often.select("start", "end").iter_rows()]
-        often = often.select("code", ending=pl.Series(spelt, dtype=pl.String))
+        frequent = table.group_by("code").agg(pl.len().alias("names"), pl.col("start", "end").first())
+        frequent = frequent.filter(pl.col("names") >= (NAMES if allowed is None else 1)).sort("code")
+        spelt = [self.data[start:end].tobytes().decode() for start, end in frequent.select("start", "end").iter_rows()]
+        frequent = frequent.select("code", ending=pl.Series(spelt, dtype=pl.String))
         words = pl.DataFrame({"row": np.arange(len(alone)), "stem": self.words, "alone": alone})
-        table = table.select("row", "code", "count").join(often, on="code").join(words, on="row")
+        table = table.select("row", "code", "count").join(frequent, on="code").join(words, on="row")
         table = table.with_columns(form=pl.col("stem") + pl.col("ending"))
         table = table.with_columns(small=pl.col("form").str.to_lowercase(), small_stem=pl.col("stem").str.to_lowercase())
         table = table.join(self.names, left_on="small", right_on="name", how="anti")

@@ -113,14 +113,14 @@ def _adjectives(
     noun = capitalised & (after == NOUN)
     number = np.bincount(name[capitalised], minlength=names)
     attributive = np.bincount(name[noun], minlength=names)
-    often = (attributive >= SEEN) & (attributive > ATTRIBUTIVE * number)
-    rows = np.flatnonzero(noun & often[name])
+    frequent = (attributive >= SEEN) & (attributive > ATTRIBUTIVE * number)
+    rows = np.flatnonzero(noun & frequent[name])
     following = pl.DataFrame({"name": name[rows], "end": stop[rows], "text": texts.gather(pairs.document[rows])})
     following = following.select("name", word=pl.col("text").str.slice(pl.col("end") + 1, 12).str.extract(r"^(\S+)"))
     # "the Aisne department" always has the same noun, so "Aisne" is no adjective.
     most = following.group_by("name", "word").len().group_by("name").agg(pl.col("len").max())
-    often[most["name"].to_numpy()] &= 2 * most["len"].to_numpy() < attributive[most["name"].to_numpy()]
-    return name_measures.single & ~name_measures.common & (often | (name_measures.features[:, list(START).index("adjective")] > 0))
+    frequent[most["name"].to_numpy()] &= 2 * most["len"].to_numpy() < attributive[most["name"].to_numpy()]
+    return name_measures.single & ~name_measures.common & (frequent | (name_measures.features[:, list(START).index("adjective")] > 0))
 
 
 def _rows(tables: Mapping[str, pa.Table]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:

@@ -35,7 +35,7 @@ def answerable(single_hop: pa.Table, paragraphs: pa.Table, readers: Sequence[str
     return answered
 
 
-def without_unread(
+def drop_unanswered(
     tables: Mapping[str, pa.Table], funnel: list[FunnelRow], readers: Sequence[str], progress: Progress
 ) -> tuple[pa.Table, pa.Table]:
     """``single_hop`` and ``refused_single_hop`` after the readers have answered; adds a row to ``funnel``."""

@@ -78,7 +78,7 @@ def _last_words(last: Hop) -> str:
     return f"{last.kind} {last.noun} {' '.join(sorted(f'{of}={name}' for of, name in zip(last.relations, names, strict=True)))}"
 
 
-def evened(
+def excluded_chains(
     split: npt.NDArray[np.int8], draws: npt.NDArray[np.uint64], chain_features: list[Features], settings: LeakageSettings
 ) -> dict[int, str]:
     """Row of each chain that is left out of its split → key of ``REASONS``.
@@ -90,13 +90,14 @@ def evened(
     excluded: dict[int, str] = {}
     for number in range(len(SPLITS)):
         rows = np.flatnonzero(split == number).tolist()
-        often = Counter(relation for row in rows for relation in set(chain_features[row].relations))
+        frequency = Counter(relation for row in rows for relation in set(chain_features[row].relations))
         # There are too few long questions for a share in every split, so this limit holds for train only.
         limited = settings if number == 0 else settings.model_copy(update={"shapes": {}})
         orders = [
-            sorted(rows, key=lambda row: (_commonness(chain_features[row], often), int(draws[row]), row)),
+            sorted(rows, key=lambda row: (_commonness(chain_features[row], frequency), int(draws[row]), row)),
             sorted(
-                rows, key=lambda row: (chain_features[row].hops == "2hop", _commonness(chain_features[row], often), int(draws[row]), row)
+                rows,
+                key=lambda row: (chain_features[row].hops == "2hop", _commonness(chain_features[row], frequency), int(draws[row]), row),
             ),
         ]
         options = [_excluded(order, chain_features, limited) for order in orders]
@@ -115,9 +116,9 @@ def _excluded(rows: list[int], chain_features: list[Features], settings: Leakage
     return excluded
 
 
-def _commonness(chain: Features, often: Counter[str]) -> float:
+def _commonness(chain: Features, frequency: Counter[str]) -> float:
     """Mean frequency of its relations per hop; among chains of one kind the longer one comes first."""
-    return sum(often[relation] for relation in chain.relations) / int(chain.hops[0])
+    return sum(frequency[relation] for relation in chain.relations) / int(chain.hops[0])
 
 
 def _over(rows: list[int], chain_features: list[Features], settings: LeakageSettings, size: int) -> dict[int, str]:

@@ -1,4 +1,4 @@
-"""The dataset card of composed questions."""
+"""The dataset card (after step S8, Trivedi et al. 2022) of composed questions."""
 
 from __future__ import annotations
 

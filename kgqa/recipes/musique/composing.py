@@ -74,7 +74,7 @@ def was_changed(run: Run) -> bool:
     return any(answer is None or hash_of(answer) != row["answer"] for row, answer in zip(requests, answers, strict=True))
 
 
-def choose_sayable(run: Run, candidates: pa.Table, tables: Mapping[str, pa.Table]) -> tuple[npt.NDArray[np.int64], list[FunnelRow]]:
+def choose_expressible(run: Run, candidates: pa.Table, tables: Mapping[str, pa.Table]) -> tuple[npt.NDArray[np.int64], list[FunnelRow]]:
     """Rows of the ``candidates`` that are kept, and the funnel of the others.
 
     Rules are fast, so their failures show here: a chain that they cannot compose is dropped, and chains are chosen again until all chosen
@@ -183,7 +183,7 @@ def write_tasks(run: Run) -> Path:
     return path
 
 
-def sayable(run: Run, tables: dict[str, pa.Table], funnel: list[FunnelRow]) -> npt.NDArray[np.bool_]:
+def expressible_pairs(run: Run, tables: dict[str, pa.Table], funnel: list[FunnelRow]) -> npt.NDArray[np.bool_]:
     """For each pair whether the composer can say it: what rules refuse would only take the place of better questions."""
     pairs = tables["connected"]
     usable = np.ones(len(pairs), np.bool_)

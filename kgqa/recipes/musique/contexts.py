@@ -155,7 +155,7 @@ def build_contexts(
     contexts = np.full((len(queries), count), -1, np.int32)
     empty = np.full((len(queries), 0), -1, np.int32)
     required, first = empty if required is None else required, empty if first is None else first
-    may = np.full(len(paragraphs), np.iinfo(np.int32).max, np.int32) if often is None else often
+    uses_left = np.full(len(paragraphs), np.iinfo(np.int32).max, np.int32) if often is None else often
     pending = np.arange(len(queries))
     for most, random_count in ((FIRST, 0), (MORE, 0), (MORE, RANDOM)):
         if not len(pending):
@@ -176,7 +176,7 @@ def build_contexts(
             ids[pending],
             random_count,
             rows,
-            may,
+            uses_left,
             len(paragraphs),
             np.uint64(seed),
             *stating.arrays(),
@@ -210,13 +210,13 @@ def _silent(rows, hops, mention_offsets, mentions, answer_offsets, answers, subj
 
 @kernel
 def _filled(  # type: ignore[no-untyped-def]  # noqa: PLR0912
-    candidates, required, hops, count, ids, random_count, among, may, total, seed,
+    candidates, required, hops, count, ids, random_count, among, uses_left, total, seed,
     mention_offsets, mentions, answer_offsets, answers, subject_offsets, subjects, title, paragraph, text,
 ):  # fmt: skip
     """Fill each context: the question's own paragraphs, the ``candidates``, then ``random_count`` random rows of ``among``.
 
-    No text comes twice. ``may`` limits the uses of each row as a distractor; the first ``required`` candidates are exempt. A question with
-    two copies of one text among its own paragraphs gets no context (-1 in the last column).
+    No text comes twice. ``uses_left`` limits the uses of each row as a distractor; the first ``required`` candidates are exempt. A question
+    with two copies of one text among its own paragraphs gets no context (-1 in the last column).
     """
     out = np.full((len(hops), count), -1, np.int32)
     last_user = np.full(total + 1, -1, np.int32)  # text number (from 1) → last question that used it
@@ -248,7 +248,7 @@ def _filled(  # type: ignore[no-untyped-def]  # noqa: PLR0912
             else:
                 state = mixed(state + MIX)
                 row = np.int64(among[np.int64(state % np.uint64(len(among)))])
-            if last_user[text[row]] == i or (place >= required and may[row] <= 0):
+            if last_user[text[row]] == i or (place >= required and uses_left[row] <= 0):
                 continue
             states = False
             for k in range(hops.shape[1]):
@@ -266,5 +266,5 @@ def _filled(  # type: ignore[no-untyped-def]  # noqa: PLR0912
             out[i, count - 1] = -1
             continue
         for place in range(supports, count):
-            may[out[i, place]] -= 1
+            uses_left[out[i, place]] -= 1
     return out

@@ -451,8 +451,8 @@ def _nouns(questions: pl.DataFrame, tables: Mapping[str, pa.Table], templates: M
             noun_of[about] = kinds[0][1]
     pairs = list(zip((row_templates[0] for row_templates in questions["templates"].to_list()), questions["answer"].to_list(), strict=True))
     # A noun that few heads of the relation have is an error of article or fact ("the movie that was founded by").
-    often = Counter((name, noun_of[answer]) for name, answer in dict.fromkeys(pairs) if answer in noun_of)
-    nouns = {name: {noun for (of, noun), count in often.items() if of == name and count >= NOUN_COUNT} for name in templates}
+    frequency = Counter((name, noun_of[answer]) for name, answer in dict.fromkeys(pairs) if answer in noun_of)
+    nouns = {name: {noun for (of, noun), count in frequency.items() if of == name and count >= NOUN_COUNT} for name in templates}
     result = []
     for name, answer in pairs:
         article_noun = noun_of.get(answer)

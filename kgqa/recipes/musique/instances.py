@@ -23,7 +23,7 @@ class InstanceMaker:
         """Nothing is made yet."""
         self._chains = chains
         self._ids, self._titles, self._texts = (chains.pool.paragraphs[name].to_pylist() for name in ("id", "title", "text"))
-        self._made: dict[tuple[int, bool], Paragraph] = {}
+        self._paragraphs: dict[tuple[int, bool], Paragraph] = {}
 
     def make(self, rows: Sequence[int], questions: Sequence[str], contexts: Sequence[Sequence[int]], composer: str) -> Iterator[Instance]:
         """An Instance for each of ``rows`` of the chains, with the composed question and the rows of the paragraphs to show."""
@@ -58,10 +58,10 @@ class InstanceMaker:
         )
 
     def _paragraph(self, row: int, *, is_own: bool) -> Paragraph:
-        paragraph = self._made.get((row, is_own))
+        paragraph = self._paragraphs.get((row, is_own))
         if paragraph is None:
             paragraph = Paragraph(id=self._ids[row], title=self._titles[row] or None, text=self._texts[row], supporting=is_own)
-            self._made[row, is_own] = paragraph
+            self._paragraphs[row, is_own] = paragraph
         return paragraph
 
 

@@ -395,8 +395,8 @@ class QuestionOnly:
 
     def train(self, instances: Sequence[Instance]) -> QuestionOnly:
         """Learn from the instances, as ``Guesser`` says."""
-        often = Counter(instance.answers[0] for instance in instances)
-        self._choices = sorted(sorted(often, key=lambda answer: (-often[answer], answer))[:KNOWN]) or [""]
+        frequency = Counter(instance.answers[0] for instance in instances)
+        self._choices = sorted(sorted(frequency, key=lambda answer: (-frequency[answer], answer))[:KNOWN]) or [""]
         number = {answer: place for place, answer in enumerate(self._choices)}
         usable = [instance for instance in instances if instance.answers[0] in number]  # rare answers cannot be guessed
         right, rng = np.array([number[instance.answers[0]] for instance in usable], np.int64), np.random.default_rng(self._seed)

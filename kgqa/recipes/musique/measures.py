@@ -1,4 +1,4 @@
-"""Shortcuts and balance of multi-hop questions, counted without a reader: for the card, and for any dataset with steps.
+"""Measures after step S8 (Trivedi et al. 2022): shortcuts and balance of multi-hop questions, counted without a reader.
 
 Only questions with a decomposition count (``kgqa.records.Step``). A share refers to the questions for which its measure is defined.
 """

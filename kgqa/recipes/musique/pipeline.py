@@ -21,11 +21,11 @@ from kgqa.arrays.hashes import text_hashes
 from kgqa.errors import EmptyResult
 from kgqa.formats.question_set import open_dataset
 from kgqa.readers.trained import reader_hashes
-from kgqa.recipes.musique.answerable import without_unread
-from kgqa.recipes.musique.balance import REASONS as UNEVEN, SETTINGS as UNEVEN_SETTINGS, evened, features
+from kgqa.recipes.musique.answerable import drop_unanswered
+from kgqa.recipes.musique.balance import REASONS as UNEVEN, SETTINGS as UNEVEN_SETTINGS, excluded_chains, features
 from kgqa.recipes.musique.chains import Chains
 from kgqa.recipes.musique.comparison import MOST, two_hops
-from kgqa.recipes.musique.composing import choose_sayable, compose_questions, depends_on, sayable, was_changed
+from kgqa.recipes.musique.composing import choose_expressible, compose_questions, depends_on, expressible_pairs, was_changed
 from kgqa.recipes.musique.contexts import Stating, masked_texts
 from kgqa.recipes.musique.disconnection import can_judge, connected, identity, judge, readers_of
 from kgqa.recipes.musique.from_graph import graph_questions
@@ -81,7 +81,7 @@ def _single_hop(
     silent: Sequence[SilentRelation] = (),
 ) -> StageOutput:  # fmt: skip
     tables = {"single_hop": single_hop, "refused_single_hop": refused, "paragraphs": paragraphs}
-    single_hop, refused = without_unread(tables, funnel, _settings(run).single_hop.readers, run.progress)
+    single_hop, refused = drop_unanswered(tables, funnel, _settings(run).single_hop.readers, run.progress)
     single_hop, paragraphs = _used_paragraphs(single_hop, paragraphs, stated)
     if not single_hop.num_rows:
         raise EmptyResult(f"no single-hop question is good: {reasons_of(funnel)}; give others, or change [musique.single_hop].")
@@ -182,7 +182,7 @@ def make_chains(run: Run) -> StageOutput:
     single_hop, pairs = tables["single_hop"], tables["connected"]
     run.progress.start("Building reasoning graphs", pairs.num_rows, "pairs")
     funnel: list[FunnelRow] = []
-    usable = sayable(run, tables, funnel)
+    usable = expressible_pairs(run, tables, funnel)
     shortcuts = None
     if settings.shapes.needed:
         shortcuts = Shortcuts.of(single_hop, tables["paragraphs"], None if run.sets else run.table("facts"))
@@ -195,7 +195,7 @@ def make_chains(run: Run) -> StageOutput:
         edges = np.stack([candidates[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1)
         bad = needless_chains(hops_of(candidates["shape"].to_numpy(), edges, pairs), shortcuts)
         candidates = candidates.filter(pa.array(_needed_pairs(np.ones(len(candidates), np.bool_), bad, "chains", funnel)))
-    choice, unkept = choose_sayable(run, candidates, tables)
+    choice, unkept = choose_expressible(run, candidates, tables)
     funnel += unkept
     chains = candidates.take(choice)
     if not len(chains):
@@ -244,21 +244,21 @@ def split_chains(run: Run) -> StageOutput:
     else:
         split = assign_splits(pa.array([str(draw) for draw in chains["draw"].to_pylist()]), shares, seed=run.seed)
     leaking = int((split == DROPPED).sum())
-    excluded = evened(split, chains["draw"].to_numpy(), chain_features, settings)
+    excluded = excluded_chains(split, chains["draw"].to_numpy(), chain_features, settings)
     split[list(excluded)] = DROPPED
     split_rows = np.flatnonzero(split != DROPPED)
     reason = "some of it is shared with another split" if settings.leak_free else "split at random: splits share questions and answers"
     remaining = len(chains) - leaking
     rows = [FunnelRow(stage="split", what="chains", reason=reason, removed=leaking, left=remaining, setting="musique.split.leak_free")]
-    often = Counter(excluded.values())
+    frequency = Counter(excluded.values())
     for name, sentence in UNEVEN.items():
-        remaining -= often[name]
+        remaining -= frequency[name]
         rows.append(
             FunnelRow(
                 stage="split",
                 what="chains",
                 reason=sentence,
-                removed=often[name],
+                removed=frequency[name],
                 left=remaining,
                 setting=f"musique.split.{UNEVEN_SETTINGS[name]}",
             )

@@ -1,4 +1,4 @@
-"""The recipe of MuSiQue (Trivedi et al. 2022), as it is registered, and its other beginning for question sets."""
+"""Steps S1 to S8 (Trivedi et al. 2022) as a registered recipe, once from a graph and once from datasets."""
 
 from __future__ import annotations
 

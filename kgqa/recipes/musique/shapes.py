@@ -79,7 +79,7 @@ def build_chains(
     rows = ask(edges) if ask else _search(pairs, edges, single_hop["paragraph"].to_numpy(), tokens, mentions, groups, settings)
     shape = rows[:, 0].astype(np.int8)
     hops = hops_of(shape, rows[:, 1:], pairs)
-    plain = ~_told_early(hops, answers_within(single_hop))
+    plain = ~_early_answers(hops, answers_within(single_hop))
     rows, shape, hops = rows[plain], shape[plain], hops[plain]
     draw = _draws(shape, hops, np.append(ids, np.uint64(0)), np.uint64(seed))
     order = np.lexsort((rows[:, 3], rows[:, 2], rows[:, 1], shape))
@@ -118,7 +118,7 @@ def _drawn_edges(
     return edges
 
 
-def _told_early(hops: Rows4, within: Within) -> Bools:
+def _early_answers(hops: Rows4, within: Within) -> Bools:
     """Whether the answer to a hop holds that to a later one, however many lie between."""
     flags = np.zeros(len(hops), np.bool_)
     for earlier in range(3):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kgqa.arrays.rows import Adjacency
-from kgqa.recipes.musique.balance import SMALL, Features, evened
+from kgqa.recipes.musique.balance import SMALL, Features, excluded_chains
 from kgqa.recipes.musique.choice import ALWAYS
 from kgqa.recipes.musique.splitting import spread
 from kgqa.settings.musique import LeakageSettings
@@ -33,8 +33,8 @@ def test_what_stays_keeps_all_limits(seed: int) -> None:
     split = rng.choice(np.array([-1, 0, 1, 2], np.int8), 3000, p=[0.1, 0.6, 0.2, 0.1])
     draws = rng.integers(0, 1 << 60, 3000).astype(np.uint64)
     settings = LeakageSettings(max_answer_share=0.02, max_relation_share=0.1, max_template_share=0.05, max_last_share=0.3)
-    dropped = evened(split, draws, data, settings)
-    assert dropped == evened(split, draws, data, settings)
+    dropped = excluded_chains(split, draws, data, settings)
+    assert dropped == excluded_chains(split, draws, data, settings)
     assert all(split[row] >= 0 for row in dropped)
     for number in range(3):
         remaining = [data[row] for row in np.flatnonzero(split == number).tolist() if row not in dropped]
@@ -54,9 +54,9 @@ def test_what_stays_keeps_all_limits(seed: int) -> None:
 
 def test_of_few_questions_only_answers_and_last_hops_are_counted() -> None:
     data = [Features(answer=f"a{row}", last="l", relations=("r",), template="t", hops="2hop") for row in range(20)]
-    assert evened(np.zeros(20, np.int8), np.arange(20).astype(np.uint64), data, LeakageSettings()) == {}
+    assert excluded_chains(np.zeros(20, np.int8), np.arange(20).astype(np.uint64), data, LeakageSettings()) == {}
     copy = [Features(answer="a", last=f"l{row}", relations=("r",), template="t", hops="2hop") for row in range(20)]
-    dropped = evened(np.zeros(20, np.int8), np.arange(20).astype(np.uint64), copy, LeakageSettings())
+    dropped = excluded_chains(np.zeros(20, np.int8), np.arange(20).astype(np.uint64), copy, LeakageSettings())
     assert dropped == dict.fromkeys(range(ALWAYS, 20), "answer")
 
 

@@ -57,7 +57,7 @@ def noun_phrase(question: str, *, person: bool) -> str | None:
     if relation := _RELATION.fullmatch(text):
         return None if NO_RELATION.search(relation["relation"]) else f"the {relation['relation']} of {relation['head']}"
     words = text.split()
-    if len(words) < 3 or any(mark in text for mark in ';:?"“”()') or not can_be_asked(text):
+    if len(words) < 3 or any(mark in text for mark in ';:?"“”()') or not is_self_contained(text):
         return None
     first, then = words[0].lower(), words[1].lower()
     if first in {"who", "whom"}:
@@ -68,7 +68,7 @@ def noun_phrase(question: str, *, person: bool) -> str | None:
     return _which_phrase(words[1 + of_which :], first if of_which else "") if of_which or first in {"what", "which"} else None
 
 
-def can_be_asked(text: str) -> bool:
+def is_self_contained(text: str) -> bool:
     """Whether a question asks once, and says of what: no second asking word, no "she" that stands for nobody."""
     words = [word.strip(",.?'’").lower() for word in text.split()]
     asking = [word for word in words if word in ASKING]

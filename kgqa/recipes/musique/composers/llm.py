@@ -87,7 +87,7 @@ class LlmComposer:
         self._stop = Event()
         self._reserved = 0.0
         """Cost of the requests in flight, and of those that failed and may have been billed."""
-        self._sent = 0
+        self._requests = 0
         self._answers: dict[str, Answer] = {}
 
     def write(self, chains: Sequence[Chain], progress: Progress) -> Iterator[Written]:
@@ -103,7 +103,7 @@ class LlmComposer:
         before = self._spent()
         progress.start(f"Composing at {self._endpoint.address}", len(chains), "questions")
         results = self._ask_all(chain_of, Counter(keys), progress)
-        progress.finish(f"{self._sent:,} requests{self._price(self._spent() - before)}")
+        progress.finish(f"{self._requests:,} requests{self._price(self._spent() - before)}")
         return iter([results[key] for key in keys])
 
     def answers_used(self) -> dict[str, str]:
@@ -229,7 +229,7 @@ class LlmComposer:
                     f"{len(self._recording):,} answers are recorded there, and with a higher max_cost the same command goes on."
                 )
             self._reserved += amount
-            self._sent += 1
+            self._requests += 1
         return amount
 
 

@@ -9,7 +9,7 @@ from kgqa.arrays.draws import draw
 from kgqa.progress import Progress
 from kgqa.recipes.musique import wording
 from kgqa.recipes.musique.composers.chain import Chain, Hop
-from kgqa.recipes.musique.composers.forms import DETERMINERS, PREPOSITIONS, can_be_asked, noun_phrase
+from kgqa.recipes.musique.composers.forms import DETERMINERS, PREPOSITIONS, is_self_contained, noun_phrase
 from kgqa.recipes.musique.composers.verbs import AUXILIARIES, COPULAS, is_participle, is_past
 from kgqa.recipes.musique.composers.written import Written
 from kgqa.recipes.musique.wording import ASKED, BOTH, INVERSE
@@ -131,7 +131,11 @@ def can_take(question: str, start: int, end: int) -> bool:
     if _RELATION in question:
         return True
     before, after = question[:start].split(), question[end:].split()
-    if question[end : end + 1] in {"'", "’", "-", "/"} or question[start - 1 : start] in {"-", "(", '"', "/"} or not can_be_asked(question):
+    if (
+        question[end : end + 1] in {"'", "’", "-", "/"}
+        or question[start - 1 : start] in {"-", "(", '"', "/"}
+        or not is_self_contained(question)
+    ):
         return False
     # A quotation must stay as it is, and a comma after a phrase would begin a list or extend the phrase.
     if question[:start].count('"') % 2 or question[:start].count("“") > question[:start].count("”") or question[end:].lstrip()[:1] == ",":
