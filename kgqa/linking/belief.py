@@ -19,15 +19,15 @@ from kgqa.linking.surroundings import CAPITAL, COMMON_CAPITAL, CONTEXTS, NAME, N
 
 Floats = npt.NDArray[np.float64]
 ROUNDS = 4
-"""Rounds of expectation and maximisation; more change little."""
+"""Rounds of expectation–maximisation; more rounds change little."""
 LEAN = 8.0
 """A name's share is drawn towards that of similar names with the weight of this many places."""
 TEMPER = 0.75
-"""Support of a wrong entity is more frequent than by chance, as other things of the same subject have the same names."""
+"""Exponent of the log ratios: a wrong entity has support more often than by chance, since related entities share names."""
 LEAST, MOST = -0.4, 4.0
 """Bounds of a level's log ratio. A lack of support says little: months and nations are mentioned in any article."""
 USUAL = np.array([-0.2, 0.5, 1.5, 3.0, 3.5])
-"""The worth of each level where the corpus is too small to teach it."""
+"""The log ratio of each level for corpora too small to learn it."""
 ENOUGH = 200.0
 """Number of certain places at which the corpus weighs as much as ``USUAL``."""
 SPREAD = 2.0
@@ -63,10 +63,10 @@ def worth_of_levels(
     common: npt.NDArray[np.bool_],
     surroundings: Surroundings,
 ) -> Floats:
-    """Log ratio of each pair's level, with a right entity to by chance, for entities with as many facts.
+    """Log ratio of each pair's level: right entities over chance, for entities with a similar number of facts.
 
-    ``certain`` pairs are the right ones; by chance is what their entities have in other certain pairs' documents. ``common`` nouns are
-    looked at apart. An article's own entity teaches nothing.
+    ``certain`` pairs count as right. Chance pairs these entities with the documents of other certain pairs. ``common`` nouns have ratios of
+    their own. An article teaches nothing about its own entity.
     """
     bucket = 2 * _buckets(surroundings)[entities] + common
     rows = np.flatnonzero(certain & (surroundings.subject[documents] != entities))
@@ -88,13 +88,13 @@ def worth_of_levels(
 
 
 def _smooth(counts: Floats) -> Floats:
-    """Shares of the levels in each bucket, drawn to those of all buckets as if by 20 places."""
+    """Shares of the levels in each bucket (buckets × levels), drawn towards the overall shares with the weight of 20 places."""
     overall = (counts.sum(axis=0) + 1.0) / (counts.sum() + counts.shape[1])
     return (counts + 20.0 * overall) / (counts.sum(axis=1, keepdims=True) + 20.0)  # type: ignore[no-any-return]
 
 
 def _buckets(surroundings: Surroundings) -> npt.NDArray[np.int64]:
-    """Entities with about as many facts, and with an article that tells something or none."""
+    """A bucket for each entity, by its number of facts (log2) and by whether its article has mentions."""
     degree = np.diff(surroundings.facts[0])
     bucket: npt.NDArray[np.int64] = (2 * np.minimum(np.ceil(np.log2(degree + 1)), 10) + (np.diff(surroundings.article[0]) > 0)).astype(
         np.int64
@@ -134,13 +134,13 @@ def beliefs(pairs: Places, features: Floats, start: Floats, beside_start: Floats
 
 
 def _posterior(pairs: Places, rate: Floats, beside: Floats) -> Floats:
-    """Bayes' rule at each place over its entities and something else."""
+    """The probability of each pair by Bayes' rule, over the entities of its place and an unknown meaning."""
     return _bayes(pairs.place, pairs.entry, pairs.kind, pairs.odds, rate, np.exp(beside))  # type: ignore[no-any-return]
 
 
 @kernel
 def _bayes(place, entry, kind, odds, rate, beside):  # type: ignore[no-untyped-def]
-    """O(pairs), one place after the other."""
+    """Kernel of :func:`_posterior`, place by place. O(pairs)."""
     out = np.empty(len(place))
     first = 0
     while first < len(place):
@@ -177,9 +177,9 @@ def _logistic(values: Floats) -> Floats:
 
 
 def _fitted(x: Floats, number: Floats, mass: Floats, start: Floats, weights: Floats) -> Floats:
-    """Weights of the regression of ``mass`` out of ``number`` on ``x``, near ``start``: three steps of Newton's method.
+    """Weights of the logistic regression of ``mass`` out of ``number`` on ``x``, near ``start``; three Newton steps.
 
-    A name in very many places counts like one in 30, or the regression would know a few names only.
+    A name counts for at most 30 places, or a few frequent names would dominate.
     """
     share, count = mass / number, np.minimum(number, 30.0)
     for _ in range(3):
@@ -191,7 +191,10 @@ def _fitted(x: Floats, number: Floats, mass: Floats, start: Floats, weights: Flo
 
 @kernel
 def _slope(x, share, count, weights):  # type: ignore[no-untyped-def]
-    """Gradient and negated Hessian of the likelihood; row by row, so that no number of threads changes the sums. O(rows × measures²)."""
+    """Gradient (measures) and negated Hessian (measures × measures) of the likelihood. O(rows × measures²).
+
+    The sums run row by row, so the number of threads does not change them.
+    """
     size = len(weights)
     gradient, hessian = np.zeros(size), np.zeros((size, size))
     filled, values = np.empty(size, np.int64), np.empty(size)

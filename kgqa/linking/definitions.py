@@ -104,7 +104,10 @@ def verdicts(
 
 
 def _beginnings(table: pl.DataFrame, key: str, text: str) -> pl.DataFrame:
-    """``key, word``: how the words of three letters or more begin, each once; "cyclo-oxygenase" is one word, as "cyclooxygenase" is."""
+    """``key, word``: the first letters of each word with three letters or more, without repetition.
+
+    A hyphen within a word is ignored: "cyclo-oxygenase" equals "cyclooxygenase".
+    """
     lower = pl.col(text).str.to_lowercase().str.replace_all(r"(\p{L})-(\p{L})", "$1$2")
     words = table.select(key, word=lower.str.extract_all(r"\p{L}{3,}")).explode("word").drop_nulls()
     return words.with_columns(pl.col("word").str.slice(0, BEGINNING)).unique()

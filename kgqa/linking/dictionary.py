@@ -23,10 +23,10 @@ from kgqa.sources.tables import arrow, frame
 
 FREE, INITIAL, EXACT = 0, 1, 2
 NO_LINK = -1
-"""The priority of a name that is seen but makes no link."""
+"""Priority of a name that is an occurrence but never a mention."""
 CASES = {"free": FREE, "initial": INITIAL, "exact": EXACT}
 BEARERS = 32
-"""Entities of one name that are compared; of more, those with the best claim."""
+"""Maximum number of entities compared for one name: those with the best claim."""
 
 _NO_FACTS = pl.DataFrame(schema={"head": pl.String, "tail": pl.String})
 
@@ -43,7 +43,7 @@ NAME_RULES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dictionary:
-    """The trie and, for each of its groups, the entries that end there: ``offsets[g]:offsets[g + 1]``, one per (entity, name)."""
+    """The trie, and its groups' entries, one per (entity, name): ``offsets[g]:offsets[g + 1]`` are those of group g."""
 
     trie: Trie
     offsets: npt.NDArray[np.int64]
@@ -51,24 +51,24 @@ class Dictionary:
     """Row of the entity table."""
     case: npt.NDArray[np.uint8]
     spelling: npt.NDArray[np.uint64]
-    """How a matching text must be spelt (:func:`kgqa.arrays.tokens.spellings`); unused where case is free."""
+    """Hash of the required spelling (:func:`kgqa.arrays.tokens.spellings`); unused where the case is free."""
     priority: npt.NDArray[np.int32]
-    """Among the entities of a shared name the lowest comes first; ``NO_LINK``: an occurrence, but never a mention."""
+    """Rank among the entities of a shared name, lowest first; ``NO_LINK``: an occurrence, but never a mention."""
     candidate: npt.NDArray[np.bool_]
-    """Whether the entity can be a candidate, so that all its occurrences are recorded."""
+    """Whether the entity can be a candidate; all its occurrences are then recorded."""
     skip: npt.NDArray[np.uint8]
-    """Tokens at the beginning that are no part of the mention: the article of "the United Kingdom"."""
+    """Leading tokens outside the mention, such as the article of "the United Kingdom"."""
     cut: npt.NDArray[np.uint8]
-    """Characters at the end that are no part of the mention: the ending of an inflected name."""
+    """Trailing characters outside the mention: the ending of an inflected name."""
     name: npt.NDArray[np.uint32]
     """Row of :attr:`names`, for each entry."""
     names: pl.DataFrame
-    """``entity`` (row), ``name``, ``source``, ``candidate``, ``described``, ``article``, ``shortened``, ``links``: the names that took
-    part."""
+    """The names in use: ``entity`` (row), ``name``, ``source``, ``candidate``, ``described``, ``article``, ``shortened``, ``links`` and
+    more."""
     removed: dict[str, int]
     """Rule → names removed."""
     endings: tuple[str, ...]
-    """The endings of inflected names that the texts have."""
+    """The endings that inflected names have in the texts."""
 
 
 def build_dictionary(
@@ -140,7 +140,7 @@ def _crowded(table: pl.DataFrame) -> pl.Series:
 
 
 def _apply_rules(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSettings) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Say which names link and how strictly their case counts; the first rule that speaks against a name counts it."""
+    """Decide which names link and how strictly their case counts; a removed name counts for the first rule that applies."""
     table = _with_features(table, texts, settings)
     minimum = pl.col("source").replace_strict(settings.minimum_letters, default=1, return_dtype=pl.Int64)
     rules = {
@@ -160,7 +160,7 @@ def _apply_rules(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSett
 
 
 def _turned_round(table: pl.DataFrame) -> pl.Expr:
-    """Names "B, A" of an entity that also has the name "A B": in a text they are two items of a list."""
+    """Names "B, A" of entities that also have the name "A B"; in a text they are two items of a list."""
     turned = table.filter(pl.col("name").str.contains(", ", literal=True)).select(
         "entity", listed="name", name=pl.col("name").str.replace(r"^([^,]+), ([^,]+)$", "$2 $1")
     )
@@ -234,7 +234,7 @@ def _lists_meanings(texts: pl.DataFrame, settings: LinkingSettings) -> pl.Expr:
 
 
 def _with_forms(table: pl.DataFrame, facts: pl.DataFrame, settings: LinkingSettings) -> pl.DataFrame:
-    """Add the other forms of possible candidates' names; the plural of a common noun links unless it is a name itself."""
+    """Add the other forms of possible answers' names; the plural of a common noun links unless it is a name itself."""
     if settings.language != "en":
         return table.with_columns(adjective=pl.lit(False))
     existing = table.select(lower=pl.col("name").str.to_lowercase()).unique()
@@ -251,7 +251,7 @@ def _with_forms(table: pl.DataFrame, facts: pl.DataFrame, settings: LinkingSetti
 
 
 def _with_inflections(table: pl.DataFrame, documents: pa.Table | None, settings: LinkingSettings) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Add the inflected forms of names that the texts have; and the endings. English names have none but what an apostrophe parts."""
+    """Add the inflected forms that the texts have, and return the endings; none for English, where an apostrophe separates them."""
     if documents is None or not settings.inflections or settings.language == "en":
         return table, ()
     inflected = inflections(table["name"], documents["text"])
@@ -286,7 +286,7 @@ def _without_articles(table: pl.DataFrame, settings: LinkingSettings) -> pl.Data
 
 
 def _priority(settings: LinkingSettings) -> pl.Expr:
-    """Preferred kinds first, then preferred sources; what is not listed shares the last place."""
+    """Preferred kinds first, then preferred sources; unlisted ones share the last rank."""
     kinds, sources = settings.shared.prefer_kinds, settings.shared.prefer_sources
     kind = pl.col("kind").replace_strict({k: i for i, k in enumerate(kinds)}, default=len(kinds), return_dtype=pl.Int32)
     source = pl.col("source").replace_strict({s: i for i, s in enumerate(sources)}, default=len(sources), return_dtype=pl.Int32)
@@ -294,7 +294,7 @@ def _priority(settings: LinkingSettings) -> pl.Expr:
 
 
 def _spelling(names: pa.ChunkedArray, case: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
-    """How a text must be spelt to match each name: wholly, or (INITIAL) but for the first character."""
+    """Hash of the spelling that a text must have: of the whole name or, for INITIAL, of all but the first character."""
     whole, but_first = spellings(names).T
     spelling: npt.NDArray[np.uint64] = np.where(case == INITIAL, but_first, whole)
     return spelling

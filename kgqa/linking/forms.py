@@ -20,7 +20,7 @@ ADJECTIVE = r"(?:sh|ch|ss|an|ese|ic|i|ek)$"
 SHORTEST = 4
 """Letters that a name needs to have forms; too many words resemble a shorter one."""
 STEM = 3
-"""Letters of a stem."""
+"""Minimum number of letters of a stem."""
 
 
 def adjectives(names: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
@@ -44,7 +44,7 @@ def adjectives(names: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
 
 
 def _derived(of: pl.DataFrame, words: pl.DataFrame) -> pl.DataFrame:
-    """Words that are a stem of the name and a suffix, the last letter of the stem doubled or not ("Scottish")."""
+    """Words that consist of the name's stem, its last letter doubled or not ("Scottish"), and a suffix."""
     parts = []
     for suffixes, ends in ENDINGS:
         variants = [of.filter(pl.col("of").str.ends_with(end)).with_columns(stem=pl.col("of").str.strip_suffix(end)) for end in ends]
@@ -55,7 +55,7 @@ def _derived(of: pl.DataFrame, words: pl.DataFrame) -> pl.DataFrame:
 
 
 def _joined(of: pl.DataFrame, names: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
-    """Short names of what facts join to the place, if they begin like it and end like an adjective."""
+    """Short names of entities that a fact joins to the place, if they begin like the place and end like an adjective."""
     short = names.filter(pl.col("adds") & pl.col("name").str.contains(r"^\p{Lu}\p{Ll}+" + ADJECTIVE)).select(other="entity", name="name")
     pairs = pl.concat([facts.select(entity="head", other="tail"), facts.select(entity="tail", other="head")])
     joined = pairs.unique().join(short.unique(), on="other").join(of, on="entity")
@@ -68,7 +68,7 @@ def _skeleton(name: pl.Expr) -> pl.Expr:
 
 
 def plural(name: pl.Expr) -> pl.Expr:
-    """The regular plural of an English noun; null for what has one already or is no word."""
+    """The regular plural of an English noun; null for a plural, or where the name is no word."""
     ended = (
         pl.when(name.str.contains(r"[^aeiou]y$")).then(name.str.replace(r"y$", "ies"))
         .when(name.str.contains(r"(?:x|z|ch|sh)$")).then(name + "es")

@@ -26,9 +26,9 @@ from kgqa.linking.usage import SAMPLE, usage
 from kgqa.sources.tables import arrow
 
 SHORTEST = 4
-"""Letters of a name whose endings are looked for; too many words begin like a shorter one."""
+"""Letters that a name needs before its endings are counted; too many words begin like a shorter one."""
 LONGEST = 6
-"""Letters of an ending."""
+"""Maximum number of letters of an ending."""
 MOST = 16
 """Maximum number of names that one word may begin with."""
 NAMES, RATE = 10, 0.02
@@ -54,15 +54,15 @@ class Inflections:
     """The inflected forms and endings of a corpus."""
 
     forms: pl.DataFrame
-    """``name, form, cut``: a name, a form of it that the texts have, and how many characters its ending has."""
+    """``name, form, cut``: a name, an inflected form in the texts, and the number of characters of its ending."""
     endings: tuple[str, ...]
     """The endings that were learned, in alphabetical order."""
 
 
 def inflections(names: pl.Series, texts: pa.ChunkedArray, *, sample: int = SAMPLE) -> Inflections:
-    """The forms of ``names`` in ``texts``; none is a name itself, or a word of its own.
+    """The inflected forms of ``names`` in ``texts``; none is another name, or a word of its own.
 
-    Endings are learned from every n-th text, about ``sample`` bytes; if there are any, all texts are looked at once more. O(bytes).
+    Endings are learned from every n-th text, about ``sample`` bytes; if there are any, all texts are read once more. O(bytes).
     """
     last = pl.DataFrame({"name": names.unique().sort()}).with_columns(stem=pl.col("name").str.extract(f"({_WORD})$"))
     last = last.filter((pl.col("stem").str.len_chars() >= SHORTEST) & ~pl.col("stem").str.contains(r"^\p{Ll}"))
@@ -94,9 +94,9 @@ class _Stems:
 
     words: pl.Series
     names: pl.DataFrame
-    """``name``: all names, in small letters."""
+    """``name``: all names, in lower case."""
     within: pl.DataFrame
-    """``word, names``: in how many names each word is, in small letters."""
+    """``word, names``: the number of names that contain each word, in lower case."""
     data: Bytes
     offsets: Counts
 

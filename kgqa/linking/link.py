@@ -31,7 +31,7 @@ UNUSED_REASONS = {
     "excluded article": "the settings leave out the article about this entity (documents.exclude_about)",
     "too long": "the text has more tokens than allowed (documents.max_tokens)",
 }
-"""Reason → the sentence that the funnel shows for a document that takes no part."""
+"""Reason → the sentence in the funnel for a document that is left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class Linked:
     mentions: pa.Table
     """``document, entity, start, end``: without overlap, offsets in characters; sorted."""
     occurrences: pa.Table
-    """The same columns: every name of every possible candidate, inside longer and shared names too."""
+    """The same columns: all names of possible candidates, also inside longer names and shared by several entities."""
     title_occurrences: pa.Table
     """The same for the documents' titles."""
     links: pa.Table
@@ -49,7 +49,7 @@ class Linked:
     unused: pa.Table
     """``document, reason``: documents that take no part in the traversal."""
     report: dict[str, int]
-    """Names removed by each rule, and places left out by each."""
+    """Names that each rule removed, and places that each rule left out."""
     endings: tuple[str, ...]
     """The endings of inflected names that were learned from the texts."""
 

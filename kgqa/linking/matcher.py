@@ -35,7 +35,7 @@ ENTRY = np.dtype(
 NODE = np.dtype([("following", np.uint64), ("first_entry", np.int32), ("last_entry", np.int32)], align=True)
 """A trie node and the range of its entries (the names that end there), which may be empty."""
 BATCH = 1 << 20
-"""Bytes of text that one thread works on at a time; a batch ends where a text ends."""
+"""Bytes of text per batch of a thread; a batch ends at the end of a text."""
 NESTED = 64
 """Maximum number of names from one token, each a prefix of the next. Real dictionaries stay below; longer names would be left out."""
 
@@ -52,7 +52,7 @@ class Spans:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pairs(Spans):
-    """Every entity that has the longest name of a place; rows of one place follow each other, the best claim first."""
+    """All entities with the longest name of a place; the rows of one place are adjacent, the best claim first."""
 
     entry: npt.NDArray[np.int32]
     """The dictionary's entry that gives the entity this name."""
@@ -71,12 +71,12 @@ class Matches:
     """The result of :func:`match`."""
 
     mentions: Spans
-    """Without overlap: each place is the longest name there, and belongs to one entity."""
+    """Without overlap: the longest name of each place, with one entity."""
     occurrences: Spans
     """All names of possible candidates, also inside longer names and shared by several entities: what a reader would see stated. At one
     start the longest comes first; among entities with one name, the one with the best claim."""
     shared: int
-    """Longest matches left out because the name belongs to several entities."""
+    """Number of longest matches left out because several entities have the name."""
     pairs: Pairs
     """The same places with every entity of the name, for disambiguation by context."""
 
@@ -143,7 +143,7 @@ def _pairs(parts: list[npt.NDArray[np.int32]], definitions: list[npt.NDArray[np.
 
 
 def _preferred(pairs: Pairs, dictionary: Dictionary) -> tuple[Spans, int]:
-    """The places that priority alone gives to one entity, and how many it cannot decide."""
+    """The places where priority alone picks one entity, and the number of ties."""
     first = np.flatnonzero(np.diff(pairs.place, prepend=-1))
     priority = dictionary.priority[pairs.entry]
     draws = np.zeros(len(first), np.bool_)

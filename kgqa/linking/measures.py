@@ -64,17 +64,17 @@ class Measures:
     unique: npt.NDArray[np.bool_]
     """Whether no other entity has it."""
     proper: npt.NDArray[np.bool_]
-    """Whether some word of it is hardly ever written small, or it is no everyday word."""
+    """Whether one of its words is rarely in lower case, or is no everyday word."""
     common: npt.NDArray[np.bool_]
-    """Whether it may be written small."""
+    """Whether it may begin with a small letter."""
     noun: npt.NDArray[np.bool_]
-    """Whether it is one word that the tables or its article write small."""
+    """Whether it is one word that the tables or its article write in lower case."""
     everyday: npt.NDArray[np.bool_]
-    """Whether it is one everyday word, or an article and one ("the world")."""
+    """Whether it is one everyday word, alone or after an article ("the world")."""
 
 
 def measures(dictionary: Dictionary, usage: Usage, degree: npt.NDArray[np.int64], settings: LinkingSettings) -> Measures:
-    """The measures of all names; ``degree`` counts the facts of each entity."""
+    """The measures of all names; ``degree``: number of facts of each entity."""
     table = dictionary.names
     bounds, hashes = word_hashes(arrow(table.select("name"))["name"])
     number = np.diff(bounds)
@@ -168,14 +168,14 @@ def _family(table: pl.DataFrame) -> npt.NDArray[np.int64]:
 
 
 def _numbers(dictionary: Dictionary, hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-    """The trie's numbers of tokens: their rank among all tokens of the names."""
+    """The token numbers of the trie (ranks among the tokens of all names); -1 for tokens of no name."""
     keys = np.sort(dictionary.trie.vocabulary["key"][dictionary.trie.vocabulary["key"] != np.uint64(0xFFFFFFFFFFFFFFFF)])
     at = np.minimum(np.searchsorted(keys, hashes), max(len(keys) - 1, 0))
     return np.where(keys[at] == hashes, at, -1) if len(keys) else np.full(len(hashes), -1)
 
 
 def _least(values: Floats, bounds: npt.NDArray[np.int64]) -> Floats:
-    """The least value of each stretch; 0 for empty ones."""
+    """The minimum of each segment of ``values``; 0 for empty segments."""
     out = np.zeros(len(bounds) - 1)
     filled = np.flatnonzero(np.diff(bounds) > 0)
     if len(filled):

@@ -9,9 +9,9 @@ from __future__ import annotations
 import polars as pl
 
 MOST = 8
-"""Runs of letters or digits in a name that is looked for."""
+"""Maximum number of runs of letters or digits in a name."""
 SHORTEST, LETTERS = 4, 2
-"""Letters and digits that a name must have at least, and letters."""
+"""Minimum numbers of letters and digits together, and of letters, in a name."""
 GREEK = {
     "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "ζ": "zeta", "η": "eta", "θ": "theta", "κ": "kappa",
     "λ": "lambda", "μ": "mu", "µ": "mu", "σ": "sigma", "τ": "tau", "φ": "phi", "χ": "chi", "ψ": "psi", "ω": "omega",
@@ -22,9 +22,9 @@ _WORD = r"^[\p{L}\p{N}]"
 
 
 def spellings(names: pl.DataFrame, texts: pl.Series) -> pl.DataFrame:
-    """``entity, name, source``: for each of ``names`` (the same columns) its other spellings in ``texts``.
+    """``entity, name, source``: the other spellings of ``names`` (same columns) in ``texts``.
 
-    O(runs of letters or digits of the texts); memory: some 100 bytes for each of them.
+    O(runs of letters or digits in the texts); memory: some 100 bytes for each.
     """
     name_runs = _runs(names["name"])
     counts = name_runs.group_by("text").agg(count=pl.len())
@@ -69,7 +69,7 @@ def _gap(between: pl.Expr) -> pl.Expr:
 
 
 def _prefixes(name_runs: pl.DataFrame) -> pl.DataFrame:
-    """``text, place, count, key``: the first runs of each text together, for each number of them."""
+    """``text, place, count, key``: the concatenated first runs of each text, for each number of runs."""
     now = name_runs.filter(pl.col("place") == 0).select("text", "place", "count", key="same")
     parts = [now]
     for place in range(1, MOST):
@@ -80,7 +80,7 @@ def _prefixes(name_runs: pl.DataFrame) -> pl.DataFrame:
 
 
 def _search(runs: pl.DataFrame, prefixes: pl.DataFrame, keys: pl.DataFrame) -> pl.DataFrame:
-    """``key, name``: what the texts have that is spelt like a name."""
+    """``key, name``: the places in the texts whose runs equal those of a name."""
     runs = runs.with_row_index("at").with_columns(pl.col("at").cast(pl.Int64))
     following = runs.select(
         pl.col("at") - 1, next_run="run", next_same="same", next_text="text", next_after="after", next_ends="ends", gap="before"

@@ -21,14 +21,14 @@ entity to a mention of the document. SUBJECT: a fact joins it to the document's 
 document has another name of the same entity."""
 LEVELS = 5
 BROAD = 512
-"""An entity with more facts than this, or an anchor in more documents, tells nothing about what it is joined to."""
+"""Facts of an entity, or documents of an anchor, above which a link to it means nothing."""
 
 STEPS = 4
 """Bisection for one anchor among an entity's facts takes about as long as a look at this number of facts."""
 
 Ints = npt.NDArray[np.int32]
 Rows = tuple[npt.NDArray[np.int64], Ints]
-"""``offsets, targets``: those of row i are ``targets[offsets[i]:offsets[i + 1]]``."""
+"""``offsets, targets``: row i has the targets ``targets[offsets[i]:offsets[i + 1]]``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,25 +36,25 @@ class Surroundings:
     """Subjects, facts and certain mentions, from which shared and doubtful names are decided."""
 
     subject: Ints
-    """Document → row of the entity that it is about, or -1."""
+    """Document → row of its subject, or -1."""
     facts: Rows
     """Entity → entities that a fact joins it to, in either direction."""
     anchors: Rows
-    """Document → entities that it mentions beyond doubt."""
+    """Document → entities that it certainly mentions."""
     anchor_entry: Ints
     """For each target of ``anchors``, the entry of the name that mentions it; -2 where several names do."""
     article: Rows
-    """Entity → the anchors of its own article that are not in too many documents."""
+    """Entity → anchors of its own article, without those in too many documents."""
 
 
 def rows_of(first: npt.NDArray[np.integer], second: npt.NDArray[np.integer], count: int) -> Rows:
-    """Pairs → for each of ``count`` firsts its distinct seconds, sorted."""
+    """(first, second) pairs → the distinct seconds of each of ``count`` firsts, sorted."""
     return _rows_of(first.astype(np.int32), second.astype(np.int32), count)  # type: ignore[no-any-return]
 
 
 @kernel
 def _rows_of(first, second, count):  # type: ignore[no-untyped-def]
-    """O(pairs), but for sorting the seconds of each first."""
+    """Kernel of :func:`rows_of`. O(pairs), plus sorting the seconds of each first."""
     offsets = np.zeros(count + 1, np.int64)
     for value in first:
         offsets[value + 1] += 1
@@ -78,7 +78,7 @@ def _rows_of(first, second, count):  # type: ignore[no-untyped-def]
 
 
 def surroundings_of(documents: Ints, entities: Ints, entries: Ints, *, subject: Ints, heads: Ints, tails: Ints, count: int) -> Surroundings:
-    """From anchor mentions (``documents``, ``entities``, ``entries`` side by side), subjects and facts; ``count`` entities."""
+    """The index from anchor mentions (parallel arrays), subjects and facts; ``count``: number of entities."""
     facts = rows_of(np.concatenate([heads, tails]), np.concatenate([tails, heads]), count)
     pairs = paired(documents, entities)
     order = np.argsort(pairs, kind="stable")

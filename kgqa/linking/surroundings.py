@@ -22,10 +22,10 @@ NAME: another name of the dictionary. HEAD_NOUN (after): the head of a longer na
 ("anti-"). NOUN (after): a small word that joins nothing, as after an adjective."""
 SIDES = 7
 CAPITAL, OPENING, SMALL = range(3)
-"""How the first letter is written: a capital, a capital where a sentence begins, small (or it has no case)."""
+"""Case of the first letter: a capital, a capital at the start of a sentence, lower case (or a script without case)."""
 CONTEXTS = SIDES * SIDES * 3
 AHEAD = 4
-"""Words looked at after a name for a head noun."""
+"""Words after a name that are searched for a head noun."""
 
 
 def parts(context: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
@@ -64,7 +64,7 @@ def _close(data, begin, end, start):  # type: ignore[no-untyped-def]
 
 @kernel
 def surroundings(data, begin, length, first, last, count, starts, ends, tokens, initials, flags, after_name):  # type: ignore[no-untyped-def]  # noqa: PLR0912 - what stands on two sides
-    """The context of the tokens ``first`` to ``last``; ``after_name`` tells that another name ends directly before them. O(1)."""
+    """The context of the tokens ``first`` to ``last``; ``after_name``: another name ends directly before them. O(1)."""
     zero = np.uint64(0)
     # The article is not part of "the Netherlands", so the case of the second word counts.
     shown_token = first + 1 if first < last and initials[first] == zero and initials[first + 1] != zero else first

@@ -1,4 +1,4 @@
-"""All names as one trie over token numbers, in flat arrays that the matcher walks."""
+"""A trie of all names over token numbers, in flat arrays for the matcher."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kgqa.arrays.tokens import token_hashes
 
 EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
 SLOT = np.dtype([("key", np.uint64), ("value", np.int32)], align=True)
-"""One place of a hash table; key and value side by side, so that a look-up touches one cache line."""
+"""A slot of a hash table; key and value are adjacent, so a look-up touches one cache line."""
 NODE = np.dtype([("following", np.uint64), ("group", np.int32)], align=True)
 """``following`` has bit t % 64 set for each token t that continues, which saves most failing look-ups. ``group`` is the number of the
 names that end here, or -1."""

@@ -20,7 +20,7 @@ from kgqa.linking.surroundings import opens
 from kgqa.linking.trie import Trie, find_token
 
 SAMPLE = 12_000_000
-"""Bytes of text that are looked at; shares of more would hardly differ."""
+"""Bytes of text to count; more would hardly change the shares."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,12 +34,12 @@ class Usage:
     capital: npt.NDArray[np.int64]
 
     def small_share(self) -> npt.NDArray[np.float64]:
-        """Share of the places with a small letter; 0 for tokens that are not seen."""
+        """Share of lower case among the places of each token; 0 for tokens without a place."""
         return self.small / np.maximum(self.small + self.capital, 1)  # type: ignore[no-any-return]
 
 
 def usage(trie: Trie, texts: pa.ChunkedArray, *, sample: int = SAMPLE) -> Usage:
-    """Count the tokens of ``trie`` in every n-th text, so that about ``sample`` bytes are read. O(bytes read)."""
+    """Count the tokens of ``trie`` in every n-th text, about ``sample`` bytes in all. O(bytes read)."""
     data, offsets = text_buffers(texts)
     step = max(1, -(-int(offsets[-1] - offsets[0]) // sample))
     small, capital = np.zeros(len(trie.nodes), np.int64), np.zeros(len(trie.nodes), np.int64)
@@ -49,7 +49,7 @@ def usage(trie: Trie, texts: pa.ChunkedArray, *, sample: int = SAMPLE) -> Usage:
 
 @lru_cache(maxsize=1)
 def caseless_letters() -> npt.NDArray[np.bool_]:
-    """For each character of the BMP whether it is a letter of a script without capitals, such as Arabic or Chinese."""
+    """For each character of the BMP, whether it is a letter of a script without case, such as Arabic or Chinese."""
     return np.array([unicodedata.category(chr(code)) == "Lo" for code in range(TABLE_SIZE)])
 
 

@@ -18,9 +18,9 @@ FILE = Path(__file__).with_name("english-words.txt.gz")
 
 @lru_cache(maxsize=4)
 def plain_words(zipf: float) -> frozenset[str]:
-    """Small-letter words of at least this Zipf frequency, which is log10 of occurrences per billion words (wordfreq, Speer 2022).
+    """Lower-case words with at least this Zipf frequency: log10 of occurrences per billion words (wordfreq, Speer 2022).
 
-    The 321,180 words have 1.01 or more; others are not among them for any ``zipf``. O(words returned).
+    The list has 321,180 words, all with 1.01 or more. O(words returned).
     """
     result: list[str] = []
     with gzip.open(FILE, "rt", encoding="utf-8", newline="\n") as lines:
@@ -33,7 +33,7 @@ def plain_words(zipf: float) -> frozenset[str]:
 
 
 def token_frequencies(tokens: npt.NDArray[np.uint64]) -> npt.NDArray[np.float64]:
-    """The Zipf frequency of each token by its hash; 0 for what is no English word."""
+    """The Zipf frequency of each token, given by its hash; 0 for tokens that are no English words."""
     hashes, frequencies = _hashed()
     at = np.minimum(np.searchsorted(hashes, tokens), len(hashes) - 1)
     return np.where(hashes[at] == tokens, frequencies[at], 0.0)
@@ -41,7 +41,7 @@ def token_frequencies(tokens: npt.NDArray[np.uint64]) -> npt.NDArray[np.float64]
 
 @lru_cache(maxsize=1)
 def _hashed() -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float64]]:
-    """Hashes of the words that are one token, sorted, and their frequencies."""
+    """Hashes of the words with a single token, sorted, and their frequencies."""
     words: list[str] = []
     frequencies: list[float] = []
     with gzip.open(FILE, "rt", encoding="utf-8", newline="\n") as lines:

@@ -25,13 +25,13 @@ REASONS = {
     "template": "too many questions of its split have its template",
     "hops": "too many questions of its split have as many hops",
 }
-"""Why a chain is left out → the sentence that reports show."""
+"""Reason for leaving out a chain → the sentence in reports."""
 SETTINGS = {
     "answer": "max_answer_share", "last": "max_last_share", "relation": "max_relation_share", "template": "max_template_share",
     "hops": "shapes",
 }  # fmt: skip
 SMALL = 100
-"""Questions of a split below which only answers and last hops are counted: of few nearly everything is a large share."""
+"""Questions of a split below which only answers and last hops are limited; in a small split any share is large."""
 STEP = 0.96
 """Factor by which the assumed size of a split shrinks until that many questions keep all limits."""
 

@@ -66,7 +66,7 @@ def dataset_card(
     silent: Sequence[SilentRelation],
     idle: Sequence[str],
 ) -> str:
-    """The text of README.md; depends on data and settings alone, never on the clock."""
+    """The text of README.md; it depends on data and settings only, not on the time."""
     musique = settings.section(MusiqueSettings)
     composer, filter_name = musique.composition.composer, musique.disconnection.use
     warning = f"\n\n{UNFILTERED}" if filter_name == "none" else ""
@@ -163,6 +163,6 @@ def _size(split: str, counts: Mapping[str, int], shapes: Mapping[str, Mapping[st
 
 
 def _sample(instance: Instance) -> str:
-    """A question, its steps and its answer, on one line that cannot break out of the list."""
+    """A question, its steps and its answer on one line, escaped for a Markdown list."""
     steps = "; ".join(f"{number}. {step.question} {step.answer}" for number, step in enumerate(instance.decomposition or (), start=1))
     return f"- {escaped(instance.question)} **{escaped(instance.answers[0])}** ({escaped(steps)})"

@@ -35,12 +35,12 @@ class Pool:
         return {name: self.single_hop[name].to_pylist() for name in self.single_hop.column_names}
 
     def further_names(self) -> dict[str, list[str]]:
-        """Question's id → other names of its answer, where that is an entity of a graph."""
+        """Question id → aliases of its answer, for entities of a graph."""
         entries = zip(*(self.rows[name] for name in ("id", "kind", "aliases")), strict=True)
         return {name: aliases for name, kind, aliases in entries if kind != ASKED and aliases}
 
     def is_person(self, row: int) -> bool:
-        """Whether the answer to a question is a person: its kind says so, or "who" asks for what looks like a person's name."""
+        """Whether the answer is a person: its kind says so, or "who" asks for a name that looks like a person's."""
         if row not in self._persons:
             self._persons[row] = self.rows["kind"][row] == ASKED and self._looks_like_person(row)
         return self._persons[row]
@@ -81,7 +81,7 @@ class Chains:
 
     @cached_property
     def ids(self) -> list[str]:
-        """As MuSiQue's: the shape and the ids of the hops."""
+        """MuSiQue's ids: the shape and the ids of the hops."""
         names = self.rows["id"]
         return [
             f"{SHAPES[shape]}__{'_'.join(str(names[hop]) for hop in hops if hop >= 0)}"

@@ -16,7 +16,7 @@ from kgqa.settings.musique import SHAPES, ShapeSettings
 
 
 def answer_types(chains: pa.Table, pairs: pa.Table, single_hop: pa.Table) -> npt.NDArray[np.int64]:
-    """For each chain a number for the type of its last answer: what its question asks for, or how it was made."""
+    """For each chain a number for the type of its last answer: the noun of its question, or its templates. Shape: chains."""
     hops = hops_of(chains["shape"].to_numpy(), np.stack([chains[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1), pairs)
     last = _last(hops)
     last_rows, where = np.unique(last, return_inverse=True)
@@ -71,15 +71,15 @@ REASONS = {
     "question": "one of its single-hop questions is in as many questions as may be",
     "size": "there are as many of its shape as are wanted",
 }
-"""Why a chain is not chosen → the sentence that reports show."""
+"""Reason for dropping a chain → the sentence in reports."""
 
 
 ALWAYS = 5
-"""Questions of a split that may have one answer, however few there are."""
+"""Minimum number of questions per split that may share an answer, however small the split is."""
 
 
 def _last(hops: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    """For each chain the row of its last question; behind it ``hops`` has -1."""
+    """For each chain the row of its last question; ``hops`` is padded with -1."""
     return np.take_along_axis(hops, (hops >= 0).sum(axis=1, keepdims=True) - 1, axis=1)[:, 0]
 
 

@@ -20,16 +20,16 @@ from kgqa.splits.groups import assign_splits
 SHARES = (0.5, 0.25, 0.25)
 PARAGRAPHS = 20
 MOST = 2000
-"""Pairs of each side that the card's figures are made from."""
+"""Maximum number of pairs, before and after the filter, for the card's scores."""
 
 
 def two_hops(
     pairs: pa.Table, single_hop: pa.Table, paragraphs: pa.Table, *, count: int, seed: int, workers: int, random: bool = False
 ) -> dict[str, list[Instance]]:
-    """Split → questions of at most ``count`` drawn ``pairs``: the second one's, with the first one's in brackets instead of the bridge.
+    """Split → two-hop questions of ``count`` sampled ``pairs``: the tail's question with the head's in brackets in place of the bridge.
 
-    That is no English, but says all that a composed question says, whoever composes it. Splits share no question, answer or paragraph,
-    but for those that are drawn at ``random``.
+    This is no English, but it has the content of a composed question, whatever the composer. Splits share no question, answer or paragraph,
+    unless they are drawn at ``random``.
     """
     hashes = text_hashes(single_hop["id"])
     rows = _sample(pairs, hashes, count, seed)

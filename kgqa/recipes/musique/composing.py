@@ -29,13 +29,13 @@ from kgqa.runs.stage import Run, StageOutput
 from kgqa.settings.musique import CompositionSettings, MusiqueSettings, TemplateSettings
 
 RECORDING = "recordings/composer.jsonl"
-"""Where a workspace keeps what an endpoint answered."""
+"""File of a workspace with an endpoint's answers."""
 TASKS = "tasks"
-"""The folder of a workspace with what people are to write."""
+"""Folder of a workspace with the annotators' tasks."""
 
 
 def compose_questions(run: Run) -> StageOutput:
-    """contexts → composed (``chain``, ``question``), refused, answered (``request``, ``answer``: of an endpoint, their hashes)."""
+    """contexts → composed (``chain``, ``question``), refused, answered (``request``, ``answer``: hashes of an endpoint's answers)."""
     settings = _settings(run)
     tables = run.tables("single_hop", "paragraphs", "connected", "chains", "contexts")
     rows = tables["contexts"]["chain"].to_pylist()
@@ -136,13 +136,13 @@ def reasons_against(chains: Sequence[Chain], results: Sequence[Written], setting
 
 
 def _fault(chain: Chain, result: Written, settings: CompositionSettings) -> str:
-    """Why a question is left out, whatever the others are; empty where it stays."""
+    """The reason against a question, independent of the others; empty where there is none."""
     faults = checks.faults(result.question, chain, max_words=settings.max_words) if not result.reason else iter(())
     return result.reason or next((checks.REASONS[fault] for fault in faults), "")
 
 
 def composer_of(run: Run) -> Composer:
-    """Whom the settings name. Raises SettingsError, InputError."""
+    """The composer of the settings. Raises SettingsError, InputError."""
     settings = _settings(run)
     if settings.composer == "rules":
         return _rules(run)
@@ -184,7 +184,7 @@ def write_tasks(run: Run) -> Path:
 
 
 def expressible_pairs(run: Run, tables: dict[str, pa.Table], funnel: list[FunnelRow]) -> npt.NDArray[np.bool_]:
-    """For each pair whether the composer can say it: what rules refuse would only take the place of better questions."""
+    """For each pair, whether the composer can compose it; pairs that rules refuse would only displace better questions."""
     pairs = tables["connected"]
     usable = np.ones(len(pairs), np.bool_)
     if _settings(run).composer != "rules":

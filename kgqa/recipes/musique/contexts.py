@@ -26,9 +26,9 @@ from kgqa.retrieval.bm25 import Bm25
 from kgqa.sources.tables import arrow, frame
 
 FIRST, MORE = 64, 1024
-"""Paragraphs that are retrieved for a question; more where too few of the first can be shown."""
+"""Paragraphs to retrieve per question, first and where too few of these fit."""
 RANDOM = 4096
-"""Further ones that are drawn where too few have any of the words."""
+"""Random paragraphs to try where too few share a word with the question."""
 Rows2 = npt.NDArray[np.int32]
 
 
@@ -41,21 +41,21 @@ class Stating:
     """
 
     mentions: Adjacency
-    """Paragraph → the groups of names in it."""
+    """Paragraph → groups of the names in it."""
     answers: Adjacency
-    """Question → those of its answer."""
+    """Question → groups of its answer's names."""
     subjects: Adjacency
-    """Question → those of what it is about."""
+    """Question → groups of its subjects' names."""
     title: npt.NDArray[np.int32]
     """Paragraph → a number for its title."""
     paragraph: npt.NDArray[np.int32]
     """Question → its paragraph."""
     text: npt.NDArray[np.int32]
-    """Paragraph → a number for the letters and digits of its text; two copies that differ in punctuation have one."""
+    """Paragraph → a number for the letters and digits of its text; copies with other punctuation share it."""
 
     @classmethod
     def of(cls, single_hop: pa.Table, paragraphs: pa.Table) -> Stating:
-        """Look for all names of answers and entities in all paragraphs and questions, once. O(bytes)."""
+        """Find the names of all answers and entities in all paragraphs and questions. O(bytes)."""
         answers, owners = answer_names(single_hop)
         entities, entity_owners = _subject_names(single_hop)
         names = pa.concat_arrays([answers, entities])
@@ -75,7 +75,7 @@ class Stating:
         return cls(Adjacency.from_pairs(places.text, places.name, len(paragraphs)), answered, subjects, title, paragraph, text)
 
     def silent(self, rows: Rows2, hops: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """For each paragraph whether it states the answer to none of the questions, so that it may be a distractor."""
+        """For each of ``rows``, whether the paragraph answers none of the questions ``hops``, and so may be a distractor."""
         flags: npt.NDArray[np.bool_] = _silent(rows, hops, *self.arrays()[:-1])
         return flags
 
@@ -86,7 +86,7 @@ class Stating:
 
 
 def _subject_names(single_hop: pa.Table) -> tuple[pa.Array, npt.NDArray[np.int64]]:
-    """Names of what each question was made from, and whose: those in the question, and all others of the same entities."""
+    """All names of the entities behind each question, and the question's row for each."""
     pool = frame(single_hop.select(["names", "called"])).with_row_index("row")
     subject_names = pl.concat([pool.select("row", name=names).explode("name").drop_nulls() for names in ("names", "called")])
     # Texts may use another article, or none ("the Central African Republic").
@@ -96,7 +96,7 @@ def _subject_names(single_hop: pa.Table) -> tuple[pa.Array, npt.NDArray[np.int64
 
 
 def masked_texts(single_hop: pa.Table, pairs: pa.Table, hops: Rows2, edges: Rows2) -> list[str]:
-    """For each chain its questions one after the other, without the names that its edges lead to."""
+    """For each chain its questions in one text, without the names of the bridges."""
     questions = single_hop["question"].to_pylist()
     tail, start, end = (pairs[name].to_pylist() for name in ("tail", "start", "end"))
     texts = []

@@ -132,7 +132,7 @@ def _filtered(run: Run) -> dict[str, Any]:
 
 
 def _instances(split: str, tables: dict[str, pa.Table], maker: InstanceMaker, settings: MusiqueSettings) -> Iterator[Instance]:
-    """Those of one split, in the order of the chains."""
+    """The instances of one split, in the order of the chains."""
     place = dict(zip(tables["parted"]["chain"].to_pylist(), tables["parted"]["split"].to_pylist(), strict=True))
     contexts = dict(zip(tables["contexts"]["chain"].to_pylist(), tables["contexts"]["paragraphs"].to_pylist(), strict=True))
     composed = zip(tables["composed"]["chain"].to_pylist(), tables["composed"]["question"].to_pylist(), strict=True)
@@ -179,7 +179,7 @@ def _compare(shared: dict[str, SharedItems], split: str, instances: list[Instanc
 
 
 def _write_rejected(path: Path, tables: dict[str, pa.Table], chains: Chains) -> None:
-    """``id, split, stage, reason, detail`` of every question that is not good, and every chosen chain that became none."""
+    """Write ``id, split, stage, reason, detail`` of each refused single-hop question and each chosen chain without a question."""
     place = dict(zip(tables["parted"]["chain"].to_pylist(), tables["parted"]["split"].to_pylist(), strict=True))
     with_context = set(tables["contexts"]["chain"].to_pylist())
     capped = dict(zip(tables["capped"]["chain"].to_pylist(), tables["capped"]["reason"].to_pylist(), strict=True))

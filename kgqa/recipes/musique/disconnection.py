@@ -45,12 +45,12 @@ REASONS = {
     "head": "the first question is answered without any paragraph",
     "tail": "the second question is answered without the name that joins it to the first",
 }
-"""Why a pair is not connected → the sentence that reports show."""
+"""Reason why a pair is not connected → the sentence in reports."""
 Floats = npt.NDArray[np.float64]
 
 
 FEWEST_FOLDS = 3
-"""Two to learn from and to stop by, one to judge."""
+"""Minimum number of folds: one for training, one for early stopping, one to judge."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,12 +66,12 @@ class Judged:
 
     @property
     def tells_support(self) -> bool:
-        """Whether the readers know supporting paragraphs better than a draw does; else their marks say nothing of a tail."""
+        """Whether the readers find supporting paragraphs better than chance; else their support scores mean nothing."""
         return float(np.mean(self.tails["support"].to_numpy())) > self.chance["supports"]
 
 
 def readers_of(settings: DisconnectionSettings) -> dict[str, Specification]:
-    """``head`` and ``tail`` → the network, where the filter has them. Raises SettingsError where the settings say what it has not."""
+    """``head`` and ``tail`` → the filter's reader. Raises SettingsError for settings that no reader of the filter has."""
     if settings.use != "readers":
         return {}
     names = {"head": settings.head_reader, "tail": settings.tail_reader}
@@ -143,7 +143,7 @@ def _rivals(
     rows: Sequence[int], ids: Sequence[str], single_hop: pa.Table, paragraphs: pa.Table, stated: pa.Table | None, stating: Stating,
     settings: DisconnectionSettings, *, seed: int,
 ) -> tuple[Rows2, Rows2]:  # fmt: skip
-    """For each tail the paragraphs of others that have what it asks by, and some of those that answer a question of its kind."""
+    """For each tail its ``required`` and ``first`` distractors: paragraphs that share a fact of the question, and ones of its kind."""
     rivals = Rivals.of(single_hop, paragraphs, STATED.empty_table() if stated is None else stated, stating)
     kinds = [f"{kind} {' '.join(of)}" for kind, of in zip(*(single_hop[name].to_pylist() for name in ("kind", "relations")), strict=True)]
     paragraph_rows, like = single_hop["paragraph"].to_pylist(), defaultdict[str, set[int]](set)
@@ -168,7 +168,7 @@ def _instance(id: str, group: str, question: str, paragraphs: tuple[Paragraph, .
 
 
 def can_judge(pairs: pa.Table) -> bool:
-    """Whether the pairs have enough different questions on either side to be judged by readers that were fitted on others."""
+    """Whether both sides of the pairs have enough different questions for cross-fitting."""
     table = frame(pairs)
     return min(table["head"].n_unique(), table["tail"].n_unique()) >= FEWEST_FOLDS
 
@@ -185,7 +185,7 @@ def judge(
     workers: int,
     progress: Progress,
 ) -> Judged:
-    """Let readers answer all heads and tails of ``pairs``; what is done stays in ``place``, so that a stopped run goes on from there."""
+    """Let readers answer all heads and tails of ``pairs``; finished parts stay in ``place``, so that a stopped run can resume."""
     table = pl.from_arrow(pairs)
     assert isinstance(table, pl.DataFrame)
     readers = readers_of(settings)
@@ -259,9 +259,9 @@ def _scores(
 
 
 def connected(pairs: pa.Table, judged: Judged, settings: DisconnectionSettings) -> tuple[pa.Table, list[FunnelRow]]:
-    """The pairs whose head and tail stay, and the funnel: of heads, of tails, of pairs.
+    """The pairs whose head and tail both stay, and the funnel of heads, tails and pairs.
 
-    Readers that do not know supporting paragraphs find all of none: where they cannot tell, only what they answer counts.
+    Readers that cannot find supporting paragraphs would pass every tail by their support score, so then only their answers count.
     """
     heads = judged.heads.with_columns(head_stays=pl.col("answer") < settings.head_below).drop("answer")
     no_answer = pl.col("answer") <= settings.tail_at_most

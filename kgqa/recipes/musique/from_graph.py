@@ -36,7 +36,7 @@ STAGE = "single-hop"
 READING = "musique.single_hop.reading.use"
 ARTICLE_LENGTH = len("the ")
 ARTICLE_SHARE = 0.6
-"""From this share of its places on a name has an article."""
+"""Share of a name's places with an article from which it gets one."""
 PRIOR = {"head": (4.0, 1.0), "tail": (1.0, 24.0)}
 """Prior of a relation's functionality by the known end: assumed facts with one answer, and with several. Graphs list facts by their
 head, mostly one per relation; that a tail has a single head needs some seventy facts without an exception."""
@@ -148,7 +148,7 @@ def _row(unit: str, reason: str, removed: int, remaining: int, setting: str = ""
 
 
 def _asked_facts(tables: Mapping[str, pa.Table], templates: Mapping[str, TemplateSettings]) -> tuple[pl.DataFrame, list[FunnelRow]]:
-    """``head``, ``template``, ``tail``, each once, in the direction that the template says; and the funnel so far."""
+    """``head``, ``template``, ``tail`` without repetition, in the direction of the template; and the funnel so far."""
     directions = [(relation, name, False) for name, template in templates.items() for relation in template.relations]
     directions += [(relation, name, True) for name, template in templates.items() for relation in template.reversed]
     of = pl.DataFrame(directions, schema={"relation": pl.String, "template": pl.String, "reversed": pl.Boolean}, orient="row")
@@ -213,7 +213,7 @@ def _turned(facts: pl.DataFrame, templates: Mapping[str, TemplateSettings]) -> p
 
 
 def _with_names(facts: pl.DataFrame, tables: Mapping[str, pa.Table]) -> pl.DataFrame:
-    """Adds ``head_name`` and ``tail_name``: a question says a name, and whoever bears it may have the answer ("Kingston")."""
+    """Adds ``head_name`` and ``tail_name``: a question has names only, and another entity of that name may have the answer ("Kingston")."""
     names = frame(tables["entities"]).select(entity="id", name=pl.col("label").str.to_lowercase())
     for side in ("head", "tail"):
         facts = facts.join(names.rename({"entity": side, "name": f"{side}_name"}), on=side, how="left", maintain_order="left")
@@ -282,7 +282,7 @@ def _stated(facts: pl.DataFrame, tables: Mapping[str, pa.Table], documents: pl.D
 
 
 def _in_one_sentence(pairs: pl.DataFrame, tables: Mapping[str, pa.Table], documents: pl.DataFrame) -> pl.DataFrame:
-    """``head``, ``tail``, ``document``: where a sentence names both."""
+    """``head``, ``tail``, ``document``: documents that name both in one sentence."""
     starts = sentence_starts(tables["documents"]["text"])
     rows = frame(tables["documents"]).select(document="id").with_row_index("row").join(documents, on="document", how="semi")
     mentions = frame(tables["mentions"]).join(rows.select("document", "row"), on="document")
@@ -297,7 +297,7 @@ def _in_one_sentence(pairs: pl.DataFrame, tables: Mapping[str, pa.Table], docume
 def _forward(
     stated: pl.DataFrame, facts: pl.DataFrame, settings: MusiqueSettings, templates: Mapping[str, TemplateSettings]
 ) -> pl.DataFrame:
-    """What does the head have?"""
+    """Questions for the tail of a fact: what does the head have?"""
     can = [name for name, template in templates.items() if template.question]
     some = stated.filter(pl.col("template").is_in(can)).unique(["head", "template", "tail"], keep="first", maintain_order=True)
     counts = facts.group_by("head_name", "template").agg(pl.col("tail").n_unique().alias("objects"))
@@ -312,7 +312,7 @@ def _forward(
 def _inverse(
     stated: pl.DataFrame, facts: pl.DataFrame, settings: MusiqueSettings, templates: Mapping[str, TemplateSettings]
 ) -> pl.DataFrame:
-    """What has the tail?"""
+    """Questions for the head of a fact: what has the tail?"""
     can = [name for name, template in templates.items() if template.clause]
     some = stated.filter(pl.col("template").is_in(can)).unique(["head", "template", "tail"], keep="first", maintain_order=True)
     counts = facts.group_by("template", "tail_name").agg(pl.col("head").n_unique().alias("subjects"))
@@ -426,7 +426,7 @@ def _shared(bounds, heads, firsts, seconds):  # type: ignore[no-untyped-def]
 
 
 def _with_spans(questions: pl.DataFrame, tables: Mapping[str, pa.Table], rows: list[FunnelRow]) -> pl.DataFrame:
-    """The first place of the document that names the answer as one of its names is written: ``start``, ``span``."""
+    """Adds ``start`` and ``span``: the first place in the document where the answer appears under one of its names."""
     answers = questions.select("document", entity="answer").unique()
     places = frame(tables["mentions"]).join(answers, on=["document", "entity"], how="semi")
     texts = frame(tables["documents"]).select("text", document="id")
@@ -463,7 +463,7 @@ def _nouns(questions: pl.DataFrame, tables: Mapping[str, pa.Table], templates: M
 
 
 def _labels(questions: pl.DataFrame, tables: Mapping[str, pa.Table]) -> dict[str, str]:
-    """Entity → its label, with the article where most texts that name it so have one ("the Netherlands")."""
+    """Entity → its label, with "the" where most texts that use this name have it ("the Netherlands")."""
     entities = questions.select(pl.col("entities").explode().alias("entity")).unique()
     labels = frame(tables["entities"]).select("label", entity="id").join(entities, on="entity", how="semi")
     places = frame(tables["mentions"]).join(labels, on="entity")
@@ -557,7 +557,7 @@ def _own_names(tables: Mapping[str, pa.Table]) -> pl.DataFrame:
 
 
 def _names_itself(questions: pl.DataFrame) -> npt.NDArray[np.bool_]:
-    """Whether a question says its answer, by any of its names, as words of its own."""
+    """Whether each question contains one of its answer's names as separate words."""
     table = arrow(questions.select("question", "span", "aliases")).combine_chunks()
     question, span, aliases = (table[name].combine_chunks() for name in table.column_names)
     places, groups = find_names(pa.concat_arrays([span, aliases.flatten().cast(pa.string())]), question)
@@ -588,7 +588,7 @@ def _with_rivals(questions: pl.DataFrame, stated: pl.DataFrame, rows: list[Funne
 
 
 def _read_of(questions: pl.DataFrame, facts: pl.DataFrame) -> pl.Series:
-    """For each question whether one of its facts was read out of an article."""
+    """Whether a model read one of the question's facts out of an article."""
     rows = questions.select("kind", "answer", "templates", "entities").with_row_index("row").explode("templates", "entities")
     is_forward = pl.col("kind") == FORWARD
     ends = rows.select(

@@ -41,7 +41,7 @@ class _Collected:
     total: int = 0
 
     def see(self, instance: Instance, source: str) -> None:
-        """Keep a question, or count why it is not good."""
+        """Keep a good question, or count the reason against it."""
         self.total += 1
         support = _own_paragraph(instance)
         reason = "several paragraphs" if support is None else self._fault(instance, support)
@@ -134,10 +134,9 @@ def _names_nothing(question: str, support: Paragraph) -> bool:
 def set_questions(
     sets: Iterable[QuestionSet], settings: SingleHopSettings, *, advance: Callable[[int], None] = lambda _: None
 ) -> tuple[pa.Table, pa.Table, pa.Table, list[FunnelRow]]:
-    """``single_hop``, ``paragraphs`` and ``refused_single_hop`` (see ``pool.py``) of all splits of ``sets``, and S1's funnel.
+    """``single_hop``, ``paragraphs`` and ``refused_single_hop`` (see ``pool.py``) of all splits of ``sets``, and the funnel of S1.
 
-
-    A paragraph is known by its text, and a question by its words, answer and paragraph: ids of two sets may be the same. Memory: the
+    Paragraphs are identified by their text, questions by words, answer and paragraph, since ids of two datasets may collide. Memory: the
     texts. Raises InputError.
     """
     collected = _Collected(settings)
@@ -149,11 +148,11 @@ def set_questions(
 
 
 def _plain(text: str) -> str:
-    """With single spaces and composed letters, so that two copies of a text that are set in other lines, or coded otherwise, are one."""
+    """The text with single spaces and composed letters, so that copies with other line breaks or encodings are equal."""
     return " ".join(composed(text).split())
 
 
 def _own_paragraph(instance: Instance) -> Paragraph | None:
-    """The one that supports the answer, or the only one; None where there are several, so that it is no single-hop question."""
+    """The only supporting paragraph, or the only one at all; None where there are several, since the question is not single-hop."""
     supporting = [paragraph for paragraph in instance.paragraphs if paragraph.supporting] or list(instance.paragraphs)
     return supporting[0] if len(supporting) == 1 else None

@@ -27,7 +27,7 @@ from kgqa.sources.tables import frame
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The pool, and which of its questions name which answers."""
+    """The pool, and the answers that each question names."""
 
     single_hop: pa.Table
     mentions: Mentions
@@ -59,7 +59,7 @@ def answer_names(single_hop: pa.Table) -> tuple[pa.Array, npt.NDArray[np.int32]]
 
 
 def names_and_answers(single_hop: pa.Table) -> tuple[Adjacency, Adjacency]:
-    """Question → the groups of names that it names, and question → those of its answer."""
+    """Question → groups of the names in it, and question → groups of its answer's names."""
     names, owners = answer_names(single_hop)
     mentions, groups = find_names(names, single_hop["question"].combine_chunks())
     valid = groups >= 0
@@ -79,7 +79,7 @@ class Within:
     """Question → groups of its answer's names."""
 
     def joins(self, first: npt.NDArray[np.integer], second: npt.NDArray[np.integer]) -> Bools:
-        """For each two questions whether the answer to the first one holds a name of the answer to the second."""
+        """For each pair of questions, whether the answer of ``first`` contains a name of the answer of ``second``."""
         firsts, seconds = first.astype(np.int64), second.astype(np.int64)
         flags: Bools = _meeting(firsts, seconds, self.mentions.offsets, self.mentions.targets, self.groups.offsets, self.groups.targets)
         return flags
@@ -161,7 +161,7 @@ def _with_turns(table: pl.DataFrame, column: str, first: str, single_hop: pa.Tab
 
 
 def _stands_alone(mentions: Mentions, questions: pa.ChunkedArray) -> Bools:
-    """Whether no capital letter or figure goes on before or after the name, nor a hyphen; in a question without capitals nobody knows."""
+    """Whether no capital, figure or hyphen extends the name on either side; unknown in a question without capitals."""
     data, offsets = text_buffers(questions)
     begin, end = offsets[mentions.text], offsets[mentions.text + 1]
     start, stop = begin + mentions.start, begin + mentions.end
@@ -192,7 +192,7 @@ def _word_before(data, begin, start):  # type: ignore[no-untyped-def]
 
 
 def _characters(texts: pa.ChunkedArray, places: Mentions) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Starts and ends in characters."""
+    """Starts and ends of the places in characters instead of bytes."""
     data, offsets = text_buffers(texts)
     leads = np.concatenate([[0], np.cumsum((data & 0xC0) != 0x80)])
     base = leads[offsets[places.text]]

@@ -52,16 +52,16 @@ class InStore:
     """The queries that a run sends to its store in place of the kernels."""
 
     def __init__(self, run: Run) -> None:
-        """Nothing is written before the first question."""
+        """Store the run; nothing is written before the first query."""
         self.run, self.settings = run, run.domain.settings.section(MusiqueSettings)
 
     def pairs(self, sides: Sides) -> pl.DataFrame:
-        """As :func:`kgqa.recipes.musique.pairs.composable_pairs` wants them."""
+        """The pairs, as :func:`kgqa.recipes.musique.pairs.composable_pairs` expects them."""
         with self._holding(question_rows(sides)) as store:
             return pairs_in(store, self.settings.pairs, self.settings.shapes)
 
     def chains(self, pairs: pa.Table, edges: npt.NDArray[np.int32]) -> Rows4:
-        """As :func:`kgqa.recipes.musique.shapes.build_chains` wants them."""
+        """The chains, as :func:`kgqa.recipes.musique.shapes.build_chains` expects them."""
         tables, settings = self.run.tables("single_hop", "paragraphs"), self.settings
         sides = Sides.of(tables["single_hop"], tables["paragraphs"], settings.pairs, settings.shapes, seed=self.run.seed)
         with self._holding({**question_rows(sides), "composes": composed_rows(pairs, edges)}) as store:
@@ -69,7 +69,7 @@ class InStore:
 
     @contextmanager
     def _holding(self, rows: Mapping[str, pa.Table]) -> Iterator[GraphStore]:
-        """The run's store, with these rows in it and no others; the embedded one is a file of the workspace, apart from the graph."""
+        """The run's store with exactly these rows; the embedded store is a file of the workspace, separate from the graph."""
         run, advance = self.run, self.run.progress.advance
         run.progress.start("Loading questions", sum(table.num_rows for table in rows.values()), "rows")
         if run.store == "neo4j":

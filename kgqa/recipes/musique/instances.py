@@ -17,16 +17,16 @@ an article."""
 
 
 class InstanceMaker:
-    """Makes the Instances of chains; a paragraph that several of them show is one object."""
+    """Makes the Instances of chains; equal paragraphs are one object."""
 
     def __init__(self, chains: Chains) -> None:
-        """Nothing is made yet."""
+        """Start with an empty cache of paragraphs."""
         self._chains = chains
         self._ids, self._titles, self._texts = (chains.pool.paragraphs[name].to_pylist() for name in ("id", "title", "text"))
         self._paragraphs: dict[tuple[int, bool], Paragraph] = {}
 
     def make(self, rows: Sequence[int], questions: Sequence[str], contexts: Sequence[Sequence[int]], composer: str) -> Iterator[Instance]:
-        """An Instance for each of ``rows`` of the chains, with the composed question and the rows of the paragraphs to show."""
+        """An Instance for each chain in ``rows``, with its composed question and the rows of its context."""
         for row, question, context in zip(rows, questions, contexts, strict=True):
             yield self._instance(row, question, context, composer)
 

@@ -46,7 +46,7 @@ WORDS = 38
 """Maximum number of words of a question."""
 FAR = 1000
 HITS = 512
-"""Places of a paragraph at most that have a word of the question."""
+"""Maximum number of places in a paragraph that have a word of the question."""
 STOP = frozenset((
     "the", "a", "an", "of", "in", "to", "is", "was", "are", "were", "by", "and", "on", "at",
     "for", "from", "as", "it", "its", "that", "with", "be", "has", "had", "did", "does", "do",
@@ -61,7 +61,7 @@ class Guesser(Protocol):
     """A reader that learns from instances and answers others."""
 
     def train(self, instances: Sequence[Instance]) -> Guesser:
-        """Learn from all of them; gives itself."""
+        """Learn from all instances; returns itself."""
 
     def answers(self, instances: Sequence[Instance]) -> list[Prediction]:
         """A prediction for each instance, in order."""
@@ -74,7 +74,7 @@ def f1(instances: Sequence[Instance], predictions: Sequence[Prediction]) -> Floa
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The tokens of paragraphs, and where they have names and numbers."""
+    """The tokens of paragraphs, and the places of names and numbers in them."""
 
     row: dict[str, int]
     """Paragraph's id → its number."""
@@ -82,16 +82,16 @@ class Places:
     tokens: Hashes
     token_offsets: Numbers
     names: Numbers
-    """Place × (a number for what it says, first and last token)."""
+    """Places × (number of the text, first token, last token)."""
     offsets: Numbers
     """Paragraph → its places."""
     around: Hashes
-    """Place × features of it."""
+    """Places × hashed features."""
     texts: list[str]
     plain: list[str]
-    """The same as scorers compare it; its number is that of ``names``."""
+    """The texts in the form that scorers compare, indexed by the first column of ``names``."""
     cache: dict[str, tuple[list[int], list[int]]] = field(default_factory=dict)
-    """Question's id → its paragraphs, and the numbers of what its answer says."""
+    """Question id → its paragraphs, and the numbers of its answer's texts."""
 
     @classmethod
     def of(cls, instances: Iterable[Instance]) -> Places:
@@ -134,7 +134,7 @@ class Places:
         return self.cache[instance.id]
 
     def paragraph(self, place: int) -> str:
-        """The id of the one that a place is in."""
+        """The id of the paragraph that contains a place."""
         return self.ids[int(np.searchsorted(self.offsets, place, side="right")) - 1]
 
 
@@ -153,10 +153,10 @@ def _hashes(texts: Iterable[str]) -> Hashes:
 
 
 class LogLinear:
-    """Reads every paragraph by itself with the question, and answers by the surest; or all of them without it."""
+    """Answers with the most probable name of a single paragraph and the question; or of all paragraphs without the question."""
 
     def __init__(self, places: Places, *, context_only: bool = False, declines: bool = False, epochs: int = EPOCHS, seed: int = 0) -> None:
-        """``declines``: may say that nothing answers; ``seed`` draws the order of questions."""
+        """``declines``: whether "no answer" is possible; ``seed`` draws the order of questions."""
         self._places, self._context_only, self._declines, self._epochs, self._seed = places, context_only, declines, epochs, seed
         self._weights, self._squares = np.zeros(1 << BITS), np.full(1 << BITS, START)
 
@@ -168,7 +168,7 @@ class LogLinear:
         return self
 
     def answers(self, instances: Sequence[Instance]) -> list[Prediction]:
-        """See ``Guesser``; ``answerable`` is what it says, and the answer the best one whatever it says."""
+        """Answer the instances; the best answer is given even where ``answerable`` is false."""
         best, none = self._run(instances, np.arange(len(instances)), learn=False)
         return [
             Prediction(

@@ -33,7 +33,7 @@ Splits = Mapping[str, Sequence[Instance]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evenness:
-    """How even one split is."""
+    """The balance of one split."""
 
     questions: int
     hops: dict[int, float]
@@ -45,7 +45,7 @@ class Evenness:
     last: float
     template: float
     relation: float
-    """Share of the questions' facts that are of the commonest relation; 0 where no relation is known."""
+    """Share of the most common relation among the questions' facts; 0 where no relation is known."""
 
 
 def evenness(instances: Sequence[Instance]) -> Evenness:
@@ -70,16 +70,16 @@ def _most(counts: Counter[str]) -> float:
 
 
 def relations_of(instance: Instance) -> Iterator[str]:
-    """The templates of all hops of a composed question, as its note has them."""
+    """The templates of all hops of a composed question, from its note."""
     note = everything(instance).get("compose", {})
     for of_hop in note.get("relations", ()) if isinstance(note, dict) else ():
         yield from of_hop
 
 
 def set_measures(splits: Splits) -> dict[str, list[float]]:
-    """Each of ``MEASURES`` → a score between 0 and 1 for each question that it can be taken of, over all splits but where it says so.
+    """Each of ``MEASURES`` → a score from 0 to 1 for each question with this measure, over all splits unless the measure says otherwise.
 
-    O(questions × paragraphs). Memory: the set.
+    O(questions × paragraphs). Memory: the dataset.
     """
     scores: dict[str, list[float]] = {name: [] for name in MEASURES}
     questions = {split: [instance for instance in splits.get(split, ()) if instance.decomposition] for split in SPLITS}
@@ -118,7 +118,7 @@ def _last_template(instance: Instance) -> str:
 
 
 def without_names(question: str) -> str:
-    """A question's words but for those with a capital or a figure, which are mostly names; its first word stays."""
+    """The question with "_" for words that have a capital or a figure, which are mostly names; the first word stays."""
     words = question.split()
     tokens = [word if number == 0 or word == word.lower() else "_" for number, word in enumerate(words)]
     tokens = ["_" if any(letter.isdigit() for letter in word) else word.strip("?.,").lower() for word in tokens]
@@ -126,7 +126,7 @@ def without_names(question: str) -> str:
 
 
 def majority(instances: Sequence[Instance], key: object) -> list[float]:
-    """For each question 1 if the commonest answer of the others with its key is its own; of equally common ones each counts in part."""
+    """For each question 1 if its answer is the most common one of the others with its key; ties count in part."""
     assert callable(key)
     groups: dict[str, Counter[str]] = defaultdict(Counter)
     for instance in instances:
@@ -146,7 +146,7 @@ def _supports(instance: Instance) -> list[bool]:
 
 
 def _early(instance: Instance) -> bool:
-    """Whether a supporting paragraph but that of the last step states the answer."""
+    """Whether a supporting paragraph other than the last step's states the answer."""
     last = _last_step(instance).paragraph_id
     answers = names(instance.answers)
     return any(
@@ -177,7 +177,7 @@ def _has_rival(instance: Instance, rivals: Mapping[str, set[str]]) -> bool:
 
 
 def _paragraph_counts(instances: Iterable[Instance]) -> Counter[str]:
-    """How often each paragraph is shown."""
+    """Number of contexts with each paragraph."""
     return Counter(_text(paragraph.text) for instance in instances for paragraph in instance.paragraphs)
 
 
@@ -186,7 +186,7 @@ def _text(text: str) -> str:
 
 
 def least_seen(instance: Instance, times: Mapping[str, int]) -> float:
-    """Share of the supports among as many paragraphs that were seen least; of equally seen ones each counts in part."""
+    """Share of supports among the least seen paragraphs, as many as there are supports; ties count in part."""
     counts = [times.get(_text(paragraph.text), 0) for paragraph in instance.paragraphs]
     supports = _supports(instance)
     total = sum(supports)

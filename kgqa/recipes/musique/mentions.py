@@ -20,20 +20,20 @@ Numbers = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mentions:
-    """Places in texts that have all tokens of a name, in any case; ordered by text and start, the longest first."""
+    """Places in texts that have all tokens of a name, in any case; sorted by text and start, the longest first."""
 
     text: Numbers
     name: Numbers
-    """The name's group: names with the same tokens have the same."""
+    """The name's group; names with equal tokens share it."""
     start: Numbers
     """In bytes of UTF-8; so is ``end``, which is exclusive."""
     end: Numbers
     inside: npt.NDArray[np.bool_]
-    """Whether the place is a part of a longer one, as York in New York."""
+    """Whether the place is part of a longer one, as York in New York."""
 
 
 def everywhere(text: str, name: str) -> list[tuple[int, int]]:
-    """All places of a name in one text, as it is written and as words of its own, in characters."""
+    """All places of a name in one text, in its exact spelling and as separate words, in characters."""
     return list(places(name, text))
 
 
@@ -86,7 +86,7 @@ def _find(data, offsets, classes, folded, plain, codes, roles, vocabulary, nodes
 
 @kernel
 def _inside(text, start, end):  # type: ignore[no-untyped-def]
-    """Places come by start, the longest first, so that a place is inside a longer one if one before it ends no sooner."""
+    """Mask of places inside longer ones. Places are sorted by start, the longest first, so only the ends so far matter."""
     out = np.zeros(len(text), np.bool_)
     last, furthest, begin = -1, -1, -1
     for i in range(len(text)):

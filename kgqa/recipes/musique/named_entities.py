@@ -38,13 +38,13 @@ AFTER_NAMES = END | {
 MODIFIER_SHARE = 0.6
 """A name that precedes a noun in this share of its places counts as an adjective."""
 _CAPITAL_FIRST = r"^[^\p{L}\p{No}\p{Nl}]*[\p{Lu}\p{Lo}\x{2160}-\x{216F}]"
-"""The first letter is a capital, or one of a script without capitals, or a Roman figure as one sign."""
+"""A pattern: the first letter is a capital, or of a script without case, or a Roman numeral sign."""
 LOOK = 1000
 """Number of texts that are checked for being English."""
 _FIGURE = rf"[\p{{Nd}}\p{{No}}]|(?i:(?:^|\W)(?:{'|'.join(sorted(NUMBERS))})(?:\W|$))"
-"""Something of figures, or a number as a word."""
+"""A pattern: a digit, or a number word."""
 _SMALL_WORD = r"(?:^|[^\p{L}\p{N}_])[\p{Ll}\p{Lo}\p{Lm}\p{Nl}\p{So}]|\p{M}|^[^\p{L}\p{N}_]*$"
-"""A word that begins small, or may do so; or no word at all."""
+"""A pattern: a word that begins in lower case, or may do so; or no word at all."""
 Bools = npt.NDArray[np.bool_]
 
 
@@ -67,7 +67,7 @@ def entity_answers(single_hop: pa.Table, paragraphs: pa.Table, settings: PairSet
 
 
 def _may_be_no_name(answers: pa.Array) -> Bools:
-    """Where something in an answer looks as if it was a figure, a phrase or an adjective: all that :func:`_is_entity` may refuse."""
+    """Mask of answers that look like a figure, a phrase or an adjective; :func:`_is_entity` accepts all others."""
     faults = (_FIGURE, _SMALL_WORD, ADJECTIVE.pattern.join("^$"))
     flags: Bools = np.any([pc.match_substring_regex(answers, fault).to_numpy(zero_copy_only=False) for fault in faults], axis=0)
     return flags

@@ -21,7 +21,7 @@ REASONS = {
     "implied": "hops of these two kinds mostly have such a fact, so that the second follows from what the first is about",
     "early": "the paragraph of an earlier hop states a later answer",
 }
-"""Why a hop is not needed → the sentence that reports show."""
+"""Reason why a hop is not needed → the sentence in reports."""
 LEAST = 4
 """Pairs of two kinds of hops that are needed before their share of such facts counts."""
 
@@ -33,9 +33,9 @@ class Shortcuts:
     subjects: Adjacency
     """Question → numbers of the entities that it is about."""
     answer: npt.NDArray[np.int64]
-    """Question → the number of its answer's entity, -1 where it is none."""
+    """Question → the number of its answer's entity, or -1."""
     joined: npt.NDArray[np.int64]
-    """Two entities that a fact joins, as one number, both ways; ascending."""
+    """Pairs of entities that a fact joins, each as one number, in both directions; ascending."""
     count: int
     """The number of entities."""
     paragraph: Within
@@ -62,7 +62,7 @@ class Shortcuts:
         )  # fmt: skip
 
     def joins(self, first: npt.NDArray[np.integer], second: npt.NDArray[np.integer]) -> Bools:
-        """For each two questions whether a fact joins what the first is about and the answer to the second."""
+        """For each pair of questions, whether a fact joins a subject of ``first`` and the answer of ``second``."""
         about = self.subjects.take(first)
         answer = self.answer[second][about.sources()]
         keys = about.targets.astype(np.int64) * self.count + answer
@@ -84,7 +84,7 @@ def _stated_in(single_hop: pa.Table, paragraphs: pa.Table) -> Within:
 
 
 def needless_pairs(pairs: pa.Table, single_hop: pa.Table, shortcuts: Shortcuts, implied: float) -> dict[str, Bools]:
-    """Key of ``REASONS`` → for each of ``pairs`` whether its first hop is not needed for that."""
+    """Key of ``REASONS`` → mask of ``pairs`` whose first hop is not needed for that reason."""
     head, tail = pairs["head"].to_numpy(), pairs["tail"].to_numpy()
     joined = shortcuts.joins(head, tail)
     kinds = frame(single_hop.select(["kind", "relations"])).select(
@@ -99,7 +99,7 @@ def needless_pairs(pairs: pa.Table, single_hop: pa.Table, shortcuts: Shortcuts, 
 
 
 def needless_chains(hops: Rows4, shortcuts: Shortcuts) -> dict[str, Bools]:
-    """The same for chains (rows of questions, -1 behind the last): for all earlier hops and the last answer, however many lie between."""
+    """The same for chains (rows of questions, padded with -1): any earlier hop against the last answer."""
     last = (hops >= 0).sum(axis=1) - 1
     answers = np.take_along_axis(hops, last[:, None], axis=1)[:, 0]
     flags = {"joined": np.zeros(len(hops), np.bool_), "early": np.zeros(len(hops), np.bool_)}

@@ -73,7 +73,7 @@ def composable_pairs(
 
 
 KNOWN = ("itself", "paragraph", "circle", "linked", "given")
-"""Those of ``CONDITIONS`` that a graph of the questions knows, in order."""
+"""Keys of ``CONDITIONS`` that a graph of the questions can check, in order."""
 
 
 def _without_faults(pairs: pl.DataFrame, work: Work, rows: list[FunnelRow]) -> pl.DataFrame:
@@ -85,7 +85,7 @@ def _without_faults(pairs: pl.DataFrame, work: Work, rows: list[FunnelRow]) -> p
 
 
 def _without_known(pairs: pl.DataFrame, single_hop: pa.Table, rows: list[FunnelRow]) -> pl.DataFrame:
-    """The same for pairs whose faults are known."""
+    """The same for pairs with a column ``fault``."""
     for name in KNOWN:
         pairs = _filtered(pairs, (pairs["fault"] != name).to_numpy(), name, rows)
     return linked(pairs.drop("fault"), single_hop)[0]
@@ -101,7 +101,7 @@ def _filtered(pairs: pl.DataFrame, mask: Bools, reason: str, rows: list[FunnelRo
 
 
 def _counted(sides: Sides) -> tuple[list[FunnelRow], int]:
-    """The funnel of what is known of each side by itself, and how many pairs it leaves: they are counted without being made."""
+    """The funnel of the conditions on each side alone, and the number of pairs left; pairs are counted without being built."""
     remaining = _products(sides.heads, sides.tails, None, None)
     rows = [FunnelRow(stage=STAGE, what="pairs", reason=CONDITIONS["raw"], removed=None, left=remaining)]
     for reason, head, tail, setting in (
@@ -116,7 +116,7 @@ def _counted(sides: Sides) -> tuple[list[FunnelRow], int]:
 
 
 def _joined(sides: Sides, settings: PairSettings, lengths: ShapeSettings) -> pl.DataFrame:
-    """Heads and tails over each bridge, those of common ones drawn."""
+    """Join heads and tails over each bridge; common bridges are sampled."""
     heads = sides.heads.filter(pl.col("entity") & (pl.col("turn") < settings.max_heads))
     tails = sides.tails.filter(pl.col("whole") & (pl.col("turn") < settings.max_tails))
     pairs = heads.join(tails, on="group")
@@ -126,7 +126,7 @@ def _joined(sides: Sides, settings: PairSettings, lengths: ShapeSettings) -> pl.
 
 
 def most_tokens(lengths: ShapeSettings) -> int:
-    """Words that two questions can have together in any shape."""
+    """Maximum number of words of two questions together, in any shape."""
     return max(lengths.max_tokens_short, lengths.max_tokens_long)
 
 
@@ -154,7 +154,7 @@ def _two_paragraphs(pairs: pl.DataFrame, work: Work) -> Bools:
 
 
 def _no_circle(pairs: pl.DataFrame, work: Work) -> Bools:
-    """Neither any name of the second answer in the first question, nor one answer to both."""
+    """Whether the head's question names no answer of the tail, and both have different answers."""
     mentions = paired(work.mentions.text, work.mentions.name)
     mentions.sort()
     of = Adjacency.from_pairs(work.owners[work.groups >= 0], work.groups[work.groups >= 0], len(work.single_hop))

@@ -92,7 +92,7 @@ def _single_hop(
 
 
 def _used_paragraphs(single_hop: pa.Table, paragraphs: pa.Table, stated: pa.Table) -> tuple[pa.Table, pa.Table]:
-    """Without the paragraphs of refused questions: whatever is shown as a distractor supports a good question, or rivals an answer."""
+    """Drop the paragraphs of refused questions: each distractor must support a good question or rival an answer."""
     supports = single_hop["paragraph"].to_numpy()
     rivals = np.flatnonzero(pc.is_in(paragraphs["id"], pc.unique(stated["paragraph"])).to_numpy()) if len(stated) else supports[:0]
     rows = np.union1d(supports, rivals)
@@ -121,7 +121,7 @@ def find_pairs(run: Run) -> StageOutput:
 
 
 def _limited(pairs: pa.Table, single_hop: pa.Table, limit: int, seed: int) -> pa.Table:
-    """The first pairs of bridges in a drawn order, so that those that are left still make chains."""
+    """The first pairs by bridges in random order, so that the remaining pairs still form chains."""
     table = frame(pairs).with_row_index("row")
     ids = text_hashes(single_hop["id"])[pairs["head"].to_numpy()]
     draw = shuffling(ids & np.uint64(0), pairs["bridge"].to_numpy(), purpose="bridges of a try", seed=seed)
@@ -223,13 +223,13 @@ def _needed_pairs(
 
 
 def _worst(funnel: list[FunnelRow]) -> str:
-    """The setting that took most away."""
+    """The setting that removed most."""
     rows = [row for row in funnel if row.removed and row.setting]
     return max(rows, key=lambda row: row.removed or 0).setting if rows else "musique.shapes.max_tokens"
 
 
 def split_chains(run: Run) -> StageOutput:
-    """chains → parted (``chain``, ``split``), those that would leak left out (step S5)."""
+    """chains → parted (``chain``, ``split``), without chains that would leak (step S5)."""
     settings = _settings(run).split
     tables = run.tables("single_hop", "paragraphs", "connected", "chains")
     chains = tables["chains"]
@@ -364,12 +364,12 @@ def _lengths(run: Run) -> object:
 
 
 def _searched(depends_on: Callable[[Run], object]) -> Callable[[Run], object]:
-    """The settings, and what searches: all ways find the same, but whoever asks for another one wants to see it done."""
+    """The settings and the search method: all methods find the same, but changing it must run the stage again."""
     return lambda run: depends_on(run) if run.traversal == "kernel" else [depends_on(run), run.store, asked_texts()]
 
 
 def _all_entities(run: Run, tables: dict[str, pa.Table]) -> npt.NDArray[np.bool_]:
-    """Every entity can be an answer."""
+    """A mask of all entities: each can be an answer."""
     return np.ones(len(tables["entities"]), np.bool_)
 
 
@@ -406,7 +406,7 @@ COMPOSITION = (
 
 
 def _in_workspace(stage: Stage) -> Stage:
-    """The stage with the embedded store: a run's other store is for its questions, and a database holds one graph."""
+    """The stage with the embedded store; a run's other store is for its questions, since a database holds one graph."""
     return replace(
         stage,
         depends_on=lambda run: stage.depends_on(replace(run, store=STORE)),
@@ -435,5 +435,5 @@ FROM_SETS = (
 
 
 def asked_queries(domain: Domain, traversal: str) -> list[str]:
-    """None: what is searched are the questions, not the graph of documents."""
+    """Empty: the searches are over the questions, not over the graph of documents."""
     return []

@@ -61,7 +61,7 @@ REASONS = {
     "repeated": "the same question with the same answer and paragraph is there already",
     "unread": "no reader finds any of the answer",
 }
-"""Why a single-hop question is not good (step S1) → the sentence that reports show."""
+"""Reason against a single-hop question (step S1) → the sentence in reports."""
 
 
 def tokens_of(single_hop: pa.Table) -> npt.NDArray[np.int32]:

@@ -12,7 +12,7 @@ from kgqa.sources.tables import arrow, frame
 
 
 def question_rows(sides: Sides) -> dict[str, pa.Table]:
-    """The rows of every table, that of ``composes`` empty. No nulls, and numbers of 64 bits; O(questions and names in them)."""
+    """The rows of all tables, with ``composes`` empty; no nulls, 64-bit numbers. O(questions and names in them)."""
     pool = frame(sides.work.single_hop).with_row_index("row")
     questions = pool.select(
         "row",
@@ -48,7 +48,7 @@ def _answers(sides: Sides) -> pl.DataFrame:
 
 
 def _subjects(pool: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The entities that questions are about, and which question is about which; one that it names twice has the first place."""
+    """The subjects of questions, and (question, subject, slot) rows; a subject that a question names twice has the first slot."""
     about = pool.select(question="row", entity="entities").explode("entity").drop_nulls()
     about = about.with_columns(slot=pl.int_range(pl.len()).over("question"))
     about = about.unique(["question", "entity"], keep="first", maintain_order=True)

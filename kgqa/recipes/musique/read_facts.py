@@ -136,7 +136,7 @@ def _graph(fact_rows: pl.DataFrame, entities: int, relations: int) -> RoleGraph:
 
 
 def _only(graph: RoleGraph, mask: npt.NDArray[np.bool_]) -> RoleGraph:
-    """Without the facts of the heads that are not kept."""
+    """The graph without the facts of heads outside the mask."""
     selected = mask[graph.sources()]
     offsets = row_bounds(graph.sources()[selected], graph.entities)
     return RoleGraph(offsets=offsets, targets=graph.targets[selected], roles=graph.roles[selected], relations=graph.relations)
@@ -190,7 +190,7 @@ def _possible(profiles: Profiles, fact_rows: pl.DataFrame, kinds: pl.DataFrame) 
 
 
 def kinds_of(tables: Mapping[str, pa.Table]) -> pl.DataFrame:
-    """``entity``, ``kind``: of those with an article that says what they are."""
+    """``entity``, ``kind``: the entities whose article gives their kind."""
     articles = frame(tables["documents"]).filter(pl.col("about").is_not_null()).unique("about", keep="first", maintain_order=True)
     texts = zip(articles["about"].to_list(), articles["title"].to_list(), articles["text"].str.slice(0, LEAD).to_list(), strict=True)
     rows = [(about, kinds[0][0]) for about, title, text in texts if (kinds := title_kinds(title, text)) and kinds[0][0]]

@@ -10,6 +10,6 @@ from kgqa.runs.recipe import Recipe
 from kgqa.settings.musique import MusiqueSettings
 
 RECIPE = Recipe(settings=MusiqueSettings, stages=FROM_GRAPH, write=write_dataset, files=FILES, version=2, queries=asked_queries)
-"""From the facts of a domain."""
+"""The recipe from a domain's facts."""
 SETS = replace(RECIPE, stages=FROM_SETS)
-"""From single-hop questions that are there."""
+"""The recipe from existing single-hop questions."""

@@ -21,20 +21,20 @@ from kgqa.settings.musique import ContextSettings
 
 Rows2 = npt.NDArray[np.int32]
 Branch = tuple[str, str]
-"""A template and the tail that it says."""
+"""A template and the tail of its fact."""
 NO_RIVAL = "nobody else in its context has one of the two facts by which a hop asks, so that the other one is not needed"
 
 
 @dataclass(frozen=True, slots=True)
 class Rivals:
-    """The pool, by what its paragraphs say."""
+    """An index of the pool by the content of its paragraphs."""
 
     rows: Mapping[str, list[object]]
     """``answer_entity``, ``entities``, ``relations``, ``kind``, ``paragraph`` of ``single_hop``."""
     having: Mapping[Branch, Sequence[tuple[str, int]]]
-    """A branch → who has it, and the paragraph that states it."""
+    """Branch → (entity that has it, paragraph that states it)."""
     naming: Mapping[int, npt.NDArray[np.int32]]
-    """The group of an answer's name → the paragraphs that name it."""
+    """Group of an answer's name → paragraphs that name it."""
     stating: Stating
 
     @classmethod
@@ -55,7 +55,7 @@ class Rivals:
         return cls({name: single_hop[name].to_pylist() for name in names}, having, naming, stating)
 
     def branches(self, hops: Iterable[int]) -> list[set[int]]:
-        """For each of the two facts of each hop that asks by two: the paragraphs about others that have it."""
+        """For each fact of each hop that asks by two facts: the paragraphs that state it of another entity."""
         result = []
         for hop in hops:
             if self.rows["kind"][hop] != BOTH:
@@ -66,7 +66,7 @@ class Rivals:
         return result
 
     def required(self, chain: str, hops: Sequence[int], may: npt.NDArray[np.bool_], *, seed: int) -> list[int]:
-        """A row for each branch of a chain, of those that ``may`` be shown."""
+        """A row for each branch of a chain, among those that ``may`` be shown."""
         picks: list[int] = []
         for number, rows in enumerate(self.branches(hops)):
             if not rows.intersection(picks):
@@ -76,7 +76,7 @@ class Rivals:
     def first(
         self, chain: str, hops: Sequence[int], like: Collection[int], may: npt.NDArray[np.bool_], settings: ContextSettings, *, seed: int
     ) -> list[int]:
-        """Rows that come before what is retrieved: some that name a bridge, some of those that are ``like`` the chain's last paragraph."""
+        """Rows before the retrieved ones: some that name a bridge, and some of ``like``, which resemble the chain's last paragraph."""
         names = {int(group) for hop in hops[:-1] for group in _row(self.stating.answers, hop)}
         bridges = {int(row) for name in names for row in self.naming.get(name, ())}
         picks = self._sample(bridges, settings.bridges, chain, hops, may, [], purpose="bridges", seed=seed)
@@ -106,7 +106,7 @@ def _texts(values: object) -> list[str]:
 
 
 def padded(rows: Sequence[Sequence[int]]) -> Rows2:
-    """As an array, -1 behind the last."""
+    """The rows as an array, padded with -1."""
     table = np.full((len(rows), max(map(len, rows), default=0)), -1, np.int32)
     for number, some in enumerate(rows):
         table[number, : len(some)] = some

@@ -19,9 +19,9 @@ ARTICLE = len("the ")
 
 
 def linked(pairs: pl.DataFrame, single_hop: pa.Table) -> tuple[pl.DataFrame, Bools]:
-    """Adds ``slot``; a pair stays if one of the tail's entities is the head's answer, or where nobody knows one of them.
+    """Adds ``slot``; drops pairs whose head's answer is known not to be one of the tail's entities.
 
-    Where they are known, the place becomes that of the whole name, its article included.
+    Where the entities are known, the place becomes that of the whole name with its article.
     """
     pool = (
         frame(single_hop.select(["question", "answer_entity", "entities", "names"]))
@@ -61,7 +61,7 @@ def two_subjects(pairs: pl.DataFrame, single_hop: pa.Table) -> Bools:
 
 
 def same_type(pairs: pl.DataFrame, single_hop: pa.Table, paragraphs: pa.Table) -> Bools:
-    """Whether nothing says that answer and name are of different types: what the head asks for, and what texts called so are about."""
+    """For each pair, whether answer and name may be of one type: the head's noun agrees with the articles of that name."""
     heads = frame(single_hop.select(["kind", "question", "answer", "paragraph"])).with_row_index("head")
     heads = heads.filter(pl.col("kind") == ASKED).join(pairs.select(pl.col("head").cast(pl.UInt32)), on="head", how="semi")
     heads = heads.with_columns(name=pl.col("answer").str.to_lowercase())
@@ -82,7 +82,7 @@ def same_type(pairs: pl.DataFrame, single_hop: pa.Table, paragraphs: pa.Table) -
 
 
 def _about(names: pl.Series, paragraphs: pa.Table) -> dict[str, set[str]]:
-    """Name, in small letters → what the paragraphs that have it for their title are about, as far as one knows."""
+    """Name in lower case → the types of the paragraphs with this title, where known."""
     title = pl.col("title")
     has_note = title.str.contains(" (", literal=True) & title.str.ends_with(")") & ~title.str.starts_with(" (")  # as in split_title
     base = pl.when(has_note).then(title.str.splitn(" (", 2).struct.field("field_0")).otherwise(title)

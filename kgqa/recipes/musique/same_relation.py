@@ -15,7 +15,7 @@ from kgqa.settings.musique import TemplateSettings
 
 
 def synonymous_templates(facts: pl.DataFrame, relations: pa.Table, templates: Mapping[str, TemplateSettings]) -> dict[str, str]:
-    """Each template that another one stands for, and that one; ``facts`` has ``head, template, tail``."""
+    """Template → the template that represents it, for all that have another representative; ``facts`` has ``head, template, tail``."""
     labels = dict(zip(relations["id"].to_pylist(), relations["label"].to_pylist(), strict=True))
     names = list(templates)
     number = {name: place for place, name in enumerate(names)}

@@ -35,16 +35,16 @@ EDGES: Mapping[str, tuple[tuple[int, int], ...]] = MappingProxyType(
         "4hop3": ((0, 1), (1, 3), (2, 3)),
     }
 )
-"""Shape → for each edge the hops, from 0, that it leads from and to."""
+"""Shape → the hops (from 0) at both ends of each edge."""
 HOPS: Mapping[str, int] = MappingProxyType({name: len(edges) + 1 for name, edges in EDGES.items()})
 CHAINS = pa.schema([("shape", pa.int8()), ("edge_1", pa.int32()), ("edge_2", pa.int32()), ("edge_3", pa.int32()), ("draw", pa.uint64())])
 Bools = npt.NDArray[np.bool_]
 Rows4 = npt.NDArray[np.int32]
-"""Chains × 4 rows of ``single_hop``, -1 where a chain has fewer hops; or × a shape's number and rows of ``pairs``."""
+"""Chains × 4 rows of ``single_hop``, padded with -1; or chains × (shape number, three rows of ``pairs``)."""
 
 
 def hops_of(shape: npt.NDArray[np.integer], edges: npt.NDArray[np.int32], pairs: pa.Table) -> Rows4:
-    """The questions of each chain, in order; ``edges`` is chains × 3."""
+    """The questions of each chain, in order (chains × 4, padded with -1); ``edges``: chains × 3."""
     head, tail = pairs["head"].to_numpy(), pairs["tail"].to_numpy()
     hops = np.full((len(shape), 4), -1, np.int32)
     for number, name in enumerate(SHAPES):
@@ -108,7 +108,7 @@ def _search(
 def _drawn_edges(
     pairs: pa.Table, usable: Bools, ids: npt.NDArray[np.uint64], tokens: npt.NDArray[np.int32], settings: ShapeSettings, seed: int
 ) -> npt.NDArray[np.int32]:
-    """Rows of ``pairs``, sorted by tail, place and head: usable ones of short questions, of each place at most ``fan_in``."""
+    """Rows of ``pairs``, sorted by tail, place and head: usable pairs of short questions, at most ``fan_in`` per place."""
     head, tail, start = (pairs[name].to_numpy() for name in ("head", "tail", "start"))
     short = np.flatnonzero(usable & (tokens[head] <= settings.max_tokens) & (tokens[tail] <= settings.max_tokens))
     draws = shuffling(ids[tail[short]] ^ ids[head[short]], start[short], purpose="heads of a place", seed=seed)
@@ -119,7 +119,7 @@ def _drawn_edges(
 
 
 def _early_answers(hops: Rows4, within: Within) -> Bools:
-    """Whether the answer to a hop holds that to a later one, however many lie between."""
+    """Mask of chains where the answer of a hop contains that of a later one."""
     flags = np.zeros(len(hops), np.bool_)
     for earlier in range(3):
         for later in range(earlier + 1, 4):
@@ -141,7 +141,7 @@ def _draws(shape, hops, ids, seed):  # type: ignore[no-untyped-def]
 
 @kernel
 def _apart(mention_offsets, mentions, group_offsets, groups, paragraph, first, second):  # type: ignore[no-untyped-def]
-    """Whether two questions that no edge joins can be in one chain: with other paragraphs and answers, and neither names the other's."""
+    """Whether two questions without an edge fit into one chain: other paragraphs and answers, and neither names the other's answer."""
     if first == second or paragraph[first] == paragraph[second] or meet(group_offsets, groups, first, group_offsets, groups, second):
         return False
     names = meet(mention_offsets, mentions, first, group_offsets, groups, second)
@@ -158,7 +158,7 @@ def _added(out, count, shape, first, second, third):  # type: ignore[no-untyped-
 
 @kernel
 def _chains(head, tail, start, edges, first, paragraph, tokens, mention_offsets, mentions, group_offsets, groups, short, long):  # type: ignore[no-untyped-def]
-    """Rows of shape and three edges. ``first``: where the edges into each question begin in ``edges``."""
+    """Chains × (shape, three edges). ``first``: where the edges into each question begin in ``edges``."""
     index = (mention_offsets, mentions, group_offsets, groups, paragraph)
     out = np.full((4096, 4), -1, np.int32)
     count = 0

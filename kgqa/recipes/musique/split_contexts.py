@@ -37,7 +37,7 @@ class SplitContexts:
     workers: int
 
     def contexts(self, count: int, advance: Callable[[int], None]) -> Rows2:
-        """``count`` rows of paragraphs for each chain; -1 at the end where too few fit."""
+        """``count`` rows of paragraphs for each chain; -1 in the last column where too few fit."""
         out = np.full((len(self.hops), count), -1, np.int32)
         paragraph = self.single_hop["paragraph"].to_numpy()
         is_hop = self.hops >= 0

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
 BATCH = 256
-"""Texts that the pipeline reads at a time."""
+"""Texts per batch of the pipeline."""
 Place = tuple[int, int]
 
 
@@ -84,7 +84,7 @@ def same_tag(pairs: pl.DataFrame, single_hop: pa.Table, paragraphs: pa.Table, pi
 
 
 def _tags(language: Language, spans: Iterable[tuple[str, Place]]) -> dict[tuple[str, Place], str | None]:
-    """Text and place → the type of the first entity that covers a part of it. Each text is read once."""
+    """(text, place) → the type of the first entity that overlaps the place. Each text is read once."""
     places: dict[str, set[Place]] = {}
     for text, place in spans:
         places.setdefault(text, set()).add(place)

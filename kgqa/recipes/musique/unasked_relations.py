@@ -20,14 +20,14 @@ WHY = {
     "copied": "a relation that says the same is asked instead",
     "faults": "its questions have other faults, which the funnel counts",
 }
-"""Why a relation gets no question → the sentence that reports show."""
+"""Reason why a relation gets no question → the sentence in reports."""
 NAMED = 3
 """Relations that the short report names for each reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SilentRelation:
-    """A relation with facts and without a question."""
+    """A relation that has facts but no question."""
 
     label: str
     facts: int

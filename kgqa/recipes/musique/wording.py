@@ -14,19 +14,19 @@ from kgqa.recipes.names.kinds import NOUNS, PERSON
 from kgqa.settings.musique import TemplateSettings, forms
 
 FORWARD, INVERSE, BOTH, ASKED = "forward", "inverse", "both", "asked"
-"""Kinds of a single-hop question: what a head has, what has a tail, what has two tails, and one that somebody asked in words."""
+"""Kinds of single-hop questions: for a tail, for a head, for the head of two facts, and questions that annotators wrote."""
 _PLACE = re.compile(r"\{(?:head|tail|a tail)\}")
 _VOWELS = frozenset("aeiouAEIOU")
 _NONE: frozenset[int] = frozenset()
 
 
 def fill(template: str, name: str) -> str:
-    """``template`` with ``name`` in its place, ``{a tail}`` with its article."""
+    """``template`` filled with ``name``; ``{a tail}`` gets an article."""
     return _PLACE.sub(lambda place: with_article(name) if place[0] == "{a tail}" else name, template)
 
 
 def with_article(name: str) -> str:
-    """``a painter``, ``an actor``; a name that has an article keeps it."""
+    """``a painter``, ``an actor``; a name with an article stays as it is."""
     if name.lower().startswith(("the ", "a ", "an ")):
         return name
     return f"{'an' if name[:1] in _VOWELS else 'a'} {name}"
@@ -83,13 +83,13 @@ def statement(
 
 
 def relative(noun: str) -> str:
-    """The pronoun that goes with a noun."""
+    """The relative pronoun of a noun."""
     last = noun.rpartition(" ")[2]
     return "who" if NOUNS.get(last, last) == PERSON else "that"
 
 
 def _asking(templates: Sequence[TemplateSettings], names: Sequence[str], noun: str, nested: Collection[int], draw: int) -> str:
-    """A question for what has one or two facts."""
+    """A question for the head of one or two facts."""
     with_attribute = len(names) > 1 and bool(draw & 1) and noun != PERSON
     right_after, clauses = _facts(templates, names, nested, draw >> 1, attributes=with_attribute)
     opening = "Who" if noun == PERSON else f"{'What' if draw & 2 and not right_after else 'Which'} {noun}"

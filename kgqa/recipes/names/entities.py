@@ -73,7 +73,7 @@ class Collector:
         self._answers = Reservoir[tuple[Sequence[Kind], Entity]](ANSWERS, purpose="answers", seed=seed)
 
     def see(self, instance: Instance) -> None:
-        """Take the names of one question."""
+        """Collect the names of one question."""
         supporting = [paragraph for paragraph in instance.paragraphs if paragraph.supporting]
         if instance.answers and instance.answer_type != "boolean":
             self._add(answer_kinds(instance.question, instance.answers[0], supporting), Entity(instance.answers[0]))
@@ -125,9 +125,7 @@ class Pool:
     """Cache of the drawn names' patterns; at most twice as many as the names in ``kinds``."""
 
     def resolved_kinds(self, kinds: Sequence[Kind], name: str) -> list[Kind]:
-        """``kinds``, with the WHO of an answer to "who" replaced by a person's kinds if its first word is a known first name, else by
-        none.
-        """
+        """``kinds``; for an answer to "who", a person's kinds if its first word is a known first name, else none."""
         if WHO not in kinds:
             return list(kinds)
         return [(PERSON, "who"), (PERSON,)] if first_name(name) in self.first_names else []

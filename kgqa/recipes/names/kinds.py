@@ -30,7 +30,7 @@ CLASSES = frozenset({*NOUNS.values(), PERSON})
 ROLES = frozenset(
     {"developer", "distributor", "employer", "maker", "manufacturer", "operator", "owner", "performer", "publisher", "winner"}
 )
-"""Nouns that ask for things of several classes: a publisher is a person or a company."""
+"""Nouns that cover several classes: a publisher is a person or a company."""
 WORDS = word_lists(Path(__file__).with_name("words.txt"))
 MONTHS = frozenset(name.lower() for name in month_name[1:])
 NUMBERS = frozenset(WORDS["numbers"])
@@ -83,7 +83,7 @@ class Sense(NamedTuple):
     """The noun's class; empty where it has none."""
     noun: str
     before: str = ""
-    """The word before the noun: a football club."""
+    """The word before the noun, as in football club."""
 
     def kinds(self) -> list[Kind]:
         """The kinds of a name, narrowest first."""
@@ -103,9 +103,9 @@ def first_name(name: str) -> str:
 
 
 def title_kinds(title: str, text: str) -> list[Kind]:
-    """The kinds of what a paragraph is about, the narrower first.
+    """The kinds of a paragraph's subject, the narrowest first.
 
-    By its first sentence, what the title says in brackets, the title's own words, or by its being about a life.
+    From its first sentence, the note in the title's brackets, the title's own words, or signs of a biography.
     """
     base, note = split_title(title)
     if _OTHERS.match(base):
@@ -115,10 +115,9 @@ def title_kinds(title: str, text: str) -> list[Kind]:
 
 
 def answer_kinds(question: str, answer: str, paragraphs: Iterable[Paragraph] = ()) -> list[Kind]:
-    """The kinds of an answer, the narrower first.
+    """The kinds of an answer, the narrowest first; none where the evidence contradicts itself.
 
-    By its figures, the noun that the question asks for, the one of ``paragraphs`` that is about it, its own words, or the asking word.
-    None where two of these contradict each other.
+    From its figures, the noun of the question, the one of ``paragraphs`` with this title, its own words, or the question word.
     """
     words = _WORD.findall(answer)
     if figures := _figures(answer, words):

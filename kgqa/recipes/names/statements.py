@@ -22,7 +22,7 @@ _ARTICLES = frozenset({"a", "an", "the"})
 _PUNCTUATION = string.punctuation.encode()
 _CODEC = ("utf-8", "surrogatepass")
 _SMALL = bytes(range(256)).lower()
-"""For bytes.translate: ASCII capitals become small letters; small letters of a text that is not ASCII take thirty times longer."""
+"""A table for bytes.translate that lowers ASCII capitals; lowering a non-ASCII str takes thirty times longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ def stating_places(paragraphs: Sequence[Paragraph], targets: Sequence[Stated], e
 
 
 def _plain(text: str) -> bytes:
-    """The text without ASCII punctuation and capitals, as bytes: for clues only, as what is beyond ASCII is not comparable."""
+    """The text as bytes, without ASCII punctuation and capitals; for clues only, since its non-ASCII bytes are not comparable."""
     try:
         encoded = text.encode("latin-1")  # Python's own memory layout; other encodings take twenty times as long
     except UnicodeEncodeError:

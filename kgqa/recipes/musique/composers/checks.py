@@ -18,9 +18,9 @@ REASONS = {
     "stammer": "the question says some words twice in a row, which no hop does",
     "sign": "the question holds signs that cannot be printed",
 }
-"""Why a composed question is left out → the sentence that reports show."""
+"""Reason for leaving out a composed question → the sentence in reports."""
 RUN = 8
-"""Words that are looked for twice in a row, at most."""
+"""Maximum length of a repeated sequence, in words."""
 ALIKE = "another chain makes the same question"
 _WORD = re.compile(r"(?<![\w'’])\w[\w.'’:,-]*")
 _POSSESSIVE = re.compile(r"['’]s\b")
@@ -72,7 +72,10 @@ def forbidden_names(hop: Hop) -> tuple[str, ...]:
 
 
 def required_names(hop: Hop) -> list[str]:
-    """The names and figures of a hop's question but for those that earlier hops answer, normalised; its first word is none."""
+    """The names and figures in a hop's question that a composed question must keep, normalised.
+
+    Names that earlier hops answer are left out, and so is the first word.
+    """
     text = hop.question
     for need in sorted(hop.needs, key=lambda need: -need.start):
         text = f"{text[: need.start]} {text[need.end :]}"
@@ -85,5 +88,5 @@ def required_names(hop: Hop) -> list[str]:
 
 
 def _words(text: str) -> str:
-    """Normalised, without the endings of possessives."""
+    """The normalised text without possessive endings."""
     return normalize(_POSSESSIVE.sub(" ", text.translate(JOINERS)).rstrip("".join(ENDS)))

@@ -19,14 +19,14 @@ FEWEST_BYTES = 1 << 20
 
 
 class Unusable(EndpointError):
-    """An answer that is not read on; the message has no place yet."""
+    """A response that is rejected before its end; the message lacks the address."""
 
 
 class Client:
-    """A connection to one address, kept open between requests. It may be used from several threads."""
+    """A connection to one address, kept open between requests; safe to use from several threads."""
 
     def __init__(self, *, address: str, key: str, seconds: float, tokens: int) -> None:
-        """An answer has ``seconds`` from the request to its last byte, and room for ``tokens``; to be closed."""
+        """``seconds``: time from the request to the last byte; ``tokens``: maximum length of the answer. Close it after use."""
         self._scope = start_blocking_portal()
         self._portal = self._scope.__enter__()
         self._seconds = seconds
@@ -37,12 +37,12 @@ class Client:
         self._client = AsyncOpenAI(api_key=key, base_url=address, max_retries=0, http_client=http, default_headers=headers)
 
     def send(self, request: Mapping[str, Any]) -> bytes:
-        """The body of the answer. Raises openai's errors, TimeoutError, and Unusable for an answer that is not read."""
+        """The body of the response. Raises openai's errors, TimeoutError, and Unusable for a rejected response."""
         body: bytes = self._portal.call(self._send, request)
         return body
 
     def close(self) -> None:
-        """Let go of the connections, and end the event loop that requests run in."""
+        """Close the connections, and the event loop of the requests."""
         try:
             self._portal.call(self._client.close)
         finally:
@@ -55,7 +55,7 @@ class Client:
             return bytes(response.content)
 
     async def _check(self, response: httpx2.Response) -> None:
-        """Before the body is read and a redirect followed."""
+        """Check the headers, before the body is read or a redirect is followed."""
         packed = response.headers.get("content-encoding", "identity").strip().lower()
         if packed not in {"", "identity"}:
             raise Unusable(f"its answer is packed ({packed[:20]}), though it was asked for plain bytes; turn compression off on the server")
@@ -71,10 +71,10 @@ class Client:
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    """A body that ends in Unusable where it is longer than it may be."""
+    """A response body that raises Unusable if it is longer than the limit."""
 
     def __init__(self, stream: Any, most: int) -> None:
-        """``most`` bytes are read."""
+        """``most``: maximum number of bytes."""
         self._stream, self._most = stream, most
 
     async def __aiter__(self) -> AsyncIterator[bytes]:

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 KEY = "OPENAI_API_KEY"
 ADDRESS = "OPENAI_BASE_URL"
-"""Variables of the environment."""
+"""Environment variables of the key and the address."""
 MOST_LETTERS = 2000
 MOST_TOKENS = 1 << 40
 """Limits of the address (characters) and of the tokens of one answer; a larger count is taken for an error."""
 MOST_FINISH = 40
-"""Letters of why an answer ends."""
+"""Maximum number of characters of a finish reason."""
 MOST_CHOICES = 8
 """Choices accepted in an answer; each request asks for one."""
 FEWEST_LETTERS = 12
@@ -45,7 +45,7 @@ Message = Mapping[str, str]
 
 
 class Failed(EndpointError):
-    """A request that may succeed if it is sent again."""
+    """A failed request that may succeed later."""
 
     def __init__(self, message: str, *, after: float | None = None, may_be_paid: bool = False) -> None:
         """``after``: seconds that the endpoint wants the client to wait."""
@@ -58,7 +58,7 @@ class Endpoint:
     """A model behind an address; safe to use from several threads."""
 
     def __init__(self, address: str | None, model: str, settings: LlmSettings, schema: Mapping[str, Any]) -> None:
-        """Nothing is sent. ``address`` is the environment's by default; ``schema`` is of what an answer must be. Raises SettingsError."""
+        """``address``: by default that of the environment; ``schema``: JSON schema of an answer. Sends nothing. Raises SettingsError."""
         if address is not None:
             check_address(address)
         self.address = address or os.environ.get(ADDRESS) or DEFAULT
@@ -92,7 +92,7 @@ class Endpoint:
             client.close()
 
     def _opened(self) -> Client:
-        """A run whose answers are all recorded needs none."""
+        """The client, opened at the first request; with all answers recorded there is none."""
         from kgqa.recipes.musique.composers.client import Client
 
         if self.is_without_key:
@@ -106,7 +106,7 @@ class Endpoint:
             return self._client
 
     def ask(self, request: Mapping[str, Any]) -> Answer:
-        """Send a :meth:`request`, once. Raises Failed, or EndpointError where it is of no use to ask again; neither says the key."""
+        """Send a :meth:`request` once. Raises Failed where a retry may help, else EndpointError; the messages leave out the key."""
         import openai
 
         from kgqa.recipes.musique.composers.client import Unusable
@@ -173,7 +173,7 @@ class Endpoint:
 
 
 def check_address(address: str) -> None:
-    """Raise SettingsError for what cannot be one; what it says leaves out the address, which may hold a secret."""
+    """Raise SettingsError for an invalid address; the message leaves out the address, which may hold a secret."""
     try:
         parts = urlsplit(address)
         usable = address.isascii() and address.isprintable() and " " not in address and len(address) < MOST_LETTERS
@@ -194,7 +194,7 @@ def cost(settings: LlmSettings, inputs: float, outputs: float) -> float:
 
 
 def _filtered(error: APIStatusError) -> Answer | None:
-    """A request that the endpoint finds improper concerns its one chain."""
+    """The answer for a request that the endpoint's content filter rejects, which concerns one chain only; else None."""
     if error.status_code == 400 and error.code == FILTERED:
         return Answer(text="", finish=FILTERED, input_tokens=0, output_tokens=0)
     return None
@@ -210,7 +210,7 @@ def _seconds(error: APIStatusError) -> float | None:
 
 
 def _parsed(body: bytes) -> Mapping[str, Any]:
-    """Empty where it is no JSON object."""
+    """The JSON object of a body; empty where it is none."""
     try:
         payload = json.loads(body)
     except (ValueError, RecursionError):
@@ -235,7 +235,7 @@ def _blanked(text: str) -> str:
 
 
 def _short(message: object, *, most: int = 160) -> str:
-    """At most ``most`` characters of what somebody else says, without the key."""
+    """At most ``most`` characters of another program's message, without the key."""
     text, key = " ".join(str(message).split()), os.environ.get(KEY)
     if key:  # the key has printable characters only, so messages quote it unchanged
         text = text.replace(key, BLANKED)

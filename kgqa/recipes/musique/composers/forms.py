@@ -38,9 +38,9 @@ DETERMINERS = frozenset({"a", "an", "the", "this", "that", "these", "those", "hi
 VAGUE = frozenset(
     {"kind", "type", "sort", "other", "else", "percentage", "number", "day", "year", "month", "date", "time", "two", "three", "all"}
 )
-"""Words after "what" that ask for no name, or for several."""
+"""Words after "what" that ask for several names, or none."""
 UNKNOWN = frozenset({"he", "she", "they", "it", "this", "these", "those", "him", "them"})
-"""Words that mean something that only the paragraph says."""
+"""Pronouns whose meaning only the paragraph gives."""
 ASKING = frozenset({"who", "whom", "whose", "which", "what", "where", "when", "why", "how"})
 NO_RELATION = re.compile(
     r"\b(?:in|of|by|at|from|to|with|after|for|on|and|or)$|^(?:located|followed|named|shares?|has|have|part|is|applies|occupant|instance)\b"
@@ -52,7 +52,7 @@ Words = Sequence[str]
 
 
 def noun_phrase(question: str, *, person: bool) -> str | None:
-    """The answer of ``question`` as a noun phrase, None where none is safe; ``person``: whether it is one, which "who" does not say."""
+    """The answer of ``question`` as a noun phrase, or None where no form is safe; ``person``: whether the answer is a person."""
     text = " ".join(question.replace(" ,", ",").split()).rstrip("?. ").strip()
     if relation := _RELATION.fullmatch(text):
         return None if NO_RELATION.search(relation["relation"]) else f"the {relation['relation']} of {relation['head']}"
@@ -69,7 +69,7 @@ def noun_phrase(question: str, *, person: bool) -> str | None:
 
 
 def is_self_contained(text: str) -> bool:
-    """Whether a question asks once, and says of what: no second asking word, no "she" that stands for nobody."""
+    """Whether a question is clear by itself: one question word, and no pronoun without a referent."""
     words = [word.strip(",.?'’").lower() for word in text.split()]
     asking = [word for word in words if word in ASKING]
     return len(asking) == 1 and not UNKNOWN & set(words)
@@ -143,7 +143,7 @@ def _about(noun: str, preposition: str, clause: str) -> str | None:
 
 
 def _asked_noun(words: Words) -> tuple[str, Words]:
-    """``famous artist``, and what follows it; up to four words, the last of them a noun."""
+    """The noun phrase after "which" (up to seven words, the last a noun), such as ``famous artist``, and the words after it."""
     for end in range(1, min(len(words), 8)):
         if is_finite(words[end]) or words[end].lower() in AUXILIARIES:
             noun = words[:end]
@@ -175,7 +175,7 @@ def _identity(verb: str, following: Words) -> str | None:
 
 
 def _active_clause(verb: str, following: Words) -> str | None:
-    """``Napoleon invaded Russia`` of "did Napoleon invade Russia"; the word after the subject is the verb."""
+    """``Napoleon invaded Russia`` of "did Napoleon invade Russia"; the word after the subject must be the verb."""
     subject, remainder = _subject(following)
     if not subject or not remainder or not remainder[0].islower() or not remainder[0].isalpha():
         return None

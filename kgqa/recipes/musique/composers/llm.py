@@ -44,13 +44,13 @@ SCHEMA: dict[str, Any] = {
 BROKEN = "the endpoint's answers were not of the form that was asked for"
 REFUSED = "the model says that the steps make no question"
 UNSEEN = "the endpoint refuses to answer"
-"""Why there is no question, as reports have it."""
+"""Reasons for a missing question, as in reports."""
 ALL_BROKEN = 20
 """If this many first chains get no answer of the right form, the run stops."""
 OUTPUT_TOKENS = 60
 """Estimated tokens of one answer, for the cost estimate."""
 FIRST_WAIT = 0.5
-"""Seconds before a request is sent again; twice as many each time."""
+"""Seconds before the first retry; doubled for each further one."""
 
 
 class _Form(BaseModel):
@@ -63,7 +63,7 @@ class _Form(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Judged:
-    """An answer, and what is wrong with it."""
+    """The result of an answer, and the complaint about it."""
 
     result: Written
     complaint: str = ""
@@ -74,11 +74,11 @@ class _Judged:
 
 
 class Stopped(Exception):
-    """Nothing is sent any more, as something else went wrong."""
+    """The run was stopped by another error; no more requests are sent."""
 
 
 class LlmComposer:
-    """Asks an endpoint for what was not recorded yet."""
+    """Requests the answers that are not recorded yet."""
 
     def __init__(self, endpoint: Endpoint, recording: Recording, settings: LlmSettings, *, max_words: int) -> None:
         """Store the arguments; no request is sent."""
@@ -107,7 +107,7 @@ class LlmComposer:
         return iter([results[key] for key in keys])
 
     def answers_used(self) -> dict[str, str]:
-        """Request → the hash of its answer, of all that the questions were made of."""
+        """Request hash → answer hash, for all answers behind the questions."""
         return {request: hash_of(self._answers[request]) for request in sorted(self._answers)}
 
     def _ask_all(self, chains: Mapping[str, Chain], times: Mapping[str, int], progress: Progress) -> dict[str, Written]:
@@ -144,14 +144,14 @@ class LlmComposer:
         return results
 
     def _spent(self) -> float:
-        """For all answers of the recording, at the settings' prices."""
+        """Cost of all recorded answers, at the prices of the settings."""
         return cost(self._settings, self._recording.input_tokens, self._recording.output_tokens)
 
     def _price(self, amount: float) -> str:
         return "" if self._settings.input_price is None else f", cost {amount:,.4f}"
 
     def _estimate(self, chains: Mapping[str, Chain]) -> str:
-        """For people. Raises SettingsError where it is more than may be spent."""
+        """The estimate for the user. Raises SettingsError where it exceeds the budget."""
         new = [first(chain) for key, chain in chains.items() if not self._recording.find(key)]
         if new and self._endpoint.is_without_key:
             raise SettingsError(NO_KEY)

@@ -17,7 +17,7 @@ READER = "composer"
 
 
 class ModelComposer:
-    """Asks a trained ``composer``; as when it was trained, it is shown the hops' questions and not their answers."""
+    """Runs a trained ``composer`` on the hops' questions without their answers, as in training."""
 
     def __init__(self, run: str | Path) -> None:
         """``run`` is the folder of a finished run. Raises InputError, SettingsError."""
@@ -25,7 +25,7 @@ class ModelComposer:
         self._reader = load_reader(run, what="--composer model")
 
     def write(self, chains: Sequence[Chain], progress: Progress) -> Iterator[Written]:
-        """Asks for all, sorted by length in batches."""
+        """Compose all chains, in batches of similar length."""
         instances = [_instance(chain) for chain in chains]
         for prediction, instance in zip(self._reader.predict(of_list(instances), progress), instances, strict=True):
             assert prediction.id == instance.id, "predictions come in the order of the questions"
@@ -34,7 +34,7 @@ class ModelComposer:
 
 
 def check_run(run: str | Path) -> None:
-    """Raise InputError or SettingsError where ``run`` is none of a composer."""
+    """Raise InputError or SettingsError where ``run`` does not hold a trained composer."""
     name = reader_name(run)
     if name != READER:
         raise SettingsError(f"{run}: this run trained the reader {name}; --composer model needs one of kgqa train {READER}.")

@@ -23,29 +23,29 @@ NO_QUESTION = "people found no question"
 
 
 class Task(Open):
-    """A line of the file: what people see, and what they fill in."""
+    """A line of the task file: what annotators see, and what they fill in."""
 
     id: str
     question: NotRequired[str]
-    """Empty, or not there: not written yet."""
+    """Empty or missing: not written yet."""
     same_entity: NotRequired[bool | None]
-    """Whether each answer and the name that stands for it in a later question are one thing; false: the chain is dropped."""
+    """Whether each answer and its name in the later question are one thing; false drops the chain."""
     refusal: NotRequired[str]
-    """Why the steps make no question."""
+    """The reason why the steps make no question."""
 
 
 _TASK = TypeAdapter(Task)
 
 
 class PeopleComposer:
-    """Hands on what people wrote."""
+    """Returns the questions that annotators wrote."""
 
     def __init__(self, answers: Path) -> None:
         """Store the path; the file is read by :meth:`write`."""
         self._path = answers
 
     def write(self, chains: Sequence[Chain], progress: Progress) -> Iterator[Written]:
-        """Raises InputError with the line where the file holds what it must not."""
+        """Read the questions of the chains. Raises InputError with the line of an invalid entry."""
         progress.start(f"Reading {self._path.name}", len(chains), "questions")
         chain_ids, ids, results = {chain.id for chain in chains}, Ids(), dict[str, Written]()
         for where, task in records(self._path, _TASK):
@@ -73,7 +73,7 @@ def _result(task: Task, where: str) -> Written:
 
 
 def task(chain: Chain, paragraphs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """A chain as people see it; ``paragraphs`` are those of its hops, each with ``title`` and ``text``."""
+    """A chain for annotators; ``paragraphs``: those of its hops, with ``title`` and ``text``."""
     steps = [
         {
             "question": referring(hop),
@@ -90,7 +90,7 @@ def task(chain: Chain, paragraphs: Sequence[Mapping[str, Any]]) -> dict[str, Any
 
 
 def write_tasks(path: Path, tasks: Sequence[Mapping[str, Any]]) -> None:
-    """JSON lines; a file that is there and says something else, as one that people have begun to fill in, is not touched."""
+    """Write JSON lines; an existing file with other content, such as one that annotators have begun, is never overwritten."""
     text = "".join(json.dumps(task, ensure_ascii=False) + "\n" for task in tasks)
     with storage_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -21,9 +21,9 @@ class Answer:
 
     text: str
     finish: str
-    """Why it ends there, in the endpoint's word: ``stop``, ``length``, ``content_filter``."""
+    """The endpoint's reason for the end: ``stop``, ``length``, ``content_filter``."""
     input_tokens: Annotated[int, Field(ge=0)]
-    """As the endpoint counts them, or estimated where it does not; so is ``output_tokens``."""
+    """The endpoint's count, or an estimate without one; so is ``output_tokens``."""
     output_tokens: Annotated[int, Field(ge=0)]
 
 
@@ -42,10 +42,10 @@ def hash_of(answer: Answer) -> str:
 
 
 class Recording:
-    """A file of requests' hashes and their answers, for several threads at a time. Memory: all answers."""
+    """A file of request hashes and answers; safe to use from several threads. Memory: all answers."""
 
     def __init__(self, path: Path) -> None:
-        """Read what is there; a last line that was not written to its end is cut off. Raises BrokenInput, StorageError."""
+        """Read an existing file; an incomplete last line is cut off. Raises BrokenInput, StorageError."""
         self.path = path
         self.input_tokens = self.output_tokens = 0
         """Totals over all answers."""
@@ -88,7 +88,7 @@ class Recording:
         return self._answers.get(request)
 
     def add(self, request: str, answer: Answer) -> None:
-        """Keep an answer; on return it is on the disk. Raises StorageError; the file is then as it was."""
+        """Store an answer; on return it is on disk. Raises StorageError, and leaves the file as it was."""
         line = json.dumps(asdict(_Line(request=request, answer=answer)), ensure_ascii=True) + "\n"
         data = line.encode("ascii")
         with self._lock, storage_errors(self.path), self.path.open("ab", buffering=0) as file:

@@ -21,7 +21,7 @@ REFUSED = {
     "place": "the place of a name cannot take a noun phrase",
     "nested": "the question would have too many clauses within each other, and no sentence of its own can take one",
 }
-"""Why the rules refuse a chain → the sentence that reports show."""
+"""Reason why the rules refuse a chain → the sentence in reports."""
 _RELATION = " >> "
 ASKING_NOUNS = frozenset({"what", "which", "whose", "many", "much"})
 FUNCTION = PREPOSITIONS | {
@@ -56,7 +56,7 @@ FUNCTION = PREPOSITIONS | {
 
 
 class Refused(Exception):
-    """The rules cannot compose a chain; its text is a key of ``REFUSED``."""
+    """The rules cannot compose a chain; the message is a key of ``REFUSED``."""
 
 
 CLAUSES = frozenset({"that", "who", "whom", "whose", "which", "where", "whoever", "when"})
@@ -65,7 +65,7 @@ _WORDS = re.compile(r"[\w'’-]+")
 
 
 class RuleComposer:
-    """Needs no person and no model."""
+    """Composes by rules, without annotators or models."""
 
     def __init__(self, templates: Mapping[str, TemplateSettings], *, max_clauses: int = 2, forms: bool = True, seed: int = 0) -> None:
         """``templates``: those behind questions from facts; ``forms``: whether ``seed`` draws the form of each template."""
@@ -84,7 +84,7 @@ class RuleComposer:
 
 
 def compose(chain: Chain, templates: Mapping[str, TemplateSettings], *, max_clauses: int = 2, bits: int = 0) -> str:
-    """The whole question, in one sentence or, where that has too many clauses, in two. Raises Refused."""
+    """The composed question, in one sentence or, with too many clauses, in two. Raises Refused."""
     sentence = _composed(chain, templates, bits, None)
     if _WORDS.findall(sentence).count("whoever") > 1:
         raise Refused("nested")
@@ -100,7 +100,7 @@ def compose(chain: Chain, templates: Mapping[str, TemplateSettings], *, max_clau
 
 
 def nested_clauses(sentence: str) -> int:
-    """Clauses within a sentence: the words that begin one, but for the asking one."""
+    """Number of subordinate clauses: words of ``CLAUSES`` after the first word."""
     words = _WORDS.findall(sentence)
     return sum(word in CLAUSES for word in words[1:])
 
@@ -159,7 +159,7 @@ def _goes_on(before: str, after: str) -> bool:
 
 
 def _names(hop: Hop, phrases: list[str]) -> tuple[list[str], frozenset[int]]:
-    """The names of a question from a template, those that earlier hops answer said by their phrases, and which these are."""
+    """The names of a question from templates, with phrases in place of earlier answers, and the indices of these."""
     phrase_of = {need.slot: phrases[need.hop] for need in hop.needs}
     return [phrase_of.get(slot, name) for slot, name in enumerate(hop.names)], frozenset(phrase_of)
 
@@ -188,7 +188,7 @@ def _question(hop: Hop, phrases: list[str], templates: Mapping[str, TemplateSett
 
 
 def _filled(hop: Hop, phrases: list[str]) -> str:
-    """The question with the phrases in their places."""
+    """The question with the phrases in place of the names. Raises Refused."""
     text = hop.question
     for need in sorted(hop.needs, key=lambda need: -need.start):
         if not can_take(text, need.start, need.end):

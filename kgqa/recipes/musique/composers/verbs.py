@@ -9,7 +9,7 @@ from kgqa.resources import word_lists
 
 _LISTS = word_lists(Path(__file__).with_name("verbs.txt"))
 PAST = dict(zip(_LISTS["irregular"][::2], _LISTS["irregular"][1::2], strict=True))
-"""Verb → its past, where that is not made by -ed."""
+"""Verb → its irregular past."""
 PARTICIPLES = frozenset(_LISTS["participles"])
 COPULAS = frozenset({"is", "was", "are", "were"})
 AUXILIARIES = COPULAS | {"has", "had", "have", "can", "could", "will", "would", "may", "might", "must", "should", "do", "does", "did"}
@@ -37,7 +37,7 @@ def present(verb: str) -> str:
 
 
 def is_participle(word: str) -> bool:
-    """``made``, ``moved``; small letters only."""
+    """Whether the word is a participle in lower case: ``made``, ``moved``."""
     return word in PARTICIPLES or (word.endswith("ed") and word.islower() and len(word) > 4)
 
 
@@ -47,5 +47,5 @@ def is_past(word: str) -> bool:
 
 
 def is_finite(word: str) -> bool:
-    """Whether it can be the verb after its subject: past, an auxiliary, or a third person, which plural nouns look like."""
+    """Whether it can be the finite verb: past, auxiliary, or third person (which plural nouns resemble)."""
     return is_past(word) or word in AUXILIARIES or (word.endswith("s") and word.islower() and len(word) > 3 and not word.endswith("ss"))

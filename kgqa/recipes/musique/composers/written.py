@@ -16,7 +16,7 @@ class Written:
 
     question: str = ""
     reason: str = ""
-    """A sentence for reports; empty where there is a question."""
+    """The reason for reports; empty where there is a question."""
 
 
 class Composer(Protocol):
