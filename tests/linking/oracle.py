@@ -23,7 +23,7 @@ class Token:
 
     start: int
     end: int
-    output: str
+    written: str
     folded: str
 
 
