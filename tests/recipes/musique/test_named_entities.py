@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
 
-from kgqa.recipes.musique.named_entities import entity_answers, shown
+from kgqa.recipes.musique.named_entities import entity_answers, paragraph_of
 from kgqa.recipes.musique.pool import PARAGRAPHS
 from kgqa.recipes.musique.same_entity import same_type
 from kgqa.recipes.names.kinds import CLASSES, answer_kinds, split_title, title_kinds
@@ -54,7 +54,7 @@ def paragraphs(texts: Sequence[tuple[str, str]]) -> pa.Table:
 
 def is_name(question: str, answer: str, title: str, text: str) -> bool:
     """The rule for one answer, as it is told."""
-    kinds = answer_kinds(question, answer, [shown(title, text)])
+    kinds = answer_kinds(question, answer, [paragraph_of(title, text)])
     if kinds:
         return kinds[0][0] not in {"figures", "phrase"}
     words = answer.split()
@@ -125,7 +125,7 @@ def test_types_are_compared_as_if_each_head_was_alone(asked: list[tuple[str, str
             about.setdefault(split_title(title)[0].lower(), set()).add(data[0][0])
     expected = []
     for (question, answer), subject in zip(asked, texts, strict=True):
-        output = answer_kinds(question, answer, [shown(*subject)])
+        output = answer_kinds(question, answer, [paragraph_of(*subject)])
         group = next((item[0] for item in output if len(item) > 1 and item[0] in CLASSES), None)
         of_name = about.get(answer.lower())
         expected.append(not of_name or group is None or group in of_name)
