@@ -1,1 +1,1 @@
-"""From names and texts to mentions."""
+"""Entity linking: from names and texts to mentions."""

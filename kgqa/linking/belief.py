@@ -1,11 +1,9 @@
-"""How sure a mention is: what is known of the name, of the place and of the document, weighed by what the same corpus shows.
+"""Disambiguation: the probability of each mention, from the name, the place and the document, weighted by the corpus itself.
 
-Every place of a name either means one of the entities that have the name, or something that no table knows. The share of a name's places
-that
-mean an entity is not known, but support is rare by chance and frequent where a name is right, so the share can be told from how often the
-name's places are supported (a mixture of two known distributions, by expectation and maximisation). Names with few places lean on names
-like
-them (a logistic regression on a handful of measures), and so does what stands beside a place.
+Each place of a name means one of the entities with that name, or something that no table knows. The share of a name's places that mean an
+entity is unknown. But support is rare by chance and frequent where a name is right, so expectation–maximisation estimates the share from
+how often the places have support (a mixture of two known distributions). Names with few places are drawn towards similar names (a logistic
+regression on a few measures), and so are the weights of the neighbouring words.
 """
 
 from __future__ import annotations
@@ -21,39 +19,39 @@ from kgqa.linking.surroundings import CAPITAL, COMMON_CAPITAL, CONTEXTS, NAME, N
 
 Floats = npt.NDArray[np.float64]
 ROUNDS = 4
-"""Rounds of expectation and maximisation; more change little."""
+"""Rounds of expectation–maximisation; more rounds change little."""
 LEAN = 8.0
-"""A name's share is drawn to that of names like it as if by so many places."""
+"""A name's share is drawn towards that of similar names with the weight of this many places."""
 TEMPER = 0.75
-"""Support of a wrong entity is more frequent than by chance, as other things of the same subject have the same names."""
+"""Exponent of the log ratios: a wrong entity has support more often than by chance, since related entities share names."""
 LEAST, MOST = -0.4, 4.0
-"""Bounds of a level's worth. That nothing supports a place says little: months and nations are mentioned in any article."""
+"""Bounds of a level's log ratio. A lack of support says little: months and nations are mentioned in any article."""
 USUAL = np.array([-0.2, 0.5, 1.5, 3.0, 3.5])
-"""The worth of each level where the corpus is too small to teach it."""
+"""The log ratio of each level for corpora too small to learn it."""
 ENOUGH = 200.0
-"""Certain places with which the corpus counts as much as that."""
+"""Number of certain places at which the corpus weighs as much as ``USUAL``."""
 SPREAD = 2.0
-"""A name's share differs from that of names like it by at most so much, as log odds."""
+"""Largest difference between a name's share and that of similar names, in log odds."""
 FLOOR = 0.03
-"""No name is so doubtful that a fact with the subject could not speak for it, unless it was so before anything was learnt."""
+"""Lower bound of a name's share, so that a fact with the subject can still support it, unless the prior was lower."""
 RIDGE = 3000.0
-"""How strongly the regression keeps to what holds before anything is learnt, as if by about so many names."""
+"""Strength of the regression's prior, in names."""
 SAMPLE = 200_000
-"""Places from which the worth of each level is learnt."""
+"""Maximum number of places from which the levels' log ratios are learned."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
-    """(place, entity) pairs in the order of places, and what is known of each."""
+    """(place, entity) pairs, ordered by place, and their evidence."""
 
     place: npt.NDArray[np.int32]
     entry: npt.NDArray[np.int32]
     odds: Floats
-    """How much oftener the support is found with a right entity than by chance."""
+    """Likelihood ratio of the support: a right entity over chance."""
     kind: npt.NDArray[np.int32]
-    """What stands beside the place, as a class; all pairs of a place have the same."""
+    """Class of the neighbouring words (:func:`kinds_of`); equal for all pairs of a place."""
     most: Floats
-    """For each entry the greatest share of its places that can be right: what the texts' definitions of it leave."""
+    """For each entry the largest share of its places that can be right, given the definitions in the texts."""
 
 
 def worth_of_levels(
@@ -63,23 +61,23 @@ def worth_of_levels(
     level: npt.NDArray[np.uint8],
     certain: npt.NDArray[np.bool_],
     common: npt.NDArray[np.bool_],
-    known: Surroundings,
+    surroundings: Surroundings,
 ) -> Floats:
-    """Log ratio of each pair's level, with a right entity to by chance, for entities with as many facts.
+    """Log ratio of each pair's level: right entities over chance, for entities with a similar number of facts.
 
-    ``certain`` pairs are the right ones; by chance is what their entities have in other certain pairs' documents. ``common`` nouns are
-    looked at apart. An article's own entity teaches nothing.
+    ``certain`` pairs count as right. Chance pairs these entities with the documents of other certain pairs. ``common`` nouns have ratios of
+    their own. An article teaches nothing about its own entity.
     """
-    bucket = 2 * _buckets(known)[entities] + common
-    rows = np.flatnonzero(certain & (known.subject[documents] != entities))
+    bucket = 2 * _buckets(surroundings)[entities] + common
+    rows = np.flatnonzero(certain & (surroundings.subject[documents] != entities))
     rows = rows[:: max(1, len(rows) // SAMPLE)]
     shape = (int(bucket.max(initial=0)) + 1, LEVELS)
     if not len(rows):
         return USUAL[level]
-    half = len(rows) // 2  # every entity in a document from the other half of the corpus
-    there = np.concatenate([documents[rows][half:], documents[rows][:half]])
-    order = np.argsort(there, kind="stable")
-    by_chance = levels(there[order], entities[rows][order], entries[rows][order], known)
+    half = len(rows) // 2  # chance level: pair each entity with a document from the other half of the corpus
+    shuffled = np.concatenate([documents[rows][half:], documents[rows][:half]])
+    order = np.argsort(shuffled, kind="stable")
+    by_chance = levels(shuffled[order], entities[rows][order], entries[rows][order], surroundings)
     right = np.zeros(shape)
     chance = np.zeros(shape)
     np.add.at(right, (bucket[rows], level[rows]), 1.0)
@@ -90,24 +88,25 @@ def worth_of_levels(
 
 
 def _smooth(counts: Floats) -> Floats:
-    """Shares of the levels in each bucket, drawn to those of all buckets as if by 20 places."""
+    """Shares of the levels in each bucket (buckets × levels), drawn towards the overall shares with the weight of 20 places."""
     overall = (counts.sum(axis=0) + 1.0) / (counts.sum() + counts.shape[1])
     return (counts + 20.0 * overall) / (counts.sum(axis=1, keepdims=True) + 20.0)  # type: ignore[no-any-return]
 
 
-def _buckets(known: Surroundings) -> npt.NDArray[np.int64]:
-    """Entities with about as many facts, and with an article that tells something or none."""
-    degree = np.diff(known.facts[0])
-    bucket: npt.NDArray[np.int64] = (2 * np.minimum(np.ceil(np.log2(degree + 1)), 10) + (np.diff(known.article[0]) > 0)).astype(np.int64)
+def _buckets(surroundings: Surroundings) -> npt.NDArray[np.int64]:
+    """A bucket for each entity, by its number of facts (log2) and by whether its article has mentions."""
+    degree = np.diff(surroundings.facts[0])
+    bucket: npt.NDArray[np.int64] = (2 * np.minimum(np.ceil(np.log2(degree + 1)), 10) + (np.diff(surroundings.article[0]) > 0)).astype(
+        np.int64
+    )
     return bucket
 
 
 def beliefs(pairs: Places, features: Floats, start: Floats, beside_start: Floats) -> Floats:
-    """How sure each pair is (0 to 1; those of one place sum to at most 1).
+    """Probability of each pair, from 0 to 1; those of one place sum to at most 1.
 
-    ``features`` (entries × measures) describe the names; ``start`` are the weights that hold before anything is learnt, and that keep a
-    corpus
-    of a few places from teaching nonsense; ``beside_start`` is the same for what stands beside places of each kind.
+    ``features``: entries × measures of the names. ``start``: prior weights of the regression, which keep a small corpus from teaching
+    nonsense. ``beside_start``: prior log ratios of the kinds of places.
     """
     weights = start.copy()
     expected = _logistic(features @ weights)
@@ -115,14 +114,16 @@ def beliefs(pairs: Places, features: Floats, start: Floats, beside_start: Floats
     rate = np.minimum(expected, pairs.most)
     beside = beside_start.copy()
     number: Floats = np.bincount(pairs.entry, minlength=len(features)).astype(np.float64)
-    seen = np.flatnonzero(number > 0)
-    x: Floats = features[seen]
-    often: Floats = number[seen]
+    present = np.flatnonzero(number > 0)
+    x: Floats = features[present]
+    frequency: Floats = number[present]
     first = np.bincount(pairs.kind[np.diff(pairs.place, prepend=-1) > 0], minlength=len(beside))
     for _ in range(ROUNDS):
+        # Expectation: the probability of each pair, and the expected number of right places per name.
         posterior = _posterior(pairs, rate, beside)
         mass = np.bincount(pairs.entry, weights=posterior, minlength=len(features))
-        weights = _fitted(x, often, mass[seen].astype(np.float64), start, weights)
+        # Maximisation: refit the regression, then draw each name's share towards what similar names predict.
+        weights = _fitted(x, frequency, mass[present].astype(np.float64), start, weights)
         odds = features @ weights
         expected = _logistic(odds)
         rate = (mass + LEAN * expected) / (number + LEAN)
@@ -133,13 +134,13 @@ def beliefs(pairs: Places, features: Floats, start: Floats, beside_start: Floats
 
 
 def _posterior(pairs: Places, rate: Floats, beside: Floats) -> Floats:
-    """Bayes' rule at each place over its entities and something else."""
+    """The probability of each pair by Bayes' rule, over the entities of its place and an unknown meaning."""
     return _bayes(pairs.place, pairs.entry, pairs.kind, pairs.odds, rate, np.exp(beside))  # type: ignore[no-any-return]
 
 
 @kernel
 def _bayes(place, entry, kind, odds, rate, beside):  # type: ignore[no-untyped-def]
-    """O(pairs), one place after the other."""
+    """Kernel of :func:`_posterior`, place by place. O(pairs)."""
     out = np.empty(len(place))
     first = 0
     while first < len(place):
@@ -148,12 +149,13 @@ def _bayes(place, entry, kind, odds, rate, beside):  # type: ignore[no-untyped-d
         while last < len(place) and place[last] == place[first]:
             total += rate[entry[last]]
             last += 1
+        # The entities' priors sum to at most 0.98, so that at least 0.02 stay for a meaning outside the tables.
         over = max(total / 0.98, 1.0)
         whole = 0.0
         for i in range(first, last):
             out[i] = rate[entry[i]] / over * odds[i] * beside[kind[i]]
             whole += out[i]
-        whole += max(1.0 - min(total, 0.98), 0.02)  # something else
+        whole += max(1.0 - min(total, 0.98), 0.02)  # the meaning that no table knows
         for i in range(first, last):
             out[i] /= whole
         first = last
@@ -161,12 +163,12 @@ def _bayes(place, entry, kind, odds, rate, beside):  # type: ignore[no-untyped-d
 
 
 def _beside(pairs: Places, posterior: Floats, number: npt.NDArray[np.int64]) -> Floats:
-    """Log of how much oftener each kind of place is found with right names than with wrong ones; ``number`` counts the places of each."""
+    """Log ratio of each kind of place for right names over wrong ones; ``number``: places of each kind."""
     right = np.bincount(pairs.kind, weights=posterior, minlength=len(number))
     wrong = np.maximum(number - right, 0.0)
-    share = (right + 5.0 * right.sum() / max(right.sum() + wrong.sum(), 1.0)) / (right.sum() + 5.0)
-    other = (wrong + 5.0 * wrong.sum() / max(right.sum() + wrong.sum(), 1.0)) / (wrong.sum() + 5.0)
-    out: Floats = np.clip(np.log(np.maximum(share, 1e-9) / np.maximum(other, 1e-9)), -3.0, 1.5)
+    right_share = (right + 5.0 * right.sum() / max(right.sum() + wrong.sum(), 1.0)) / (right.sum() + 5.0)
+    wrong_share = (wrong + 5.0 * wrong.sum() / max(right.sum() + wrong.sum(), 1.0)) / (wrong.sum() + 5.0)
+    out: Floats = np.clip(np.log(np.maximum(right_share, 1e-9) / np.maximum(wrong_share, 1e-9)), -3.0, 1.5)
     return out
 
 
@@ -175,9 +177,9 @@ def _logistic(values: Floats) -> Floats:
 
 
 def _fitted(x: Floats, number: Floats, mass: Floats, start: Floats, weights: Floats) -> Floats:
-    """Weights of the regression of ``mass`` out of ``number`` on ``x``, near ``start``: three steps of Newton's method.
+    """Weights of the logistic regression of ``mass`` out of ``number`` on ``x``, near ``start``; three Newton steps.
 
-    A name in very many places counts like one in 30, or the regression would know a few names only.
+    A name counts for at most 30 places, or a few frequent names would dominate.
     """
     share, count = mass / number, np.minimum(number, 30.0)
     for _ in range(3):
@@ -189,7 +191,10 @@ def _fitted(x: Floats, number: Floats, mass: Floats, start: Floats, weights: Flo
 
 @kernel
 def _slope(x, share, count, weights):  # type: ignore[no-untyped-def]
-    """Gradient and negated Hessian of the likelihood; row by row, so that no number of threads changes the sums. O(rows × measures²)."""
+    """Gradient (measures) and negated Hessian (measures × measures) of the likelihood. O(rows × measures²).
+
+    The sums run row by row, so the number of threads does not change them.
+    """
     size = len(weights)
     gradient, hessian = np.zeros(size), np.zeros((size, size))
     filled, values = np.empty(size, np.int64), np.empty(size)
@@ -213,18 +218,20 @@ def _slope(x, share, count, weights):  # type: ignore[no-untyped-def]
 
 
 ONE, SEVERAL, ADJECTIVE, COMMON_NOUN = range(4)
-"""Sorts of names: of one word, of several, of one word that mostly stands before a noun, and of one word that is written small."""
+"""Sorts of names: one word; several words; one word that mostly precedes a noun; one word in lower case."""
 
 
 def kinds_of(context: npt.NDArray[np.int32], sort: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
-    """Class of each place: its context, apart for each sort of name."""
+    """Class of each place: its context, separate for each sort of name."""
     out: npt.NDArray[np.int32] = (context + CONTEXTS * sort).astype(np.int32)
     return out
 
 
 def start_beside() -> Floats:
-    """What each kind of place says before anything is learnt: a capitalised neighbour goes on with a name, the more so with one of one
-    word."""
+    """Prior log ratio of each kind of place, before any learning.
+
+    A capitalised neighbour probably belongs to a longer name, above all beside a name of one word.
+    """
     before, after, letter = parts(np.arange(CONTEXTS, dtype=np.int32))
     out = np.zeros(4 * CONTEXTS)
     for sort, beside in ((ONE, 1.0), (SEVERAL, 0.3), (ADJECTIVE, 1.0), (COMMON_NOUN, 1.0)):

@@ -1,7 +1,7 @@
-"""What texts say that an abbreviation stands for: "chronic hepatitis C (CHC)" is not the clathrin heavy chain, whatever else is called CHC.
+"""Abbreviations that texts define: "chronic hepatitis C (CHC)" rules out the clathrin heavy chain and other entities called CHC.
 
-The words before the bracket are found as by Schwartz and Hearst ("A simple algorithm for identifying abbreviation definitions in biomedical
-text", PSB 2003), and compared with the names that spell each entity out. No list of abbreviations is needed, in any domain.
+The words before the bracket are found as in Schwartz and Hearst ("A simple algorithm for identifying abbreviation definitions in biomedical
+text", PSB 2003), and compared with the full names of each entity. This needs no list of abbreviations, in any domain.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import polars as pl
 from kgqa.arrays.kernel import kernel
 
 CONTRADICTED, SILENT, DEFINED = -1, 0, 1
-"""What a document says of an entity by an abbreviation: it means something else; nothing; it means that."""
+"""A document's verdict on an entity for an abbreviation: another meaning, no definition, this meaning."""
 LEAST, MOST = 2, 10
-"""Bytes of an abbreviation."""
+"""Shortest and longest abbreviation, in bytes."""
 BEGINNING = 6
-"""Letters by which words are compared: "phosphorylase" and "phosphorylases" are the same, "transition" and "transporter" are not."""
+"""Letters compared of each word: "phosphorylase" equals "phosphorylases", but "transition" differs from "transporter"."""
 SPELT_OUT = r"\p{Ll}{4}"
-"""What a name has that is no abbreviation itself."""
+"""Pattern of a full name, as opposed to an abbreviation."""
 
 
 @kernel(inline=True)
@@ -34,10 +34,10 @@ def _of_word(byte):  # type: ignore[no-untyped-def]
 
 @kernel
 def defined_from(data, begin, start, end, bracket):  # type: ignore[no-untyped-def]
-    """Where the words begin that ``start:end`` abbreviates, if they stand before the ``bracket``; -1 where none do. All in bytes.
+    """Start of the words before ``bracket`` that ``start:end`` abbreviates; -1 where there are none. All in bytes.
 
-    Each letter and digit of the abbreviation stands there in order, the first at the beginning of a word, and there are at most five more
-    words than letters, and at most twice as many.
+    The letters and digits of the abbreviation must occur in order, the first at the start of a word. There may be at most five more words
+    than letters, and at most twice as many.
     """
     if not LEAST <= end - start <= MOST:
         return -1
@@ -45,15 +45,15 @@ def defined_from(data, begin, start, end, bracket):  # type: ignore[no-untyped-d
     words = min(letters + 5, 2 * letters)
     at = bracket
     for short in range(end - 1, start - 1, -1):
-        sought = _lower(data[begin + short])
-        if not _of_word(sought):
+        letter = _lower(data[begin + short])
+        if not _of_word(letter):
             continue
         while True:
             at -= 1
             if at < 0 or data[begin + at] in (10, 40, 41) or (data[begin + at] == 46 and data[begin + at + 1] == 32):
-                return -1  # a line, another bracket or a sentence lies between
+                return -1  # a line break, another bracket or a sentence end lies between
             fresh = at == 0 or not _of_word(data[begin + at - 1])
-            if _lower(data[begin + at]) == sought and (short > start or fresh):
+            if _lower(data[begin + at]) == letter and (short > start or fresh):
                 break
             if fresh and _of_word(data[begin + at]):
                 words -= 1
@@ -69,40 +69,45 @@ def verdicts(
     names: pl.DataFrame,
     texts: pl.Series,
 ) -> npt.NDArray[np.int8]:
-    """For each of ``pairs`` (``document, place, entity, name``) whether the document defines the name, and as something else.
+    """Verdict for each of ``pairs`` (``document, place, entity, name``): does the document define the name, and as something else? int8.
 
-    ``rows`` are pairs whose name is in brackets behind the words that it abbreviates, which stand at ``stretches`` (characters); ``name``
-    is the row in ``names`` (``entity, name``). A definition holds for all places of the name in its document.
+    ``rows``: pairs whose name is in brackets behind the words that it may abbreviate. ``stretches``: start and end of these words, in
+    characters. ``name``: row of ``names`` (``entity, name``). A definition holds for all places of the name in its document.
     """
     out = np.zeros(len(pairs), np.int8)
     if not len(rows):
         return out
     at = pl.DataFrame({"place": pairs["place"].gather(rows), "start": stretches[0], "end": stretches[1]}).with_row_index("definition")
-    here = pairs.filter(pl.col("place").is_in(at["place"].implode())).join(at, on="place")
+    bracketed = pairs.filter(pl.col("place").is_in(at["place"].implode())).join(at, on="place")
     spoken = at.select("definition", text=texts.gather(pairs["document"].gather(rows)))
     spoken = spoken.with_columns(text=pl.col("text").str.slice(at["start"], at["end"] - at["start"]))
     words = _beginnings(spoken, "definition", "text")
     last = _beginnings(spoken.with_columns(pl.col("text").str.extract(r"([\p{L}-]{3,})\P{L}*$")), "definition", "text")
     words = words.join(last.with_columns(last=True), on=["definition", "word"], how="left").with_columns(pl.col("last").fill_null(False))
-    spelt = names.filter(pl.col("name").str.contains(SPELT_OUT) & pl.col("entity").is_in(here["entity"].unique().implode()))
-    known = _beginnings(spelt, "entity", "name")
+    spelt = names.filter(pl.col("name").str.contains(SPELT_OUT) & pl.col("entity").is_in(bracketed["entity"].unique().implode()))
+    name_words = _beginnings(spelt, "entity", "name")
     total = words.group_by("definition").agg(total=pl.len())
-    both = here.join(words, on="definition").join(known, on=["entity", "word"], how="semi")
-    both = both.group_by("definition", "entity").agg(same=pl.len(), last=pl.col("last").any())
-    here = here.join(total, on="definition").join(both, on=["definition", "entity"], how="left")
-    here = here.filter(pl.col("entity").is_in(known["entity"].unique().implode())).with_columns(pl.col("same").fill_null(0))
-    # "Arena Football League" is not Australian rules football, though a word is the same; what is directly before a bracket counts more.
+    shared = bracketed.join(words, on="definition").join(name_words, on=["entity", "word"], how="semi")
+    shared = shared.group_by("definition", "entity").agg(same=pl.len(), last=pl.col("last").any())
+    bracketed = bracketed.join(total, on="definition").join(shared, on=["definition", "entity"], how="left")
+    bracketed = bracketed.filter(pl.col("entity").is_in(name_words["entity"].unique().implode())).with_columns(pl.col("same").fill_null(0))
+    # "Arena Football League" is not Australian rules football despite a common word; the word directly before a bracket counts more.
     differ = (pl.col("same") == 0) | ((3 * pl.col("same") <= pl.col("total")) & ~pl.col("last"))
     says = pl.when(differ).then(CONTRADICTED).when(2 * pl.col("same") >= pl.col("total")).then(DEFINED).otherwise(SILENT)
-    here = here.group_by("document", "name").agg(says=says.max().cast(pl.Int8))
-    defining = pairs.select("document", "name").with_row_index("pair").filter(pl.col("document").is_in(here["document"].unique().implode()))
-    defining = defining.join(here, on=["document", "name"])
+    bracketed = bracketed.group_by("document", "name").agg(says=says.max().cast(pl.Int8))
+    defining = (
+        pairs.select("document", "name").with_row_index("pair").filter(pl.col("document").is_in(bracketed["document"].unique().implode()))
+    )
+    defining = defining.join(bracketed, on=["document", "name"])
     out[defining["pair"].to_numpy()] = defining["says"].to_numpy()
     return out
 
 
 def _beginnings(table: pl.DataFrame, key: str, text: str) -> pl.DataFrame:
-    """``key, word``: how the words of three letters or more begin, each once; "cyclo-oxygenase" is one word, as "cyclooxygenase" is."""
+    """``key, word``: the first letters of each word with three letters or more, without repetition.
+
+    A hyphen within a word is ignored: "cyclo-oxygenase" equals "cyclooxygenase".
+    """
     lower = pl.col(text).str.to_lowercase().str.replace_all(r"(\p{L})-(\p{L})", "$1$2")
     words = table.select(key, word=lower.str.extract_all(r"\p{L}{3,}")).explode("word").drop_nulls()
     return words.with_columns(pl.col("word").str.slice(0, BEGINNING)).unique()
@@ -111,9 +116,10 @@ def _beginnings(table: pl.DataFrame, key: str, text: str) -> pl.DataFrame:
 def shares(
     says: npt.NDArray[np.int8], documents: npt.NDArray[np.int32], names: npt.NDArray[np.int64], number: int
 ) -> npt.NDArray[np.float64]:
-    """For each of ``number`` names the share of the documents that define it in which it means its entity; 1 where none says otherwise.
+    """For each of ``number`` names the share of defining documents in which it means its entity; 1 where no document contradicts.
 
-    One contradiction alone leaves a half, two a third: others may use the abbreviation otherwise too, and seldom explain it.
+    One contradiction without support leaves a half, two a third: other texts may use the abbreviation in the other sense too, and rarely
+    explain it.
     """
     out = np.ones(number)
     rows = np.flatnonzero(says != SILENT)

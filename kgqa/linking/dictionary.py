@@ -1,6 +1,6 @@
-"""Names → what the matcher may match: which names take part, how strictly their case counts, and what is known of each.
+"""Names → dictionary: the names that take part, how strictly their case counts, and their features.
 
-A rule removes only what can never be a name; all else is left to :mod:`kgqa.linking.belief`, which the measures of each name are for.
+Rules remove only what can never be a name. :mod:`kgqa.linking.belief` decides the rest from the measures of each name.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from kgqa.sources.tables import arrow, frame
 
 FREE, INITIAL, EXACT = 0, 1, 2
 NO_LINK = -1
-"""The priority of a name that is seen but makes no link."""
+"""Priority of a name that is an occurrence but never a mention."""
 CASES = {"free": FREE, "initial": INITIAL, "exact": EXACT}
 BEARERS = 32
-"""Entities of one name that are compared; of more, those with the best claim."""
+"""Maximum number of entities compared for one name: those with the best claim."""
 
 _NO_FACTS = pl.DataFrame(schema={"head": pl.String, "tail": pl.String})
 
@@ -43,7 +43,7 @@ NAME_RULES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dictionary:
-    """The trie and, for each of its groups, the entries that end there: ``offsets[g]:offsets[g + 1]``, one per (entity, name)."""
+    """The trie, and its groups' entries, one per (entity, name): ``offsets[g]:offsets[g + 1]`` are those of group g."""
 
     trie: Trie
     offsets: npt.NDArray[np.int64]
@@ -51,24 +51,24 @@ class Dictionary:
     """Row of the entity table."""
     case: npt.NDArray[np.uint8]
     spelling: npt.NDArray[np.uint64]
-    """How a matching text must be spelt (:func:`kgqa.arrays.tokens.spellings`); unused where case is free."""
+    """Hash of the required spelling (:func:`kgqa.arrays.tokens.spellings`); unused where the case is free."""
     priority: npt.NDArray[np.int32]
-    """Among the entities of a shared name the lowest comes first; ``NO_LINK``: an occurrence, but never a mention."""
+    """Rank among the entities of a shared name, lowest first; ``NO_LINK``: an occurrence, but never a mention."""
     candidate: npt.NDArray[np.bool_]
-    """Whether the entity can be a candidate, so that all its occurrences are recorded."""
+    """Whether the entity can be a candidate; all its occurrences are then recorded."""
     skip: npt.NDArray[np.uint8]
-    """Tokens at the beginning that are no part of the mention: the article of "the United Kingdom"."""
+    """Leading tokens outside the mention, such as the article of "the United Kingdom"."""
     cut: npt.NDArray[np.uint8]
-    """Characters at the end that are no part of the mention: the ending of an inflected name."""
+    """Trailing characters outside the mention: the ending of an inflected name."""
     name: npt.NDArray[np.uint32]
-    """Row of :attr:`names`."""
+    """Row of :attr:`names`, for each entry."""
     names: pl.DataFrame
-    """``entity`` (row), ``name``, ``source``, ``candidate``, ``described``, ``article``, ``shortened``, ``links``: the names that took
-    part."""
+    """The names in use: ``entity`` (row), ``name``, ``source``, ``candidate``, ``described``, ``article``, ``shortened``, ``links`` and
+    more."""
     removed: dict[str, int]
     """Rule → names removed."""
     endings: tuple[str, ...]
-    """The endings of inflected names that the texts have."""
+    """The endings that inflected names have in the texts."""
 
 
 def build_dictionary(
@@ -80,10 +80,10 @@ def build_dictionary(
     documents: pa.Table | None = None,
     facts: pa.Table | None = None,
 ) -> Dictionary:
-    """Apply the name rules and build the trie; ``candidates`` says for each row of ``entities`` whether it can be a candidate.
+    """Apply the name rules and build the trie; ``candidates``: mask over the rows of ``entities`` that can be a candidate.
 
-    ``documents`` (``about, text``) show how names are written; without them the rules that look at texts find nothing.
-    ``facts`` (``head, tail``) show which adjective belongs to which place.
+    ``documents`` (``about, text``) show how names are written; without them the rules that read texts find nothing. ``facts`` (``head,
+    tail``) show which adjective belongs to which place.
     """
     check_fits(max(names.num_rows, entities.num_rows), "names or entities", "make the dataset from fewer")
     rows = frame(entities).select(entity="id", kind="kind", description="description").with_row_index("row")
@@ -94,10 +94,10 @@ def build_dictionary(
     table = _with_forms(table, frame(facts) if facts is not None else _NO_FACTS, settings)
     table, endings = _with_inflections(table, documents, settings)
     table = _without_articles(table, settings)
-    kept = arrow(table.select("name"))["name"]
-    trie, group = build_trie(kept)
+    kept_names = arrow(table.select("name"))["name"]
+    trie, group = build_trie(kept_names)
     case = table["case"].to_numpy()
-    table = table.with_columns(group=pl.Series(group), spelling=pl.Series(_spelling(kept, case)), priority=_priority(settings))
+    table = table.with_columns(group=pl.Series(group), spelling=pl.Series(_spelling(kept_names, case)), priority=_priority(settings))
     table = table.with_row_index("at")
     described = table.select(
         "name", "source", "candidate", "described", "article", "shortened", "links", "letters", "word", "case", "group", "adjective",
@@ -131,7 +131,7 @@ def build_dictionary(
 
 
 def _crowded(table: pl.DataFrame) -> pl.Series:
-    """Which entries are left out because 32 other entities have a better claim; few names have so many, so that only those are ranked."""
+    """Entries to leave out because 32 other entities have a better claim; only names with that many entities are ranked."""
     groups = table["group"].to_numpy()
     linking = pl.col("priority") >= 0
     many = table.filter(pl.Series(np.bincount(groups)[groups] > BEARERS)) if len(groups) else table
@@ -140,7 +140,7 @@ def _crowded(table: pl.DataFrame) -> pl.Series:
 
 
 def _apply_rules(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSettings) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Say which names link and how strictly their case counts; the first rule that speaks against a name counts it."""
+    """Decide which names link and how strictly their case counts; a removed name counts for the first rule that applies."""
     table = _with_features(table, texts, settings)
     minimum = pl.col("source").replace_strict(settings.minimum_letters, default=1, return_dtype=pl.Int64)
     rules = {
@@ -153,29 +153,32 @@ def _apply_rules(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSett
     table = table.with_columns(rule=pl.coalesce(*(pl.when(test).then(pl.lit(rule)) for rule, test in rules.items())))
     removed = {rule: int((table["rule"] == rule).sum()) for rule in rules}
     links = pl.col("rule").is_null()
-    # What a reader sees stated is masked, whether it links or not: exactly as the table has it, or "body" would state Body.
-    seen = pl.col("candidate") & ~pl.col("rule").is_in(["excluded name", "only digits"])
+    # Names that a reader sees stated are masked even if they do not link; but only in exact case, or "body" would state Body.
+    visible = pl.col("candidate") & ~pl.col("rule").is_in(["excluded name", "only digits"])
     table = table.with_columns(links=links, case=pl.when(links).then("case").otherwise(pl.lit(EXACT, pl.UInt8)))
-    return table.filter(links | seen).drop("rule"), removed
+    return table.filter(links | visible).drop("rule"), removed
 
 
 def _turned_round(table: pl.DataFrame) -> pl.Expr:
-    """Names "B, A" of an entity that also has the name "A B": in a text they are two items of a list."""
+    """Names "B, A" of entities that also have the name "A B"; in a text they are two items of a list."""
     turned = table.filter(pl.col("name").str.contains(", ", literal=True)).select(
         "entity", listed="name", name=pl.col("name").str.replace(r"^([^,]+), ([^,]+)$", "$2 $1")
     )
-    both = turned.join(table.select("entity", "name"), on=["entity", "name"], how="semi")
-    return pl.struct("entity", "name").is_in(both.select("entity", name="listed").to_struct("pair").implode())
+    pairs = turned.join(table.select("entity", "name"), on=["entity", "name"], how="semi")
+    return pl.struct("entity", "name").is_in(pairs.select("entity", name="listed").to_struct("pair").implode())
 
 
 def _with_features(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSettings) -> pl.DataFrame:
-    """What the rules and the beliefs look at: ``letters`` (and digits), whether the name is one ``word``, its ``case``, and the entity's
-    texts."""
+    """Adds the features of the names for the rules and for disambiguation.
+
+    ``letters`` (and digits), ``word`` (whether the name is one word), ``case``, ``article``, ``shortened``, ``adds``, ``main``,
+    ``described``.
+    """
     about = texts.filter(pl.col("about").is_not_null())["about"].unique().implode()
     lower = pl.col("name").str.to_lowercase()
     article = pl.col("entity").is_in(about)
     table = table.with_columns(
-        # A Hangul syllable is written with two letters or more.
+        # A Hangul syllable consists of at least two letters.
         letters=pl.col("name").str.replace_all(r"[^\p{L}\p{N}]", "").str.len_chars() + pl.col("name").str.count_matches("[가-힣]"),
         word=pl.col("name").str.contains(r"^[\p{L}\p{M}\p{N}'’-]+$"),
         small=lower.str.slice(0, 1) + pl.col("name").str.slice(1),
@@ -197,17 +200,17 @@ def _with_features(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSe
     of_source = pl.col("source").replace_strict(
         {source: CASES[case] for source, case in settings.case.items() if case in CASES}, default=FREE, return_dtype=pl.UInt8
     )
-    written = pl.when(pl.col("either").fill_null(False)).then(pl.lit(INITIAL, pl.UInt8)).otherwise(pl.lit(EXACT, pl.UInt8))
+    written_case = pl.when(pl.col("either").fill_null(False)).then(pl.lit(INITIAL, pl.UInt8)).otherwise(pl.lit(EXACT, pl.UInt8))
     exact = (pl.col("letters") <= settings.exact_letters) & ~pl.col("either").fill_null(False)
-    case = pl.when(exact).then(pl.lit(EXACT, pl.UInt8)).when(as_written).then(written).otherwise(of_source)
+    case = pl.when(exact).then(pl.lit(EXACT, pl.UInt8)).when(as_written).then(written_case).otherwise(of_source)
     return table.with_columns(case=case, skip=pl.lit(0, pl.UInt8), cut=pl.lit(0, pl.UInt8)).drop("small", "either")
 
 
 def _written_small(table: pl.DataFrame, texts: pl.DataFrame) -> pl.DataFrame:
     """``entity, name, either``: names that may begin with a small letter.
 
-    The label tells it. Where only an article is known, whose title always has a capital, the article's own text does, but for what can be
-    an answer only if another of its names is a common noun.
+    The label decides. Where only an article is known, whose title always has a capital, the article's text decides; possible answers also
+    need another name that is a common noun.
     """
     listed = table.select("entity", name="small").unique()
     listed = listed.join(table.select("entity", "name"), on=["entity", "name"], how="semi").with_columns(listed=pl.lit(True))
@@ -217,12 +220,12 @@ def _written_small(table: pl.DataFrame, texts: pl.DataFrame) -> pl.DataFrame:
     common = pl.col("name").str.contains(r"^\p{Ll}").any().over("entity")
     in_article = pl.col("text").str.contains(pl.lit(" ") + pl.col("small"), literal=True).fill_null(False)
     small = pl.col("listed").fill_null(False) | (in_article & (common | ~pl.col("candidate")))
-    small &= ~pl.col("name").str.contains(r"^\p{L}\b")  # "A minor" is no "a minor"
+    small &= ~pl.col("name").str.contains(r"^\p{L}\b")  # "A minor" differs from "a minor"
     return table.filter(small).select("entity", "name", either=pl.lit(True)).unique()
 
 
 def _lists_meanings(texts: pl.DataFrame, settings: LinkingSettings) -> pl.Expr:
-    """Names of what an article is about that only says what its title may mean."""
+    """Names of entities whose article only lists the meanings of its title."""
     if not settings.list_pages:
         return pl.lit(False)
     begin = pl.col("text").str.slice(0, 160)
@@ -231,13 +234,13 @@ def _lists_meanings(texts: pl.DataFrame, settings: LinkingSettings) -> pl.Expr:
 
 
 def _with_forms(table: pl.DataFrame, facts: pl.DataFrame, settings: LinkingSettings) -> pl.DataFrame:
-    """Add the other forms of possible candidates' names; the plural of a common noun links unless it is a name itself."""
+    """Add the other forms of possible answers' names; the plural of a common noun links unless it is a name itself."""
     if settings.language != "en":
         return table.with_columns(adjective=pl.lit(False))
-    taken = table.select(lower=pl.col("name").str.to_lowercase()).unique()
+    existing = table.select(lower=pl.col("name").str.to_lowercase()).unique()
     nouns = pl.col("candidate") | ((pl.col("case") != EXACT) & ~pl.col("word"))
     plurals = table.filter(nouns).with_columns(name=plural(pl.col("name"))).drop_nulls("name")
-    free = ~pl.col("name").str.to_lowercase().is_in(taken["lower"].implode())
+    free = ~pl.col("name").str.to_lowercase().is_in(existing["lower"].implode())
     plurals = plurals.with_columns(links=pl.col("links") & free & (pl.col("case") != EXACT)).filter(pl.col("links") | pl.col("candidate"))
     forms = adjectives(table, facts)
     single = forms.filter(~pl.col("name").str.ends_with("s"))["name"]
@@ -248,29 +251,34 @@ def _with_forms(table: pl.DataFrame, facts: pl.DataFrame, settings: LinkingSetti
 
 
 def _with_inflections(table: pl.DataFrame, documents: pa.Table | None, settings: LinkingSettings) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Add the inflected forms of names that the texts have; and the endings. English names have none but what an apostrophe parts."""
+    """Add the inflected forms that the texts have, and return the endings; none for English, where an apostrophe separates them."""
     if documents is None or not settings.inflections or settings.language == "en":
         return table, ()
-    found = inflections(table["name"], documents["text"])
+    inflected = inflections(table["name"], documents["text"])
     forms = (
-        table.drop("cut").join(found.forms, on="name", how="inner", maintain_order="left").with_columns(name="form").select(table.columns)
+        table.drop("cut")
+        .join(inflected.forms, on="name", how="inner", maintain_order="left")
+        .with_columns(name="form")
+        .select(table.columns)
     )
-    return pl.concat([table, forms]), found.endings
+    return pl.concat([table, forms]), inflected.endings
 
 
 def _without_articles(table: pl.DataFrame, settings: LinkingSettings) -> pl.DataFrame:
-    """Let all entities of "United Kingdom" compete for "the United Kingdom" where that is a name too; the article is no part of their
-    mention."""
-    article = f"^(?:{settings.articles}) "  # small: "The Sun" is a name as it stands
+    """Let all entities of "United Kingdom" compete for "the United Kingdom" too, where that is a name.
+
+    The article is no part of their mention.
+    """
+    article = f"^(?:{settings.articles}) "  # lower case only: "The Sun" is a whole name
     if not settings.articles:
         return table
     longer = table.filter(pl.col("links") & pl.col("name").str.contains(article)).select(
         longer="name", shorter=pl.col("name").str.replace(article, "")
     )
-    own = table.select("entity", shorter="name").unique()
+    bare_names = table.select("entity", shorter="name").unique()
     begins = table.select("entity", shorter=pl.col("name").str.replace(article, "")).with_columns(bare=pl.col("shorter") != table["name"])
-    both = begins.join(own.with_columns(both=True), on=["entity", "shorter"], how="left", maintain_order="left")
-    table = table.with_columns(skip=pl.Series((both["bare"] & both["both"].fill_null(False)).cast(pl.UInt8)))
+    matches = begins.join(bare_names.with_columns(both=True), on=["entity", "shorter"], how="left", maintain_order="left")
+    table = table.with_columns(skip=pl.Series((matches["bare"] & matches["both"].fill_null(False)).cast(pl.UInt8)))
     bare = table.filter("links").join(longer.unique(), left_on="name", right_on="shorter", maintain_order="left")
     bare = bare.join(table.select("entity", "name"), left_on=["entity", "longer"], right_on=["entity", "name"], how="anti")
     bare = bare.with_columns(name="longer", skip=pl.lit(1, pl.UInt8), candidate=pl.lit(False)).select(table.columns)
@@ -278,7 +286,7 @@ def _without_articles(table: pl.DataFrame, settings: LinkingSettings) -> pl.Data
 
 
 def _priority(settings: LinkingSettings) -> pl.Expr:
-    """Preferred kinds first, then preferred sources; what is not listed shares the last place."""
+    """Preferred kinds first, then preferred sources; unlisted ones share the last rank."""
     kinds, sources = settings.shared.prefer_kinds, settings.shared.prefer_sources
     kind = pl.col("kind").replace_strict({k: i for i, k in enumerate(kinds)}, default=len(kinds), return_dtype=pl.Int32)
     source = pl.col("source").replace_strict({s: i for i, s in enumerate(sources)}, default=len(sources), return_dtype=pl.Int32)
@@ -286,7 +294,7 @@ def _priority(settings: LinkingSettings) -> pl.Expr:
 
 
 def _spelling(names: pa.ChunkedArray, case: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
-    """How a text must be spelt to match each name: wholly, or (INITIAL) but for the first character."""
+    """Hash of the spelling that a text must have: of the whole name or, for INITIAL, of all but the first character."""
     whole, but_first = spellings(names).T
     spelling: npt.NDArray[np.uint64] = np.where(case == INITIAL, but_first, whole)
     return spelling

@@ -1,9 +1,8 @@
-"""Other forms of a possible answer's name in English: plurals ("actors"), and the adjectives and peoples of places ("Scottish", "Germans").
+"""Other English forms of a possible answer's name: plurals ("actors"), and adjectives and peoples of places ("Scottish", "Germans").
 
-A form states the answer and leaks it, so it is an occurrence. The plural of a common noun links like the noun. Two sources, no list of
-countries: a morphological rule, whose results must be words that the names of the tables use with a capital; and the graph, where a fact
-joins a
-place to what its adjective is short for ("Spanish language").
+A form states the answer and would leak it, so it counts as an occurrence. The plural of a common noun links like the noun. There are two
+sources and no list of countries: a morphological rule, whose results must be capitalised words of the tables' names; and the graph, where a
+fact joins a place to an entity that its adjective abbreviates ("Spanish language").
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ ENDINGS = (
     (("n", "i", "ic"), ("",)),
     (("i",), ("ia",)),
 )
-"""What English adds to the stem of a name for its adjective, and what may fall away before it: Scot(land)+ish, Ital(y)+ian, Iraq+i."""
+"""English adjective endings, and the endings of names that they replace: Scot(land)+ish, Ital(y)+ian, Iraq+i."""
 ADJECTIVE = r"(?:sh|ch|ss|an|ese|ic|i|ek)$"
-"""How the short name of what a fact joins to a place must end to be its adjective: French, Swiss, Greek."""
+"""Endings of adjectives among the short names of entities that a fact joins to a place: French, Swiss, Greek."""
 SHORTEST = 4
-"""Letters of a name that has forms; of a shorter one too much would fit."""
+"""Letters that a name needs to have forms; too many words resemble a shorter one."""
 STEM = 3
-"""Letters of a stem."""
+"""Minimum number of letters of a stem."""
 
 
 def adjectives(names: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
@@ -34,29 +33,29 @@ def adjectives(names: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
         & (pl.col("name").str.len_chars() >= SHORTEST)
     ).select("entity", of="name")  # fmt: skip
     words = names.select(name=pl.col("name").str.extract_all(r"\p{Lu}\p{Ll}{3,}")).explode("name").drop_nulls().unique()
-    # "Indian" is short for what is called "Indian people"; "Francis" is a name of its own.
+    # "Indian" is short for "Indian people", but "Francis" is a name of its own.
     short = names.filter("adds")["name"].unique().implode()
-    taken = names.filter(pl.col("main") & ~pl.col("name").is_in(short))["name"].unique().implode()
-    found = pl.concat([_derived(of, words.filter(~pl.col("name").is_in(taken))), _joined(of, names, facts)]).unique()
+    names_in_use = names.filter(pl.col("main") & ~pl.col("name").is_in(short))["name"].unique().implode()
+    forms = pl.concat([_derived(of, words.filter(~pl.col("name").is_in(names_in_use))), _joined(of, names, facts)]).unique()
     peoples = (
-        found.filter(pl.col("name").str.contains(r"(?:n|i|k)$")).with_columns(name=pl.col("name") + "s").join(words, on="name", how="semi")
+        forms.filter(pl.col("name").str.contains(r"(?:n|i|k)$")).with_columns(name=pl.col("name") + "s").join(words, on="name", how="semi")
     )
-    return pl.concat([found, peoples]).filter(pl.col("name") != pl.col("of")).unique().sort("entity", "name", "of")
+    return pl.concat([forms, peoples]).filter(pl.col("name") != pl.col("of")).unique().sort("entity", "name", "of")
 
 
 def _derived(of: pl.DataFrame, words: pl.DataFrame) -> pl.DataFrame:
-    """Words that are a stem of the name and a suffix, the last letter of the stem doubled or not ("Scottish")."""
-    found = []
+    """Words that consist of the name's stem, its last letter doubled or not ("Scottish"), and a suffix."""
+    parts = []
     for suffixes, ends in ENDINGS:
-        parts = [of.filter(pl.col("of").str.ends_with(end)).with_columns(stem=pl.col("of").str.strip_suffix(end)) for end in ends]
-        stems = pl.concat(parts).filter(pl.col("stem").str.len_chars() >= STEM).unique()
+        variants = [of.filter(pl.col("of").str.ends_with(end)).with_columns(stem=pl.col("of").str.strip_suffix(end)) for end in ends]
+        stems = pl.concat(variants).filter(pl.col("stem").str.len_chars() >= STEM).unique()
         doubled = stems.with_columns(stem=pl.col("stem") + pl.col("stem").str.slice(-1))
-        found += [pl.concat([stems, doubled]).with_columns(name=pl.col("stem") + suffix) for suffix in suffixes]
-    return pl.concat(found).join(words, on="name", how="semi").select("entity", "name", "of")
+        parts += [pl.concat([stems, doubled]).with_columns(name=pl.col("stem") + suffix) for suffix in suffixes]
+    return pl.concat(parts).join(words, on="name", how="semi").select("entity", "name", "of")
 
 
 def _joined(of: pl.DataFrame, names: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
-    """Short names of what facts join to the place, if they begin like it and end like an adjective."""
+    """Short names of entities that a fact joins to the place, if they begin like the place and end like an adjective."""
     short = names.filter(pl.col("adds") & pl.col("name").str.contains(r"^\p{Lu}\p{Ll}+" + ADJECTIVE)).select(other="entity", name="name")
     pairs = pl.concat([facts.select(entity="head", other="tail"), facts.select(entity="tail", other="head")])
     joined = pairs.unique().join(short.unique(), on="other").join(of, on="entity")
@@ -69,7 +68,7 @@ def _skeleton(name: pl.Expr) -> pl.Expr:
 
 
 def plural(name: pl.Expr) -> pl.Expr:
-    """The regular plural of an English noun; null for what has one already or is no word."""
+    """The regular plural of an English noun; null for a plural, or where the name is no word."""
     ended = (
         pl.when(name.str.contains(r"[^aeiou]y$")).then(name.str.replace(r"y$", "ies"))
         .when(name.str.contains(r"(?:x|z|ch|sh)$")).then(name + "es")

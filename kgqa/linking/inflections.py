@@ -1,9 +1,9 @@
-"""Inflected names ("Berlins", "Silvanyada", "Budapesten"): which endings the texts put on names is learned from the texts themselves.
+"""Inflected names ("Berlins", "Silvanyada", "Budapesten"): the endings that texts put on names are learned from the texts.
 
-An ending is an inflection if it follows many different names, and all of them at about one rate: nearly as many as would have it if each
-took it as often as all do together. What makes a new word of some names ("Russian") is seen often with these and with few others, and a
-compound ("Rheinufer") with few at all. No list of endings or languages is needed, and where little is seen nothing is learned.
-Productivity as the number of different words: Baayen, Quantitative aspects of morphological productivity, 1992.
+An ending is an inflection if it follows many different names, all at about one rate: the number of names with it is near the number
+expected if every name took it at the common rate. A derivation ("Russian") is frequent with few names, and a compound ("Rheinufer") is rare
+altogether. This needs no list of endings or languages; with little data nothing is learned. Productivity as the number of different words:
+Baayen, Quantitative aspects of morphological productivity, 1992.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from kgqa.linking.usage import SAMPLE, usage
 from kgqa.sources.tables import arrow
 
 SHORTEST = 4
-"""Letters of a name whose endings are looked for; too many words begin like a shorter one."""
+"""Letters that a name needs before its endings are counted; too many words begin like a shorter one."""
 LONGEST = 6
-"""Letters of an ending."""
+"""Maximum number of letters of an ending."""
 MOST = 16
-"""Names with which one word may begin."""
+"""Maximum number of names that one word may begin with."""
 NAMES, RATE = 10, 0.02
-"""An ending follows at least so many different names, and this share of all uses of those with the same last letters, by the lower end of
-its 95% interval. English plurals of names reach 1.3%."""
+"""An ending needs this number of different names, and this share of the uses of names with the same last letters (lower end of the 95%
+interval). English plurals of names reach 1.3%."""
 EVEN = 0.5
-"""It follows at least this share of the names that would have it if each took it at the rate of all."""
+"""Minimum ratio of the names with the ending to the number expected if all took it at the common rate."""
 LETTER = 0.02
-"""A last letter goes with an ending if at least this share of the names that have it, and two, end with the letter."""
+"""A last letter goes with an ending if this share of the ending's names, and at least two, end with the letter."""
 EXPECTED, OFTENER = 8, 2
-"""A word of its own is what is found more than so many times as often as an ending's rate lets expect ("Sieger" beside the river Sieg), or
-so many times as often as the name alone."""
+"""A form is a word of its own if it is this many times as frequent as the ending's rate predicts ("Sieger" next to the river Sieg), or
+as the name alone."""
 NAMED = 0.25
-"""So is what stands in this share of as many names as the name itself does ("Adams" beside "Adam")."""
+"""A form is also a word of its own if it is part of this share of the number of names with the stem ("Adams" next to "Adam")."""
 _WORD = r"[\p{L}\p{M}]+"
 Bytes = npt.NDArray[np.uint8]
 Codes = npt.NDArray[np.uint64]
@@ -51,50 +51,52 @@ Counts = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inflections:
-    """What was found."""
+    """The inflected forms and endings of a corpus."""
 
     forms: pl.DataFrame
-    """``name, form, cut``: a name, a form of it that the texts have, and how many characters its ending has."""
+    """``name, form, cut``: a name, an inflected form in the texts, and the number of characters of its ending."""
     endings: tuple[str, ...]
     """The endings that were learned, in alphabetical order."""
 
 
 def inflections(names: pl.Series, texts: pa.ChunkedArray, *, sample: int = SAMPLE) -> Inflections:
-    """The forms of ``names`` in ``texts``; none is a name itself, or a word of its own.
+    """The inflected forms of ``names`` in ``texts``; none is another name, or a word of its own.
 
-    Endings are learned from every n-th text, about ``sample`` bytes; if there are any, all texts are looked at once more. O(bytes).
+    Endings are learned from every n-th text, about ``sample`` bytes; if there are any, all texts are read once more. O(bytes).
     """
     last = pl.DataFrame({"name": names.unique().sort()}).with_columns(stem=pl.col("name").str.extract(f"({_WORD})$"))
     last = last.filter((pl.col("stem").str.len_chars() >= SHORTEST) & ~pl.col("stem").str.contains(r"^\p{Ll}"))
     stems = _Stems.of(last["stem"].unique().sort(), names, texts)
-    every = max(1, -(-stems.size // sample))
-    seen, alone = stems.seen(every)
-    rates = _rates(seen, stems.words, alone)
-    if rates.height:  # few corpora come so far, so that only these are asked how they write the words
-        seen = _unlike_words(seen.filter(pl.col("ending").is_in(rates["ending"].implode())), texts)
-        rates = _rates(seen, stems.words, alone)
-    if every > 1 and rates.height:
-        seen = _unlike_words(stems.seen(1, wanted=rates["ending"])[0], texts)
-    found = seen.join(rates, on="ending")
+    step = max(1, -(-stems.size // sample))
+    table, alone = stems.extensions(step)
+    rates = _rates(table, stems.words, alone)
+    if rates.height:  # few corpora get here, so the letter case of words is only counted now
+        table = _unlike_words(table.filter(pl.col("ending").is_in(rates["ending"].implode())), texts)
+        rates = _rates(table, stems.words, alone)
+    if step > 1 and rates.height:
+        table = _unlike_words(stems.extensions(1, allowed=rates["ending"])[0], texts)
+    candidates = table.join(rates, on="ending")
     uses = pl.col("alone") + 1
-    found = found.filter((pl.col("count") <= OFTENER * uses) & (pl.col("count") <= EXPECTED * (pl.col("rate") * uses + 1)))
-    # "Silvaniens" is of Silvanien, should there be a Silvanie too.
-    found = found.sort("form", pl.col("stem").str.len_chars(), descending=[False, True]).unique("form", keep="first", maintain_order=True)
-    forms = last.join(found.drop("form"), on="stem").with_columns(form=pl.col("name") + pl.col("ending"))
+    candidates = candidates.filter((pl.col("count") <= OFTENER * uses) & (pl.col("count") <= EXPECTED * (pl.col("rate") * uses + 1)))
+    # "Silvaniens" is a form of Silvanien, even if there is a Silvanie too.
+    candidates = candidates.sort("form", pl.col("stem").str.len_chars(), descending=[False, True]).unique(
+        "form", keep="first", maintain_order=True
+    )
+    forms = last.join(candidates.drop("form"), on="stem").with_columns(form=pl.col("name") + pl.col("ending"))
     forms = forms.with_columns(small=pl.col("form").str.to_lowercase()).join(stems.names, left_on="small", right_on="name", how="anti")
-    cut = pl.col("ending").str.len_chars().cast(pl.UInt8)
-    return Inflections(forms=forms.select("name", "form", cut=cut).sort("name", "form"), endings=tuple(rates["ending"]))
+    ending_length = pl.col("ending").str.len_chars().cast(pl.UInt8)
+    return Inflections(forms=forms.select("name", "form", cut=ending_length).sort("name", "form"), endings=tuple(rates["ending"]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Stems:
-    """The last words of names, as they are written, and the texts in which they are looked for."""
+    """The last words of names, in their spelling, and the texts to search."""
 
     words: pl.Series
     names: pl.DataFrame
-    """``name``: all names, in small letters."""
+    """``name``: all names, in lower case."""
     within: pl.DataFrame
-    """``word, names``: in how many names each word is, in small letters."""
+    """``word, names``: the number of names that contain each word, in lower case."""
     data: Bytes
     offsets: Counts
 
@@ -110,56 +112,58 @@ class _Stems:
         """Bytes of the texts."""
         return int(self.offsets[-1] - self.offsets[0])
 
-    def seen(self, every: int, wanted: pl.Series | None = None) -> tuple[pl.DataFrame, Counts]:
-        """``stem, ending, form, count, alone``: what every n-th text has of the ``wanted`` endings, or of all with enough names, but for
-        names; sorted. And how often each of ``words`` has no ending, as ``alone`` says."""
+    def extensions(self, step: int, allowed: pl.Series | None = None) -> tuple[pl.DataFrame, Counts]:
+        """Extensions of the stems in every n-th text, and the number of uses of each stem without an ending.
+
+        ``stem, ending, form, count, alone``, sorted: the ``allowed`` endings, or all with enough names; forms that are names are left out.
+        """
         alone = np.zeros(len(self.words), np.int64)
-        codes = np.zeros(0, np.uint64) if wanted is None else _hashes(wanted)
+        codes = np.zeros(0, np.uint64) if allowed is None else _hashes(allowed)
         tables = (character_tables()[0], case_table(), slots_of(_hashes(self.words)), slots_of(codes))
-        rows, endings = _extended(self.data, self.offsets, every, *tables, wanted is not None, alone)
-        found = pl.DataFrame({"row": rows[:, 0], "code": endings, "start": rows[:, 1], "end": rows[:, 2]})
-        found = found.group_by("row", "code").agg(pl.len().cast(pl.Int64).alias("count"), pl.col("start", "end").first())
-        often = found.group_by("code").agg(pl.len().alias("names"), pl.col("start", "end").first())
-        often = often.filter(pl.col("names") >= (NAMES if wanted is None else 1)).sort("code")
-        spelt = [self.data[start:end].tobytes().decode() for start, end in often.select("start", "end").iter_rows()]
-        often = often.select("code", ending=pl.Series(spelt, dtype=pl.String))
+        rows, endings = _extended(self.data, self.offsets, step, *tables, allowed is not None, alone)
+        table = pl.DataFrame({"row": rows[:, 0], "code": endings, "start": rows[:, 1], "end": rows[:, 2]})
+        table = table.group_by("row", "code").agg(pl.len().cast(pl.Int64).alias("count"), pl.col("start", "end").first())
+        frequent = table.group_by("code").agg(pl.len().alias("names"), pl.col("start", "end").first())
+        frequent = frequent.filter(pl.col("names") >= (NAMES if allowed is None else 1)).sort("code")
+        spelt = [self.data[start:end].tobytes().decode() for start, end in frequent.select("start", "end").iter_rows()]
+        frequent = frequent.select("code", ending=pl.Series(spelt, dtype=pl.String))
         words = pl.DataFrame({"row": np.arange(len(alone)), "stem": self.words, "alone": alone})
-        found = found.select("row", "code", "count").join(often, on="code").join(words, on="row")
-        found = found.with_columns(form=pl.col("stem") + pl.col("ending"))
-        found = found.with_columns(small=pl.col("form").str.to_lowercase(), small_stem=pl.col("stem").str.to_lowercase())
-        found = found.join(self.names, left_on="small", right_on="name", how="anti")
-        found = found.join(self.within, left_on="small", right_on="word", how="left")
-        found = found.join(self.within.rename({"names": "of_stem"}), left_on="small_stem", right_on="word", how="left")
-        found = found.filter(pl.col("names").fill_null(0) < NAMED * pl.col("of_stem"))
-        return found.select("stem", "ending", "form", "count", "alone").sort("stem", "ending"), alone
+        table = table.select("row", "code", "count").join(frequent, on="code").join(words, on="row")
+        table = table.with_columns(form=pl.col("stem") + pl.col("ending"))
+        table = table.with_columns(small=pl.col("form").str.to_lowercase(), small_stem=pl.col("stem").str.to_lowercase())
+        table = table.join(self.names, left_on="small", right_on="name", how="anti")
+        table = table.join(self.within, left_on="small", right_on="word", how="left")
+        table = table.join(self.within.rename({"names": "of_stem"}), left_on="small_stem", right_on="word", how="left")
+        table = table.filter(pl.col("names").fill_null(0) < NAMED * pl.col("of_stem"))
+        return table.select("stem", "ending", "form", "count", "alone").sort("stem", "ending"), alone
 
 
-def _unlike_words(seen: pl.DataFrame, texts: pa.ChunkedArray) -> pl.DataFrame:
-    """Those whose form the texts do not mostly write with a small letter."""
-    forms = seen["form"].unique().sort()
+def _unlike_words(table: pl.DataFrame, texts: pa.ChunkedArray) -> pl.DataFrame:
+    """The rows whose form the texts do not mostly write with a small letter."""
+    forms = table["form"].unique().sort()
     trie, group = build_trie(arrow(forms.to_frame("form"))["form"])
     ends = np.flatnonzero(trie.nodes["group"] >= 0)
     token = np.zeros(len(trie.nodes), np.int64)
     token[trie.nodes["group"][ends]] = ends  # the node of a name of one token has the token's number
     everyday = forms.filter(pl.Series(usage(trie, texts).small_share()[token[group]] >= 0.5, dtype=pl.Boolean))
-    return seen.filter(~pl.col("form").is_in(everyday.implode()))
+    return table.filter(~pl.col("form").is_in(everyday.implode()))
 
 
-def _rates(seen: pl.DataFrame, words: pl.Series, alone: Counts) -> pl.DataFrame:
-    """``ending, rate``: the endings that are inflections, and how often names have them that end with the same letters; sorted."""
+def _rates(table: pl.DataFrame, words: pl.Series, alone: Counts) -> pl.DataFrame:
+    """``ending, rate``: the inflections, and their frequency after names with the same last letters; sorted."""
     letter = words.str.slice(-1).rank("dense").to_numpy().astype(np.int64)
-    rows_of = seen.join(pl.DataFrame({"stem": words, "row": np.arange(len(words))}), on="stem").filter(pl.col("alone") > 0)
+    rows_of = table.join(pl.DataFrame({"stem": words, "row": np.arange(len(words))}), on="stem").filter(pl.col("alone") > 0)
     rates = {}
-    for (ending,), mine in rows_of.group_by("ending"):
-        rows, counts = mine["row"].to_numpy(), mine["count"].to_numpy()
+    for (ending,), group in rows_of.group_by("ending"):
+        rows, counts = group["row"].to_numpy(), group["count"].to_numpy()
         number = np.bincount(letter[rows], minlength=len(letter) + 1)
-        alike = (alone > 0) & (number >= max(2.0, LETTER * len(rows)))[letter]
+        comparable = (alone > 0) & (number >= max(2.0, LETTER * len(rows)))[letter]
         uses = alone.astype(np.float64)
         uses[rows] += counts
-        found, every = counts[alike[rows]].sum(), uses[alike].sum()
-        rate = found / max(every, 1.0)
-        expected = float((1 - (1 - rate) ** uses[alike]).sum())
-        if alike[rows].sum() >= max(NAMES, EVEN * expected) and wilson_low(found, every) >= RATE:
+        observed, total = counts[comparable[rows]].sum(), uses[comparable].sum()
+        rate = observed / max(total, 1.0)
+        expected = float((1 - (1 - rate) ** uses[comparable]).sum())
+        if comparable[rows].sum() >= max(NAMES, EVEN * expected) and wilson_low(observed, total) >= RATE:
             rates[ending] = rate
     return pl.DataFrame(list(rates.items()), schema={"ending": pl.String, "rate": pl.Float64}, orient="row").sort("ending")
 
@@ -181,20 +185,22 @@ def _byte_hashes(data, offsets):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _extended(data, offsets, every, classes, written, stems, wanted, only, alone):  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one pass over the bytes
-    """Words of every n-th text, but for those with a small first letter, that begin with one of ``stems``: its row and the bytes of the
-    ending, which has small letters alone; and the hashes of the endings, of ``wanted`` ones if ``only`` these. ``alone`` counts stems
-    without an ending. O(bytes)."""
+def _extended(data, offsets, step, classes, cases, stems, allowed, only, alone):  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one pass over the bytes
+    """Words of every n-th text that extend one of ``stems`` by small letters: (stem, start, end of the ending) and hash of the ending.
+
+    Words with a small first letter are skipped. With ``only``, the endings must be ``allowed``. ``alone`` counts the stems without an
+    ending. Offsets are in bytes. O(bytes).
+    """
     rows, endings, count = np.empty((4096, 3), np.int64), np.empty(4096, np.uint64), 0
     stem, after_stem, length = np.empty(MOST, np.int64), np.empty(MOST, np.int64), np.empty(MOST, np.int64)
-    for document in range(0, len(offsets) - 1, every):
+    for document in range(0, len(offsets) - 1, step):
         at, end = offsets[document], offsets[document + 1]
         while at < end:
             character, following = decode(data, at)
             if class_at(character, classes) != WORD:
                 at = following
                 continue
-            if character < len(written) and written[character] == SMALL:  # no name
+            if character < len(cases) and cases[character] == SMALL:  # a word in lower case is not a name
                 while at < end and (data[at] >= 0x80 or classes[data[at]] == WORD):
                     at += 1
                 continue
@@ -205,7 +211,7 @@ def _extended(data, offsets, every, classes, written, stems, wanted, only, alone
                     code = (code ^ np.uint64(data[k])) * HASH_PRIME
                 at = following
                 letters += 1
-                if character < len(written) and (written[character] == CAPITAL or written[character] == FIGURE):
+                if character < len(cases) and (cases[character] == CAPITAL or cases[character] == FIGURE):
                     small_from = at
                 kind = np.uint8(SPACE)
                 if at < end:
@@ -213,9 +219,9 @@ def _extended(data, offsets, every, classes, written, stems, wanted, only, alone
                     kind = class_at(character, classes)
                 marked = kind in (MARK, JOINER)
                 if letters >= SHORTEST and not marked and hits < MOST:
-                    found = find_token(mixed(code), stems)
-                    if found >= 0:
-                        stem[hits], after_stem[hits], length[hits] = found, at, letters
+                    match = find_token(mixed(code), stems)
+                    if match >= 0:
+                        stem[hits], after_stem[hits], length[hits] = match, at, letters
                         hits += 1
                 if kind != WORD and not marked:
                     break
@@ -227,7 +233,7 @@ def _extended(data, offsets, every, classes, written, stems, wanted, only, alone
                     for k in range(after_stem[hit], at):
                         code = (code ^ np.uint64(data[k])) * HASH_PRIME
                     code = mixed(code)
-                    if only and find_token(code, wanted) < 0:
+                    if only and find_token(code, allowed) < 0:
                         continue
                     if count == len(endings):
                         rows, endings = grown(rows, count + 1), grown(endings, count + 1)

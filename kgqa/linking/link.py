@@ -1,4 +1,4 @@
-"""The stage that links: names and texts in; mentions, occurrences, links and the documents that are left out, out."""
+"""The linking stage: names and texts → mentions, occurrences, links, and the documents that are left out."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ from kgqa.settings.source import DocumentSettings
 from kgqa.sources.tables import arrow, frame
 
 WORD_OR_SIGN = r"[\p{Han}\p{Hiragana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]|[\p{L}\p{N}]+(?:[-'./][\p{L}\p{N}]+)*|[^\s\p{L}\p{N}]"
-"""What counts as a token of a text's length: words with their hyphens, and single signs, as the published MedHop texts are split; of
-scripts without spaces each letter."""
+"""A token for the length of a text: a word with its hyphens, or a single sign, as in the published MedHop texts; in scripts without
+spaces a letter."""
 UNUSED_REASONS = {
     "excluded article": "the settings leave out the article about this entity (documents.exclude_about)",
     "too long": "the text has more tokens than allowed (documents.max_tokens)",
 }
-"""Reason → the sentence that the funnel shows for a document that takes no part."""
+"""Reason → the sentence in the funnel for a document that is left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Linked:
-    """What linking made of a corpus."""
+    """The tables that linking produces from a corpus."""
 
     mentions: pa.Table
     """``document, entity, start, end``: without overlap, offsets in characters; sorted."""
     occurrences: pa.Table
-    """The same columns: every name of every possible candidate, inside longer and shared names too."""
+    """The same columns: all names of possible candidates, also inside longer names and shared by several entities."""
     title_occurrences: pa.Table
     """The same for the documents' titles."""
     links: pa.Table
@@ -49,7 +49,7 @@ class Linked:
     unused: pa.Table
     """``document, reason``: documents that take no part in the traversal."""
     report: dict[str, int]
-    """Names removed by each rule, and places left out by each."""
+    """Names that each rule removed, and places that each rule left out."""
     endings: tuple[str, ...]
     """The endings of inflected names that were learned from the texts."""
 
@@ -72,12 +72,12 @@ def link_mentions(
     unused = unused_documents(tables, documents)
     if linking.spellings:
         names = frame(tables["names"])
-        more = spellings(names, frame(tables["documents"].select(["text"]))["text"])
-        tables = {**tables, "names": arrow(pl.concat([names, more.select(names.columns).cast(dict(names.schema))]))}  # type: ignore[arg-type]
+        further = spellings(names, frame(tables["documents"].select(["text"]))["text"])
+        tables = {**tables, "names": arrow(pl.concat([names, further.select(names.columns).cast(dict(names.schema))]))}  # type: ignore[arg-type]
     dictionary = build_dictionary(
         tables["names"], tables["entities"], linking, candidates, documents=tables["documents"], facts=tables.get("facts")
     )
-    matches, written = matched(tables, dictionary, linking, workers=workers, advance=advance)
+    matches, word_usage = matched(tables, dictionary, linking, workers=workers, advance=advance)
     if not len(matches.pairs.entity):
         raise EmptyResult("no name of any entity occurs in any document; check the names, or relax the rules under [linking].")
     ids = tables["documents"]["id"].combine_chunks(), tables["entities"]["id"].combine_chunks()
@@ -86,13 +86,13 @@ def link_mentions(
         titles = match(tables["documents"]["title"], dictionary, workers=1, before_number=linking.before_number)
         return _table(matches.occurrences, *ids), _table(titles.occurrences, *ids)
 
-    # Deciding is one thread's work, so that a second core may do what needs no decision.
+    # Disambiguation uses one thread, so a second core can make the tables that need none.
     with ThreadPoolExecutor(1) as pool:
         occurrences = pool.submit(stated)
-        found, rejected = resolve(matches.pairs, dictionary, written, tables, linking)
-        mentions = _table(found, *ids)
+        spans, rejected = resolve(matches.pairs, dictionary, word_usage, tables, linking)
+        mentions = _table(spans, *ids)
         places, title_places = occurrences.result()
-    pairs, counts = np.unique(paired(found.document, found.entity), return_counts=True)
+    pairs, counts = np.unique(paired(spans.document, spans.entity), return_counts=True)
     links = pa.table({"document": ids[0].take(pa.array(pairs >> 32)), "entity": ids[1].take(pa.array(pairs & 0xFFFFFFFF)), "count": counts})
     return Linked(
         mentions=mentions,
@@ -116,11 +116,11 @@ def matched(
     workers: int | None = None,
     advance: Callable[[int], None] | None = None,
 ) -> tuple[Matches, Usage]:
-    """All places of the names with what stands beside them, and how the texts write the words of the names."""
+    """All places of the names, with their contexts, and the letter case of the names' words in the texts."""
     texts = tables["documents"]["text"]
-    written = usage(dictionary.trie, texts)
-    flags = word_flags(dictionary, written, linking)
-    return match(texts, dictionary, workers=workers, before_number=linking.before_number, words=flags, advance=advance), written
+    word_usage = usage(dictionary.trie, texts)
+    flags = word_flags(dictionary, word_usage, linking)
+    return match(texts, dictionary, workers=workers, before_number=linking.before_number, words=flags, advance=advance), word_usage
 
 
 def unused_documents(tables: Mapping[str, pa.Table], settings: DocumentSettings) -> pa.Table:
@@ -137,7 +137,7 @@ def unused_documents(tables: Mapping[str, pa.Table], settings: DocumentSettings)
         return arrow(left_out.sort("document"))
     texts = frame(tables["documents"].select(["title", "text"]))
     text, title = (texts[column].str.count_matches(WORD_OR_SIGN).cast(pl.Int64) for column in ("text", "title"))
-    # A text that begins with its title is allowed that much more (MedHop: "300 tokens plus title").
+    # A text that begins with its title may be longer by the title (MedHop: "300 tokens plus title").
     title = title * texts.select(pl.col("text").str.starts_with(pl.col("title"))).to_series().cast(pl.Int64)
     long = documents.filter(text - title > settings.max_tokens).select(document="id", reason=pl.lit("too long"))
     return arrow(pl.concat([left_out, long]).unique("document", keep="first", maintain_order=True).sort("document"))

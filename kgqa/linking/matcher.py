@@ -1,6 +1,6 @@
-"""Documents → mentions: longest match from left to right, and every occurrence of what can be a candidate.
+"""Documents → mentions: longest match from left to right, and all occurrences of possible candidates.
 
-Names begin and end where tokens do; in Hangul with a word, or before its particles (:mod:`kgqa.arrays.particles`).
+Names begin and end at token boundaries; in Hangul at a word's, or before its particles (:mod:`kgqa.arrays.particles`).
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ ENTRY = np.dtype(
     ],
     align=True,
 )  # fmt: skip
-"""The columns of a :class:`Dictionary` side by side, so that resolving a name touches one cache line."""
+"""The columns of a :class:`Dictionary` as records, so that one name touches one cache line."""
 NODE = np.dtype([("following", np.uint64), ("first_entry", np.int32), ("last_entry", np.int32)], align=True)
-"""A node of the trie with the entries of the names that end there; none where the two are equal."""
+"""A trie node and the range of its entries (the names that end there), which may be empty."""
 BATCH = 1 << 20
-"""Bytes of text that one thread works on at a time; a batch ends where a text ends."""
+"""Bytes of text per batch of a thread; a batch ends at the end of a text."""
 NESTED = 64
-"""Names that begin at the same token, each a part of the next; no real dictionary has so many, and longer ones would be left out."""
+"""Maximum number of names from one token, each a prefix of the next. Real dictionaries stay below; longer names would be left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,33 +52,33 @@ class Spans:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pairs(Spans):
-    """Every entity that has the longest name of a place; rows of one place follow each other, the best claim first."""
+    """All entities with the longest name of a place; the rows of one place are adjacent, the best claim first."""
 
     entry: npt.NDArray[np.int32]
-    """The dictionary's entry by which the entity has the name."""
+    """The dictionary's entry that gives the entity this name."""
     context: npt.NDArray[np.int32]
-    """How the place is written and what stands beside it (:mod:`kgqa.linking.surroundings`)."""
+    """Letter case and neighbours of the place, as one number (:mod:`kgqa.linking.surroundings`)."""
     place: npt.NDArray[np.int32]
     """Number of the place, from 0."""
     defined: npt.NDArray[np.int64]
-    """Rows whose name stands in brackets behind words that it may abbreviate."""
+    """Rows with a name in brackets behind words that it may abbreviate."""
     words: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
-    """Beside ``defined``: the first character of those words, and the one after the last."""
+    """For each of ``defined``, the start and end of those words, in characters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matches:
-    """What :func:`match` found."""
+    """The result of :func:`match`."""
 
     mentions: Spans
-    """Without overlap: each place is the longest name there, and belongs to one entity."""
+    """Without overlap: the longest name of each place, with one entity."""
     occurrences: Spans
-    """Every name of every possible candidate, inside longer names and shared names too: what a reader would see stated. Where several begin
-    at one place the longest comes first, and of several entities with one name the one with the best claim to it."""
+    """All names of possible candidates, also inside longer names and shared by several entities: what a reader would see stated. At one
+    start the longest comes first; among entities with one name, the one with the best claim."""
     shared: int
-    """Longest matches left out because the name belongs to several entities."""
+    """Number of longest matches left out because several entities have the name."""
     pairs: Pairs
-    """The same places with every entity that has the name, for whoever decides between them by context."""
+    """The same places with every entity of the name, for disambiguation by context."""
 
 
 def match(
@@ -94,9 +94,9 @@ def match(
     """Match ``dictionary`` in ``texts`` in batches of about 1 MiB on ``workers`` threads; ``advance`` gets the bytes of each batch.
 
     Memory: the texts, the result (16 bytes a span) and 20 bytes per byte of one batch and worker. The result does not depend on
-    ``workers``: batches are cut by size alone and joined in order. ``before_number`` false makes no mention of a name directly
-    followed by a hyphen and a digit, as "IL" in "IL-2"; it is an occurrence all the same. ``words`` says what is known of each token of
-    the trie (:func:`kgqa.linking.surroundings.word_flags`); without it the contexts know capitals only.
+    ``workers``: batches are cut by size alone and joined in order. Without ``before_number`` a name directly followed by a hyphen and a
+    digit, as "IL" in "IL-2", is an occurrence but no mention. ``words``: flags of the trie's tokens
+    (:func:`kgqa.linking.measures.word_flags`); without them the contexts know capitals only.
     """
     check_fits(max(len(texts), len(dictionary.entity)), "documents or names", "make the dataset from fewer")
     data, offsets = text_buffers(texts)
@@ -132,7 +132,7 @@ def _pairs(parts: list[npt.NDArray[np.int32]], definitions: list[npt.NDArray[np.
     defined = np.concatenate(definitions) if definitions else np.empty((0, 4), np.int32)
     before = np.cumsum([0, *map(len, parts)])[:-1].repeat([len(part) for part in definitions])
     document, start, end, entity, entry, context = (rows[:, column].copy() for column in range(6))
-    # Where an article is no part of the name, entities of one place may begin at different characters, but their ends are the same.
+    # With an article that only some names include, entities of one place begin at different characters, but end at the same one.
     fresh = np.ones(len(rows), np.bool_)
     fresh[1:] = (document[1:] != document[:-1]) | (end[1:] != end[:-1])
     place = (np.cumsum(fresh) - 1).astype(np.int32)
@@ -143,15 +143,15 @@ def _pairs(parts: list[npt.NDArray[np.int32]], definitions: list[npt.NDArray[np.
 
 
 def _preferred(pairs: Pairs, dictionary: Dictionary) -> tuple[Spans, int]:
-    """The places that priority alone gives to one entity, and how many it cannot decide."""
+    """The places where priority alone picks one entity, and the number of ties."""
     first = np.flatnonzero(np.diff(pairs.place, prepend=-1))
     priority = dictionary.priority[pairs.entry]
     draws = np.zeros(len(first), np.bool_)
     best = priority[first][pairs.place] == priority if len(first) else np.zeros(0, np.bool_)
     draws[pairs.place[best & (pairs.entity != pairs.entity[first][pairs.place])] if len(first) else []] = True
-    chosen = first[~draws]
+    winners = first[~draws]
     columns = (pairs.document, pairs.start, pairs.end, pairs.entity)
-    document, start, end, entity = (column[chosen] for column in columns)
+    document, start, end, entity = (column[winners] for column in columns)
     return Spans(document=document, start=start, end=end, entity=entity), int(draws.sum())
 
 
@@ -182,7 +182,7 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
     tokens, edges = np.empty(longest, np.int32), np.empty(longest, np.uint8)
     continuation = np.zeros(longest + 1, np.int32)
     mentions, mention_count = np.empty((4096, 6), np.int32), 0
-    found, found_count = np.empty((4096, 4), np.int32), 0
+    hits, hit_count = np.empty((4096, 4), np.int32), 0
     defined, defined_count = np.empty((256, 4), np.int32), 0
     stack_node, stack_last = np.empty(NESTED, np.int32), np.empty(NESTED, np.int32)
     stack_spelling = np.empty(NESTED, np.uint64)
@@ -194,12 +194,13 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
         for i in range(count):
             tokens[i] = find_token(hashes[i], vocabulary)
         limited = mark_edges(data, begin, count, starts, ends, hashes, codes, roles, edges)
-        first_mention, first_found, first_defined = mention_count, found_count, defined_count
+        first_mention, first_hit, first_defined = mention_count, hit_count, defined_count
         free_from = 0
         for i in range(count):
             node = tokens[i]
             if node < 0 or (i < free_from and not occurrences):
                 continue
+            # Walk the trie from token i and stack every name on the way, so that the longest one can be tried first.
             depth = 0
             last = i
             spelling, step = spellings[i], TOKEN_STEP
@@ -209,6 +210,7 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                     depth += 1
                 if last + 1 >= count or tokens[last + 1] < 0:
                     break
+                # One bit per token (mod 64) rules out most failing look-ups without a cache miss.
                 if (nodes[node].following >> np.uint64(tokens[last + 1] & 63)) & np.uint64(1) == 0:
                     break
                 node = find_child(node, tokens[last + 1], transitions)
@@ -219,6 +221,7 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                 step *= TOKEN_STEP
             if limited and depth and edges[i] & BEGINS == 0:
                 continue
+            # Longest name first: it takes the mention, and tokens before free_from are used up; shorter ones are occurrences only.
             linked = i < free_from
             for level in range(depth - 1, -1, -1):
                 if linked and not occurrences:
@@ -229,27 +232,28 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                 stop = ends[last]
                 numbered = stop + 1 < length and data[begin + stop] == 45 and 48 <= data[begin + stop + 1] <= 57  # as "-2"
                 links = not linked and (before_number or not numbered)
-                context, first_here, first_pair = -1, found_count, mention_count
+                context, first_here, first_pair = -1, hit_count, mention_count
                 for entry in range(nodes[stack_node[level]].first_entry, nodes[stack_node[level]].last_entry):
                     case = entries[entry].case
                     if case != FREE and stack_spelling[level] - (initials[i] if case == INITIAL else zero) != entries[entry].spelling:
                         continue
                     entity = entries[entry].entity
+                    # The ending of an inflected name is cut off, one UTF-8 character at a time.
                     end = stop
                     for _ in range(entries[entry].cut):
                         end -= 1
                         while data[begin + end] & 0xC0 == 0x80:
                             end -= 1
-                    # Entries are ordered by priority, then entity, so that the best claim is written first.
+                    # Entries are sorted by priority, then entity, so the best claim is written first.
                     if links and entries[entry].priority >= 0:  # else NO_LINK
                         if context < 0:
                             context = surroundings(
                                 data, begin, length, i, last, count, starts, ends, tokens, initials, flags, i == free_from and i > 0
                             )
-                        known = False
+                        is_listed = False
                         for row in range(first_pair, mention_count):
-                            known = known or mentions[row, 3] == entity
-                        if not known:
+                            is_listed = is_listed or mentions[row, 3] == entity
+                        if not is_listed:
                             if mention_count == len(mentions):
                                 mentions = grown(mentions, mention_count + 1)
                             mentions[mention_count, 0] = document
@@ -258,21 +262,21 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                             mentions[mention_count, 4], mentions[mention_count, 5] = entry, context
                             mention_count += 1
                     if occurrences and entries[entry].candidate:
-                        # An entity may have the name from two sources, of different priority.
+                        # An entity may have the name from two sources with different priorities.
                         again = False
-                        for place in range(first_here, found_count):
-                            again = again or found[place, 3] == entity
+                        for place in range(first_here, hit_count):
+                            again = again or hits[place, 3] == entity
                         if again:
                             continue
-                        if found_count == len(found):
-                            found = grown(found, found_count + 1)
-                        found[found_count, 0], found[found_count, 1] = document, starts[i]
-                        found[found_count, 2], found[found_count, 3] = end, entity
-                        found_count += 1
+                        if hit_count == len(hits):
+                            hits = grown(hits, hit_count + 1)
+                        hits[hit_count, 0], hits[hit_count, 1] = document, starts[i]
+                        hits[hit_count, 2], hits[hit_count, 3] = end, entity
+                        hit_count += 1
                 if mention_count > first_pair:
                     linked = True
                     free_from = last + 1
-                    # A bracket, what has a capital inside ("NATO", "mRNA"), and the end of the bracket or of a part of it.
+                    # A definition has an opening bracket, a name with a capital inside ("NATO", "mRNA"), and ")", "," or ";".
                     if i > 1 and data[begin + starts[i - 1]] == 40 and last + 1 < count and stack_spelling[level] != initials[i]:
                         after = data[begin + starts[last + 1]]
                         if after in (41, 44, 59):
@@ -283,29 +287,30 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                                 defined[defined_count, 0], defined[defined_count, 1] = document, words
                                 defined[defined_count, 2], defined[defined_count, 3] = ends[i - 2], first_pair
                                 defined_count += 1
-        if mention_count > first_mention or found_count > first_found:
+        if mention_count > first_mention or hit_count > first_hit:
+            # The scan counts bytes; the result counts characters.
             _to_characters(data, begin, length, continuation, mentions, first_mention, mention_count)
-            _to_characters(data, begin, length, continuation, found, first_found, found_count)
+            _to_characters(data, begin, length, continuation, hits, first_hit, hit_count)
             _to_characters(data, begin, length, continuation, defined, first_defined, defined_count)
-    return mentions[:mention_count], found[:found_count], defined[:defined_count]
+    return mentions[:mention_count], hits[:hit_count], defined[:defined_count]
 
 
 @kernel
 def _to_characters(data, begin, length, continuation, rows, first, last):  # type: ignore[no-untyped-def]
-    """Turn byte offsets into character offsets by taking off the continuation bytes before them."""
+    """Turn byte offsets into character offsets: subtract the continuation bytes before them."""
     if first == last:
         return
-    every = np.uint8(0)
+    union = np.uint8(0)
     for at in range(begin, begin + length):
-        every |= data[at]
-    if every < 0x80:
+        union |= data[at]
+    if union < 0x80:
         return
-    seen = 0
+    count = 0
     for at in range(length):
-        continuation[at] = seen
+        continuation[at] = count
         if data[begin + at] & 0xC0 == 0x80:
-            seen += 1
-    continuation[length] = seen
+            count += 1
+    continuation[length] = count
     for i in range(first, last):
         rows[i, 1] -= continuation[rows[i, 1]]
         rows[i, 2] -= continuation[rows[i, 2]]

@@ -1,5 +1,4 @@
-"""What is known of a name before any place of it is looked at: measures of the name, its words in the corpus, and its entity in the
-graph."""
+"""Measures of a name that need none of its places: its length and source, its words in the corpus, its entity in the graph."""
 
 from __future__ import annotations
 
@@ -19,17 +18,17 @@ from kgqa.sources.tables import arrow
 
 Floats = npt.NDArray[np.float64]
 RARE = 3.0
-"""Words below this Zipf frequency are not everyday in any degree."""
+"""Zipf frequency below which a word is not everyday at all."""
 HEADS = 5
-"""A word is the head of names if at least so many names before it belong to other entities, and most of those that do stand before it."""
+"""A word is the head of names if this many names before it belong to other entities, and most names before it do."""
 JOINS = 600
-"""A word that is one in so many or more joins others: of, in, was."""
+"""A word joins others (of, in, was) if it is at least one word in this many."""
 MANY = 256
-"""A word begins many names if it does those of one in so many entities."""
+"""A word is a prefix of names if it begins those of at least one entity in this many."""
 FREQUENT = 5.5
-"""Words of this Zipf frequency stand inside no name before its head ("insulin and its receptor")."""
+"""Zipf frequency from which a word is never inside a name before its head ("insulin and its receptor")."""
 SOME = 0.05
-"""Where fewer of the entities have an article or a description, that one has none says nothing."""
+"""Share of entities with an article or a description below which the lack of one means nothing."""
 
 START = {
     "bias": 2.5,
@@ -51,7 +50,7 @@ START = {
     "family": -0.4,
     "family alias": -1.2,
 }
-"""Measure → its weight before anything is learnt, as log odds."""
+"""Measure → its prior weight, in log odds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,17 +64,17 @@ class Measures:
     unique: npt.NDArray[np.bool_]
     """Whether no other entity has it."""
     proper: npt.NDArray[np.bool_]
-    """Whether some word of it is hardly ever written small, or it is no everyday word."""
+    """Whether one of its words is rarely in lower case, or is no everyday word."""
     common: npt.NDArray[np.bool_]
-    """Whether it may be written small."""
+    """Whether it may begin with a small letter."""
     noun: npt.NDArray[np.bool_]
-    """Whether it is one word that the tables or its article write small."""
+    """Whether it is one word that the tables or its article write in lower case."""
     everyday: npt.NDArray[np.bool_]
-    """Whether it is one everyday word, or an article and one ("the world")."""
+    """Whether it is one everyday word, alone or after an article ("the world")."""
 
 
 def measures(dictionary: Dictionary, usage: Usage, degree: npt.NDArray[np.int64], settings: LinkingSettings) -> Measures:
-    """The measures of all names; ``degree`` counts the facts of each entity."""
+    """The measures of all names; ``degree``: number of facts of each entity."""
     table = dictionary.names
     bounds, hashes = word_hashes(arrow(table.select("name"))["name"])
     number = np.diff(bounds)
@@ -94,7 +93,7 @@ def measures(dictionary: Dictionary, usage: Usage, degree: npt.NDArray[np.int64]
     described = table["described"].to_numpy()
     family = np.log1p(_family(table))
     digit = table["name"].str.contains(r"\p{N}").to_numpy()
-    # A word that the corpus never writes small is no everyday word there, whatever a list says: "January".
+    # A word that the corpus never writes in lower case is not everyday there, whatever the list says: "January".
     everyday = np.maximum(least_zipf - RARE, 0.0) * np.where(exact, np.minimum(0.1 + 2 * least_small, 1.0), 1.0)
     candidate = table["candidate"].to_numpy()
     columns = {
@@ -102,7 +101,7 @@ def measures(dictionary: Dictionary, usage: Usage, degree: npt.NDArray[np.int64]
         "one word": single,
         "few letters": letters + digit <= 3,
         "four letters": (letters + digit == 4) & ~digit,
-        "everyday": everyday * single * np.where(candidate & ~alias, 0.5, 1.0),  # what can be an answer is named on purpose
+        "everyday": everyday * single * np.where(candidate & ~alias, 0.5, 1.0),  # texts name possible answers on purpose
         "everyday alias": np.maximum(everyday, np.maximum(least_zipf - RARE + 1.0, 0.0) * ~exact) * alias,
         "written small": least_small * exact,
         "common noun": ~exact,
@@ -115,7 +114,7 @@ def measures(dictionary: Dictionary, usage: Usage, degree: npt.NDArray[np.int64]
         "candidate": candidate,
         "adjective": table["adjective"].to_numpy(),
         "family": family,
-        "family alias": family * alias * ~exact,  # "tumor suppressor", "protein kinase": what many are, not what one is called
+        "family alias": family * alias * ~exact,  # "tumor suppressor", "protein kinase": a class, not a name
     }
     assert list(columns) == list(START)
     return Measures(
@@ -136,22 +135,24 @@ def _has_article(table: pl.DataFrame, settings: LinkingSettings) -> npt.NDArray[
 
 
 def _bearers(table: pl.DataFrame) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """How many entities have as much claim to each name or more, and whether only one has it; most names need no comparison."""
+    """The number of entities with at least as good a claim to each name, and whether only one entity has it."""
     group, links = table["group"].to_numpy(), table["links"].to_numpy()
-    known = group >= 0
-    several = known & (np.bincount(group[known])[np.where(known, group, 0)] > 1) if known.any() else known
+    grouped = group >= 0
+    several = grouped & (np.bincount(group[grouped])[np.where(grouped, group, 0)] > 1) if grouped.any() else grouped
     bearers, alone = np.ones(len(table)), links.copy()
-    shared = table.filter(pl.Series(several | ~known)).select(
+    shared = table.filter(pl.Series(several | ~grouped)).select(
         claim=pl.when("links").then("rank").rank("max").over("group").fill_null(1),
         alone=pl.when("links").then("entity").n_unique().over("group") == 1,
     )
-    bearers[several | ~known], alone[several | ~known] = shared["claim"].to_numpy(), shared["alone"].to_numpy()
+    bearers[several | ~grouped], alone[several | ~grouped] = shared["claim"].to_numpy(), shared["alone"].to_numpy()
     return bearers, alone
 
 
 def _family(table: pl.DataFrame) -> npt.NDArray[np.int64]:
-    """How many other entities' names end with each name after a word with a capital or a digit, or after any where names are not
-    capitalised."""
+    """For each name, the number of other entities whose names end with it, after a word with a capital or a digit.
+
+    Where names are not capitalised, any word counts.
+    """
     parted = table.filter("links").select("entity", name=pl.col("name").str.to_lowercase(), word=pl.col("name").str.split(" "))
     parted = parted.filter(pl.col("word").list.len() > 1)
     ends = [
@@ -160,21 +161,21 @@ def _family(table: pl.DataFrame) -> npt.NDArray[np.int64]:
         )
         for size in range(1, 4)
     ]
-    small = pl.col("before").str.contains(r"^\p{Ll}{1,3}$")  # "of", "in", "de": what stands after them is a name of its own
+    small = pl.col("before").str.contains(r"^\p{Ll}{1,3}$")  # after "of", "in" or "de" comes a name of its own
     counts = pl.concat(ends).filter(~small).group_by("name").agg(number=pl.col("entity").n_unique())
-    named = table.select(name=pl.col("name").str.to_lowercase()).join(counts, on="name", how="left", maintain_order="left")
-    return named["number"].fill_null(0).to_numpy()
+    joined = table.select(name=pl.col("name").str.to_lowercase()).join(counts, on="name", how="left", maintain_order="left")
+    return joined["number"].fill_null(0).to_numpy()
 
 
 def _numbers(dictionary: Dictionary, hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-    """The trie's numbers of tokens: their rank among all tokens of the names."""
-    known = np.sort(dictionary.trie.vocabulary["key"][dictionary.trie.vocabulary["key"] != np.uint64(0xFFFFFFFFFFFFFFFF)])
-    at = np.minimum(np.searchsorted(known, hashes), max(len(known) - 1, 0))
-    return np.where(known[at] == hashes, at, -1) if len(known) else np.full(len(hashes), -1)
+    """The token numbers of the trie (ranks among the tokens of all names); -1 for tokens of no name."""
+    keys = np.sort(dictionary.trie.vocabulary["key"][dictionary.trie.vocabulary["key"] != np.uint64(0xFFFFFFFFFFFFFFFF)])
+    at = np.minimum(np.searchsorted(keys, hashes), max(len(keys) - 1, 0))
+    return np.where(keys[at] == hashes, at, -1) if len(keys) else np.full(len(hashes), -1)
 
 
 def _least(values: Floats, bounds: npt.NDArray[np.int64]) -> Floats:
-    """The least value of each stretch; 0 for empty ones."""
+    """The minimum of each segment of ``values``; 0 for empty segments."""
     out = np.zeros(len(bounds) - 1)
     filled = np.flatnonzero(np.diff(bounds) > 0)
     if len(filled):
@@ -183,7 +184,7 @@ def _least(values: Floats, bounds: npt.NDArray[np.int64]) -> Floats:
 
 
 def word_flags(dictionary: Dictionary, usage: Usage, settings: LinkingSettings) -> npt.NDArray[np.uint8]:
-    """What is known of each token of the trie, for :mod:`kgqa.linking.surroundings`."""
+    """Flags of each token of the trie, for :mod:`kgqa.linking.surroundings`; uint8."""
     joins = usage.small * JOINS > usage.small.sum()
     flags = (np.where(usage.small_share() >= 0.5, COMMON, 0) | np.where(joins, FUNCTION, 0)).astype(np.uint8)
     if not settings.head_nouns:
@@ -192,10 +193,10 @@ def word_flags(dictionary: Dictionary, usage: Usage, settings: LinkingSettings) 
     heads, inner = _heads(names)
     for words, flag in ((heads, HEAD), (inner, INNER), (_prefixes(names), PREFIX)):
         bounds, hashes = word_hashes(arrow(words.to_frame("word"))["word"])
-        one = hashes[bounds[:-1][np.diff(bounds) == 1]]
+        tokens = hashes[bounds[:-1][np.diff(bounds) == 1]]
         if flag == INNER and settings.language == "en":
-            one = one[token_frequencies(one) < FREQUENT]
-        at = _numbers(dictionary, one)
+            tokens = tokens[token_frequencies(tokens) < FREQUENT]
+        at = _numbers(dictionary, tokens)
         flags[at[at >= 0]] |= np.uint8(flag)
     return flags
 
@@ -208,7 +209,7 @@ def _prefixes(names: pl.DataFrame) -> pl.Series:
 
 
 def _heads(names: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
-    """Last words of names that make another thing of the name before them, and the words that stand inside such names."""
+    """Last words that turn a name into another entity's name ("receptor"), and the words inside such names."""
     lower = names.select("entity", name=pl.col("name").str.to_lowercase()).unique()
     parted = lower.with_columns(
         first=pl.col("name").str.extract(r"^(.+)[ -][^\s-]+$", 1), last=pl.col("name").str.extract(r"[ -](\p{L}{4,})$", 1)

@@ -1,4 +1,4 @@
-"""Pairs of place and entity → mentions: at each place the entity that is most probable, if it is probable enough."""
+"""Disambiguation: (place, entity) pairs → mentions; each place gets its most probable entity, if that is probable enough."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from kgqa.settings.linking import LinkingSettings
 from kgqa.sources.tables import frame
 
 SEEN, ATTRIBUTIVE = 5, 0.45
-"""A name is an adjective if it stands before a noun at so many places at least, and in more than this share of them."""
+"""A name is an adjective if it precedes a noun in at least this number of places, and in more than this share of them."""
 
 MARGIN = 1.25
-"""How many times as probable as the next one an entity of a shared name must be."""
+"""Ratio by which an entity of a shared name must be more probable than the next one."""
 CLAIMED = 20.0
-"""The same where another bearer has more claim to the name, as the state of today to that by which its predecessors went too."""
+"""The same ratio where another entity has a better claim to the name, such as a modern state over its predecessors."""
 WORDS = 4.0
-"""What the words that an abbreviation stands for say, as log odds: more than any fact."""
+"""Log odds of a definition of the abbreviation in the text: more than any fact."""
 FEW = 20
-"""Documents in which any word may stand before it is thought to bridge too many."""
+"""Number of documents that any word may link before it counts as a hub."""
 
 WIDER = 10
-"""In how many times as many documents as an everyday word must be what is no bridge however it is written."""
+"""Factor on the number of documents for words other than everyday ones."""
 SELDOM = 0.01
-"""In at most this share of its documents a fact joins what is everywhere to the subject: 0.2% for months, but 1.3% for France."""
+"""Maximum share of a hub's documents where a fact joins it to the subject: 0.2% for months, but 1.3% for France."""
 
 PLACE_RULES = {
     "shared name": "the name there belongs to several entities, and none of them is probable enough (linking.belief)",
@@ -52,48 +52,48 @@ PLACE_RULES = {
 def resolve(
     pairs: Pairs, dictionary: Dictionary, usage: Usage, tables: Mapping[str, pa.Table], settings: LinkingSettings
 ) -> tuple[Spans, dict[str, int]]:
-    """The mentions, in the order of places, and how many places each rule took."""
+    """The mentions, ordered by place, and the number of places that each rule removed."""
     heads, tails, subject = _rows(tables)
     count = tables["entities"].num_rows
     degree = np.bincount(heads, minlength=count) + np.bincount(tails, minlength=count)
-    known = measures(dictionary, usage, degree, settings)
+    name_measures = measures(dictionary, usage, degree, settings)
     name = dictionary.name[pairs.entry].astype(np.int64)
     stop = pairs.end + dictionary.cut[pairs.entry]
     before, after, letter = _beside_names(pairs, stop)
-    adjective = _adjectives(pairs, stop, name, after, letter, known, frame(tables["documents"])["text"])
+    adjective = _adjectives(pairs, stop, name, after, letter, name_measures, frame(tables["documents"])["text"])
     texts = frame(tables["documents"])["text"]
-    said = _said(pairs, name, dictionary, texts)
-    sure = _certain(pairs, name, known, before, after, letter) & ~adjective[name] & (said != CONTRADICTED)
+    verdict = _verdicts(pairs, name, dictionary, texts)
+    sure = _certain(pairs, name, name_measures, before, after, letter) & ~adjective[name] & (verdict != CONTRADICTED)
     context = surroundings_of(
         pairs.document[sure], pairs.entity[sure], name[sure].astype(np.int32), subject=subject, heads=heads, tails=tails, count=count
     )
     entry = name.astype(np.int32)
     level = levels(pairs.document, pairs.entity, entry, context)
-    certain = sure & ~known.single[name]
-    worth = worth_of_levels(pairs.document, pairs.entity, entry, level, certain, known.common[name], context)
-    # A text about Sweden supports the Swedish language wherever it says "Swedish".
+    certain = sure & ~name_measures.single[name]
+    worth = worth_of_levels(pairs.document, pairs.entity, entry, level, certain, name_measures.common[name], context)
+    # A text about Sweden would support the Swedish language at every "Swedish".
     worth = np.where(adjective[name] & (level < SUBJECT), np.minimum(worth, 0.0), worth)
-    worth = np.select([said == CONTRADICTED, said == DEFINED], [-WORDS, np.maximum(worth, WORDS)], worth)
-    sort = np.select([adjective, known.noun, known.single], [ADJECTIVE, COMMON_NOUN, ONE], SEVERAL)
+    worth = np.select([verdict == CONTRADICTED, verdict == DEFINED], [-WORDS, np.maximum(worth, WORDS)], worth)
+    sort = np.select([adjective, name_measures.noun, name_measures.single], [ADJECTIVE, COMMON_NOUN, ONE], SEVERAL)
     kind = kinds_of(joined(before, after, letter), sort[name])
-    features = known.features.copy()
+    features = name_measures.features.copy()
     features[:, list(START).index("adjective")] = adjective
     places = Places(
-        place=pairs.place, entry=entry, odds=np.exp(worth), kind=kind, most=shares(said, pairs.document, name, len(features))
+        place=pairs.place, entry=entry, odds=np.exp(worth), kind=kind, most=shares(verdict, pairs.document, name, len(features))
     )  # fmt: skip
-    belief = beliefs(places, features, known.start, start_beside())
+    belief = beliefs(places, features, name_measures.start, start_beside())
     less = features[:, list(START).index("another has more claim")][name] > 0
     small = (letter == SMALL) & has_case(dictionary.names["name"]).to_numpy()[name]
-    return _decided(pairs, belief, level, (before, after, small), known.everyday[name], less, subject, settings)
+    return _decided(pairs, belief, level, (before, after, small), name_measures.everyday[name], less, subject, settings)
 
 
 def has_case(names: pl.Series) -> pl.Series:
-    """Of each name whether it has letters of a script with capitals; of others, that they are written small says nothing."""
+    """Whether each name has letters of a script with capitals; only then does a small letter mean anything."""
     return names.str.to_lowercase() != names.str.to_uppercase()
 
 
-def _said(pairs: Pairs, name: npt.NDArray[np.int64], dictionary: Dictionary, texts: pl.Series) -> npt.NDArray[np.int8]:
-    """What the documents say that their abbreviations stand for."""
+def _verdicts(pairs: Pairs, name: npt.NDArray[np.int64], dictionary: Dictionary, texts: pl.Series) -> npt.NDArray[np.int8]:
+    """The documents' verdicts on abbreviations; int8, one per pair."""
     table = pl.DataFrame({"document": pairs.document, "place": pairs.place, "entity": pairs.entity, "name": name.astype(np.int32)})
     return verdicts(pairs.defined, pairs.words, table, dictionary.names.select(pl.col("entity").cast(pl.Int32), "name"), texts)
 
@@ -104,32 +104,32 @@ def _adjectives(
     name: npt.NDArray[np.int64],
     after: npt.NDArray[np.int32],
     letter: npt.NDArray[np.int32],
-    known: Measures,
+    name_measures: Measures,
     texts: pl.Series,
 ) -> npt.NDArray[np.bool_]:
-    """Names of one word that are the adjective of a place, or that stand before different nouns as often as adjectives do."""
-    names = len(known.single)
-    written = letter != SMALL
-    noun = written & (after == NOUN)
-    number = np.bincount(name[written], minlength=names)
+    """Names of one word that are an adjective of a place, or precede different nouns as often as adjectives do; mask over names."""
+    names = len(name_measures.single)
+    capitalised = letter != SMALL
+    noun = capitalised & (after == NOUN)
+    number = np.bincount(name[capitalised], minlength=names)
     attributive = np.bincount(name[noun], minlength=names)
-    often = (attributive >= SEEN) & (attributive > ATTRIBUTIVE * number)
-    rows = np.flatnonzero(noun & often[name])
+    frequent = (attributive >= SEEN) & (attributive > ATTRIBUTIVE * number)
+    rows = np.flatnonzero(noun & frequent[name])
     following = pl.DataFrame({"name": name[rows], "end": stop[rows], "text": texts.gather(pairs.document[rows])})
     following = following.select("name", word=pl.col("text").str.slice(pl.col("end") + 1, 12).str.extract(r"^(\S+)"))
-    # "the Aisne department" is always the same noun.
+    # "the Aisne department" always has the same noun, so "Aisne" is no adjective.
     most = following.group_by("name", "word").len().group_by("name").agg(pl.col("len").max())
-    often[most["name"].to_numpy()] &= 2 * most["len"].to_numpy() < attributive[most["name"].to_numpy()]
-    return known.single & ~known.common & (often | (known.features[:, list(START).index("adjective")] > 0))
+    frequent[most["name"].to_numpy()] &= 2 * most["len"].to_numpy() < attributive[most["name"].to_numpy()]
+    return name_measures.single & ~name_measures.common & (frequent | (name_measures.features[:, list(START).index("adjective")] > 0))
 
 
 def _rows(tables: Mapping[str, pa.Table]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Rows of the heads and tails of the facts, and for each document of what it is about (-1: nothing)."""
+    """Entity rows of the facts' heads and tails, and of each document's subject (-1: none)."""
     ids = tables["entities"]["id"]
-    nothing = pa.chunked_array([], pa.string())
-    heads, tails = (_numbers(tables["facts"][name] if "facts" in tables else nothing, ids) for name in ("head", "tail"))
-    there = (heads >= 0) & (tails >= 0)
-    return heads[there], tails[there], _numbers(tables["documents"]["about"], ids)
+    empty = pa.chunked_array([], pa.string())
+    heads, tails = (_numbers(tables["facts"][name] if "facts" in tables else empty, ids) for name in ("head", "tail"))
+    complete = (heads >= 0) & (tails >= 0)
+    return heads[complete], tails[complete], _numbers(tables["documents"]["about"], ids)
 
 
 def _numbers(values: pa.ChunkedArray, ids: pa.ChunkedArray) -> npt.NDArray[np.int32]:
@@ -139,32 +139,34 @@ def _numbers(values: pa.ChunkedArray, ids: pa.ChunkedArray) -> npt.NDArray[np.in
 
 
 def _beside_names(pairs: Pairs, stop: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """The three parts of the contexts; a capitalised word after a place that begins another place is a name, if it is no common noun;
-    ``stop``: where words of places end."""
+    """The three parts of the contexts; ``stop``: end of the last word of each place.
+
+    A capitalised word after a place counts as a name if another place begins there, unless it is a common noun.
+    """
     before, after, letter = parts(pairs.context)
     first = np.flatnonzero(np.diff(pairs.place, prepend=-1))
     follows = np.zeros(len(first), np.bool_)
     follows[:-1] = (pairs.document[first[:-1]] == pairs.document[first[1:]]) & (stop[first[:-1]] + 1 == pairs.start[first[1:]])
-    # A common noun with a capital goes on with the name, be it a name itself: "Colchester County".
+    # A common noun with a capital extends the name even if it is a name itself: "Colchester County".
     return before, np.where((after == PROPER_CAPITAL) & follows[pairs.place], NAME, after).astype(np.int32), letter
 
 
 def _certain(
     pairs: Pairs,
     name: npt.NDArray[np.int64],
-    known: Measures,
+    name_measures: Measures,
     before: npt.NDArray[np.int32],
     after: npt.NDArray[np.int32],
     letter: npt.NDArray[np.int32],
 ) -> npt.NDArray[np.bool_]:
-    """Places that hardly need a decision: one entity, a name that is no ordinary word, nothing beside it that would go on with it."""
+    """Places that need no disambiguation: one entity, a name that is no ordinary word, and no neighbour that extends it."""
     after = np.where(after == NOUN, ALONE, after)
     alone_there = (before == ALONE) & (after == ALONE)
-    free = alone_there | (~known.single[name] & ((before == ALONE) | (before == NAME)) & ((after == ALONE) | (after == NAME)))
-    start = known.features @ known.start > 1.5
-    written = ~known.single[name] | (letter == CAPITAL) | ((letter == SMALL) & ~known.everyday[name])
+    free = alone_there | (~name_measures.single[name] & ((before == ALONE) | (before == NAME)) & ((after == ALONE) | (after == NAME)))
+    start = name_measures.features @ name_measures.start > 1.5
+    plausible = ~name_measures.single[name] | (letter == CAPITAL) | ((letter == SMALL) & ~name_measures.everyday[name])
     alone = np.bincount(pairs.place, minlength=1)[pairs.place] == 1
-    return free & written & alone & known.proper[name] & known.unique[name] & start[name]  # type: ignore[no-any-return]
+    return free & plausible & alone & name_measures.proper[name] & name_measures.unique[name] & start[name]  # type: ignore[no-any-return]
 
 
 def _decided(
@@ -177,18 +179,17 @@ def _decided(
     subject: npt.NDArray[np.int32],
     settings: LinkingSettings,
 ) -> tuple[Spans, dict[str, int]]:
-    """The most probable entity of each place, unless a rule takes it; ``beside``: what stands before and after, what is written
-    small."""
+    """The most probable entity of each place, unless a rule removes it; ``beside``: before, after, and whether in lower case."""
     first = np.flatnonzero(np.diff(pairs.place, prepend=-1))
     most = np.maximum.reduceat(belief, first)
-    top = np.flatnonzero(belief == most[pairs.place])  # the better claim comes first, so that it wins a draw
+    top = np.flatnonzero(belief == most[pairs.place])  # the better claim comes first and so wins a tie
     best = top[np.diff(pairs.place[top], prepend=-1) > 0]
     several = np.bincount(pairs.place, minlength=len(best))[pairs.place[best]] > 1
     before, after, small = beside[0][best], beside[1][best], beside[2][best]
     entity = pairs.entity[best]
-    others = belief.copy()
-    others[best] = 0.0
-    close = np.where(less[best], CLAIMED, MARGIN) * np.maximum.reduceat(others, first) > belief[best]
+    runners_up = belief.copy()
+    runners_up[best] = 0.0
+    close = np.where(less[best], CLAIMED, MARGIN) * np.maximum.reduceat(runners_up, first) > belief[best]
     weak = (belief[best] < settings.belief) | close
     longer = settings.head_nouns & ((after == HEAD_NOUN) | (before == COMPOUND))
     few = max(settings.hubs * len(subject), FEW)
@@ -199,18 +200,18 @@ def _decided(
         "doubtful": weak & ~several & ~longer,
         "everyday bridge": common & (settings.hubs < 1),
     }
-    kept = best[~np.logical_or.reduce(list(reasons.values()))]
-    spans = Spans(document=pairs.document[kept], start=pairs.start[kept], end=pairs.end[kept], entity=pairs.entity[kept])
+    winners = best[~np.logical_or.reduce(list(reasons.values()))]
+    spans = Spans(document=pairs.document[winners], start=pairs.start[winners], end=pairs.end[winners], entity=pairs.entity[winners])
     return spans, {rule: int(reasons[rule].sum()) for rule in PLACE_RULES}
 
 
 @kernel
-def _documents(entity, document, which, count):  # type: ignore[no-untyped-def]
-    """For each of ``count`` entities the number of documents with one of its mentions that are ``which``; ``document`` ascending."""
+def _documents(entity, document, mask, count):  # type: ignore[no-untyped-def]
+    """For each of ``count`` entities the number of documents with one of its mentions that are ``mask``; ``document`` ascending."""
     number = np.zeros(count, np.int64)
     last = np.full(count, -1, np.int32)
     for i in range(len(entity)):
-        if which[i] and last[entity[i]] != document[i]:
+        if mask[i] and last[entity[i]] != document[i]:
             last[entity[i]] = document[i]
             number[entity[i]] += 1
     return number
@@ -226,11 +227,11 @@ def _bridges_anything(
     subject: npt.NDArray[np.int32],
     few: float,
 ) -> npt.NDArray[np.bool_]:
-    """Mentions of what joins documents that have nothing in common: a ``small`` everyday word in more than ``few`` documents; or anything
-    in ten times as many that hardly ever has to do with their subjects, as months have, but only where subjects are known.
+    """Mask over mentions of hubs, which join unrelated documents; ``few``: number of documents that is still harmless.
 
-    Of the latter a fact that joins it to the subject makes an exception for what is written with a capital, or has none. No fact makes one
-    for a common word: "the world's oldest" means the Earth in no text, whatever else is known of the Earth.
+    A hub is a ``small`` everyday word in more than ``few`` documents. With known subjects it is also any entity in ten times as many
+    documents that facts rarely join to their subjects, such as a month. In the second case, a fact that joins it to this document's subject
+    makes an exception, unless it is in lower case. No fact makes one for a common word: "the world's oldest" never means the Earth.
     """
     count = int(entity.max(initial=-1)) + 1
     number = _documents(entity, document, linked, count)

@@ -1,8 +1,8 @@
-"""How a place is written and what stands beside it, as one small number: what speaks for a whole name and what for a part of another.
+"""The context of a place as one small number: letter case and neighbours, which tell a whole name from a part of a longer one.
 
-A word that a corpus writes mostly with a small letter and that has a capital beside a name goes on with that name ("Hong Kong
-Observatory"), but not where a sentence begins ("In Germany"). A name before the last word of other names is no mention of its own
-("insulin receptor"). Nothing of this is a list: the corpus tells how it writes words, the dictionary how its names end.
+A word that a corpus mostly writes in lower case, but with a capital next to a name, extends that name ("Hong Kong Observatory"), unless a
+sentence begins there ("In Germany"). A name before the last word of other names is no mention of its own ("insulin receptor"). There are no
+lists: the corpus tells how it writes words, the dictionary how names end.
 """
 
 from __future__ import annotations
@@ -13,29 +13,28 @@ import numpy.typing as npt
 from kgqa.arrays.kernel import kernel
 
 COMMON, INNER, HEAD, PREFIX, FUNCTION = 1, 2, 4, 8, 16
-"""What is known of a word: mostly written small; stands inside names before a head; ends names that mean something else; begins many
-names with
-a hyphen, as "alpha-"; is so frequent that it joins other words."""
+"""Flags of a word. COMMON: mostly in lower case. INNER: inside names, before a head. HEAD: ends names with another meaning. PREFIX:
+begins many names before a hyphen, as "alpha-". FUNCTION: so frequent that it joins other words."""
 
 ALONE, COMMON_CAPITAL, PROPER_CAPITAL, NAME, HEAD_NOUN, COMPOUND, NOUN = range(7)
-"""What stands on one side: nothing to think of; a common noun with a capital; another capitalised word; another name of the dictionary;
-(after)
-the head of a longer name; (before) a small word with a hyphen ("anti-"); (after) a small word that joins nothing, as after an adjective."""
+"""The neighbour on one side. ALONE: no evidence. COMMON_CAPITAL: a common noun with a capital. PROPER_CAPITAL: another capitalised word.
+NAME: another name of the dictionary. HEAD_NOUN (after): the head of a longer name. COMPOUND (before): a small word with a hyphen
+("anti-"). NOUN (after): a small word that joins nothing, as after an adjective."""
 SIDES = 7
 CAPITAL, OPENING, SMALL = range(3)
-"""How the first letter is written: a capital, a capital where a sentence begins, small (or it has no case)."""
+"""Case of the first letter: a capital, a capital at the start of a sentence, lower case (or a script without case)."""
 CONTEXTS = SIDES * SIDES * 3
 AHEAD = 4
-"""Words looked at after a name for a head noun."""
+"""Words after a name that are searched for a head noun."""
 
 
 def parts(context: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """What stands before, what stands after, and how the first letter is written."""
+    """The neighbour before, the neighbour after, and the case of the first letter."""
     return context % SIDES, context // SIDES % SIDES, context // (SIDES * SIDES)
 
 
 def joined(before: npt.NDArray[np.int32], after: npt.NDArray[np.int32], letter: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    """The number that :func:`parts` takes apart."""
+    """The inverse of :func:`parts`."""
     out: npt.NDArray[np.int32] = before + SIDES * after + SIDES * SIDES * letter
     return out
 
@@ -59,19 +58,20 @@ def opens(data, begin, i, starts, ends):  # type: ignore[no-untyped-def]
 
 @kernel(inline=True)
 def _close(data, begin, end, start):  # type: ignore[no-untyped-def]
-    """Whether one space and nothing else stands between two tokens."""
+    """Whether exactly one space separates two tokens."""
     return start - end == 1 and data[begin + end] == 32
 
 
 @kernel
 def surroundings(data, begin, length, first, last, count, starts, ends, tokens, initials, flags, after_name):  # type: ignore[no-untyped-def]  # noqa: PLR0912 - what stands on two sides
-    """The context of the tokens ``first`` to ``last``; ``after_name`` tells that another name ends directly before them. O(1)."""
+    """The context of the tokens ``first`` to ``last``; ``after_name``: another name ends directly before them. O(1)."""
     zero = np.uint64(0)
-    # The article is no part of "the Netherlands", so that the second word tells how the name is written.
-    written = first + 1 if first < last and initials[first] == zero and initials[first + 1] != zero else first
-    letter = CAPITAL if initials[written] != zero else SMALL
-    if letter == CAPITAL and written == first and opens(data, begin, first, starts, ends):
+    # The article is not part of "the Netherlands", so the case of the second word counts.
+    shown_token = first + 1 if first < last and initials[first] == zero and initials[first + 1] != zero else first
+    letter = CAPITAL if initials[shown_token] != zero else SMALL
+    if letter == CAPITAL and shown_token == first and opens(data, begin, first, starts, ends):
         letter = OPENING
+    # Before the name: a hyphenated word ("anti-"), or a capitalised word one space away.
     before = ALONE
     if first > 0:
         at = first - 1
@@ -97,6 +97,7 @@ def surroundings(data, begin, length, first, last, count, starts, ends, tokens, 
                 before = ALONE  # "In Germany", "The Netherlands"
             else:
                 before = COMMON_CAPITAL if common else PROPER_CAPITAL
+    # After the name: a capitalised word, a noun in lower case, or within AHEAD words the head of a longer name.
     after = ALONE
     if last + 1 < count:
         at = last + 1
@@ -113,11 +114,11 @@ def surroundings(data, begin, length, first, last, count, starts, ends, tokens, 
         for step in range(AHEAD):
             if at + step >= count:
                 break
-            known = flags[tokens[at + step]] if tokens[at + step] >= 0 else 0
-            if known & HEAD:
+            flag = flags[tokens[at + step]] if tokens[at + step] >= 0 else 0
+            if flag & HEAD:
                 after = HEAD_NOUN
                 break
-            # "ligand-binding receptor": what a hyphen joins to the name is inside whatever it is.
-            if not known & INNER and not (hyphen and step == 0 and data[begin + starts[at]] >= 97):
+            # "ligand-binding receptor": a word that a hyphen joins to the name is inside the longer name.
+            if not flag & INNER and not (hyphen and step == 0 and data[begin + starts[at]] >= 97):
                 break
     return before + SIDES * after + SIDES * SIDES * letter

@@ -1,4 +1,4 @@
-"""All names as one trie over token numbers, in flat arrays that the matcher walks."""
+"""A trie of all names over token numbers, in flat arrays for the matcher."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from kgqa.arrays.tokens import token_hashes
 
 EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
 SLOT = np.dtype([("key", np.uint64), ("value", np.int32)], align=True)
-"""One place of a hash table; key and value side by side, so that a look-up touches one cache line."""
+"""A slot of a hash table; key and value are adjacent, so a look-up touches one cache line."""
 NODE = np.dtype([("following", np.uint64), ("group", np.int32)], align=True)
-"""``following`` has bit t % 64 set for each token t that leads on, so that most look-ups in vain are not made; ``group`` is the number of
-the names that end here, or -1."""
+"""``following`` has bit t % 64 set for each token t that continues, which saves most failing look-ups. ``group`` is the number of the
+names that end here, or -1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class Trie:
     transitions: npt.NDArray[np.void]
     """``SLOT`` records: (node, token) → node."""
     nodes: npt.NDArray[np.void]
-    """``NODE`` records."""
+    """Records of type ``NODE``, one per prefix."""
 
 
 def build_trie(names: pa.Array | pa.ChunkedArray) -> tuple[Trie, npt.NDArray[np.int32]]:
@@ -56,7 +56,7 @@ def build_trie(names: pa.Array | pa.ChunkedArray) -> tuple[Trie, npt.NDArray[np.
 
 
 def slots_of(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.void]:
-    """A table in which :func:`find_token` finds the place of each of the distinct ``hashes``."""
+    """A hash table that maps each of the distinct ``hashes`` to its position, for :func:`find_token`."""
     table = _free_slots(len(hashes))
     _fill(hashes, table)
     return table
@@ -95,13 +95,13 @@ def find_token(hashed, table):  # type: ignore[no-untyped-def]
 
 @kernel(inline=True)
 def find_child(node, token, table):  # type: ignore[no-untyped-def]
-    """The node that ``token`` leads to from ``node``, or -1."""
+    """The child of ``node`` for ``token``, or -1."""
     mask = np.uint64(len(table) - 1)
-    wanted = (np.uint64(node) << np.uint64(32)) | np.uint64(token)
-    slot = mixed(wanted) & mask
+    code = (np.uint64(node) << np.uint64(32)) | np.uint64(token)
+    slot = mixed(code) & mask
     while True:
         key = table[slot].key
-        if key == wanted:
+        if key == code:
             return table[slot].value
         if key == EMPTY:
             return np.int32(-1)
@@ -110,7 +110,7 @@ def find_child(node, token, table):  # type: ignore[no-untyped-def]
 
 @kernel
 def _insert(bounds, tokens, count, nodes, table, ends):  # type: ignore[no-untyped-def]
-    """Add all names; ``count`` nodes, one per token, are there to begin with. Return how many there are in the end."""
+    """Insert all names; the first ``count`` nodes, one per token, exist already. Returns the number of nodes."""
     mask = np.uint64(len(table) - 1)
     for name in range(len(bounds) - 1):
         node = np.int64(-1)
@@ -120,12 +120,12 @@ def _insert(bounds, tokens, count, nodes, table, ends):  # type: ignore[no-untyp
                 node = token
                 continue
             nodes[node].following |= np.uint64(1) << np.uint64(token & 63)
-            wanted = (np.uint64(node) << np.uint64(32)) | np.uint64(token)
-            slot = mixed(wanted) & mask
-            while table[slot].key != EMPTY and table[slot].key != wanted:
+            code = (np.uint64(node) << np.uint64(32)) | np.uint64(token)
+            slot = mixed(code) & mask
+            while table[slot].key != EMPTY and table[slot].key != code:
                 slot = (slot + np.uint64(1)) & mask
             if table[slot].key == EMPTY:
-                table[slot].key = wanted
+                table[slot].key = code
                 table[slot].value = count
                 count += 1
             node = np.int64(table[slot].value)

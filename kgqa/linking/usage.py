@@ -1,6 +1,6 @@
-"""How the texts write words: with a small first letter, or with a capital where no sentence begins.
+"""Letter case of words in the texts: with a small first letter, or with a capital that no sentence start explains.
 
-It tells a name from an ordinary word without any word list: where a corpus writes "Common" mostly as "common", a capital says little.
+This tells a name from an ordinary word without a word list: where a corpus mostly writes "common", the capital of "Common" says little.
 """
 
 from __future__ import annotations
@@ -20,47 +20,47 @@ from kgqa.linking.surroundings import opens
 from kgqa.linking.trie import Trie, find_token
 
 SAMPLE = 12_000_000
-"""Bytes of text that are looked at; shares of more would hardly differ."""
+"""Bytes of text to count; more would hardly change the shares."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """How often the texts write each token of a trie small and how often with a capital that no sentence begins.
+    """Counts of each token of a trie in lower case, and with a capital that no sentence start explains.
 
-    Of words of a script without capitals neither is counted: that they are not capitalised says nothing.
+    Words of a script without capitals are not counted, since their lower case means nothing.
     """
 
     small: npt.NDArray[np.int64]
     capital: npt.NDArray[np.int64]
 
     def small_share(self) -> npt.NDArray[np.float64]:
-        """Share of the places with a small letter; 0 for tokens that are not seen."""
+        """Share of lower case among the places of each token; 0 for tokens without a place."""
         return self.small / np.maximum(self.small + self.capital, 1)  # type: ignore[no-any-return]
 
 
 def usage(trie: Trie, texts: pa.ChunkedArray, *, sample: int = SAMPLE) -> Usage:
-    """Count the tokens of ``trie`` in every n-th text, so that about ``sample`` bytes are read. O(bytes read)."""
+    """Count the tokens of ``trie`` in every n-th text, about ``sample`` bytes in all. O(bytes read)."""
     data, offsets = text_buffers(texts)
-    every = max(1, -(-int(offsets[-1] - offsets[0]) // sample))
+    step = max(1, -(-int(offsets[-1] - offsets[0]) // sample))
     small, capital = np.zeros(len(trie.nodes), np.int64), np.zeros(len(trie.nodes), np.int64)
-    _count(data, offsets, every, *character_tables(), caseless_letters(), trie.vocabulary, small, capital)
+    _count(data, offsets, step, *character_tables(), caseless_letters(), trie.vocabulary, small, capital)
     return Usage(small=small, capital=capital)
 
 
 @lru_cache(maxsize=1)
 def caseless_letters() -> npt.NDArray[np.bool_]:
-    """For each character of the BMP whether it is a letter of a script without capitals, such as Arabic or Chinese."""
+    """For each character of the BMP, whether it is a letter of a script without case, such as Arabic or Chinese."""
     return np.array([unicodedata.category(chr(code)) == "Lo" for code in range(TABLE_SIZE)])
 
 
 @kernel
-def _count(data, offsets, every, classes, folded, plain, caseless, vocabulary, small, capital):  # type: ignore[no-untyped-def]
+def _count(data, offsets, step, classes, folded, plain, caseless, vocabulary, small, capital):  # type: ignore[no-untyped-def]
     longest = 1
-    for text in range(0, len(offsets) - 1, every):
+    for text in range(0, len(offsets) - 1, step):
         longest = max(longest, offsets[text + 1] - offsets[text])
     starts, ends, hashes = np.empty(longest, np.int32), np.empty(longest, np.int32), np.empty(longest, np.uint64)
     spellings, initials = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
-    for text in range(0, len(offsets) - 1, every):
+    for text in range(0, len(offsets) - 1, step):
         begin = offsets[text]
         count = tokenize(data, begin, offsets[text + 1], classes, folded, plain, starts, ends, hashes, spellings, initials)
         for i in range(count):

@@ -1,4 +1,4 @@
-"""Which words are everyday English: a list that is frozen here, because what it says decides what links."""
+"""Everyday English words: a frozen list, because links depend on it."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ import pyarrow as pa
 from kgqa.arrays.tokens import token_hashes
 
 FILE = Path(__file__).with_name("english-words.txt.gz")
-"""``english-words.md`` beside it says where it comes from and under which licence it stands."""
+"""``english-words.md`` gives its source and licence."""
 
 
 @lru_cache(maxsize=4)
 def plain_words(zipf: float) -> frozenset[str]:
-    """Small-letter words of at least this Zipf frequency, which is log10 of occurrences per billion words (wordfreq, Speer 2022).
+    """Lower-case words with at least this Zipf frequency: log10 of occurrences per billion words (wordfreq, Speer 2022).
 
-    The 321,180 words have 1.01 or more; others are not among them for any ``zipf``. O(words returned).
+    The list has 321,180 words, all with 1.01 or more. O(words returned).
     """
-    found: list[str] = []
+    result: list[str] = []
     with gzip.open(FILE, "rt", encoding="utf-8", newline="\n") as lines:
         for line in lines:
             frequency, _, words = line.removesuffix("\n").partition("\t")
             if float(frequency) < zipf:
                 break
-            found += words.split(" ")
-    return frozenset(found)
+            result += words.split(" ")
+    return frozenset(result)
 
 
 def token_frequencies(tokens: npt.NDArray[np.uint64]) -> npt.NDArray[np.float64]:
-    """The Zipf frequency of each token by its hash; 0 for what is no English word."""
+    """The Zipf frequency of each token, given by its hash; 0 for tokens that are no English words."""
     hashes, frequencies = _hashed()
     at = np.minimum(np.searchsorted(hashes, tokens), len(hashes) - 1)
     return np.where(hashes[at] == tokens, frequencies[at], 0.0)
@@ -41,17 +41,17 @@ def token_frequencies(tokens: npt.NDArray[np.uint64]) -> npt.NDArray[np.float64]
 
 @lru_cache(maxsize=1)
 def _hashed() -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float64]]:
-    """Hashes of the words that are one token, sorted, and their frequencies."""
+    """Hashes of the words with a single token, sorted, and their frequencies."""
     words: list[str] = []
     frequencies: list[float] = []
     with gzip.open(FILE, "rt", encoding="utf-8", newline="\n") as lines:
         for line in lines:
             frequency, _, listed = line.removesuffix("\n").partition("\t")
-            found = listed.split(" ")
-            words += found
-            frequencies += [float(frequency)] * len(found)
+            entries = listed.split(" ")
+            words += entries
+            frequencies += [float(frequency)] * len(entries)
     bounds, hashes = token_hashes(pa.array(words, pa.string()))
     single = np.diff(bounds) == 1
-    hashes, each = hashes[bounds[:-1][single]], np.array(frequencies)[single]
+    hashes, zipf = hashes[bounds[:-1][single]], np.array(frequencies)[single]
     order = np.argsort(hashes, kind="stable")
-    return hashes[order], each[order]
+    return hashes[order], zipf[order]

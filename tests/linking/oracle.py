@@ -64,7 +64,7 @@ def goes_on(open_: str, kind: str) -> bool:
 
 def tokens(text: str) -> list[Token]:
     """Runs of letters, digits and marks, runs of katakana, the letters of scripts without spaces, Hangul syllables, signs."""
-    found: list[Token] = []
+    result: list[Token] = []
     open_ = ""
     for at, raw in enumerate(text):
         character, kind = SAME.get(raw, raw), sort(raw)
@@ -72,14 +72,14 @@ def tokens(text: str) -> list[Token]:
             open_ = ""
             continue
         goes = goes_on(open_, kind)
-        before = found.pop() if goes else Token(start=at, end=at, written="", folded="")
+        before = result.pop() if goes else Token(start=at, end=at, written="", folded="")
         small = fold(character) if kind not in ("sign", "unspaced", "leading", "katakana", "hangul") else character
-        found.append(Token(start=before.start, end=at + 1, written=before.written + character, folded=before.folded + small))
+        result.append(Token(start=before.start, end=at + 1, written=before.written + character, folded=before.folded + small))
         if kind == "stacking" and open_ in ("unspaced", "leading"):
             open_ = "leading"
         elif not goes or kind == "unspaced":
             open_ = {"sign": "", "mark": "word", "stacking": "word"}.get(kind, kind)
-    return found
+    return result
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,10 +95,10 @@ class Name:
 
     def fits(self, place: Sequence[Token]) -> bool:
         """Whether tokens that are equal when folded are written as the case rule asks."""
-        mine, theirs = ([token.written for token in part] for part in (tokens(self.name), place))
+        members, theirs = ([token.written for token in part] for part in (tokens(self.name), place))
         if self.case == "initial":
-            mine[0], theirs[0] = mine[0][1:], theirs[0][1:]
-        return self.case == "free" or mine == theirs
+            members[0], theirs[0] = members[0][1:], theirs[0][1:]
+        return self.case == "free" or members == theirs
 
 
 Place = tuple[int, int, int, int]
@@ -107,9 +107,9 @@ Place = tuple[int, int, int, int]
 
 def match(texts: Sequence[str], names: Sequence[Name], *, before_number: bool) -> tuple[list[Place], list[Place], int]:
     """Mentions (longest first, from left to right), occurrences of candidates wherever they are, and how many mentions were shared."""
-    known: dict[tuple[str, ...], list[Name]] = {}
+    data: dict[tuple[str, ...], list[Name]] = {}
     for name in names:
-        known.setdefault(tuple(token.folded for token in tokens(name.name)), []).append(name)
+        data.setdefault(tuple(token.folded for token in tokens(name.name)), []).append(name)
     mentions, occurrences, shared = [], [], 0
     for document, text in enumerate(texts):
         words, free_from = tokens(text), 0
@@ -120,7 +120,7 @@ def match(texts: Sequence[str], names: Sequence[Name], *, before_number: bool) -
                 numbered = text[end : end + 1] == "-" and text[end + 1 : end + 2] in tuple("0123456789")
                 if not (begins(text, start) and ends(text, end)):
                     continue
-                fitting = [name for name in known.get(tuple(token.folded for token in place), []) if name.fits(place)]
+                fitting = [name for name in data.get(tuple(token.folded for token in place), []) if name.fits(place)]
                 occurrences += [(document, start, end, entity) for entity in {name.entity for name in fitting if name.candidate}]
                 if fitting and first >= free_from and (before_number or not numbered):
                     free_from = last + 1

@@ -172,8 +172,8 @@ def test_in_a_script_without_capitals_none_is_missed(names: list[str], text: str
 def test_usage_leaves_out_the_beginning_of_a_sentence() -> None:
     texts = pa.chunked_array([["May rains. May is wet; in May it may, it may. Ünder", "Nice. nice"]])
     trie, _ = build_trie(pa.chunked_array([["May", "Nice", "Unseen"]]))
-    seen = usage(trie, texts)
-    assert sorted(zip(seen.small[:3].tolist(), seen.capital[:3].tolist(), strict=True)) == [(0, 0), (1, 0), (2, 1)]
+    log = usage(trie, texts)
+    assert sorted(zip(log.small[:3].tolist(), log.capital[:3].tolist(), strict=True)) == [(0, 0), (1, 0), (2, 1)]
 
 
 @pytest.mark.parametrize(

@@ -47,8 +47,8 @@ def test_an_abbreviation_of_a_name_links_and_decides_between_bearers() -> None:
 
 
 def test_definitions_elsewhere_make_an_abbreviation_doubtful() -> None:
-    others = [f"Chronic hepatitis C (CHC) is frequent in group {i}." for i in range(4)]
-    assert found(link(CHAIN, PLAIN, *others, belief=0.3)) == []
+    neighbours = [f"Chronic hepatitis C (CHC) is frequent in group {i}." for i in range(4)]
+    assert found(link(CHAIN, PLAIN, *neighbours, belief=0.3)) == []
 
 
 def test_a_definition_says_nothing_of_an_entity_that_no_name_spells_out() -> None:

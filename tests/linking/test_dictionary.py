@@ -186,9 +186,9 @@ def test_in_another_language_names_are_the_only_surface_forms() -> None:
         "documents": arrow(pl.DataFrame({"id": ["d"], "text": [""]})),
         "mentions": arrow(pl.DataFrame(schema={"document": pl.String, "entity": pl.String, "start": pl.Int32, "end": pl.Int32})),
     }
-    wanted = np.array([True])
-    assert {"Polands", "Polish"} <= set(surface_forms(tables, wanted, language=ENGLISH)["form"])
-    assert surface_forms(tables, wanted, language="")["form"].to_list() == ["Poland", "in"]
+    expected = np.array([True])
+    assert {"Polands", "Polish"} <= set(surface_forms(tables, expected, language=ENGLISH)["form"])
+    assert surface_forms(tables, expected, language="")["form"].to_list() == ["Poland", "in"]
 
 
 def test_names_that_are_all_shared_are_no_empty_result() -> None:

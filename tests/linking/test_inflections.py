@@ -19,12 +19,12 @@ SYLLABLES = ("ba", "ko", "li", "men", "tar", "vo", "rin", "sul", "pe", "dra", "n
 
 def invented(count: int, seed: int = 0) -> list[str]:
     """Names none of which begins another one."""
-    rng, found = random.Random(seed), list[str]()
-    while len(found) < count:
+    rng, result = random.Random(seed), list[str]()
+    while len(result) < count:
         name = "".join(rng.choice(SYLLABLES) for _ in range(3)).capitalize()
-        if not any(name.startswith(each) or each.startswith(name) for each in found):
-            found.append(name)
-    return found
+        if not any(name.startswith(item) or item.startswith(name) for item in result):
+            result.append(name)
+    return result
 
 
 def german(name: str) -> list[str]:
@@ -92,12 +92,12 @@ def test_the_mention_is_the_name_without_its_ending(code: str) -> None:
     sentences, ending = LANGUAGES[code]
     names = invented(120)
     texts = [" ".join(sentences(name)) for name in names]
-    found = linked(names, texts)
-    assert ending in found.endings
-    each = [surfaces(found, text, f"d{number}") for number, text in enumerate(texts)]
-    assert all(set(places) == {(f"e{number:03}", name)} for number, (name, places) in enumerate(zip(names, each, strict=True)))
+    result = linked(names, texts)
+    assert ending in result.endings
+    item = [surfaces(result, text, f"d{number}") for number, text in enumerate(texts)]
+    assert all(set(places) == {(f"e{number:03}", name)} for number, (name, places) in enumerate(zip(names, item, strict=True)))
     # Of few names with some ending ("issä") nothing is learned.
-    assert sum(map(len, each)) >= 0.95 * sum(len(sentences(name)) for name in names)
+    assert sum(map(len, item)) >= 0.95 * sum(len(sentences(name)) for name in names)
 
 
 @pytest.mark.parametrize("code", LANGUAGES)
@@ -105,10 +105,10 @@ def test_without_the_setting_only_the_name_itself_is_found(code: str) -> None:
     sentences, _ = LANGUAGES[code]
     names = invented(40)
     texts = [" ".join(sentences(name)) for name in names]
-    found = link([(name, name, "label") for name in names], *texts, inflections=False)
-    assert found.endings == ()
+    result = link([(name, name, "label") for name in names], *texts, inflections=False)
+    assert result.endings == ()
     bare = sum(text.replace(".", "").split().count(name) for name, text in zip(names, texts, strict=True))
-    assert found.mentions.num_rows == bare < sum(len(sentences(name)) for name in names)
+    assert result.mentions.num_rows == bare < sum(len(sentences(name)) for name in names)
 
 
 @pytest.mark.parametrize("code", LANGUAGES)
@@ -124,9 +124,9 @@ TEXTS = [" ".join(german(name)) for name in GERMAN]
 def test_what_is_a_name_itself_is_that_name() -> None:
     text = f"{GERMAN[0]}s ist ein Dorf."
     table: Names = [*((name, name, "label") for name in GERMAN), ("other", f"{GERMAN[0]}s", "label")]
-    found = link(table, text, *TEXTS)
-    assert found.endings == ("s",)
-    assert surfaces(found, text) == [("other", f"{GERMAN[0]}s")]
+    result = link(table, text, *TEXTS)
+    assert result.endings == ("s",)
+    assert surfaces(result, text) == [("other", f"{GERMAN[0]}s")]
 
 
 def test_what_stands_in_many_names_is_a_word_of_its_own() -> None:
@@ -155,9 +155,9 @@ def test_what_is_oftener_than_its_name_is_a_word_of_its_own() -> None:
 def test_names_of_several_words_and_possible_answers_have_endings_too() -> None:
     text = f"Die Mühlen Alt {GERMAN[0]}s und {GERMAN[1]}s."
     table: Names = [*((name, name, "label") for name in GERMAN), ("c", f"Alt {GERMAN[0]}", "label")]
-    found = link(table, text, *TEXTS, candidates="c")
-    assert surfaces(found, text) == [("c", f"Alt {GERMAN[0]}"), (GERMAN[1], GERMAN[1])]
-    rows = frame(found.occurrences).filter(pl.col("document") == "d0")
+    result = link(table, text, *TEXTS, candidates="c")
+    assert surfaces(result, text) == [("c", f"Alt {GERMAN[0]}"), (GERMAN[1], GERMAN[1])]
+    rows = frame(result.occurrences).filter(pl.col("document") == "d0")
     assert [(entity, text[start:end]) for entity, start, end in rows.select("entity", "start", "end").iter_rows()] == [
         ("c", f"Alt {GERMAN[0]}")
     ]
@@ -172,8 +172,10 @@ def test_letters_of_several_bytes_are_cut_as_characters() -> None:
 
 def english(name: str, rng: random.Random) -> str:
     """As often as texts of the English Wikipedia have plurals of names."""
-    told = " ".join([f"{name} is a town.", f"They went to {name} in summer.", f"The hall of {name} is old.", f"{name}'s hall is old."] * 3)
-    return f"{told} The {name}s play there." if rng.random() < 0.15 else told
+    output = " ".join(
+        [f"{name} is a town.", f"They went to {name} in summer.", f"The hall of {name} is old.", f"{name}'s hall is old."] * 3
+    )
+    return f"{output} The {name}s play there." if rng.random() < 0.15 else output
 
 
 @pytest.mark.parametrize("language", ["en", ""])
@@ -183,9 +185,9 @@ def test_english_plurals_are_no_names(language: str) -> None:
     assert sum("The " + name + "s play" in text for name, text in zip(names, texts, strict=True)) > NAMES
     table: Names = [*((name, name, "label") for name in names), ("America", "America", "label")]
     text = "Americans are people of America; they like Americana."
-    found = link(table, text, *texts, language=language)
-    assert found.endings == ()
-    assert surfaces(found, text) == [("America", "America")]
+    result = link(table, text, *texts, language=language)
+    assert result.endings == ()
+    assert surfaces(result, text) == [("America", "America")]
 
 
 def test_what_makes_words_of_some_names_is_no_inflection() -> None:
@@ -205,9 +207,9 @@ def test_what_names_are_joined_with_is_no_inflection() -> None:
 def test_korean_particles_stay_a_closed_class() -> None:
     names = ["노르반", "수드마르", "오스트렐", *(f"{first}{last}골" for first in "강남북동서" for last in "산들물길")]
     texts = [f"{name}은 크다. {name}에서는 비가 온다. 옛 {name}대학교가 있다." for name in names]
-    found = linked(names, texts)
-    assert found.endings == ()
-    assert surfaces(found, texts[0]) == [("e000", "노르반")] * 2
+    result = linked(names, texts)
+    assert result.endings == ()
+    assert surfaces(result, texts[0]) == [("e000", "노르반")] * 2
 
 
 def test_japanese_and_chinese_names_have_no_endings() -> None:

@@ -40,10 +40,10 @@ def written(draw: st.DrawFn, *, most: int) -> str:
 @st.composite
 def corpora(draw: st.DrawFn, *, texts: int = 4) -> tuple[list[Name], list[str]]:
     """Names and texts; most names are cut out of the texts and then written in another way, so that they overlap and nest."""
-    shown = draw(st.lists(written(most=14), min_size=1, max_size=texts))
+    context = draw(st.lists(written(most=14), min_size=1, max_size=texts))
     names = []
     for _ in range(draw(st.integers(1, 8))):
-        words = oracle.tokens(text := draw(st.sampled_from(shown)))
+        words = oracle.tokens(text := draw(st.sampled_from(context)))
         name = draw(written(most=3).filter(oracle.tokens)) if not words or draw(st.integers(0, 5)) == 0 else ""
         if not name:
             first = draw(st.integers(0, len(words) - 1))
@@ -54,7 +54,7 @@ def corpora(draw: st.DrawFn, *, texts: int = 4) -> tuple[list[Name], list[str]]:
             name = name if oracle.tokens(name) else text[words[first].start : words[last].end]
         entity, case, priority = draw(st.integers(0, 3)), draw(st.sampled_from(sorted(CASES))), draw(st.integers(0, 1))
         names.append(Name(name=name, entity=entity, case=case, priority=priority, candidate=entity % 2 == 0))
-    return names, shown
+    return names, context
 
 
 Corpus = tuple[list[Name], list[str]]
@@ -108,8 +108,8 @@ def as_plain(found: Matches) -> tuple[list[Place], list[Place], int]:
 @example(corpus=([name_of(n, e, p) for n, e, p in [("york", 0, 0), ("York", 1, 0), ("YORK", 0, 1)]], ["New York"]), before_number=True)
 def test_the_matcher_finds_what_the_plain_one_finds(corpus: Corpus, before_number: bool) -> None:
     names, texts = corpus
-    found = match(column(texts), dictionary(names), before_number=before_number)
-    mentions, occurrences, shared = as_plain(found)
+    result = match(column(texts), dictionary(names), before_number=before_number)
+    mentions, occurrences, shared = as_plain(result)
     assert (mentions, sorted(occurrences), shared) == oracle.match(texts, names, before_number=before_number)
     starts = [(document, start, -end) for document, start, end, _ in occurrences]
     assert starts == sorted(starts)
@@ -119,8 +119,8 @@ def test_the_matcher_finds_what_the_plain_one_finds(corpus: Corpus, before_numbe
 @given(corpus=corpora())
 def test_offsets_are_characters_and_the_text_between_them_folds_to_a_name_of_the_entity(corpus: Corpus) -> None:
     names, texts = corpus
-    found = match(column(texts), dictionary(names))
-    for document, start, end, entity in [*places(found.mentions), *places(found.occurrences)]:
+    result = match(column(texts), dictionary(names))
+    for document, start, end, entity in [*places(result.mentions), *places(result.occurrences)]:
         surface = [token.folded for token in oracle.tokens(texts[document][start:end])]
         assert surface in [[token.folded for token in oracle.tokens(name.name)] for name in names if name.entity == entity]
 
@@ -129,8 +129,8 @@ def test_offsets_are_characters_and_the_text_between_them_folds_to_a_name_of_the
 @given(corpus=corpora())
 def test_mentions_do_not_overlap(corpus: Corpus) -> None:
     names, texts = corpus
-    found = places(match(column(texts), dictionary(names)).mentions)
-    assert all(a[0] < b[0] or a[2] <= b[1] for a, b in pairwise(found))
+    result = places(match(column(texts), dictionary(names)).mentions)
+    assert all(a[0] < b[0] or a[2] <= b[1] for a, b in pairwise(result))
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -151,7 +151,7 @@ def test_the_result_does_not_depend_on_batches_and_threads(corpus: Corpus, size:
 @given(corpus=corpora())
 def test_without_occurrences_the_mentions_are_the_same(corpus: Corpus) -> None:
     names, texts = corpus
-    with_them, without = (match(column(texts), dictionary(names), occurrences=wanted) for wanted in (True, False))
+    with_them, without = (match(column(texts), dictionary(names), occurrences=expected) for expected in (True, False))
     assert places(without.mentions) == places(with_them.mentions)
     assert without.shared == with_them.shared
     assert places(without.occurrences) == []
@@ -167,9 +167,9 @@ def test_a_column_in_pieces_is_the_same_column(corpus: Corpus, cut: int) -> None
 
 def found_in(text: str, *names: str, case: str = "free", before_number: bool = True) -> list[str]:
     """The surfaces of the mentions of ``names``, each the name of another entity."""
-    known = [Name(name=name, entity=i, case=case, priority=0, candidate=True) for i, name in enumerate(names)]
-    found = match(column([text]), dictionary(known), before_number=before_number)
-    return [text[start:end] for _, start, end, _ in places(found.mentions)]
+    data = [Name(name=name, entity=i, case=case, priority=0, candidate=True) for i, name in enumerate(names)]
+    result = match(column([text]), dictionary(data), before_number=before_number)
+    return [text[start:end] for _, start, end, _ in places(result.mentions)]
 
 
 @pytest.mark.parametrize(
@@ -213,6 +213,6 @@ def test_names_longer_than_any_stack_and_nested_ones_are_found() -> None:
 
 
 def test_no_texts_and_empty_texts_have_no_mentions() -> None:
-    known = dictionary([Name(name="a", entity=0, case="free", priority=0, candidate=True)])
+    data = dictionary([Name(name="a", entity=0, case="free", priority=0, candidate=True)])
     for texts in ([], [""], ["", " ", "\u200b"]):
-        assert as_plain(match(column(texts), known)) == ([], [], 0)
+        assert as_plain(match(column(texts), data)) == ([], [], 0)

@@ -17,7 +17,7 @@ Mentions = list[tuple[int, int, int]]
 def plain(mention: tuple[int, int, int], anchors: Mentions, subjects: list[int], facts: list[tuple[int, int]]) -> int:
     document, entity, entry = mention
     joined = [{b for a, b in facts if a == x} | {a for a, b in facts if b == x} for x in range(ENTITIES)]
-    here = {e: {other for d, ee, other in anchors if (d, ee) == (document, e)} for d, e, _ in anchors if d == document}
+    here = {e: {second for d, ee, second in anchors if (d, ee) == (document, e)} for d, e, _ in anchors if d == document}
     about = subjects[document]
     if entity in here and here[entity] != {entry}:
         return TWIN
@@ -39,19 +39,19 @@ def test_each_mention_has_the_strongest_level_that_holds(
     subjects = subjects[:DOCUMENTS]
     heads, tails = np.array(facts, np.int32).reshape(-1, 2).T
     columns = np.array(anchors, np.int32).reshape(-1, 3).T
-    known = surroundings_of(*columns, subject=np.array(subjects, np.int32), heads=heads, tails=tails, count=ENTITIES)
+    data = surroundings_of(*columns, subject=np.array(subjects, np.int32), heads=heads, tails=tails, count=ENTITIES)
     documents, entities, entries = np.array(asked, np.int32).reshape(-1, 3).T
-    found = levels(documents, entities, entries, known)
-    assert found.tolist() == [plain(mention, anchors, subjects, facts) for mention in asked]
+    result = levels(documents, entities, entries, data)
+    assert result.tolist() == [plain(mention, anchors, subjects, facts) for mention in asked]
 
 
 def test_a_fact_between_two_hubs_is_no_support() -> None:
     size = support.BROAD + 10
     first, second, small = 0, 1, 2
-    others = np.arange(3, 3 + size, dtype=np.int32)
+    neighbours = np.arange(3, 3 + size, dtype=np.int32)
     heads = np.concatenate([np.full(size, first), np.full(size, second), [first, small, small]]).astype(np.int32)
-    tails = np.concatenate([others, others, [second, first, second]]).astype(np.int32)
+    tails = np.concatenate([neighbours, neighbours, [second, first, second]]).astype(np.int32)
     anchors = [np.array(column, np.int32) for column in ([0, 1, 1], [second, second, small], [0, 0, 0])]
-    known = surroundings_of(*anchors, subject=np.full(2, -1, np.int32), heads=heads, tails=tails, count=3 + size)
+    data = surroundings_of(*anchors, subject=np.full(2, -1, np.int32), heads=heads, tails=tails, count=3 + size)
     documents, entities, entries = (np.array(column, np.int32) for column in ([0, 0, 1], [first, small, first], [1, 1, 1]))
-    assert levels(documents, entities, entries, known).tolist() == [NOTHING, NEIGHBOUR, NEIGHBOUR]
+    assert levels(documents, entities, entries, data).tolist() == [NOTHING, NEIGHBOUR, NEIGHBOUR]

@@ -23,7 +23,7 @@ from kgqa.recipes.contrasts.substitution import Name, Template, person
 from kgqa.recipes.names.english import are_english
 from kgqa.recipes.names.entities import Entity, Named, Pool
 from kgqa.recipes.names.kinds import PERSON, Kind, answer_kinds, title_kinds
-from kgqa.recipes.names.statements import Stated, Text, names, shown, stated, states, title_and_text
+from kgqa.recipes.names.statements import Stated, Text, names, stated, states, text_of, title_and_text
 from kgqa.records import Instance, Paragraph
 from kgqa.runs.funnel import Rejection
 
@@ -92,17 +92,17 @@ def _plan(instance: Instance, pool: Pool) -> Plan | Rejection:
     if all(paragraph.supporting for paragraph in instance.paragraphs):
         return Rejection(reason=OWN_REASONS["no distractor"], detail=f"{len(instance.paragraphs)} paragraphs, all supporting")
     answer_names, answer = names(instance.answers), instance.answers[0]
-    supporting = [Supporting(paragraph, shown(paragraph)) for paragraph in instance.paragraphs if paragraph.supporting]
+    supporting = [Supporting(paragraph, text_of(paragraph)) for paragraph in instance.paragraphs if paragraph.supporting]
     stating = [entry for entry in supporting if entry.text.states(answer_names) or spellings([entry.paragraph], instance.answer_id)]
     if not stating:
         return Rejection(reason=OWN_REASONS["not stated"], detail=answer)
     paragraphs = [entry.paragraph for entry in supporting]
     answer_kinds_in_pool = (
-        [] if instance.candidates is not None else pool.told(answer_kinds(_last_question(instance), answer, paragraphs), answer)
+        [] if instance.candidates is not None else pool.resolved_kinds(answer_kinds(_last_question(instance), answer, paragraphs), answer)
     )
     bridges = []
     for link in links(instance, supporting, stating, answer_names):
-        kinds = pool.told(link.kinds, link.bridge[0])
+        kinds = pool.resolved_kinds(link.kinds, link.bridge[0])
         if (kinds or PLACEHOLDER in link.bridge[0]) and (answer_kinds_in_pool or link.is_answer or instance.candidates is not None):
             return Plan(link, supporting, kinds, kinds if link.is_answer else answer_kinds_in_pool)
         bridges.append(link.bridge[0])
@@ -155,7 +155,7 @@ def _copies(instance: Instance, plan: Plan, pool: Pool, seed: int, *, count: int
         bridge = bridges[number % len(bridges)]
         new = [bridge, answer, *[title_entities[number % len(title_entities)] for _ in title_entities[:1]]]
         paragraph = template.filled(new, id=f"{link.target.id}#{TRANSFORM}-{number + 1}")
-        text = shown(paragraph)
+        text = text_of(paragraph)
         if text.states(names([answer.name])) and not text.states(search.forbidden):
             copies.append(Copy(paragraph, answer.name, bridge.name))
     return copies or Rejection(reason=OWN_REASONS["left"], detail=detail)

@@ -9,7 +9,7 @@ from itertools import chain, islice
 
 from kgqa.arrays.draws import Reservoir, draw
 from kgqa.arrays.words import words
-from kgqa.recipes.names.statements import Stated, Text, mentions, shown, title_and_text
+from kgqa.recipes.names.statements import Stated, Text, mentions, text_of, title_and_text
 from kgqa.records import Instance, Paragraph
 
 SIZE = 20_000
@@ -47,7 +47,7 @@ class Collector:
                 holding[word].append(place)
         most = max(PER_WORD, COMMON * len(paragraphs))
         rare = {word: places for word, places in holding.items() if len(places) <= most}
-        return Pool(paragraphs, [shown(paragraph) for paragraph in paragraphs], rare)
+        return Pool(paragraphs, [text_of(paragraph) for paragraph in paragraphs], rare)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Which single-hop questions a trained reader answers from their own paragraph (the rest of step S1)."""
+"""Step S1 (Trivedi et al. 2022): keep the single-hop questions that a trained reader answers from their own paragraph."""
 
 from __future__ import annotations
 
@@ -19,25 +19,26 @@ from kgqa.training.questions import of_list
 
 
 def answerable(single_hop: pa.Table, paragraphs: pa.Table, readers: Sequence[str], progress: Progress) -> npt.NDArray[np.bool_]:
-    """For each question whether one of the trained ``readers`` (folders of their runs) reaches an F1 above 0; each is asked the rest.
+    """For each question, whether one of the trained ``readers`` (run folders) reaches an answer F1 above 0.
 
-    Raises InputError, SettingsError. Memory: the questions, and one reader.
+    A reader only sees the questions that the readers before it did not answer. Shape: questions. Memory: the questions and one reader.
+    Raises InputError, SettingsError.
     """
-    asked = list(_instances(single_hop, paragraphs))
-    found = np.zeros(len(asked), np.bool_)
+    instances = list(_instances(single_hop, paragraphs))
+    answered = np.zeros(len(instances), np.bool_)
     for number, run in enumerate(readers, start=1):
         reader = load_reader(run, what="musique.single_hop.readers")
-        rest = np.flatnonzero(~found).tolist()
-        questions = [asked[row] for row in rest]
+        unanswered = np.flatnonzero(~answered).tolist()
+        questions = [instances[row] for row in unanswered]
         answers = reader.predict(of_list(questions), Within(progress, f"single-hop questions, reader {number} of {len(readers)}"))
-        found[rest] = [answer_score(*pair) > 0 for pair in zip(questions, answers, strict=True)]
-    return found
+        answered[unanswered] = [answer_score(*pair) > 0 for pair in zip(questions, answers, strict=True)]
+    return answered
 
 
-def without_unread(
+def drop_unanswered(
     tables: Mapping[str, pa.Table], funnel: list[FunnelRow], readers: Sequence[str], progress: Progress
 ) -> tuple[pa.Table, pa.Table]:
-    """``single_hop`` and ``refused_single_hop`` after the readers; what they take is added to the ``funnel``."""
+    """``single_hop`` and ``refused_single_hop`` after the readers have answered; adds a row to ``funnel``."""
     single_hop, refused = tables["single_hop"], tables["refused_single_hop"]
     reason = REASONS["unread"]
     if not readers:
@@ -48,26 +49,26 @@ def without_unread(
             )
         )  # fmt: skip
         return single_hop, refused
-    found = answerable(single_hop, tables["paragraphs"], readers, progress)
-    lost = single_hop.filter(pa.array(~found))
-    names = [f"{source}/{name}" for source, name in zip(lost["source"].to_pylist(), lost["id"].to_pylist(), strict=True)]
-    same = [[""] * len(lost), ["single-hop"] * len(lost), [reason] * len(lost)]
-    more = pa.table([pa.array(column, pa.string()) for column in (names, *same, lost["question"].to_pylist())], schema=REFUSED)
+    answered = answerable(single_hop, tables["paragraphs"], readers, progress)
+    unread = single_hop.filter(pa.array(~answered))
+    names = [f"{source}/{name}" for source, name in zip(unread["source"].to_pylist(), unread["id"].to_pylist(), strict=True)]
+    constants = [[""] * len(unread), ["single-hop"] * len(unread), [reason] * len(unread)]
+    refusals = pa.table([pa.array(column, pa.string()) for column in (names, *constants, unread["question"].to_pylist())], schema=REFUSED)
     funnel.append(
         FunnelRow(
-            stage="single-hop", what="questions", reason=reason, removed=len(lost), left=int(found.sum()),
+            stage="single-hop", what="questions", reason=reason, removed=len(unread), left=int(answered.sum()),
             setting="musique.single_hop.readers",
         )
     )  # fmt: skip
-    return single_hop.filter(pa.array(found)), pa.concat_tables([refused, more])
+    return single_hop.filter(pa.array(answered)), pa.concat_tables([refused, refusals])
 
 
 def _instances(single_hop: pa.Table, paragraphs: pa.Table) -> Iterator[Instance]:
     texts: list[dict[str, Any]] = paragraphs.to_pylist()
     names = ("id", "question", "answer", "aliases", "paragraph")
     for id_, question, answer, aliases, place in zip(*(single_hop[name].to_pylist() for name in names), strict=True):
-        shown = texts[place]
+        row = texts[place]
         yield Instance(
-            id=id_, question=question, paragraphs=(Paragraph(id=shown["id"], title=shown["title"], text=shown["text"], supporting=True),),
+            id=id_, question=question, paragraphs=(Paragraph(id=row["id"], title=row["title"], text=row["text"], supporting=True),),
             answers=(answer, *aliases), answer_type="span", answerable=True, group=id_, provenance=None,
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The dataset card of composed questions."""
+"""The dataset card (after step S8, Trivedi et al. 2022) of composed questions."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 from kgqa.formats.columns import MEANINGS, OF_RECIPES
 from kgqa.recipes import papers
-from kgqa.recipes.musique.guesses import HOPS, SCORES, unlearned
 from kgqa.recipes.musique.measures import MEASURES, Evenness
-from kgqa.recipes.musique.silent import WHY, SilentRelation
+from kgqa.recipes.musique.shortcut_baselines import HOPS, SCORES, unlearned
+from kgqa.recipes.musique.unasked_relations import WHY, SilentRelation
 from kgqa.records import SPLITS, Instance
 from kgqa.runs.card import citation, escaped, fields, front_matter, funnel_table, licence, loading, table
 from kgqa.runs.funnel import FunnelRow
@@ -31,7 +31,7 @@ FACTS_LIMITS = (
     "Part of the facts is read out "
     "of articles by a model that is learned from the facts (`musique.single_hop.reading`); each question's provenance says which."
 )
-"""What the card of a graph's questions says where the domain's own file says nothing."""
+"""The card's limits for questions from a graph, where the domain file gives none."""
 SEED = "\n\n**Made from the small domain that kgqa ships, for trying things out; not for training or comparing models.**"
 UNFILTERED = (
     "**No disconnection filter was used: for comparison only, as part of the questions can be answered without all of their hops.**"
@@ -66,11 +66,13 @@ def dataset_card(
     silent: Sequence[SilentRelation],
     idle: Sequence[str],
 ) -> str:
-    """The text of README.md; depends on data and settings alone, never on the clock."""
-    own = settings.section(MusiqueSettings)
-    used = own.disconnection.use
-    warning = f"\n\n{UNFILTERED}" if used == "none" else ""
-    splits = "" if own.split.leak_free else "\n\n**Split at random, for comparison only: splits share questions, answers and paragraphs.**"
+    """The text of README.md; it depends on data and settings only, not on the time."""
+    musique = settings.section(MusiqueSettings)
+    composer, filter_name = musique.composition.composer, musique.disconnection.use
+    warning = f"\n\n{UNFILTERED}" if filter_name == "none" else ""
+    splits = (
+        "" if musique.split.leak_free else "\n\n**Split at random, for comparison only: splits share questions, answers and paragraphs.**"
+    )
     sections = [
         front_matter(settings, dict(counts), digest, tasks=("question-answering",), twins=("full",)),
         f"# {escaped(settings.title)}\n\n{ABOUT}{warning}{splits}{SEED if is_seed else ''}",
@@ -81,8 +83,8 @@ def dataset_card(
         f"Questions without a twin: {unpaired:,}.",
         "## What was dropped, and why\n\n" + funnel_table(funnel),
         *([_silent(silent, idle)] if silent or idle else []),
-        f"## How the questions were written\n\nBy `{own.composition.composer}`: {COMPOSERS[own.composition.composer]}. Disconnected pairs "
-        f"were found by `{used}`{': ' + FILTERS[used] if used in FILTERS else ''}.",
+        f"## How the questions were written\n\nBy `{composer}`: {COMPOSERS[composer]}. Disconnected pairs "
+        f"were found by `{filter_name}`{': ' + FILTERS[filter_name] if filter_name in FILTERS else ''}.",
         "## How far it can be guessed\n\n" + _guessed(filtered, guessed),
         "## What it gives away, and how even it is\n\n" + _given_away(measured, even),
         "## Splits\n\n" + proof.to_markdown().strip(),
@@ -99,7 +101,7 @@ def dataset_card(
 def _silent(silent: Sequence[SilentRelation], idle: Sequence[str]) -> str:
     parts = ["## Relations without a question"]
     if silent:
-        rows = [[escaped(each.label), f"{each.facts:,}", WHY[each.why]] for each in silent]
+        rows = [[escaped(relation.label), f"{relation.facts:,}", WHY[relation.why]] for relation in silent]
         parts += ["Of these no single-hop question is asked:", table(["relation", "facts", "why"], rows)]
     if idle:
         parts.append(
@@ -114,19 +116,21 @@ def _guessed(filtered: Mapping[str, Any], whole: Mapping[str, Mapping[str, Any]]
     parts = ["In per cent, with 95% bootstrap intervals."]
     if filtered:
         hops = filtered["hops"]
-        rows = [[HOPS[name], f"{100 * of['chance']:.1f}", _shown(of["before"]), _shown(of["after"])] for name, of in hops.items()]
+        rows = [[HOPS[name], f"{100 * of['chance']:.1f}", _interval(of["before"]), _interval(of["after"])] for name, of in hops.items()]
         parts += ["What the filter's readers reach on single hops:", table(["", "guesses", *sides], rows)]
-        if nothing := unlearned(hops):
-            parts.append(UNLEARNED.format(hops=" and ".join(nothing)))
+        if untrained := unlearned(hops):
+            parts.append(UNLEARNED.format(hops=" and ".join(untrained)))
         if not filtered["tells_support"]:
             parts.append(UNTOLD)
-        rows = [[name, what, *(_shown(filtered["pairs"][side][name]) for side in ("before", "after"))] for name, what in SCORES.items()]
+        rows = [
+            [name, meaning, *(_interval(filtered["pairs"][side][name]) for side in ("before", "after"))] for name, meaning in SCORES.items()
+        ]
         parts.append(
             "Answer F1 of readers that count, on composable pairs as questions of two hops, as many before the filter as after it, split "
             "for this alone:"
         )
         parts.append(table(["", "what it is", *sides], rows))
-    rows = [[name, what, _shown(whole[name])] for name, what in SCORES.items()]
+    rows = [[name, meaning, _interval(whole[name])] for name, meaning in SCORES.items()]
     parts.append("The same on dev and test, fitted on train; `kgqa audit --readers minimal` lets trained readers try:")
     return "\n\n".join([*parts, table(["", "what it is", "answer F1"], rows)])
 
@@ -148,10 +152,10 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f}"
 
 
-def _shown(found: Mapping[str, Any]) -> str:
-    if found["mean"] is None:
+def _interval(figure: Mapping[str, Any]) -> str:
+    if figure["mean"] is None:
         return "–"
-    return f"{100 * found['mean']:.1f} ({100 * found['low']:.1f} to {100 * found['high']:.1f}) of {found['of']:,}"
+    return f"{100 * figure['mean']:.1f} ({100 * figure['low']:.1f} to {100 * figure['high']:.1f}) of {figure['of']:,}"
 
 
 def _size(split: str, counts: Mapping[str, int], shapes: Mapping[str, Mapping[str, int]]) -> list[str]:
@@ -159,6 +163,6 @@ def _size(split: str, counts: Mapping[str, int], shapes: Mapping[str, Mapping[st
 
 
 def _sample(instance: Instance) -> str:
-    """A question, its steps and its answer, on one line that cannot break out of the list."""
+    """A question, its steps and its answer on one line, escaped for a Markdown list."""
     steps = "; ".join(f"{number}. {step.question} {step.answer}" for number, step in enumerate(instance.decomposition or (), start=1))
     return f"- {escaped(instance.question)} **{escaped(instance.answers[0])}** ({escaped(steps)})"

@@ -1,4 +1,4 @@
-"""Rows of the tables become chains, as composers and writers see them."""
+"""Steps S4 to S7 (Trivedi et al. 2022): chains as Python objects, for composers and writers."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from kgqa.records import Paragraph
 from kgqa.settings.musique import SHAPES
 
 _NAME = re.compile(r"[A-Z][\w.'’-]+(?: [A-Z]\.)?(?: (?:de|van|von|bin))? [A-Z][\w.'’-]+")
-"""Of a person, most likely: two words with capitals."""
+"""A likely name of a person: two capitalised words."""
 
 
 class Pool:
     """The single-hop questions as Python values."""
 
     def __init__(self, single_hop: pa.Table, paragraphs: pa.Table) -> None:
-        """As in ``pool.py``."""
+        """The tables are those of ``pool.py``."""
         self.single_hop, self.paragraphs = single_hop, paragraphs
         self._persons: dict[int, bool] = {}
 
@@ -35,17 +35,17 @@ class Pool:
         return {name: self.single_hop[name].to_pylist() for name in self.single_hop.column_names}
 
     def further_names(self) -> dict[str, list[str]]:
-        """Question's id → other names of its answer, where that is an entity of a graph."""
-        asked = zip(*(self.rows[name] for name in ("id", "kind", "aliases")), strict=True)
-        return {name: aliases for name, kind, aliases in asked if kind != ASKED and aliases}
+        """Question id → aliases of its answer, for entities of a graph."""
+        entries = zip(*(self.rows[name] for name in ("id", "kind", "aliases")), strict=True)
+        return {name: aliases for name, kind, aliases in entries if kind != ASKED and aliases}
 
     def is_person(self, row: int) -> bool:
-        """Whether the answer to a question is a person: its kind says so, or "who" asks for what looks like a person's name."""
+        """Whether the answer is a person: its kind says so, or "who" asks for a name that looks like a person's."""
         if row not in self._persons:
-            self._persons[row] = self.rows["kind"][row] == ASKED and self._told(row)
+            self._persons[row] = self.rows["kind"][row] == ASKED and self._looks_like_person(row)
         return self._persons[row]
 
-    def _told(self, row: int) -> bool:
+    def _looks_like_person(self, row: int) -> bool:
         place = self.single_hop["paragraph"][row].as_py()
         title, text = self.paragraphs["title"][place].as_py(), self.paragraphs["text"][place].as_py()
         answer = str(self.rows["answer"][row])
@@ -66,7 +66,7 @@ class Chains:
         self.hops = hops_of(self.shape, self.edges, pairs)
 
     def __len__(self) -> int:
-        """How many."""
+        """The number of chains."""
         return len(self.shape)
 
     @cached_property
@@ -81,7 +81,7 @@ class Chains:
 
     @cached_property
     def ids(self) -> list[str]:
-        """As MuSiQue's: the shape and the ids of the hops."""
+        """MuSiQue's ids: the shape and the ids of the hops."""
         names = self.rows["id"]
         return [
             f"{SHAPES[shape]}__{'_'.join(str(names[hop]) for hop in hops if hop >= 0)}"
@@ -89,11 +89,11 @@ class Chains:
         ]
 
     def __iter__(self) -> Iterator[Chain]:
-        """In order."""
+        """Iterate over the chains in order."""
         return (self[row] for row in range(len(self)))
 
     def __getitem__(self, row: int) -> Chain:
-        """One of them."""
+        """The chain in this row."""
         shape = SHAPES[self.shape[row]]
         needs: list[list[Need]] = [[] for _ in range(HOPS[shape])]
         start, end, slot = self._places

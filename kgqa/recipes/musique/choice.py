@@ -1,4 +1,4 @@
-"""Which of the chains become questions: shapes and types of answers take turns, within limits of reuse (the rest of step S4)."""
+"""Step S4 (Trivedi et al. 2022): choose the chains to compose, in turns over shapes and answer types, with limits on reuse."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from kgqa.settings.musique import SHAPES, ShapeSettings
 
 
 def answer_types(chains: pa.Table, pairs: pa.Table, single_hop: pa.Table) -> npt.NDArray[np.int64]:
-    """For each chain a number for the type of its last answer: what its question asks for, or how it was made."""
+    """For each chain a number for the type of its last answer: the noun of its question, or its templates. Shape: chains."""
     hops = hops_of(chains["shape"].to_numpy(), np.stack([chains[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1), pairs)
     last = _last(hops)
-    used, where = np.unique(last, return_inverse=True)
-    rows = single_hop.select(["question", "answer", "kind", "relations"]).take(pa.array(used)).to_pylist()
+    last_rows, where = np.unique(last, return_inverse=True)
+    rows = single_hop.select(["question", "answer", "kind", "relations"]).take(pa.array(last_rows)).to_pylist()
     names = []
     for row in rows:
         kinds = answer_kinds(row["question"], row["answer"]) if row["kind"] == ASKED else [tuple(row["relations"])]
@@ -32,10 +32,10 @@ def answer_types(chains: pa.Table, pairs: pa.Table, single_hop: pa.Table) -> npt
 def choose_chains(
     chains: pa.Table, pairs: pa.Table, types: npt.NDArray[np.int64], settings: ShapeSettings
 ) -> tuple[npt.NDArray[np.int64], dict[str, int]]:
-    """Rows of the ``chains`` that are kept, ascending, and how many fell to each reason of ``REASONS``.
+    """Rows of ``chains`` that are kept, ascending, and the number of chains dropped for each of ``REASONS``.
 
-    The longest come first, so that what they contain is left out; of one length the shapes take turns, and of one shape the types of the
-    last answer (``types``, a number for each chain), each in the order drawn.
+    Longer chains come first, so that the chains they contain are left out. Among chains of one length the shapes take turns; within a shape
+    the answer types do (``types``: a number for each chain). Within a type the order is random.
     """
     shape, draw = chains["shape"].to_numpy(), chains["draw"].to_numpy()
     edges = np.stack([chains[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1)
@@ -50,7 +50,7 @@ def choose_chains(
     quota = np.array([round(settings.size * settings.shares.get(name, 0.0)) for name in SHAPES], np.int64)
     bridge = pairs["bridge"].to_numpy()
     questions = int(hops.max(initial=-1)) + 1
-    kept, reasons = _chosen(
+    is_choice, reasons = _choose(
         order,
         shape,
         edges,
@@ -62,7 +62,7 @@ def choose_chains(
         questions,
         int(bridge.max(initial=-1)) + 1,
     )
-    return np.flatnonzero(kept), dict(zip(REASONS, reasons.tolist(), strict=True))
+    return np.flatnonzero(is_choice), dict(zip(REASONS, reasons.tolist(), strict=True))
 
 
 REASONS = {
@@ -71,30 +71,33 @@ REASONS = {
     "question": "one of its single-hop questions is in as many questions as may be",
     "size": "there are as many of its shape as are wanted",
 }
-"""Why a chain is not chosen → the sentence that reports show."""
+"""Reason for dropping a chain → the sentence in reports."""
 
 
 ALWAYS = 5
-"""Questions of a split that may have one answer, however few there are."""
+"""Minimum number of questions per split that may share an answer, however small the split is."""
 
 
 def _last(hops: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    """For each chain the row of its last question; behind it ``hops`` has -1."""
+    """For each chain the row of its last question; ``hops`` is padded with -1."""
     return np.take_along_axis(hops, (hops >= 0).sum(axis=1, keepdims=True) - 1, axis=1)[:, 0]
 
 
 @kernel
-def _chosen(order, shape, edges, hops, bridge, quota, per_bridge, per_question, questions, bridges):  # type: ignore[no-untyped-def]
-    """Which chains stay, and how many fell to each of ``REASONS``. Parts of kept chains are known by the sum of their hops' hashes."""
-    kept, reasons = np.zeros(len(shape), np.bool_), np.zeros(4, np.int64)
+def _choose(order, shape, edges, hops, bridge, quota, per_bridge, per_question, questions, bridges):  # type: ignore[no-untyped-def]
+    """A mask of the chosen chains and the number dropped for each of ``REASONS``.
+
+    Each part of a chosen chain is recorded as the sum of its hops' hashes.
+    """
+    is_choice, reasons = np.zeros(len(shape), np.bool_), np.zeros(4, np.int64)
     used_bridge, used_question = np.zeros(bridges, np.int32), np.zeros(questions, np.int32)
     contained = np.zeros(_table_size(32 * max(1, quota.sum())), np.uint64)
     for at in range(len(order)):
         i = order[at]
         count = 0
-        own = np.zeros(4, np.uint64)
+        hashes = np.zeros(4, np.uint64)
         while count < 4 and hops[i, count] >= 0:
-            own[count] = mixed(np.uint64(hops[i, count]) + np.uint64(1))
+            hashes[count] = mixed(np.uint64(hops[i, count]) + np.uint64(1))
             count += 1
         bridge_is_full = False
         for k in range(count - 1):
@@ -102,7 +105,8 @@ def _chosen(order, shape, edges, hops, bridge, quota, per_bridge, per_question, 
         question_is_full = False
         for k in range(count):
             question_is_full = question_is_full or used_question[hops[i, k]] >= per_question
-        whole = own.sum() | np.uint64(1)
+        # The sum is independent of order, so equal sets of hops collide; 0 marks a free slot, so the last bit is set.
+        whole = hashes.sum() | np.uint64(1)
         if contained[_slot(contained, whole)] == whole:
             reasons[0] += 1
         elif bridge_is_full:
@@ -112,20 +116,21 @@ def _chosen(order, shape, edges, hops, bridge, quota, per_bridge, per_question, 
         elif quota[shape[i]] <= 0:
             reasons[3] += 1
         else:
-            kept[i] = True
+            is_choice[i] = True
             quota[shape[i]] -= 1
             for k in range(count - 1):
                 used_bridge[bridge[edges[i, k]]] += 1
             for k in range(count):
                 used_question[hops[i, k]] += 1
+            # Record all subsets of the hops (at most 15), so that shorter chains inside this one are found.
             for part in range(1, 1 << count):
                 value = np.uint64(0)
                 for k in range(count):
                     if part >> k & 1:
-                        value += own[k]
+                        value += hashes[k]
                 value |= np.uint64(1)
                 contained[_slot(contained, value)] = value
-    return kept, reasons
+    return is_choice, reasons
 
 
 @kernel
@@ -138,7 +143,7 @@ def _table_size(entries):  # type: ignore[no-untyped-def]
 
 @kernel
 def _slot(table, value):  # type: ignore[no-untyped-def]
-    """Where ``value`` stands, or where it would."""
+    """The slot of ``value``, or the free slot for it."""
     mask = np.uint64(len(table) - 1)
     slot = mixed(value) & mask
     while table[slot] != np.uint64(0) and table[slot] != value:

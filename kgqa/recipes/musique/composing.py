@@ -1,4 +1,4 @@
-"""The chains that are left become questions (step S7): who writes them, what is kept of it, and what of the pool rules can say at all."""
+"""Step S7 (Trivedi et al. 2022): chains become questions; the composers, the checks of their questions, and what rules can compose."""
 
 from __future__ import annotations
 
@@ -29,79 +29,79 @@ from kgqa.runs.stage import Run, StageOutput
 from kgqa.settings.musique import CompositionSettings, MusiqueSettings, TemplateSettings
 
 RECORDING = "recordings/composer.jsonl"
-"""Where a workspace keeps what an endpoint answered."""
+"""File of a workspace with an endpoint's answers."""
 TASKS = "tasks"
-"""The folder of a workspace with what people are to write."""
+"""Folder of a workspace with the annotators' tasks."""
 
 
 def compose_questions(run: Run) -> StageOutput:
-    """contexts → composed (``chain``, ``question``), refused, answered (``request``, ``answer``: of an endpoint, their hashes)."""
+    """contexts → composed (``chain``, ``question``), refused, answered (``request``, ``answer``: hashes of an endpoint's answers)."""
     settings = _settings(run)
     tables = run.tables("single_hop", "paragraphs", "connected", "chains", "contexts")
     rows = tables["contexts"]["chain"].to_pylist()
     source = Chains(tables["chains"], tables["connected"], tables["single_hop"], tables["paragraphs"])
     chains = [source[row] for row in rows]
     composer = composer_of(run)
-    written = list(composer.write(chains, run.progress))
-    reasons = kept(chains, written, settings)
-    done = [(row, each.question) for row, each, reason in zip(rows, written, reasons, strict=True) if not reason]
+    results = list(composer.write(chains, run.progress))
+    reasons = reasons_against(chains, results, settings)
+    composed = [(row, result.question) for row, result, reason in zip(rows, results, reasons, strict=True) if not reason]
     refused = [(row, reason) for row, reason in zip(rows, reasons, strict=True) if reason]
-    funnel, left = [], len(rows)
+    funnel, remaining = [], len(rows)
     for reason, removed in Counter(reason for _, reason in refused).most_common():
-        left -= removed
+        remaining -= removed
         funnel.append(
-            FunnelRow(stage="compose", what="questions", reason=reason, removed=removed, left=left, setting="musique.composition")
+            FunnelRow(stage="compose", what="questions", reason=reason, removed=removed, left=remaining, setting="musique.composition")
         )
-    funnel.append(FunnelRow(stage="compose", what="questions", reason=f"composed by {settings.composer}", removed=None, left=left))
-    if not done:
+    funnel.append(FunnelRow(stage="compose", what="questions", reason=f"composed by {settings.composer}", removed=None, left=remaining))
+    if not composed:
         raise EmptyResult(f"no question could be composed: {reasons_of(funnel)}; give another --composer, or change [musique.composition].")
-    used = composer.used() if isinstance(composer, llm.LlmComposer) else {}
-    answered = pa.table([pa.array(column, pa.string()) for column in (list(used), list(used.values()))], names=["request", "answer"])
+    answers = composer.answers_used() if isinstance(composer, llm.LlmComposer) else {}
+    answered = pa.table([pa.array(column, pa.string()) for column in (list(answers), list(answers.values()))], names=["request", "answer"])
     return StageOutput(
-        tables={"composed": _table(done, "question"), "refused": _table(refused, "reason"), "answered": answered},
-        funnel=funnel, note=f"{len(done):,} questions",
+        tables={"composed": _table(composed, "question"), "refused": _table(refused, "reason"), "answered": answered},
+        funnel=funnel, note=f"{len(composed):,} questions",
     )  # fmt: skip
 
 
 def was_changed(run: Run) -> bool:
-    """Whether the recording holds the answers no longer of which an endpoint's questions were made. Raises BrokenInput."""
+    """Whether the recording no longer holds the answers from which an endpoint's questions were made. Raises BrokenInput."""
     if _settings(run).composer != "llm":
         return False
     path = run.workspace.path / RECORDING
     recording = Recording(path) if path.is_file() else None
-    used = run.table("answered").to_pylist()
-    found = [None if recording is None else recording.find(row["request"]) for row in used]
-    return any(answer is None or hash_of(answer) != row["answer"] for row, answer in zip(used, found, strict=True))
+    requests = run.table("answered").to_pylist()
+    answers = [None if recording is None else recording.find(row["request"]) for row in requests]
+    return any(answer is None or hash_of(answer) != row["answer"] for row, answer in zip(requests, answers, strict=True))
 
 
-def choose_sayable(run: Run, every: pa.Table, tables: Mapping[str, pa.Table]) -> tuple[npt.NDArray[np.int64], list[FunnelRow]]:
-    """Rows of ``every`` chain that are kept, and the funnel of the others.
+def choose_expressible(run: Run, candidates: pa.Table, tables: Mapping[str, pa.Table]) -> tuple[npt.NDArray[np.int64], list[FunnelRow]]:
+    """Rows of the ``candidates`` that are kept, and the funnel of the others.
 
-    Rules are quick, so that what they cannot write is known here: it makes room for other chains, which are chosen anew, until all that are
-    chosen can be said. Whether a phrase within a phrase can be, its questions alone do not tell.
+    Rules are fast, so their failures show here: a chain that they cannot compose is dropped, and chains are chosen again until all chosen
+    ones can be composed. Whether a phrase fits within another phrase does not show in the pairs alone.
     """
     settings = run.domain.settings.section(MusiqueSettings)
     pairs, single_hop = tables["connected"], tables["single_hop"]
-    types = answer_types(every, pairs, single_hop)
-    chains = Chains(every, pairs, single_hop, tables["paragraphs"])
+    types = answer_types(candidates, pairs, single_hop)
+    chains = Chains(candidates, pairs, single_hop, tables["paragraphs"])
     composer = _rules(run) if settings.composition.composer == "rules" else None
     reasons: Counter[str] = Counter()
-    left, written = np.ones(len(every), np.bool_), np.zeros(len(every), np.bool_)
+    usable, tried_rows = np.ones(len(candidates), np.bool_), np.zeros(len(candidates), np.bool_)
     while True:
-        among = np.flatnonzero(left)
-        chosen, unchosen = choose_chains(every.take(among), pairs, types[among], settings.shapes)
-        rows = among[chosen]
-        new = rows[~written[rows]].tolist()
+        among = np.flatnonzero(usable)
+        picks, unchosen = choose_chains(candidates.take(among), pairs, types[among], settings.shapes)
+        rows = among[picks]
+        new = rows[~tried_rows[rows]].tolist()
         if composer is None or not new:
             break
         some = [chains[row] for row in new]
-        for row, chain, each in zip(new, some, composer.write(some, run.progress), strict=True):
-            written[row] = True
-            reason = _fault(chain, each, settings.composition)
+        for row, chain, result in zip(new, some, composer.write(some, run.progress), strict=True):
+            tried_rows[row] = True
+            reason = _fault(chain, result, settings.composition)
             if reason:
                 reasons[reason] += 1
-                left[row] = False
-    funnel, count = [], len(every)
+                usable[row] = False
+    funnel, count = [], len(candidates)
     for reason, removed in reasons.most_common():
         count -= removed
         funnel.append(
@@ -119,15 +119,15 @@ def _table(rows: Sequence[tuple[int, str]], name: str) -> pa.Table:
     return pa.table({"chain": pa.array([row for row, _ in rows], pa.int32()), name: pa.array([text for _, text in rows], pa.string())})
 
 
-def kept(chains: Sequence[Chain], written: Sequence[Written], settings: CompositionSettings) -> list[str]:
-    """Why each question is left out; "" where it stays. Of questions that are alike only the first stays, if they have one answer."""
-    reasons, alike = [], defaultdict[str, list[int]](list)
-    for number, (chain, each) in enumerate(zip(chains, written, strict=True)):
-        fault = _fault(chain, each, settings)
+def reasons_against(chains: Sequence[Chain], results: Sequence[Written], settings: CompositionSettings) -> list[str]:
+    """The reason why each question is left out, "" where it stays. Equal questions count once if their answers agree, else not at all."""
+    reasons, by_text = [], defaultdict[str, list[int]](list)
+    for number, (chain, result) in enumerate(zip(chains, results, strict=True)):
+        fault = _fault(chain, result, settings)
         reasons.append(fault)
         if not fault:
-            alike[normalize(each.question)].append(number)
-    for numbers in alike.values():
+            by_text[normalize(result.question)].append(number)
+    for numbers in by_text.values():
         answers = {normalize(chains[number].hops[-1].answer) for number in numbers}
         for number in numbers[1:] if len(answers) == 1 else numbers:
             if len(numbers) > 1:
@@ -135,14 +135,14 @@ def kept(chains: Sequence[Chain], written: Sequence[Written], settings: Composit
     return reasons
 
 
-def _fault(chain: Chain, each: Written, settings: CompositionSettings) -> str:
-    """Why a question is left out, whatever the others are; empty where it stays."""
-    found = checks.faults(each.question, chain, max_words=settings.max_words) if not each.reason else iter(())
-    return each.reason or next((checks.REASONS[fault] for fault in found), "")
+def _fault(chain: Chain, result: Written, settings: CompositionSettings) -> str:
+    """The reason against a question, independent of the others; empty where there is none."""
+    faults = checks.faults(result.question, chain, max_words=settings.max_words) if not result.reason else iter(())
+    return result.reason or next((checks.REASONS[fault] for fault in faults), "")
 
 
 def composer_of(run: Run) -> Composer:
-    """Whom the settings name. Raises SettingsError, InputError."""
+    """The composer of the settings. Raises SettingsError, InputError."""
     settings = _settings(run)
     if settings.composer == "rules":
         return _rules(run)
@@ -157,34 +157,34 @@ def composer_of(run: Run) -> Composer:
 
 
 def depends_on(run: Run) -> object:
-    """What of settings and files the questions depend on; what an endpoint costs and how patiently it is asked is none of it."""
+    """The settings and files on which the questions depend; the cost and the retries of an endpoint do not count."""
     settings = _settings(run)
-    own: list[object] = [settings.model_dump(mode="json", include={"composer", "max_words", "max_clauses"})]
+    parts: list[object] = [settings.model_dump(mode="json", include={"composer", "max_words", "max_clauses"})]
     if settings.composer == "model":
-        own.append(reader_hashes(str(settings.model)))
+        parts.append(reader_hashes(str(settings.model)))
     if settings.composer == "llm":
-        own += [settings.model, llm.settings_key(settings.llm)]
+        parts += [settings.model, llm.settings_key(settings.llm)]
     if settings.composer == "people" and run.answers is not None:
-        own.append(file_hash(run.answers))
-    return own
+        parts.append(file_hash(run.answers))
+    return parts
 
 
 def write_tasks(run: Run) -> Path:
-    """contexts → what people are asked to write; the file."""
+    """contexts → the task file for annotators; returns its path."""
     tables = run.tables("single_hop", "paragraphs", "connected", "chains", "contexts")
     chains = Chains(tables["chains"], tables["connected"], tables["single_hop"], tables["paragraphs"])
     titles, texts = (tables["paragraphs"][name].to_pylist() for name in ("title", "text"))
-    made = []
+    tasks = []
     for row in tables["contexts"]["chain"].to_pylist():
-        own = [chains.rows["paragraph"][hop] for hop in chains.hops[row].tolist() if hop >= 0]
-        made.append(people.task(chains[row], [{"title": titles[place], "text": texts[place]} for place in own]))
+        supports = [chains.rows["paragraph"][hop] for hop in chains.hops[row].tolist() if hop >= 0]
+        tasks.append(people.task(chains[row], [{"title": titles[place], "text": texts[place]} for place in supports]))
     path = run.workspace.path / TASKS / f"{run.domain.settings.dataset}.jsonl"
-    people.write_tasks(path, made)
+    people.write_tasks(path, tasks)
     return path
 
 
-def sayable(run: Run, tables: dict[str, pa.Table], funnel: list[FunnelRow]) -> npt.NDArray[np.bool_]:
-    """For each pair whether the composer can say it: what rules refuse would only take the place of better questions."""
+def expressible_pairs(run: Run, tables: dict[str, pa.Table], funnel: list[FunnelRow]) -> npt.NDArray[np.bool_]:
+    """For each pair, whether the composer can compose it; pairs that rules refuse would only displace better questions."""
     pairs = tables["connected"]
     usable = np.ones(len(pairs), np.bool_)
     if _settings(run).composer != "rules":
@@ -192,12 +192,12 @@ def sayable(run: Run, tables: dict[str, pa.Table], funnel: list[FunnelRow]) -> n
     pool = Pool(tables["single_hop"], tables["paragraphs"])
     questions, kinds = pool.rows["question"], pool.rows["kind"]
     heads = pairs["head"].to_numpy()
-    used = np.unique(heads).tolist()
-    says = {row: rules.can_say(questions[row], kinds[row], is_person=pool.is_person(row)) for row in used}
-    said = np.array([says[row] for row in heads.tolist()], np.bool_)
+    head_rows = np.unique(heads).tolist()
+    says = {row: rules.can_say(questions[row], kinds[row], is_person=pool.is_person(row)) for row in head_rows}
+    sayable_heads = np.array([says[row] for row in heads.tolist()], np.bool_)
     places = zip(*(pairs[name].to_pylist() for name in ("tail", "start", "end")), strict=True)
-    taken = np.array([kinds[tail] != ASKED or rules.can_take(questions[tail], start, end) for tail, start, end in places], np.bool_)
-    for reason, mask in (("form", said), ("place", said & taken)):
+    fitting = np.array([kinds[tail] != ASKED or rules.can_take(questions[tail], start, end) for tail, start, end in places], np.bool_)
+    for reason, mask in (("form", sayable_heads), ("place", sayable_heads & fitting)):
         funnel.append(
             FunnelRow(
                 stage="compose", what="pairs", reason=rules.REFUSED[reason], removed=int(usable.sum() - mask.sum()), left=int(mask.sum()),

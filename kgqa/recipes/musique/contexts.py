@@ -1,8 +1,8 @@
-"""What is shown with a question: its own paragraphs among distractors of the same pool (step S6).
+"""Step S6 (Trivedi et al. 2022): contexts: the question's own paragraphs among distractors from the same pool.
 
-Distractors are found by BM25 with all its single-hop questions, from which the intermediate answers are removed; some are put first that
-name a bridge or rival the answer (``rivals.py``). They are paragraphs of good single-hop questions, so that nothing tells them from
-supporting ones; and none of them states the answer of a hop for what it asks.
+BM25 retrieves distractors with the single-hop questions, without the intermediate answers. Paragraphs that name a bridge or rival the
+answer come first (``rivals.py``). All distractors support good single-hop questions, so that nothing sets the supporting ones apart. No
+distractor states the answer to a hop.
 """
 
 from __future__ import annotations
@@ -20,105 +20,106 @@ from kgqa.arrays.hashes import MIX, mixed
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import Adjacency
 from kgqa.arrays.search import meet
+from kgqa.recipes.musique.heads_and_tails import answer_names
 from kgqa.recipes.musique.mentions import everywhere, find_names
-from kgqa.recipes.musique.sides import answer_names
 from kgqa.retrieval.bm25 import Bm25
 from kgqa.sources.tables import arrow, frame
 
 FIRST, MORE = 64, 1024
-"""Paragraphs that are retrieved for a question; more where too few of the first can be shown."""
+"""Paragraphs to retrieve per question, first and where too few of these fit."""
 RANDOM = 4096
-"""Further ones that are drawn where too few have any of the words."""
+"""Random paragraphs to try where too few share a word with the question."""
 Rows2 = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
 class Stating:
-    """Which paragraphs state the answer of a question for what it asks: those that name it beside what the question is about.
+    """Finds the paragraphs that answer a question: they name its answer and its subject.
 
-    What it is about are the entities that it was made from, the answers of others that it names, or the title of its own paragraph.
+    The subject: the entities that the question was made from, the answers of other questions that it names, or the title of its own
+    paragraph.
     """
 
-    named: Adjacency
-    """Paragraph → the groups of names in it."""
+    mentions: Adjacency
+    """Paragraph → groups of the names in it."""
     answers: Adjacency
-    """Question → those of its answer."""
+    """Question → groups of its answer's names."""
     subjects: Adjacency
-    """Question → those of what it is about."""
+    """Question → groups of its subjects' names."""
     title: npt.NDArray[np.int32]
     """Paragraph → a number for its title."""
-    own: npt.NDArray[np.int32]
+    paragraph: npt.NDArray[np.int32]
     """Question → its paragraph."""
     text: npt.NDArray[np.int32]
-    """Paragraph → a number for the letters and digits of its text; two copies that differ in punctuation have one."""
+    """Paragraph → a number for the letters and digits of its text; copies with other punctuation share it."""
 
     @classmethod
     def of(cls, single_hop: pa.Table, paragraphs: pa.Table) -> Stating:
-        """Look for all names of answers and entities in all paragraphs and questions, once. O(bytes)."""
+        """Find the names of all answers and entities in all paragraphs and questions. O(bytes)."""
         answers, owners = answer_names(single_hop)
         entities, entity_owners = _subject_names(single_hop)
         names = pa.concat_arrays([answers, entities])
         titles, texts = paragraphs["title"].to_pylist(), paragraphs["text"].to_pylist()
-        shown = pa.array([f"{title}\n{text}" for title, text in zip(titles, texts, strict=True)], pa.large_string())
-        places, groups = find_names(names, shown)
-        asked, asked_groups = find_names(names, single_hop["question"].combine_chunks())
+        contents = pa.array([f"{title}\n{text}" for title, text in zip(titles, texts, strict=True)], pa.large_string())
+        places, groups = find_names(names, contents)
+        question_mentions, asked_groups = find_names(names, single_hop["question"].combine_chunks())
         assert (groups == asked_groups).all()
         of_answers, of_entities = groups[: len(answers)], groups[len(answers) :]
         answered = Adjacency.from_pairs(owners[of_answers >= 0], of_answers[of_answers >= 0], len(single_hop))
-        about = np.concatenate([entity_owners[of_entities >= 0], asked.text])
-        subjects = Adjacency.from_pairs(about, np.concatenate([of_entities[of_entities >= 0], asked.name]), len(single_hop))
+        about = np.concatenate([entity_owners[of_entities >= 0], question_mentions.text])
+        subjects = Adjacency.from_pairs(about, np.concatenate([of_entities[of_entities >= 0], question_mentions.name]), len(single_hop))
         title = frame(paragraphs)["title"].rank("dense").to_numpy().astype(np.int32)
-        own = single_hop["paragraph"].to_numpy()
+        paragraph = single_hop["paragraph"].to_numpy()
         plain = pl.col("text").str.to_lowercase().str.replace_all(r"[^\p{L}\p{M}\p{N}]+", " ").str.strip_chars()
         text = frame(paragraphs).select(plain.rank("dense")).to_series().to_numpy().astype(np.int32)
-        return cls(Adjacency.from_pairs(places.text, places.name, len(paragraphs)), answered, subjects, title, own, text)
+        return cls(Adjacency.from_pairs(places.text, places.name, len(paragraphs)), answered, subjects, title, paragraph, text)
 
     def silent(self, rows: Rows2, hops: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """For each paragraph whether it states the answer to none of the questions, so that it may be a distractor."""
-        found: npt.NDArray[np.bool_] = _silent(rows, hops, *self.arrays()[:-1])
-        return found
+        """For each of ``rows``, whether the paragraph answers none of the questions ``hops``, and so may be a distractor."""
+        flags: npt.NDArray[np.bool_] = _silent(rows, hops, *self.arrays()[:-1])
+        return flags
 
     def arrays(self) -> tuple[npt.NDArray[np.integer], ...]:
-        """For kernels."""
-        rows = (self.named, self.answers, self.subjects)
-        return (*(array for each in rows for array in (each.offsets, each.targets)), self.title, self.own, self.text)
+        """The arrays of the index in the order of the kernels' parameters."""
+        rows = (self.mentions, self.answers, self.subjects)
+        return (*(array for adjacency in rows for array in (adjacency.offsets, adjacency.targets)), self.title, self.paragraph, self.text)
 
 
 def _subject_names(single_hop: pa.Table) -> tuple[pa.Array, npt.NDArray[np.int64]]:
-    """Names of what each question was made from, and whose: those in the question, and all others of the same entities."""
+    """All names of the entities behind each question, and the question's row for each."""
     pool = frame(single_hop.select(["names", "called"])).with_row_index("row")
-    own = pl.concat([pool.select("row", name=names).explode("name").drop_nulls() for names in ("names", "called")])
-    # In texts the article may be another one, or none ("the Central African Republic").
-    bare = own.filter(pl.col("name").str.contains("^[Tt]he .")).with_columns(pl.col("name").str.slice(len("the ")))
-    every = pl.concat([own, bare])
-    return arrow(every.select("name"))["name"].combine_chunks(), every["row"].to_numpy().astype(np.int64)
+    subject_names = pl.concat([pool.select("row", name=names).explode("name").drop_nulls() for names in ("names", "called")])
+    # Texts may use another article, or none ("the Central African Republic").
+    bare = subject_names.filter(pl.col("name").str.contains("^[Tt]he .")).with_columns(pl.col("name").str.slice(len("the ")))
+    table = pl.concat([subject_names, bare])
+    return arrow(table.select("name"))["name"].combine_chunks(), table["row"].to_numpy().astype(np.int64)
 
 
 def masked_texts(single_hop: pa.Table, pairs: pa.Table, hops: Rows2, edges: Rows2) -> list[str]:
-    """For each chain its questions one after the other, without the names that its edges lead to."""
+    """For each chain its questions in one text, without the names of the bridges."""
     questions = single_hop["question"].to_pylist()
     tail, start, end = (pairs[name].to_pylist() for name in ("tail", "start", "end"))
     texts = []
-    for asked, joined in zip(hops.tolist(), edges.tolist(), strict=True):
+    for rows, joined in zip(hops.tolist(), edges.tolist(), strict=True):
         cuts: dict[int, list[tuple[int, int]]] = {}
         for edge in joined:
             if edge >= 0:
                 cuts.setdefault(tail[edge], []).extend(same_name(questions[tail[edge]], start[edge], end[edge]))
-        texts.append(" ".join(without(questions[row], cuts.get(row, [])) for row in asked if row >= 0))
+        texts.append(" ".join(without(questions[row], cuts.get(row, [])) for row in rows if row >= 0))
     return texts
 
 
 def same_name(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """All places of the words that stand at one of them, in any case."""
+    """All places (start, end) of the words at one place, in any case; in characters."""
     lowered = text.lower()
-    found = everywhere(lowered, lowered[start:end]) if len(lowered) == len(text) else everywhere(text, text[start:end])
-    return sorted({(start, end), *found})
+    places = everywhere(lowered, lowered[start:end]) if len(lowered) == len(text) else everywhere(text, text[start:end])
+    return sorted({(start, end), *places})
 
 
-def without(text: str, places: list[tuple[int, int]], put: str = "") -> str:
-    """``text`` with ``put`` in these places."""
+def without(text: str, places: list[tuple[int, int]], replacement: str = "") -> str:
+    """``text`` with ``replacement`` in these places."""
     for begin, end in sorted(set(places), reverse=True):
-        text = text[:begin] + put + text[end:]
+        text = text[:begin] + replacement + text[end:]
     return text
 
 
@@ -135,88 +136,98 @@ def build_contexts(
     index: Bm25 | None = None,
     stating: Stating | None = None,
     among: Rows2 | None = None,
-    needed: Rows2 | None = None,
+    required: Rows2 | None = None,
     first: Rows2 | None = None,
     often: Rows2 | None = None,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Rows2:
     """For each question ``count`` different rows of ``paragraphs`` in random order, its ``hops``' own among them; -1 if too few fit.
 
-    ``hops``: questions × hops, rows of ``single_hop``, -1 where there are fewer; ``ids`` draw what is drawn. ``among``: the rows that
-    may be distractors, by default all, of which ``index`` knows the texts; ``needed`` and ``first``: for each question those that come
-    before what is found, -1 where there are fewer; ``often``: how often each row, if it is not needed, may still be a distractor, from
-    which what is shown is taken.
+    ``hops``: questions × hops, rows of ``single_hop``, -1 behind the last hop. ``ids``: seeds of the random choices. ``among``: rows that
+    may be distractors (default: all); ``index`` holds their texts. ``required`` and ``first``: questions × rows that come before the
+    retrieved ones, padded with -1. ``often``: how many more times each row may be a distractor; the call decrements it. Required rows are
+    exempt.
     """
     rows = np.arange(len(paragraphs), dtype=np.int32) if among is None else among.astype(np.int32)
     index = index or Bm25(pa.chunked_array([pa.array(shown_texts(paragraphs.take(pa.array(rows))), pa.large_string())]))
     stating = stating or Stating.of(single_hop, paragraphs)
     words = index.queries(pa.array(queries, pa.large_string()))
-    shown = np.full((len(queries), count), -1, np.int32)
-    nothing = np.full((len(queries), 0), -1, np.int32)
-    needed, first = nothing if needed is None else needed, nothing if first is None else first
-    may = np.full(len(paragraphs), np.iinfo(np.int32).max, np.int32) if often is None else often
-    left = np.arange(len(queries))
-    for most, drawn in ((FIRST, 0), (MORE, 0), (MORE, RANDOM)):
-        if not len(left):
+    contexts = np.full((len(queries), count), -1, np.int32)
+    empty = np.full((len(queries), 0), -1, np.int32)
+    required, first = empty if required is None else required, empty if first is None else first
+    uses_left = np.full(len(paragraphs), np.iinfo(np.int32).max, np.int32) if often is None else often
+    pending = np.arange(len(queries))
+    for most, random_count in ((FIRST, 0), (MORE, 0), (MORE, RANDOM)):
+        if not len(pending):
             break
-        found, _ = index.search(
-            words.take(left),
+        candidates, _ = index.search(
+            words.take(pending),
             min(max(most, 4 * count), max(1, index.count)),
             workers=workers,
             advance=advance if most == FIRST else lambda _: None,
         )
-        found = np.where(found < 0, -1, rows[np.maximum(found, 0)])
-        found = np.concatenate([needed[left], first[left], found], axis=1).astype(np.int32)
-        shown[left] = _filled(
-            found, needed.shape[1], hops[left], count, ids[left], drawn, rows, may, len(paragraphs), np.uint64(seed), *stating.arrays()
+        candidates = np.where(candidates < 0, -1, rows[np.maximum(candidates, 0)])
+        candidates = np.concatenate([required[pending], first[pending], candidates], axis=1).astype(np.int32)
+        contexts[pending] = _filled(
+            candidates,
+            required.shape[1],
+            hops[pending],
+            count,
+            ids[pending],
+            random_count,
+            rows,
+            uses_left,
+            len(paragraphs),
+            np.uint64(seed),
+            *stating.arrays(),
         )
-        left = left[shown[left, -1] < 0]
-    order = shuffling(np.repeat(ids, count), shown.ravel(), purpose="paragraphs shown", seed=seed).reshape(shown.shape)
-    return np.take_along_axis(shown, np.argsort(order, axis=1, kind="stable"), axis=1)
+        pending = pending[contexts[pending, -1] < 0]
+    order = shuffling(np.repeat(ids, count), contexts.ravel(), purpose="paragraphs shown", seed=seed).reshape(contexts.shape)
+    return np.take_along_axis(contexts, np.argsort(order, axis=1, kind="stable"), axis=1)
 
 
 def shown_texts(paragraphs: pa.Table) -> list[str]:
-    """What a reader sees of each."""
+    """Title and text of each paragraph, as a reader sees them."""
     return [f"{title}\n{text}" for title, text in zip(paragraphs["title"].to_pylist(), paragraphs["text"].to_pylist(), strict=True)]
 
 
 @kernel
-def _states(row, question, named_offsets, named, answer_offsets, answers, subject_offsets, subjects, title, own):  # type: ignore[no-untyped-def]
-    if not meet(named_offsets, named, row, answer_offsets, answers, question):
+def _states(row, question, mention_offsets, mentions, answer_offsets, answers, subject_offsets, subjects, title, paragraph):  # type: ignore[no-untyped-def]
+    if not meet(mention_offsets, mentions, row, answer_offsets, answers, question):
         return False
-    return title[row] == title[own[question]] or meet(named_offsets, named, row, subject_offsets, subjects, question)
+    return title[row] == title[paragraph[question]] or meet(mention_offsets, mentions, row, subject_offsets, subjects, question)
 
 
 @kernel
-def _silent(rows, hops, named_offsets, named, answer_offsets, answers, subject_offsets, subjects, title, own):  # type: ignore[no-untyped-def]
+def _silent(rows, hops, mention_offsets, mentions, answer_offsets, answers, subject_offsets, subjects, title, paragraph):  # type: ignore[no-untyped-def]
     out = np.ones(len(rows), np.bool_)
     for i in range(len(rows)):
         for k in range(len(hops)):
-            if _states(rows[i], hops[k], named_offsets, named, answer_offsets, answers, subject_offsets, subjects, title, own):
+            if _states(rows[i], hops[k], mention_offsets, mentions, answer_offsets, answers, subject_offsets, subjects, title, paragraph):
                 out[i] = False
     return out
 
 
 @kernel
 def _filled(  # type: ignore[no-untyped-def]  # noqa: PLR0912
-    found, needed, hops, count, ids, drawn, among, may, total, seed,
-    named_offsets, named, answer_offsets, answers, subject_offsets, subjects, title, own, text,
+    candidates, required, hops, count, ids, random_count, among, uses_left, total, seed,
+    mention_offsets, mentions, answer_offsets, answers, subject_offsets, subjects, title, paragraph, text,
 ):  # fmt: skip
-    """First the questions' own paragraphs, then those found, then ``drawn`` random ones of ``among``, as many as fit; no text twice, and
-    none oftener than it ``may``, but for the first ``needed`` ones.
+    """Fill each context: the question's own paragraphs, the ``candidates``, then ``random_count`` random rows of ``among``.
 
-    Where two of its own paragraphs are copies of one text, the question gets none.
+    No text comes twice. ``uses_left`` limits the uses of each row as a distractor; the first ``required`` candidates are exempt. A question
+    with two copies of one text among its own paragraphs gets no context (-1 in the last column).
     """
     out = np.full((len(hops), count), -1, np.int32)
-    taken = np.full(total + 1, -1, np.int32)  # by the numbers of texts, from 1
+    last_user = np.full(total + 1, -1, np.int32)  # text number (from 1) → last question that used it
     for i in range(len(hops)):
         filled = 0
         copies = False
         for k in range(hops.shape[1]):
             if hops[i, k] >= 0:
-                row = own[hops[i, k]]
-                if taken[text[row]] != i and filled < count:
-                    taken[text[row]] = i
+                row = paragraph[hops[i, k]]
+                if last_user[text[row]] != i and filled < count:
+                    last_user[text[row]] = i
                     out[i, filled] = row
                     filled += 1
                 elif not (out[i, :filled] == row).any():
@@ -224,35 +235,36 @@ def _filled(  # type: ignore[no-untyped-def]  # noqa: PLR0912
         if copies:
             out[i, count - 1] = -1
             continue
+        # Then distractors: the candidates in order, and at the end random rows from a stream seeded by the question's id.
         supports = filled
         state = mixed(ids[i] ^ seed)
-        for place in range(found.shape[1] + drawn):
+        for place in range(candidates.shape[1] + random_count):
             if filled == count:
                 break
-            if place < found.shape[1]:
-                row = np.int64(found[i, place])
+            if place < candidates.shape[1]:
+                row = np.int64(candidates[i, place])
                 if row < 0:
                     continue
             else:
                 state = mixed(state + MIX)
                 row = np.int64(among[np.int64(state % np.uint64(len(among)))])
-            if taken[text[row]] == i or (place >= needed and may[row] <= 0):
+            if last_user[text[row]] == i or (place >= required and uses_left[row] <= 0):
                 continue
             states = False
             for k in range(hops.shape[1]):
                 if hops[i, k] >= 0 and _states(
-                    row, hops[i, k], named_offsets, named, answer_offsets, answers, subject_offsets, subjects, title, own
+                    row, hops[i, k], mention_offsets, mentions, answer_offsets, answers, subject_offsets, subjects, title, paragraph
                 ):
                     states = True
                     break
             if states:
                 continue
-            taken[text[row]] = i
+            last_user[text[row]] = i
             out[i, filled] = row
             filled += 1
         if filled < count:
             out[i, count - 1] = -1
             continue
         for place in range(supports, count):
-            may[out[i, place]] -= 1
+            uses_left[out[i, place]] -= 1
     return out

@@ -1,4 +1,4 @@
-"""Writing a dataset folder: the answerable questions, the same with their unanswerable twins, what was refused, and the card."""
+"""Step S8 (Trivedi et al. 2022) and output: the answerable questions, the twins (full set), the rejected chains, and the card."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from kgqa.recipes.contrasts import pool
 from kgqa.recipes.contrasts.unanswerable import unanswerable
 from kgqa.recipes.musique.card import dataset_card
 from kgqa.recipes.musique.chains import Chains
-from kgqa.recipes.musique.guesses import set_figures
 from kgqa.recipes.musique.instances import InstanceMaker
 from kgqa.recipes.musique.measures import evenness, relations_of, set_measures
 from kgqa.recipes.musique.rivals import NO_RIVAL
-from kgqa.recipes.musique.silent import SilentRelation
+from kgqa.recipes.musique.shortcut_baselines import set_figures
+from kgqa.recipes.musique.unasked_relations import SilentRelation
 from kgqa.records import SPLITS, Instance
 from kgqa.runs.card import example
 from kgqa.runs.files import file_hashes, write_parquet
@@ -38,18 +38,17 @@ FULL = "full"
 """The folder of the questions with their twins, as MuSiQue-Full."""
 FILES = frozenset({f"{folder}{split}.parquet" for folder in ("", f"{FULL}/") for split in SPLITS} | {"rejected.parquet", "README.md"})
 CERTIFIED = ("questions", "facts", "hop-answers", "hop-entities", "supporting-paragraphs")
-"""What the certificate compares: of ``kgqa.splits.items.KINDS`` all that the paper's step S5 keeps apart; answers by their texts and as
-entities."""
+"""Items of ``kgqa.splits.items.KINDS`` that the certificate compares: all that step S5 keeps apart; answers as texts and as entities."""
 CHUNK = 2048
 SAMPLES = 12
-"""On the card."""
+"""Sample questions on the card."""
 PARQUET: dict[str, Any] = {"compression": "zstd", "compression_level": 1}
 
 
 def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines: dict[str, Any]) -> dict[str, Any]:
-    """Write the whole dataset into ``folder``, all but the manifest; return counts, and hashes of all content and of each file.
+    """Write the dataset into ``folder``, all but the manifest; return the counts, the content hash and the hash of each file.
 
-    Memory: the questions with their paragraphs, of which equal ones are one.
+    Memory: the questions with their paragraphs; equal paragraphs are one object.
     """
     settings = run.domain.settings.section(MusiqueSettings)
     names = (
@@ -68,7 +67,7 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
     tables = run.tables(*names)
     chains = Chains(tables["chains"], tables["connected"], tables["single_hop"], tables["paragraphs"])
     maker = InstanceMaker(chains)
-    called = chains.pool.further_names()
+    further_names = chains.pool.further_names()
     (folder / FULL).mkdir(parents=True)
     counts, shapes, unpaired = {}, {}, 0
     shared = {kind: SharedItems() for kind in CERTIFIED}
@@ -81,7 +80,7 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
         shapes[split] = Counter(instance.id.partition("__")[0] for instance in instances)
         samples += instances[:SAMPLES]
         _write(folder / f"{split}.parquet", iter(instances))
-        unpaired += _write_full(folder / FULL / f"{split}.parquet", instances, called, seed=run.seed)
+        unpaired += _write_full(folder / FULL / f"{split}.parquet", instances, further_names, seed=run.seed)
         _compare(shared, split, instances)
         run.progress.advance(len(instances))
     _write_rejected(folder / "rejected.parquet", tables, chains)
@@ -92,7 +91,7 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
         run.domain.settings,
         seed=run.seed,
         counts=counts,
-        shapes={split: dict(found) for split, found in shapes.items()},
+        shapes={split: dict(counter) for split, counter in shapes.items()},
         funnel=funnel,
         samples=samples[:SAMPLES],
         digest=digest,
@@ -115,31 +114,31 @@ def _silent(run: Run) -> list[SilentRelation]:
     """The relations without a question."""
     record = run.workspace.finished("single_hop")
     assert record is not None, "the dataset is written from what the last stage left"
-    return [SilentRelation(**each) for each in record.report.get("silent", [])]
+    return [SilentRelation(**relation) for relation in record.report.get("silent", [])]
 
 
 def _idle(single_hop: pa.Table, splits: Mapping[str, Sequence[Instance]]) -> list[str]:
-    """The templates with single-hop questions of which no composed question has one."""
-    used = {name for instances in splits.values() for instance in instances for name in relations_of(instance)}
-    every = pc.unique(single_hop["relations"].combine_chunks().flatten()).to_pylist()
-    return sorted(set(every) - used)
+    """The templates with single-hop questions but without a composed question."""
+    composed = {name for instances in splits.values() for instance in instances for name in relations_of(instance)}
+    templates = pc.unique(single_hop["relations"].combine_chunks().flatten()).to_pylist()
+    return sorted(set(templates) - composed)
 
 
 def _filtered(run: Run) -> dict[str, Any]:
-    """What was reached before the filter and after it; nothing where there was none."""
+    """The readers' scores before and after the filter; empty where no filter was used."""
     record = run.workspace.finished("filter_pairs")
     assert record is not None, "the dataset is written from what the last stage left"
     return dict(record.report.get("guessed", {}))
 
 
 def _instances(split: str, tables: dict[str, pa.Table], maker: InstanceMaker, settings: MusiqueSettings) -> Iterator[Instance]:
-    """Those of one split, in the order of the chains."""
+    """The instances of one split, in the order of the chains."""
     place = dict(zip(tables["parted"]["chain"].to_pylist(), tables["parted"]["split"].to_pylist(), strict=True))
-    shown = dict(zip(tables["contexts"]["chain"].to_pylist(), tables["contexts"]["paragraphs"].to_pylist(), strict=True))
+    contexts = dict(zip(tables["contexts"]["chain"].to_pylist(), tables["contexts"]["paragraphs"].to_pylist(), strict=True))
     composed = zip(tables["composed"]["chain"].to_pylist(), tables["composed"]["question"].to_pylist(), strict=True)
-    mine = [(row, question) for row, question in composed if SPLITS[place[row]] == split]
-    rows, questions = [row for row, _ in mine], [question for _, question in mine]
-    return maker.make(rows, questions, [shown[row] for row in rows], settings.composition.composer)
+    members = [(row, question) for row, question in composed if SPLITS[place[row]] == split]
+    rows, questions = [row for row, _ in members], [question for _, question in members]
+    return maker.make(rows, questions, [contexts[row] for row in rows], settings.composition.composer)
 
 
 def _write(path: Path, instances: Iterator[Instance]) -> None:
@@ -148,22 +147,22 @@ def _write(path: Path, instances: Iterator[Instance]) -> None:
             writer.write_table(table_of(some, OF_RECIPES))
 
 
-def _write_full(path: Path, instances: list[Instance], called: Mapping[str, Sequence[str]], *, seed: int) -> int:
-    """Every question and its twin (step S8); how many have none, which are left out. ``called``: as ``unanswerable`` has it."""
+def _write_full(path: Path, instances: list[Instance], further_names: Mapping[str, Sequence[str]], *, seed: int) -> int:
+    """Every question and its twin (step S8); how many have none, which are left out. ``further_names``: as ``unanswerable`` has it."""
     collector = pool.Collector(seed=seed)
     for instance in instances:
         collector.see(instance)
-    make = partial(unanswerable, pool=collector.pool(), seed=seed, further_names=called)
+    make = partial(unanswerable, pool=collector.pool(), seed=seed, further_names=further_names)
     unpaired = 0
 
     def pairs() -> Iterator[Instance]:
         nonlocal unpaired
         for instance in instances:
-            made = make(instance)
-            if isinstance(made, Rejection):
+            twins = make(instance)
+            if isinstance(twins, Rejection):
                 unpaired += 1
             else:
-                yield from made
+                yield from twins
 
     _write(path, pairs())
     return unpaired
@@ -180,20 +179,20 @@ def _compare(shared: dict[str, SharedItems], split: str, instances: list[Instanc
 
 
 def _write_rejected(path: Path, tables: dict[str, pa.Table], chains: Chains) -> None:
-    """``id, split, stage, reason, detail`` of every question that is not good, and every chosen chain that became none."""
+    """Write ``id, split, stage, reason, detail`` of each refused single-hop question and each chosen chain without a question."""
     place = dict(zip(tables["parted"]["chain"].to_pylist(), tables["parted"]["split"].to_pylist(), strict=True))
-    shown = set(tables["contexts"]["chain"].to_pylist())
+    with_context = set(tables["contexts"]["chain"].to_pylist())
     capped = dict(zip(tables["capped"]["chain"].to_pylist(), tables["capped"]["reason"].to_pylist(), strict=True))
-    lost = [row for row in range(len(chains)) if row not in place]
-    rows = [(row, "", "split", capped.get(row, "some of it is shared with another split")) for row in lost]
+    unsplit = [row for row in range(len(chains)) if row not in place]
+    rows = [(row, "", "split", capped.get(row, "some of it is shared with another split")) for row in unsplit]
     alone = set(tables["unshown"]["chain"].to_pylist())
     few = "too few paragraphs do not state an answer"
-    rows += [(row, SPLITS[place[row]], "contexts", NO_RIVAL if row in alone else few) for row in sorted(place.keys() - shown)]
+    rows += [(row, SPLITS[place[row]], "contexts", NO_RIVAL if row in alone else few) for row in sorted(place.keys() - with_context)]
     refused = zip(tables["refused"]["chain"].to_pylist(), tables["refused"]["reason"].to_pylist(), strict=True)
     rows += [(row, SPLITS[place[row]], "compose", reason) for row, reason in refused]
     names = chains.rows["question"]
     details = [" | ".join(str(names[hop]) for hop in chains.hops[row] if hop >= 0) for row, *_ in rows]
     columns = [[chains.ids[row] for row, *_ in rows], *([entry[place] for entry in rows] for place in (1, 2, 3)), details]
     fields = ("id", "split", "stage", "reason", "detail")
-    chosen = pa.table({name: pa.array(column, pa.string()) for name, column in zip(fields, columns, strict=True)})
-    write_parquet(pa.concat_tables([tables["refused_single_hop"], chosen]), path)
+    rejected = pa.table({name: pa.array(column, pa.string()) for name, column in zip(fields, columns, strict=True)})
+    write_parquet(pa.concat_tables([tables["refused_single_hop"], rejected]), path)

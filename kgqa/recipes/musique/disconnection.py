@@ -1,7 +1,8 @@
-"""Which pairs are connected: neither question can be answered without what the chain gives it (step S3).
+"""Step S3 (Trivedi et al. 2022): keep connected pairs: neither question can be answered without the rest of the chain.
 
-Heads are answered without any paragraph, tails with the name of their bridge masked and their paragraph among distractors, by readers that
-saw no question of their group. Who is answered all the same goes, with all pairs in which it is head, or is tail at this place.
+Readers answer heads without any paragraph, and tails with the bridge's name masked and their paragraph among distractors. No reader saw a
+question of the same group in training. A question that is answered anyway is dropped, with all its pairs as a head, or as a tail at this
+place.
 """
 
 from __future__ import annotations
@@ -39,38 +40,38 @@ from kgqa.training.reader import Fitting, Prediction
 
 STAGE = "disconnection"
 MASK = "___"
-"""What stands for the name of the bridge in a tail's question."""
+"""Replaces the bridge's name in a tail's question."""
 REASONS = {
     "head": "the first question is answered without any paragraph",
     "tail": "the second question is answered without the name that joins it to the first",
 }
-"""Why a pair is not connected → the sentence that reports show."""
+"""Reason why a pair is not connected → the sentence in reports."""
 Floats = npt.NDArray[np.float64]
 
 
 FEWEST_FOLDS = 3
-"""Two to learn from and to stop by, one to judge."""
+"""Minimum number of folds: one for training, one for early stopping, one to judge."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """What readers say about heads and tails; each score is a mean over the seeds, from 0 to 1."""
+    """The readers' scores for heads and tails; each is a mean over the seeds, from 0 to 1."""
 
     heads: pl.DataFrame
-    """``head``, ``answer`` (F1)."""
+    """Columns: ``head``, ``answer`` (F1)."""
     tails: pl.DataFrame
-    """``tail``, ``start``, ``answer``, ``support`` (F1)."""
+    """Columns: ``tail``, ``start``, ``answer``, ``support`` (F1)."""
     chance: Mapping[str, float]
-    """Of ``heads``, ``tails`` and ``supports`` the mean F1 of guesses."""
+    """Mean F1 of guesses for ``heads``, ``tails`` and ``supports``."""
 
     @property
     def tells_support(self) -> bool:
-        """Whether the readers know supporting paragraphs better than a draw does; else their marks say nothing of a tail."""
+        """Whether the readers find supporting paragraphs better than chance; else their support scores mean nothing."""
         return float(np.mean(self.tails["support"].to_numpy())) > self.chance["supports"]
 
 
 def readers_of(settings: DisconnectionSettings) -> dict[str, Specification]:
-    """``head`` and ``tail`` → the network, where the filter has them. Raises SettingsError where the settings say what it has not."""
+    """``head`` and ``tail`` → the filter's reader. Raises SettingsError for settings that no reader of the filter has."""
     if settings.use != "readers":
         return {}
     names = {"head": settings.head_reader, "tail": settings.tail_reader}
@@ -80,17 +81,19 @@ def readers_of(settings: DisconnectionSettings) -> dict[str, Specification]:
     if idle and not trained:
         counting = " and ".join(dict.fromkeys(names.values()))
         raise SettingsError(f"musique.disconnection.{idle[0]} is for trained readers, but {counting} only count; leave out one of the two.")
-    found = {}
+    readers = {}
     for part, name in names.items():
-        known = type(plain[part].settings).model_fields
-        # What the tails' reader knows is said for both; one that sees no paragraph cannot be told how to cut them.
-        said = {key: value for key, value in settings.settings.items() if part == trained[-1] or key in known} if part in trained else {}
-        found[part] = specification(name, settings=said, training=settings.training if part in trained else {})
-    return found
+        fields = type(plain[part].settings).model_fields
+        # The settings are those of the tails' reader; a reader that sees no paragraph lacks some of them.
+        options = (
+            {key: value for key, value in settings.settings.items() if part == trained[-1] or key in fields} if part in trained else {}
+        )
+        readers[part] = specification(name, settings=options, training=settings.training if part in trained else {})
+    return readers
 
 
 def identity(reader: Specification) -> tuple[object, ...]:
-    """What tells one reader from another: what it is told, and the files that it begins with. Raises MissingInput, BrokenInput."""
+    """The identity of a reader: its record and its pretrained files. Raises MissingInput, BrokenInput."""
     return reader.record(), pretrained_key(reader.settings)
 
 
@@ -104,55 +107,55 @@ def tail_questions(
     tails: pl.DataFrame, single_hop: pa.Table, paragraphs: pa.Table, settings: DisconnectionSettings, *, seed: int, workers: int,
     stated: pa.Table | None = None,
 ) -> list[Instance]:  # fmt: skip
-    """The tails (``tail``, ``start``, ``end``), each with its bridge masked, and its paragraph among distractors for what is left.
+    """The tails (``tail``, ``start``, ``end``), each with its bridge masked, and its paragraph among distractors.
 
-    Variants of one question are of one group. ``stated``: of a graph's facts, by which distractors rival the answer as in contexts (step
-    S6): some answer a question of the same kind, and some have what else the question asks by.
+    Variants of one question share a group. ``stated``: the facts of a graph, which find distractors that rival the answer as in step S6:
+    paragraphs that answer a question of the same kind, or that share one of the facts by which the question asks.
     """
     rows = single_hop.take(pa.array(tails["tail"].to_numpy())).to_pylist()
     starts = tails["start"].to_list()
     places = [same_name(row["question"], *place) for row, *place in zip(rows, starts, tails["end"].to_list(), strict=True)]
-    asked = [without(row["question"], cut, MASK) for row, cut in zip(rows, places, strict=True)]
-    queries = [without(row["question"], cut) for row, cut in zip(rows, places, strict=True)]
+    masked = [without(row["question"], spans, MASK) for row, spans in zip(rows, places, strict=True)]
+    queries = [without(row["question"], spans) for row, spans in zip(rows, places, strict=True)]
     ids = [f"{row['id']}@{start}" for row, start in zip(rows, starts, strict=True)]
     hops = tails["tail"].to_numpy().astype(np.int32)[:, None]
     hashes = text_hashes(pa.array(ids, pa.string()))
     count = settings.distractors + 1
     stating = Stating.of(single_hop, paragraphs)
-    needed, first = _rivals(hops[:, 0].tolist(), ids, single_hop, paragraphs, stated, stating, settings, seed=seed)
-    shown = build_contexts(
+    required, first = _rivals(hops[:, 0].tolist(), ids, single_hop, paragraphs, stated, stating, settings, seed=seed)
+    contexts = build_contexts(
         queries, hops, single_hop, paragraphs, count=count, seed=seed, ids=hashes, workers=workers, stating=stating,
-        needed=needed, first=first,
+        required=required, first=first,
     )  # fmt: skip
     texts, titles, names = (paragraphs[name].to_pylist() for name in ("text", "title", "id"))
-    made = []
+    instances = []
     for number, row in enumerate(rows):
         context = tuple(
             Paragraph(id=names[place], title=titles[place], text=texts[place], supporting=place == row["paragraph"])
-            for place in shown[number].tolist()
+            for place in contexts[number].tolist()
             if place >= 0
         )
-        made.append(_instance(ids[number], row["id"], asked[number], context, row))
-    return made
+        instances.append(_instance(ids[number], row["id"], masked[number], context, row))
+    return instances
 
 
 def _rivals(
     rows: Sequence[int], ids: Sequence[str], single_hop: pa.Table, paragraphs: pa.Table, stated: pa.Table | None, stating: Stating,
     settings: DisconnectionSettings, *, seed: int,
 ) -> tuple[Rows2, Rows2]:  # fmt: skip
-    """For each tail the paragraphs of others that have what it asks by, and some of those that answer a question of its kind."""
+    """For each tail its ``required`` and ``first`` distractors: paragraphs that share a fact of the question, and ones of its kind."""
     rivals = Rivals.of(single_hop, paragraphs, STATED.empty_table() if stated is None else stated, stating)
     kinds = [f"{kind} {' '.join(of)}" for kind, of in zip(*(single_hop[name].to_pylist() for name in ("kind", "relations")), strict=True)]
-    own, like = single_hop["paragraph"].to_pylist(), defaultdict[str, set[int]](set)
-    for kind, of, paragraph in zip(kinds, single_hop["relations"].to_pylist(), own, strict=True):
-        if of:  # of what somebody asked in words nobody knows the kind
+    paragraph_rows, like = single_hop["paragraph"].to_pylist(), defaultdict[str, set[int]](set)
+    for kind, of, paragraph in zip(kinds, single_hop["relations"].to_pylist(), paragraph_rows, strict=True):
+        if of:  # questions of annotators have no kind
             like[kind].add(paragraph)
-    every, shown = np.ones(len(paragraphs), np.bool_), ContextSettings(bridges=0, rivals=settings.rivals)
-    needed, first = [], []
+    anywhere, context_settings = np.ones(len(paragraphs), np.bool_), ContextSettings(bridges=0, rivals=settings.rivals)
+    required, first = [], []
     for name, row in zip(ids, rows, strict=True):
-        needed.append(rivals.needed(name, [row], every, seed=seed))
-        first.append(rivals.first(name, [row], like[kinds[row]], every, shown, seed=seed))
-    return padded(needed), padded(first)
+        required.append(rivals.required(name, [row], anywhere, seed=seed))
+        first.append(rivals.first(name, [row], like[kinds[row]], anywhere, context_settings, seed=seed))
+    return padded(required), padded(first)
 
 
 def _instance(id: str, group: str, question: str, paragraphs: tuple[Paragraph, ...], row: Mapping[str, object]) -> Instance:  # noqa: A002
@@ -165,7 +168,7 @@ def _instance(id: str, group: str, question: str, paragraphs: tuple[Paragraph, .
 
 
 def can_judge(pairs: pa.Table) -> bool:
-    """Whether the pairs have enough different questions on either side to be judged by readers that were fitted on others."""
+    """Whether both sides of the pairs have enough different questions for cross-fitting."""
     table = frame(pairs)
     return min(table["head"].n_unique(), table["tail"].n_unique()) >= FEWEST_FOLDS
 
@@ -182,81 +185,83 @@ def judge(
     workers: int,
     progress: Progress,
 ) -> Judged:
-    """Let readers answer all heads and tails of ``pairs``; what is done stays in ``place``, so that a stopped run goes on from there."""
+    """Let readers answer all heads and tails of ``pairs``; finished parts stay in ``place``, so that a stopped run can resume."""
     table = pl.from_arrow(pairs)
     assert isinstance(table, pl.DataFrame)
     readers = readers_of(settings)
     heads = table["head"].unique().sort().to_numpy()
     tails = table.select("tail", "start", "end").unique().sort("tail", "start")
-    asked = {
+    questions = {
         "head": head_questions(heads, single_hop),
         "tail": tail_questions(tails, single_hop, paragraphs, settings, seed=seed, workers=workers, stated=stated),
     }
     fewest = min(len(heads), tails["tail"].n_unique())
-    if fewest < settings.folds:  # of a small set; there are enough for FEWEST_FOLDS (``can_judge``)
+    if fewest < settings.folds:  # a small dataset; ``can_judge`` ensures FEWEST_FOLDS
         settings = settings.model_copy(update={"folds": max(FEWEST_FOLDS, fewest)})
     if any(reader.steps for reader in readers.values()):
-        _estimate(readers, asked, settings, progress)
+        _estimate(readers, questions, settings, progress)
     if readers:
-        scores = {part: _scores(part, readers[part], asked[part], settings, place, seed, progress) for part in asked}
+        scores = {part: _scores(part, readers[part], questions[part], settings, place, seed, progress) for part in questions}
     else:
         progress.start("Log-linear readers answer heads and tails", None, "questions")
-        places, seeds = Places.of(asked["tail"]), tuple(range(seed, seed + settings.seeds))
+        places, seeds = Places.of(questions["tail"]), tuple(range(seed, seed + settings.seeds))
         makers: dict[str, Callable[[int], Guesser]] = {
-            "head": lambda drawn: QuestionOnly(seed=drawn),
-            "tail": lambda drawn: LogLinear(places, seed=drawn),
+            "head": lambda number: QuestionOnly(seed=number),
+            "tail": lambda number: LogLinear(places, seed=number),
         }
-        scores = {part: cross_fitted(asked[part], makers[part], folds=settings.folds, seeds=seeds, workers=workers) for part in asked}
+        scores = {
+            part: cross_fitted(questions[part], makers[part], folds=settings.folds, seeds=seeds, workers=workers) for part in questions
+        }
     return Judged(
         heads=pl.DataFrame({"head": heads, "answer": scores["head"][0]}),
         tails=tails.select("tail", "start").with_columns(answer=pl.Series(scores["tail"][0]), support=pl.Series(scores["tail"][1])),
-        chance=chance(asked["head"], asked["tail"], settings, seed=seed),
+        chance=chance(questions["head"], questions["tail"], settings, seed=seed),
     )
 
 
 def chance(heads: Sequence[Instance], tails: Sequence[Instance], settings: DisconnectionSettings, *, seed: int) -> dict[str, float]:
-    """What guesses reach: of a head the answer of another one, of a tail any name or number that it is shown, and any paragraph."""
+    """Mean F1 of guesses: another head's answer for heads; a random name or number, and a random paragraph, for tails."""
     order = np.random.default_rng(draw(purpose="guesses of heads", seed=seed, id="all")).permutation(len(heads)).tolist()
-    others = dict(zip(order, [*order[1:], *order[:1]], strict=True))
-    of_heads = [answer_score(head, Prediction(id=head.id, answer=heads[others[row]].answers[0])) for row, head in enumerate(heads)]
+    neighbour = dict(zip(order, [*order[1:], *order[:1]], strict=True))
+    of_heads = [answer_score(head, Prediction(id=head.id, answer=heads[neighbour[row]].answers[0])) for row, head in enumerate(heads)]
     guessing = specification("random", settings={}, training={}).make()
     guessing.fit(of_list(()), None, Fitting(place=Path(), settings=TrainingSettings(), seed=seed, progress=Silent(), record=lambda _: None))
-    of_tails = [answer_score(*each) for each in zip(tails, guessing.predict(of_list(tails), Silent()), strict=True)]
+    of_tails = [answer_score(*pair) for pair in zip(tails, guessing.predict(of_list(tails), Silent()), strict=True)]
     return {"heads": float(np.mean(of_heads)), "tails": float(np.mean(of_tails)), "supports": 1 / (settings.distractors + 1)}
 
 
 def _estimate(
-    readers: Mapping[str, Specification], asked: Mapping[str, Sequence[Instance]], settings: DisconnectionSettings, progress: Progress
+    readers: Mapping[str, Specification], questions: Mapping[str, Sequence[Instance]], settings: DisconnectionSettings, progress: Progress
 ) -> None:
     from kgqa.readers.cost import Job, cost_of
 
     progress.start("Estimating the cost of the readers")
     for part, reader in readers.items():
         if reader.steps:
-            job = Job(name=part, reader=reader, judged=asked[part], train=None)
+            job = Job(name=part, reader=reader, judged=questions[part], train=None)
             progress.finish(f"{part}s: {cost_of([job], folds=settings.folds, seeds=settings.seeds)}")
 
 
 def _scores(
-    part: str, reader: Specification, asked: list[Instance], settings: DisconnectionSettings, place: Path, seed: int, progress: Progress
+    part: str, reader: Specification, instances: list[Instance], settings: DisconnectionSettings, place: Path, seed: int, progress: Progress
 ) -> tuple[Floats, Floats]:
     """Mean answer and support F1 of each question."""
     seeds = tuple(range(seed, seed + settings.seeds))
-    questions = of_list(asked)
+    questions = of_list(instances)
     if not reader.steps:
         progress.start(f"Counting readers answer {part}s", None, "questions")
     key = key_of(*identity(reader), questions.key, seeds, settings.folds)
-    done = cross_fit(
+    result = cross_fit(
         questions, lambda _: reader.make(), place=place / f"{part}-{key[:16]}", folds=settings.folds, seeds=seeds,
         settings=reader.training, key=key, progress=Within(progress, f"{part}s") if reader.steps else Silent(),
     )  # fmt: skip
-    return done.mean_scores(answer_score), done.mean_scores(support_score)
+    return result.mean_scores(answer_score), result.mean_scores(support_score)
 
 
 def connected(pairs: pa.Table, judged: Judged, settings: DisconnectionSettings) -> tuple[pa.Table, list[FunnelRow]]:
-    """The pairs whose head and tail stay, and the funnel: of heads, of tails, of pairs.
+    """The pairs whose head and tail both stay, and the funnel of heads, tails and pairs.
 
-    Readers that do not know supporting paragraphs find all of none: where they cannot tell, only what they answer counts.
+    Readers that cannot find supporting paragraphs would pass every tail by their support score, so then only their answers count.
     """
     heads = judged.heads.with_columns(head_stays=pl.col("answer") < settings.head_below).drop("answer")
     no_answer = pl.col("answer") <= settings.tail_at_most
@@ -265,17 +270,17 @@ def connected(pairs: pa.Table, judged: Judged, settings: DisconnectionSettings) 
     tails = judged.tails.with_columns(tail_stays=stays).drop("answer", "support")
     table = pl.from_arrow(pairs)
     assert isinstance(table, pl.DataFrame)
-    both = table.join(heads, on="head", maintain_order="left").join(tails, on=["tail", "start"], maintain_order="left")
+    judged_pairs = table.join(heads, on="head", maintain_order="left").join(tails, on=["tail", "start"], maintain_order="left")
     rows = [
         _row("heads", "head", heads["head_stays"], "musique.disconnection.head_below"),
         _row("tails", "tail", tails["tail_stays"], "musique.disconnection.tail_at_most"),
-        _row("pairs", "head", both["head_stays"], ""),
-        _row("pairs", "tail", both.filter("head_stays")["tail_stays"], ""),
+        _row("pairs", "head", judged_pairs["head_stays"], ""),
+        _row("pairs", "tail", judged_pairs.filter("head_stays")["tail_stays"], ""),
     ]
-    kept = (both["head_stays"] & both["tail_stays"]).to_arrow()
-    return pairs.filter(kept), rows
+    mask = (judged_pairs["head_stays"] & judged_pairs["tail_stays"]).to_arrow()
+    return pairs.filter(mask), rows
 
 
-def _row(what: str, reason: str, stays: pl.Series, setting: str) -> FunnelRow:
-    kept = int(stays.sum())
-    return FunnelRow(stage=STAGE, what=what, reason=REASONS[reason], removed=len(stays) - kept, left=kept, setting=setting)
+def _row(unit: str, reason: str, stays: pl.Series, setting: str) -> FunnelRow:
+    remaining = int(stays.sum())
+    return FunnelRow(stage=STAGE, what=unit, reason=REASONS[reason], removed=len(stays) - remaining, left=remaining, setting=setting)

@@ -1,4 +1,4 @@
-"""Single-hop questions from the facts of a graph that a document states, through one template per relation."""
+"""Step S1 (Trivedi et al. 2022): single-hop questions from facts that a document states, with one template per relation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from kgqa.recipes.musique.mentions import find_names
 from kgqa.recipes.musique.pool import PARAGRAPHS, REASONS, SINGLE_HOP, STATED
 from kgqa.recipes.musique.read_facts import kinds_of, of_kinds, read_texts
 from kgqa.recipes.musique.same_relation import asked_once, synonymous_templates
-from kgqa.recipes.musique.silent import SilentRelation, in_short, silent_relations
+from kgqa.recipes.musique.unasked_relations import SilentRelation, in_short, silent_relations
 from kgqa.recipes.musique.wording import BOTH, FORWARD, INVERSE, question
 from kgqa.recipes.names.kinds import NOUNS, PERSON, title_kinds
 from kgqa.recipes.names.statements import CLOSED
@@ -36,22 +36,22 @@ STAGE = "single-hop"
 READING = "musique.single_hop.reading.use"
 ARTICLE_LENGTH = len("the ")
 ARTICLE_SHARE = 0.6
-"""From this share of its places on a name has an article."""
+"""Share of a name's places with an article from which it gets one."""
 PRIOR = {"head": (4.0, 1.0), "tail": (1.0, 24.0)}
-"""By which end a relation is asked → facts with one answer and facts with several that are assumed before any is seen. Graphs write
-facts as what the head has, mostly one of it; that a tail has one head alone takes some seventy facts without an exception to believe."""
+"""Prior of a relation's functionality by the known end: assumed facts with one answer, and with several. Graphs list facts by their
+head, mostly one per relation; that a tail has a single head needs some seventy facts without an exception."""
 RIVALS = 4
-"""Paragraphs of the pool at most that are there because they state a fact of somebody else by which a question asks."""
+"""Maximum number of pool paragraphs per branch that are there as rivals: they state the branch's fact of another entity."""
 LOWER = 0.05
-"""The part of the posterior below the bound."""
+"""Lower quantile of the posterior, taken as the bound."""
 NOUN_COUNT = 3
-"""So many heads of a relation must be called by a noun."""
+"""Heads of a relation that must have a noun before a question uses it."""
 
 
 def neutral_template(label: str) -> TemplateSettings | None:
-    """For a relation without a template of its own; None where its label is no noun ("owned by") or one of several things ("colors").
+    """A template for a relation without one; None where its label is no noun ("owned by") or a plural ("colors").
 
-    Of Freebase's ``a / b`` the last part says what the tail is.
+    The last part of a Freebase label ``a / b`` describes the tail.
     """
     name = label.rpartition(" / ")[2]
     if not name or NO_RELATION.search(name) or name.endswith("s"):
@@ -60,28 +60,31 @@ def neutral_template(label: str) -> TemplateSettings | None:
 
 
 def templates_of(relations: pa.Table, settings: MusiqueSettings) -> dict[str, TemplateSettings]:
-    """Name → template: the settings' own, and a neutral one under the relation's id for every other relation that is asked about."""
-    own = {relation for template in settings.templates.values() for relation in (*template.relations, *template.reversed)}
-    found = dict(settings.templates)
+    """Name → template: those of the settings, and a neutral one, named by the relation's id, for each other relation.
+
+    Relations in ``musique.unasked`` get none.
+    """
+    covered = {relation for template in settings.templates.values() for relation in (*template.relations, *template.reversed)}
+    templates = dict(settings.templates)
     if settings.neutral:
         for relation, label in zip(relations["id"].to_pylist(), relations["label"].to_pylist(), strict=True):
-            if relation not in own and not {relation, label} & set(settings.unasked):
+            if relation not in covered and not {relation, label} & set(settings.unasked):
                 template = neutral_template("".join(" " if letter in "{}" else letter for letter in label))
                 if template is not None:
-                    found[relation] = template.model_copy(update={"relations": (relation,)})
-    return found
+                    templates[relation] = template.model_copy(update={"relations": (relation,)})
+    return templates
 
 
 def graph_questions(
     tables: Mapping[str, pa.Table], settings: MusiqueSettings, *, source: str, seed: int
 ) -> tuple[pa.Table, pa.Table, pa.Table, list[FunnelRow], list[SilentRelation]]:
-    """``single_hop``, ``paragraphs`` and ``stated`` (see ``pool.py``) from a workspace's tables; S1's funnel; relations without a question.
+    """``single_hop``, ``paragraphs`` and ``stated`` (see ``pool.py``); the funnel of S1; the relations without a question.
 
-    A fact is asked for its tail, its head or, together with a second one of the same head, for that; only where the graph knows one answer.
+    A question asks for the tail of a fact, for its head, or for the head of two facts; only where the graph knows a single answer.
     """
     templates = templates_of(tables["relations"], settings)
     facts, rows = _asked_facts(tables, templates)
-    tables = _cut(tables, settings.single_hop, rows)
+    tables = _shortened(tables, settings.single_hop, rows)
     documents = _good_documents(tables, settings.single_hop, rows)
     texts, _ = read_texts(
         facts,
@@ -92,45 +95,47 @@ def graph_questions(
         seed=seed,
     )
     facts = _with_read(facts, texts, tables, settings.single_hop.reading, rows)
-    facts = _named(facts, tables)
+    facts = _with_names(facts, tables)
     stated = _stated(facts, tables, documents, settings.single_hop)
-    asked = facts.join(stated, on=["head", "tail"], how="inner")
-    named = asked.select("head", "template", "tail").unique().height
-    rows.append(_row("facts", "unnamed", facts.height - named, named, "musique.single_hop.documents"))
-    asked = _told(asked, facts, texts, settings.single_hop.reading)
-    left = asked.select("head", "template", "tail").unique().height
-    rows.append(_row("facts", "unstated", named - left, left, "musique.single_hop.reading.stated"))
+    stated_facts = facts.join(stated, on=["head", "tail"], how="inner")
+    located = stated_facts.select("head", "template", "tail").unique().height
+    rows.append(_row("facts", "unnamed", facts.height - located, located, "musique.single_hop.documents"))
+    stated_facts = _surely_stated(stated_facts, facts, texts, settings.single_hop.reading)
+    remaining = stated_facts.select("head", "template", "tail").unique().height
+    rows.append(_row("facts", "unstated", located - remaining, remaining, "musique.single_hop.reading.stated"))
     candidates = pl.concat(
         [
-            _forward(asked, facts, settings, templates),
-            _inverse(asked, facts, settings, templates),
-            _both(asked, facts, settings, templates, seed),
+            _forward(stated_facts, facts, settings, templates),
+            _inverse(stated_facts, facts, settings, templates),
+            _two_fact_questions(stated_facts, facts, settings, templates, seed),
         ]
     )
-    tried = {"stated": asked["template"].unique().to_list(), "unique": _templates(candidates.filter("unique"))}
+    survivors = {"stated": stated_facts["template"].unique().to_list(), "unique": _templates(candidates.filter("unique"))}
     possible = candidates.height
     candidates = candidates.filter("unique").drop("unique")
     rows.append(_row("questions", "several", possible - candidates.height, candidates.height, "musique.single_hop.max_objects"))
     possible = candidates.height
     candidates = candidates.filter("functional").drop("functional")
     rows.append(_row("questions", "incomplete", possible - candidates.height, candidates.height, "musique.single_hop.functional"))
-    tried["functional"] = _templates(candidates)
+    survivors["functional"] = _templates(candidates)
     possible = candidates.height
     candidates = asked_once(candidates, synonymous_templates(facts, tables["relations"], templates))
     rows.append(_row("questions", "copied", possible - candidates.height, candidates.height, "musique.unasked"))
-    tried["unlike"] = _templates(candidates)
+    survivors["unlike"] = _templates(candidates)
     questions = _with_spans(candidates, tables, rows)
     questions = _worded(questions, tables, templates, source, rows, seed=seed if settings.forms else None)
     questions = questions.with_columns(read=_read_of(questions, facts))
     rivals = questions.select("document").clear()
     if settings.contexts.branches:
-        questions, rivals = _with_rivals(questions, asked, rows)
+        questions, rivals = _with_rivals(questions, stated_facts, rows)
     single_hop, paragraphs = _as_tables(questions, documents, rivals)
-    told = asked.select("template", "head", "tail", paragraph="document").filter(pl.col("paragraph").is_in(paragraphs["id"].to_pylist()))
-    silent = silent_relations(tables, settings, templates, tried, _templates(questions))
+    statements = stated_facts.select("template", "head", "tail", paragraph="document").filter(
+        pl.col("paragraph").is_in(paragraphs["id"].to_pylist())
+    )
+    silent = silent_relations(tables, settings, templates, survivors, _templates(questions))
     if silent:
         rows.append(FunnelRow(stage=STAGE, what="relations", reason=in_short(silent), removed=None, left=None, setting="musique.templates"))
-    return single_hop, paragraphs, arrow(told.unique().sort(told.columns)).cast(STATED), rows, silent
+    return single_hop, paragraphs, arrow(statements.unique().sort(statements.columns)).cast(STATED), rows, silent
 
 
 def _templates(questions: pl.DataFrame) -> list[str]:
@@ -138,84 +143,87 @@ def _templates(questions: pl.DataFrame) -> list[str]:
     return questions["templates"].explode(empty_as_null=False).unique().to_list() if questions.height else []
 
 
-def _row(what: str, reason: str, removed: int, left: int, setting: str = "") -> FunnelRow:
-    return FunnelRow(stage=STAGE, what=what, reason=REASONS[reason], removed=removed, left=left, setting=setting)
+def _row(unit: str, reason: str, removed: int, remaining: int, setting: str = "") -> FunnelRow:
+    return FunnelRow(stage=STAGE, what=unit, reason=REASONS[reason], removed=removed, left=remaining, setting=setting)
 
 
 def _asked_facts(tables: Mapping[str, pa.Table], templates: Mapping[str, TemplateSettings]) -> tuple[pl.DataFrame, list[FunnelRow]]:
-    """``head``, ``template``, ``tail``, each once, in the direction that the template says; and the funnel so far."""
-    said = [(relation, name, False) for name, template in templates.items() for relation in template.relations]
-    said += [(relation, name, True) for name, template in templates.items() for relation in template.reversed]
-    of = pl.DataFrame(said, schema={"relation": pl.String, "template": pl.String, "reversed": pl.Boolean}, orient="row")
+    """``head``, ``template``, ``tail`` without repetition, in the direction of the template; and the funnel so far."""
+    directions = [(relation, name, False) for name, template in templates.items() for relation in template.relations]
+    directions += [(relation, name, True) for name, template in templates.items() for relation in template.reversed]
+    of = pl.DataFrame(directions, schema={"relation": pl.String, "template": pl.String, "reversed": pl.Boolean}, orient="row")
     facts = frame(tables["facts"])
     symmetric = frame(tables["relations"]).filter("symmetric").select(relation="id")
     other_way = facts.join(symmetric, on="relation", how="semi").select(head="tail", relation="relation", tail="head")
-    every = pl.concat([facts, other_way])
-    kept = every.join(of, on="relation", how="inner")
+    directed = pl.concat([facts, other_way])
+    matches = directed.join(of, on="relation", how="inner")
     swapped = pl.col("reversed")
-    kept = kept.select(
+    matches = matches.select(
         head=pl.when(swapped).then("tail").otherwise("head"), template="template", tail=pl.when(swapped).then("head").otherwise("tail")
     ).unique()
-    kept = pl.concat([kept, _turned(kept, templates)])
+    matches = pl.concat([matches, _turned(matches, templates)])
     removed = facts.join(of, on="relation", how="anti").height
     rows = [_row("facts", "not asked", removed, facts.height - removed, "musique.unasked")]
-    return kept.unique().sort("head", "template", "tail"), rows
+    return matches.unique().sort("head", "template", "tail"), rows
 
 
 def _with_read(
     facts: pl.DataFrame, texts: pl.DataFrame, tables: Mapping[str, pa.Table], settings: ReadingSettings, rows: list[FunnelRow]
 ) -> pl.DataFrame:
-    """Adds ``read``, and facts that ``texts`` state and the graph lacks. Of a head and a relation of which it has one none is read."""
-    known = facts.with_columns(read=pl.lit(value=False))
+    """Adds the column ``read``, and facts that ``texts`` state and the graph lacks.
+
+    No fact is read for a head that already has one of the same relation in the graph.
+    """
+    table = facts.with_columns(read=pl.lit(value=False))
     if not settings.use:
-        return known
+        return table
     fresh = texts.filter(~pl.col("fact") & pl.col("sure") & (pl.col("probability") >= settings.read))
     fresh = fresh.join(facts, on=["head", "template"], how="anti").select("head", "template", "tail").unique()
     fresh = of_kinds(fresh, facts, kinds_of(tables))
-    told = f"{fresh.height:,} facts are read out of texts, of which the graph has none"
-    rows.append(FunnelRow(stage=STAGE, what="facts", reason=told, removed=None, left=known.height + fresh.height, setting=READING))
-    return pl.concat([known, fresh.with_columns(read=pl.lit(value=True))]).sort("head", "template", "tail")
+    note = f"{fresh.height:,} facts are read out of texts, of which the graph has none"
+    rows.append(FunnelRow(stage=STAGE, what="facts", reason=note, removed=None, left=table.height + fresh.height, setting=READING))
+    return pl.concat([table, fresh.with_columns(read=pl.lit(value=True))]).sort("head", "template", "tail")
 
 
-def _told(asked: pl.DataFrame, facts: pl.DataFrame, texts: pl.DataFrame, settings: ReadingSettings) -> pl.DataFrame:
-    """Those facts and documents of which the model says that the one states the other surely enough.
+def _surely_stated(candidates: pl.DataFrame, facts: pl.DataFrame, texts: pl.DataFrame, settings: ReadingSettings) -> pl.DataFrame:
+    """Facts and documents for which the model is sure enough that the document states the fact.
 
-    Of a tail that nobody else has in the relation it says nothing, and that the document names both counts.
+    The model does not score a tail that no other head has in the relation; there it is enough that the document names both.
     """
     if not texts.height:
-        return asked
+        return candidates
     where = ["document", "head", "template", "tail"]
-    said = asked.join(texts.select(*where, "probability"), on=where, how="left", maintain_order="left")
-    others = facts.group_by("template", "tail").agg(having=pl.col("head").n_unique())
-    said = said.join(others, on=["template", "tail"], how="left", maintain_order="left")
+    scored = candidates.join(texts.select(*where, "probability"), on=where, how="left", maintain_order="left")
+    bearers = facts.group_by("template", "tail").agg(having=pl.col("head").n_unique())
+    scored = scored.join(bearers, on=["template", "tail"], how="left", maintain_order="left")
     sure = (pl.col("probability") >= settings.stated) | (pl.col("probability").is_null() & (pl.col("having") < 2))
-    return said.filter(sure | (settings.stated == 0)).drop("probability", "having")
+    return scored.filter(sure | (settings.stated == 0)).drop("probability", "having")
 
 
 def _turned(facts: pl.DataFrame, templates: Mapping[str, TemplateSettings]) -> pl.DataFrame:
-    """The facts of symmetric templates the other way round: of those that say so, and of those whose facts often hold in both directions.
+    """The reversed facts of symmetric templates: those declared symmetric, and those whose facts often hold in both directions.
 
-    Tables have most facts of such a relation once, and who borders a country stands as often in the facts of its neighbours.
+    Tables list most facts of such a relation once, but a border, for instance, is often listed for both neighbours.
     """
     turned = facts.select(head="tail", template="template", tail="head")
-    both = turned.join(facts, on=["head", "template", "tail"], how="semi").group_by("template").len("both")
-    share = facts.group_by("template").len().join(both, on="template").filter(pl.col("both") >= SYMMETRIC * pl.col("len"))
+    shared = turned.join(facts, on=["head", "template", "tail"], how="semi").group_by("template").len("both")
+    share = facts.group_by("template").len().join(shared, on="template").filter(pl.col("both") >= SYMMETRIC * pl.col("len"))
     symmetric = {*share["template"], *(name for name, template in templates.items() if template.symmetric)}
     return turned.filter(pl.col("template").is_in(sorted(symmetric)))
 
 
-def _named(facts: pl.DataFrame, tables: Mapping[str, pa.Table]) -> pl.DataFrame:
-    """Adds ``head_name`` and ``tail_name``: a question says a name, and whoever bears it may have the answer ("Kingston")."""
+def _with_names(facts: pl.DataFrame, tables: Mapping[str, pa.Table]) -> pl.DataFrame:
+    """Adds ``head_name`` and ``tail_name``: a question has names only, and another entity of that name may have the answer ("Kingston")."""
     names = frame(tables["entities"]).select(entity="id", name=pl.col("label").str.to_lowercase())
     for side in ("head", "tail"):
         facts = facts.join(names.rename({"entity": side, "name": f"{side}_name"}), on=side, how="left", maintain_order="left")
     return facts
 
 
-def _cut(tables: Mapping[str, pa.Table], settings: SingleHopSettings, rows: list[FunnelRow]) -> Mapping[str, pa.Table]:
-    """The tables with long articles only as far as whole sentences of them have no more than ``max_words``, and what is named there.
+def _shortened(tables: Mapping[str, pa.Table], settings: SingleHopSettings, rows: list[FunnelRow]) -> Mapping[str, pa.Table]:
+    """The tables with long articles cut after the last whole sentence within ``max_words``, and the mentions and links that remain.
 
-    What every article begins with says best what it is about, and of whom most is known the articles are long.
+    The beginning of an article describes its subject best, and the articles about well-known subjects are long.
     """
     documents = frame(tables["documents"]).with_row_index("row")
     long = documents.filter(pl.Series(lengths(documents["text"]) > settings.max_words))
@@ -227,71 +235,71 @@ def _cut(tables: Mapping[str, pa.Table], settings: SingleHopSettings, rows: list
         places = starts.targets[starts.offsets[row] : starts.offsets[row + 1]].tolist()
         end = next((place for place in reversed(places) if length(text[:place]) <= settings.max_words), 0)
         texts.append(text[:end].rstrip())
-    cut = long.select("id", short=pl.Series(texts))
-    told = f"{long.height:,} articles are shown only as far as whole sentences have no more words than may be"
+    short_texts = long.select("id", short=pl.Series(texts))
+    note = f"{long.height:,} articles are shown only as far as whole sentences have no more words than may be"
     rows.append(
-        FunnelRow(stage=STAGE, what="documents", reason=told, removed=None, left=documents.height, setting="musique.single_hop.max_words")
+        FunnelRow(stage=STAGE, what="documents", reason=note, removed=None, left=documents.height, setting="musique.single_hop.max_words")
     )
-    whole = documents.drop("row").join(cut, on="id", how="left", maintain_order="left")
+    whole = documents.drop("row").join(short_texts, on="id", how="left", maintain_order="left")
     whole = whole.with_columns(text=pl.coalesce("short", "text")).drop("short")
-    ends = cut.select(document="id", last=pl.col("short").str.len_chars())
-    named = frame(tables["mentions"]).join(ends, on="document", how="left", maintain_order="left")
-    named = named.filter(pl.col("last").is_null() | (pl.col("end") <= pl.col("last"))).drop("last")
-    links = frame(tables["links"]).join(named.select("document", "entity").unique(), on=["document", "entity"], how="semi")
-    made = {"documents": whole, "mentions": named, "links": links}
-    return {**tables, **{name: arrow(table).cast(tables[name].schema) for name, table in made.items()}}
+    ends = short_texts.select(document="id", last=pl.col("short").str.len_chars())
+    mentions = frame(tables["mentions"]).join(ends, on="document", how="left", maintain_order="left")
+    mentions = mentions.filter(pl.col("last").is_null() | (pl.col("end") <= pl.col("last"))).drop("last")
+    links = frame(tables["links"]).join(mentions.select("document", "entity").unique(), on=["document", "entity"], how="semi")
+    changes = {"documents": whole, "mentions": mentions, "links": links}
+    return {**tables, **{name: arrow(table).cast(tables[name].schema) for name, table in changes.items()}}
 
 
 def _good_documents(tables: Mapping[str, pa.Table], settings: SingleHopSettings, rows: list[FunnelRow]) -> pl.DataFrame:
-    """``document``, ``about``, ``links`` (how many entities it names), ``title``, ``text``: those that a question can stand on."""
+    """``document``, ``about``, ``links`` (entities that it names), ``title``, ``text``: the documents that can support a question."""
     documents = frame(tables["documents"])
     documents = documents.with_columns(words=lengths(documents["text"]))
-    short = documents["words"] < settings.min_words  # as is one that begins with a longer sentence than may be
+    short = documents["words"] < settings.min_words  # also a document whose first sentence is too long
     rows.append(_row("documents", "short", int(short.sum()), int((~short).sum()), "musique.single_hop.min_words"))
-    named = frame(tables["links"]).group_by("document").len("links")
-    good = documents.filter(~short).join(named, left_on="id", right_on="document", how="inner", maintain_order="left")
+    entity_counts = frame(tables["links"]).group_by("document").len("links")
+    good = documents.filter(~short).join(entity_counts, left_on="id", right_on="document", how="inner", maintain_order="left")
     return good.select("about", "links", "title", "text", document="id").unique("text", keep="first", maintain_order=True)
 
 
 def _stated(facts: pl.DataFrame, tables: Mapping[str, pa.Table], documents: pl.DataFrame, settings: SingleHopSettings) -> pl.DataFrame:
-    """``head``, ``tail``, ``document``, ``place``: which documents name both, the likelier to state the fact the smaller its ``place``.
+    """``head``, ``tail``, ``document``, ``place``: the documents that name both; a lower ``place`` makes the fact more likely.
 
-    The article about the head may name the tail anywhere, as it is all about the head; others must name both in one sentence. Those that
-    are about neither seldom say what joins them ("the Jentink's dormouse is found in Liberia, Ghana").
+    The article about the head may name the tail anywhere, since all of it is about the head. Other documents must name both in one
+    sentence. Documents about neither rarely state the fact ("the Jentink's dormouse is found in Liberia, Ghana").
     """
     pairs = facts.select("head", "tail").unique()
     links = frame(tables["links"]).join(documents, on="document", how="semi")
     about = documents.filter(pl.col("about").is_not_null()).select("document", head="about")
-    own = pairs.join(about, on="head").join(links.select("document", tail="entity"), on=["document", "tail"], how="semi")
+    about_head = pairs.join(about, on="head").join(links.select("document", tail="entity"), on=["document", "tail"], how="semi")
     beside = _in_one_sentence(pairs, tables, documents)
     of_tail = beside.join(about.rename({"head": "tail"}), on=["tail", "document"], how="semi")
-    found = [own.with_columns(place=pl.lit(0)), of_tail.with_columns(place=pl.lit(1))]
+    parts = [about_head.with_columns(place=pl.lit(0)), of_tail.with_columns(place=pl.lit(1))]
     if settings.documents == "any":
-        found.append(beside.with_columns(place=pl.lit(2)))
-    first = pl.concat(found).group_by("head", "tail", "document").agg(pl.col("place").min())
+        parts.append(beside.with_columns(place=pl.lit(2)))
+    first = pl.concat(parts).group_by("head", "tail", "document").agg(pl.col("place").min())
     ranked = first.join(documents.select("document", "links"), on="document").sort("head", "tail", "place", "links", "document")
     return ranked.drop("links")
 
 
 def _in_one_sentence(pairs: pl.DataFrame, tables: Mapping[str, pa.Table], documents: pl.DataFrame) -> pl.DataFrame:
-    """``head``, ``tail``, ``document``: where a sentence names both."""
+    """``head``, ``tail``, ``document``: documents that name both in one sentence."""
     starts = sentence_starts(tables["documents"]["text"])
     rows = frame(tables["documents"]).select(document="id").with_row_index("row").join(documents, on="document", how="semi")
-    named = frame(tables["mentions"]).join(rows.select("document", "row"), on="document")
-    at = paired(named["row"].to_numpy(), named["start"].to_numpy())
+    mentions = frame(tables["mentions"]).join(rows.select("document", "row"), on="document")
+    at = paired(mentions["row"].to_numpy(), mentions["start"].to_numpy())
     sentence = np.searchsorted(paired(starts.sources(), starts.targets), at, side="right")
-    named = named.select("document", "entity").with_columns(sentence=pl.Series(sentence)).unique()
-    heads = pairs.join(named.rename({"entity": "head"}), on="head")
-    both = heads.join(named.select("sentence", tail="entity"), on=["sentence", "tail"], how="semi")
-    return both.select("head", "tail", "document").unique()
+    mentions = mentions.select("document", "entity").with_columns(sentence=pl.Series(sentence)).unique()
+    heads = pairs.join(mentions.rename({"entity": "head"}), on="head")
+    together = heads.join(mentions.select("sentence", tail="entity"), on=["sentence", "tail"], how="semi")
+    return together.select("head", "tail", "document").unique()
 
 
 def _forward(
-    asked: pl.DataFrame, facts: pl.DataFrame, settings: MusiqueSettings, templates: Mapping[str, TemplateSettings]
+    stated: pl.DataFrame, facts: pl.DataFrame, settings: MusiqueSettings, templates: Mapping[str, TemplateSettings]
 ) -> pl.DataFrame:
-    """What does the head have?"""
+    """Questions for the tail of a fact: what does the head have?"""
     can = [name for name, template in templates.items() if template.question]
-    some = asked.filter(pl.col("template").is_in(can)).unique(["head", "template", "tail"], keep="first", maintain_order=True)
+    some = stated.filter(pl.col("template").is_in(can)).unique(["head", "template", "tail"], keep="first", maintain_order=True)
     counts = facts.group_by("head_name", "template").agg(pl.col("tail").n_unique().alias("objects"))
     some = some.join(counts, on=["head_name", "template"], maintain_order="left")
     some = some.join(_functionality(facts, "head", settings.single_hop), on="template", maintain_order="left")
@@ -302,11 +310,11 @@ def _forward(
 
 
 def _inverse(
-    asked: pl.DataFrame, facts: pl.DataFrame, settings: MusiqueSettings, templates: Mapping[str, TemplateSettings]
+    stated: pl.DataFrame, facts: pl.DataFrame, settings: MusiqueSettings, templates: Mapping[str, TemplateSettings]
 ) -> pl.DataFrame:
-    """What has the tail?"""
+    """Questions for the head of a fact: what has the tail?"""
     can = [name for name, template in templates.items() if template.clause]
-    some = asked.filter(pl.col("template").is_in(can)).unique(["head", "template", "tail"], keep="first", maintain_order=True)
+    some = stated.filter(pl.col("template").is_in(can)).unique(["head", "template", "tail"], keep="first", maintain_order=True)
     counts = facts.group_by("template", "tail_name").agg(pl.col("head").n_unique().alias("subjects"))
     some = some.join(counts, on=["template", "tail_name"], maintain_order="left")
     some = some.join(_functionality(facts, "tail", settings.single_hop), on="template", maintain_order="left")
@@ -322,13 +330,13 @@ def _functionality(facts: pl.DataFrame, asked_by: str, settings: SingleHopSettin
     The share is the lower bound of a Beta posterior with the prior ``PRIOR``. Few facts of a graph that lacks most of them look
     functional in both directions: of 24 towns it knows one person each who died there.
     """
-    # What is read is one fact for each head, which says nothing of how many there are.
+    # Facts read from texts are one per head, which does not show how many there are.
     counts = _different(facts.filter(~pl.col("read")), asked_by)
     if settings.complete:
         return counts.select("template", share=pl.col("different") / pl.col("facts"))
-    one, several = PRIOR[asked_by]
-    different, every = counts["different"].to_numpy().astype(np.float64), counts["facts"].to_numpy().astype(np.float64)
-    return counts.select("template", share=pl.Series(beta.ppf(LOWER, one + different, several + every - different)))
+    single, several = PRIOR[asked_by]
+    different, total = counts["different"].to_numpy().astype(np.float64), counts["facts"].to_numpy().astype(np.float64)
+    return counts.select("template", share=pl.Series(beta.ppf(LOWER, single + different, several + total - different)))
 
 
 def _different(facts: pl.DataFrame, side: str) -> pl.DataFrame:
@@ -336,35 +344,35 @@ def _different(facts: pl.DataFrame, side: str) -> pl.DataFrame:
     return facts.group_by("template").agg(different=pl.col(side).n_unique(), facts=pl.len()).sort("template")
 
 
-def _both(
-    asked: pl.DataFrame, facts: pl.DataFrame, settings: MusiqueSettings, templates: Mapping[str, TemplateSettings], seed: int
+def _two_fact_questions(
+    stated: pl.DataFrame, facts: pl.DataFrame, settings: MusiqueSettings, templates: Mapping[str, TemplateSettings], seed: int
 ) -> pl.DataFrame:
-    """What has two tails, each of which others have too? Of every head some of its pairs are drawn, from those that say who it is. Tails
-    of one name are one.
+    """Questions for the head of two facts, each of which other heads have too; a sample of pairs per head.
 
-    A relation of which one fact mostly says all, as whose capital a town is, is none of the two, nor are two that are no ``branch``. The
-    graph must have no second head with both, nor is one to be expected: if n heads of N have the one and m the other, chance alone
-    makes n · m / N with both, and the more of these there are, the likelier one of them is only missing in the graph.
+    Tails with equal names count as one. Excluded: a relation where one fact nearly identifies the head (the capital of a country), and two
+    templates without ``branch``. The graph must have no second head with both facts, nor may one be expected: if n of N heads have the
+    first fact and m the second, chance alone gives n · m / N heads with both. A large expectation means that the graph probably just lacks
+    such a head.
     """
     alone = (
         _different(facts, "tail").filter(pl.col("different") >= settings.single_hop.branch_below * pl.col("facts"))["template"].to_list()
     )
     nouns = {name: template.noun for name, template in templates.items() if template.clause and name not in alone}
     order = {name: number for number, name in enumerate(templates)}
-    said = facts.filter(pl.col("template").is_in(list(nouns))).with_columns(noun=pl.col("template").replace_strict(nouns))
-    rows = said.select("template", "tail_name").unique().sort("template", "tail_name").with_row_index("row")
-    said = said.join(rows, on=["template", "tail_name"]).sort("row", "head").unique(["row", "head"], keep="first", maintain_order=True)
-    bounds = np.searchsorted(said["row"].to_numpy(), np.arange(rows.height + 1)).astype(np.int64)
-    heads = said["head"].rank("dense").to_numpy().astype(np.int64)
-    known = np.diff(bounds)
-    common = rows.filter(pl.Series(known >= settings.single_hop.min_both))
-    called = said.group_by("noun").agg(pl.col("head").n_unique().alias("heads"))
-    mine = asked.join(said.select("head", "template", "tail", "noun", "row"), on=["head", "template", "tail"])
-    mine = mine.join(common, on="row", how="semi").select(
+    usable = facts.filter(pl.col("template").is_in(list(nouns))).with_columns(noun=pl.col("template").replace_strict(nouns))
+    rows = usable.select("template", "tail_name").unique().sort("template", "tail_name").with_row_index("row")
+    usable = usable.join(rows, on=["template", "tail_name"]).sort("row", "head").unique(["row", "head"], keep="first", maintain_order=True)
+    bounds = np.searchsorted(usable["row"].to_numpy(), np.arange(rows.height + 1)).astype(np.int64)
+    heads = usable["head"].rank("dense").to_numpy().astype(np.int64)
+    head_counts = np.diff(bounds)
+    common = rows.filter(pl.Series(head_counts >= settings.single_hop.min_both))
+    noun_heads = usable.group_by("noun").agg(pl.col("head").n_unique().alias("heads"))
+    candidates = stated.join(usable.select("head", "template", "tail", "noun", "row"), on=["head", "template", "tail"])
+    candidates = candidates.join(common, on="row", how="semi").select(
         "head", "document", "template", "tail", "noun", "row", rank=pl.col("template").replace_strict(order)
     )
-    pairs = mine.join(mine, on=["head", "document", "noun"], suffix="_2").filter(
-        # Both orders of a pair come; the template that was written first stands first, and of one template the first tail.
+    pairs = candidates.join(candidates, on=["head", "document", "noun"], suffix="_2").filter(
+        # The join gives both orders of a pair; keep the one in the order of the templates, and within a template of the tails.
         ((pl.col("rank") < pl.col("rank_2")) | ((pl.col("rank") == pl.col("rank_2")) & (pl.col("tail") < pl.col("tail_2"))))
         & (pl.col("tail") != pl.col("tail_2"))
     )
@@ -372,15 +380,15 @@ def _both(
     pairs = pairs.filter(~(pl.col("template").is_in(vague) & pl.col("template_2").is_in(vague)))
     pairs = pairs.join(_joined(facts), on=["tail", "tail_2"], how="anti")
     pairs = pairs.unique(["head", "row", "row_2"], keep="first", maintain_order=True).sort("head", "row", "row_2")
-    ones, others = (pairs[name].to_numpy() for name in ("row", "row_2"))
-    every = pairs.join(called, on="noun", maintain_order="left")["heads"].to_numpy()
-    seldom = known[ones] * known[others] <= settings.single_hop.by_chance * every
-    pairs = pairs.filter(pl.Series((_shared(bounds, heads, ones, others) == 1) & seldom))
+    firsts, seconds = (pairs[name].to_numpy() for name in ("row", "row_2"))
+    totals = pairs.join(noun_heads, on="noun", maintain_order="left")["heads"].to_numpy()
+    seldom = head_counts[firsts] * head_counts[seconds] <= settings.single_hop.by_chance * totals
+    pairs = pairs.filter(pl.Series((_shared(bounds, heads, firsts, seconds) == 1) & seldom))
     group = text_hashes(arrow(pairs.select("head"))["head"])
-    drawn = shuffling(
+    draws = shuffling(
         group, pairs["row"].to_numpy().astype(np.int64) * rows.height + pairs["row_2"].to_numpy(), purpose="clauses", seed=seed
     )
-    pairs = pairs.with_columns(drawn=pl.Series(drawn)).sort("head", "drawn")
+    pairs = pairs.with_columns(drawn=pl.Series(draws)).sort("head", "drawn")
     pairs = pairs.filter(pl.int_range(pl.len()).over("head") < settings.single_hop.clauses)
     return pairs.select(
         answer="head", document="document", kind=pl.lit(BOTH), templates=pl.concat_list("template", "template_2"),
@@ -389,9 +397,9 @@ def _both(
 
 
 def _joined(facts: pl.DataFrame) -> pl.DataFrame:
-    """``tail``, ``tail_2``: what a fact joins that does not hold the other way round too, in both orders.
+    """``tail``, ``tail_2``, in both orders: the ends of facts that do not hold in the other direction too.
 
-    Of a county and its state the county says all, and whatever is in it has both: chance has nothing to do with it.
+    A county implies its state, so everything in the county has both facts, and the estimate by chance fails.
     """
     turned = facts.select(head="tail", template="template", tail="head")
     one_way = facts.join(turned, on=["head", "template", "tail"], how="anti").select(tail="head", tail_2="tail")
@@ -399,12 +407,12 @@ def _joined(facts: pl.DataFrame) -> pl.DataFrame:
 
 
 @kernel
-def _shared(bounds, heads, ones, others):  # type: ignore[no-untyped-def]
-    """How many heads two rows have in common, 2 for more than one; rows ascend."""
-    out = np.zeros(len(ones), np.int64)
-    for i in range(len(ones)):
-        a, end_a = bounds[ones[i]], bounds[ones[i] + 1]
-        b, end_b = bounds[others[i]], bounds[others[i] + 1]
+def _shared(bounds, heads, firsts, seconds):  # type: ignore[no-untyped-def]
+    """The number of heads that two rows share, 2 for more than one; the heads of each row ascend."""
+    out = np.zeros(len(firsts), np.int64)
+    for i in range(len(firsts)):
+        a, end_a = bounds[firsts[i]], bounds[firsts[i] + 1]
+        b, end_b = bounds[seconds[i]], bounds[seconds[i] + 1]
         while a < end_a and b < end_b and out[i] < 2:
             if heads[a] == heads[b]:
                 out[i] += 1
@@ -418,9 +426,9 @@ def _shared(bounds, heads, ones, others):  # type: ignore[no-untyped-def]
 
 
 def _with_spans(questions: pl.DataFrame, tables: Mapping[str, pa.Table], rows: list[FunnelRow]) -> pl.DataFrame:
-    """The first place of the document that names the answer as one of its names is written: ``start``, ``span``."""
-    wanted = questions.select("document", entity="answer").unique()
-    places = frame(tables["mentions"]).join(wanted, on=["document", "entity"], how="semi")
+    """Adds ``start`` and ``span``: the first place in the document where the answer appears under one of its names."""
+    answers = questions.select("document", entity="answer").unique()
+    places = frame(tables["mentions"]).join(answers, on=["document", "entity"], how="semi")
     texts = frame(tables["documents"]).select("text", document="id")
     places = (
         places.join(texts, on="document").with_columns(span=pl.col("text").str.slice("start", pl.col("end") - pl.col("start"))).drop("text")
@@ -428,52 +436,56 @@ def _with_spans(questions: pl.DataFrame, tables: Mapping[str, pa.Table], rows: l
     names = frame(tables["names"]).select("entity", name=pl.col("name").str.to_lowercase()).unique()
     places = places.with_columns(name=pl.col("span").str.to_lowercase()).join(names, on=["entity", "name"], how="semi")
     first = places.sort("document", "entity", "start").unique(["document", "entity"], keep="first", maintain_order=True)
-    found = questions.join(first.select("document", "start", "span", answer="entity"), on=["document", "answer"], maintain_order="left")
-    rows.append(_row("questions", "span", questions.height - found.height, found.height))
-    return found
+    located = questions.join(first.select("document", "start", "span", answer="entity"), on=["document", "answer"], maintain_order="left")
+    rows.append(_row("questions", "span", questions.height - located.height, located.height))
+    return located
 
 
 def _nouns(questions: pl.DataFrame, tables: Mapping[str, pa.Table], templates: Mapping[str, TemplateSettings]) -> list[str]:
-    """What each question asks for: the template's noun, or where that is vague the one of the first sentence of the answer's article."""
+    """The noun for each answer: the template's, or where that is vague the one of the first sentence of the answer's article."""
     documents = frame(tables["documents"]).join(questions.select(about="answer").unique(), on="about", how="semi")
-    known: dict[str, str] = {}
+    noun_of: dict[str, str] = {}
     for about, title, text in documents.select("about", "title", "text").iter_rows():
         kinds = title_kinds(title, text)
         if kinds and len(kinds[0]) > 1 and kinds[0][0] not in {"", PERSON} and not kinds[0][1].endswith("s"):  # no plural
-            known[about] = kinds[0][1]
-    asked = list(zip((used[0] for used in questions["templates"].to_list()), questions["answer"].to_list(), strict=True))
-    # A noun that hardly any head of the relation has is a slip of the article or of the fact ("the movie that was founded by").
-    often = Counter((name, known[answer]) for name, answer in dict.fromkeys(asked) if answer in known)
-    nouns = {name: {noun for (of, noun), count in often.items() if of == name and count >= NOUN_COUNT} for name in templates}
-    found = []
-    for name, answer in asked:
-        own = known.get(answer)
-        found.append(own if own is not None and templates[name].vague and own in nouns[name] else templates[name].noun)
-    return found
+            noun_of[about] = kinds[0][1]
+    pairs = list(zip((row_templates[0] for row_templates in questions["templates"].to_list()), questions["answer"].to_list(), strict=True))
+    # A noun that few heads of the relation have is an error of article or fact ("the movie that was founded by").
+    frequency = Counter((name, noun_of[answer]) for name, answer in dict.fromkeys(pairs) if answer in noun_of)
+    nouns = {name: {noun for (of, noun), count in frequency.items() if of == name and count >= NOUN_COUNT} for name in templates}
+    result = []
+    for name, answer in pairs:
+        article_noun = noun_of.get(answer)
+        result.append(
+            article_noun if article_noun is not None and templates[name].vague and article_noun in nouns[name] else templates[name].noun
+        )
+    return result
 
 
 def _labels(questions: pl.DataFrame, tables: Mapping[str, pa.Table]) -> dict[str, str]:
-    """Entity → its label, with the article where most texts that name it so have one ("the Netherlands")."""
-    wanted = questions.select(pl.col("entities").explode().alias("entity")).unique()
-    labels = frame(tables["entities"]).select("label", entity="id").join(wanted, on="entity", how="semi")
+    """Entity → its label, with "the" where most texts that use this name have it ("the Netherlands")."""
+    entities = questions.select(pl.col("entities").explode().alias("entity")).unique()
+    labels = frame(tables["entities"]).select("label", entity="id").join(entities, on="entity", how="semi")
     places = frame(tables["mentions"]).join(labels, on="entity")
     texts = frame(tables["documents"]).select("text", document="id")
     places = places.filter((pl.col("end") - pl.col("start") == pl.col("label").str.len_chars()) & (pl.col("start") >= ARTICLE_LENGTH))
     before = pl.col("text").str.slice(pl.col("start") - ARTICLE_LENGTH, ARTICLE_LENGTH).str.to_lowercase() == "the "
-    # Before another name it is an adjective, and the article is that one's ("the Jack Benny Program").
+    # Before another name it is an adjective, and the article belongs to the other name ("the Jack Benny Program").
     alone = ~pl.col("text").str.slice("end", 2).str.contains(r"^[ -]\p{Lu}")
     share = places.join(texts, on="document").filter(alone).group_by("entity").agg(before.mean().alias("share"), pl.len().alias("places"))
     has = (pl.col("share") > ARTICLE_SHARE) & (pl.col("places") > 2) & ~pl.col("label").str.to_lowercase().str.starts_with("the ")
-    told = labels.join(share, on="entity", how="left").with_columns(name=pl.when(has).then("the " + pl.col("label")).otherwise("label"))
-    return dict(zip(told["entity"].to_list(), told["name"].to_list(), strict=True))
+    labelled = labels.join(share, on="entity", how="left").with_columns(name=pl.when(has).then("the " + pl.col("label")).otherwise("label"))
+    return dict(zip(labelled["entity"].to_list(), labelled["name"].to_list(), strict=True))
 
 
 def _worded(
     questions: pl.DataFrame, tables: Mapping[str, pa.Table], templates: Mapping[str, TemplateSettings], source: str, rows: list[FunnelRow],
     *, seed: int | None,
 ) -> pl.DataFrame:  # fmt: skip
-    """Adds ``id``, ``question``, ``names`` and ``aliases``; without those whose question says the answer, or what is no profession. Forms
-    are drawn by ``seed``, and are the first ones without one."""
+    """Adds ``id``, ``question``, ``names`` and ``aliases``; drops questions that contain their answer or a wrong profession.
+
+    Forms are drawn by ``seed``; without a seed the first form is used.
+    """
     labels = _labels(questions, tables)
     names = [[labels[entity] for entity in entities] for entities in questions["entities"].to_list()]
     nouns = _nouns(questions, tables, templates)
@@ -481,41 +493,48 @@ def _worded(
     hashes = text_hashes(arrow(questions.select(key=key))["key"])
     draws = [0] * len(hashes) if seed is None else text_hashes(arrow(questions.select(key=key))["key"], seed=seed + 1).tolist()
     rows_of = zip(questions["kind"].to_list(), questions["templates"].to_list(), names, nouns, draws, strict=True)
-    asked = [question(kind, [templates[name] for name in used], said, noun, draw=drawn) for kind, used, said, noun, drawn in rows_of]
+    texts = [
+        question(kind, [templates[name] for name in row_templates], row_names, noun, draw=number)
+        for kind, row_templates, row_names, noun, number in rows_of
+    ]
     proper = _proper(questions, names, templates)
-    # Norway is called NO somewhere, which no text and no reader says of it.
+    # NO is a listed name of Norway, but no text and no reader uses it.
     says_it = ~pl.col("name").str.to_lowercase().str.replace_all(r"[\W_]", "").is_in(list(CLOSED))
     spelled = _own_names(tables).filter(says_it).group_by("entity").agg(pl.col("name").unique().sort())
     subjects = questions.select("entities").unique(maintain_order=True)
-    every = subjects.with_columns(entity="entities").explode("entity").join(spelled, on="entity", maintain_order="left").explode("name")
-    called = every.group_by("entities").agg(called=pl.col("name").unique().sort())
-    made = questions.with_columns(
-        question=pl.Series(asked, dtype=pl.String),
+    subject_names = (
+        subjects.with_columns(entity="entities").explode("entity").join(spelled, on="entity", maintain_order="left").explode("name")
+    )
+    all_names = subject_names.group_by("entities").agg(called=pl.col("name").unique().sort())
+    table = questions.with_columns(
+        question=pl.Series(texts, dtype=pl.String),
         names=pl.Series(names, dtype=pl.List(pl.String)),
         noun=pl.Series(nouns, dtype=pl.String),
         source=pl.lit(source),
     )
-    made = made.join(spelled.rename({"entity": "answer", "name": "aliases"}), on="answer", how="left", maintain_order="left")
-    made = made.join(called, on="entities", how="left", maintain_order="left").with_columns(pl.col("aliases", "called").fill_null([]))
-    made = made.with_columns(id=pl.Series([f"f{value:016x}" for value in hashes.tolist()], dtype=pl.String))
-    asked_well = made.filter(pl.Series(proper, dtype=pl.Boolean))
-    rows.append(_row("questions", "improper", made.height - asked_well.height, asked_well.height))
+    table = table.join(spelled.rename({"entity": "answer", "name": "aliases"}), on="answer", how="left", maintain_order="left")
+    table = table.join(all_names, on="entities", how="left", maintain_order="left").with_columns(pl.col("aliases", "called").fill_null([]))
+    table = table.with_columns(id=pl.Series([f"f{value:016x}" for value in hashes.tolist()], dtype=pl.String))
+    asked_well = table.filter(pl.Series(proper, dtype=pl.Boolean))
+    rows.append(_row("questions", "improper", table.height - asked_well.height, asked_well.height))
     unlike = asked_well.filter(~pl.Series(_names_itself(asked_well)))
     rows.append(_row("questions", "named", asked_well.height - unlike.height, unlike.height))
     refers = pl.Series([bool(REFERENCE.search(text)) for text in unlike["question"].to_list()], dtype=pl.Boolean)
-    kept = unlike.filter(~refers).unique("id", keep="first", maintain_order=True)
-    rows.append(_row("questions", "reference", unlike.height - kept.height, kept.height))
-    return kept.sort("id")
+    result = unlike.filter(~refers).unique("id", keep="first", maintain_order=True)
+    rows.append(_row("questions", "reference", unlike.height - result.height, result.height))
+    return result.sort("id")
 
 
 def _proper(questions: pl.DataFrame, names: Sequence[Sequence[str]], templates: Mapping[str, TemplateSettings]) -> list[bool]:
-    """Whether no name stands where it makes no sense: what somebody is ("was {a tail}") is called by a noun for persons, and what somebody
-    works in is not. Tables have "musical" for a profession, and "composer" for a field."""
-    found = []
-    for kind, used, said in zip(questions["kind"].to_list(), questions["templates"].to_list(), names, strict=True):
-        rest = () if kind == FORWARD else zip(used, said, strict=True)
-        found.append(all(_is_person_noun(name) == ("{a tail}" in str(templates[of].clause)) for of, name in rest if name == name.lower()))
-    return found
+    """Whether each question's common nouns fit their places: a noun for persons fits "was {a tail}" only, and any other noun does not.
+
+    Tables list "musical" as a profession, and "composer" as a field.
+    """
+    flags = []
+    for kind, row_templates, row_names in zip(questions["kind"].to_list(), questions["templates"].to_list(), names, strict=True):
+        pairs = () if kind == FORWARD else zip(row_templates, row_names, strict=True)
+        flags.append(all(_is_person_noun(name) == ("{a tail}" in str(templates[of].clause)) for of, name in pairs if name == name.lower()))
+    return flags
 
 
 def _is_person_noun(name: str) -> bool:
@@ -524,67 +543,69 @@ def _is_person_noun(name: str) -> bool:
 
 
 def _own_names(tables: Mapping[str, pa.Table]) -> pl.DataFrame:
-    """``entity``, ``name`` without what is hardly one: without a letter, begun by a sign, or the label of something else that the graph
-    knows, as "Michigan" for the lake."""
+    """``entity``, ``name``, without unlikely names: those without a letter, or with a sign in front, or equal to another entity's label.
+
+    The lake, for instance, loses the name "Michigan".
+    """
     labels = frame(tables["entities"]).select(entity="id", key=pl.col("label").str.to_lowercase())
     of_label = labels.group_by("key").agg(pl.col("entity").alias("owners"))
-    every = frame(tables["names"]).with_columns(key=pl.col("name").str.to_lowercase())
-    every = every.filter(pl.col("name").str.contains(r"^[\p{L}\p{N}].*") & pl.col("name").str.contains(r"\p{L}|\p{N}"))
-    every = every.join(of_label, on="key", how="left", maintain_order="left")
-    own = pl.col("owners").is_null() | pl.col("owners").list.contains(pl.col("entity"))
-    return every.filter(own).select("entity", "name")
+    table = frame(tables["names"]).with_columns(key=pl.col("name").str.to_lowercase())
+    table = table.filter(pl.col("name").str.contains(r"^[\p{L}\p{N}].*") & pl.col("name").str.contains(r"\p{L}|\p{N}"))
+    table = table.join(of_label, on="key", how="left", maintain_order="left")
+    is_own = pl.col("owners").is_null() | pl.col("owners").list.contains(pl.col("entity"))
+    return table.filter(is_own).select("entity", "name")
 
 
-def _names_itself(made: pl.DataFrame) -> npt.NDArray[np.bool_]:
-    """Whether a question says its answer, by any of its names, as words of its own."""
-    table = arrow(made.select("question", "span", "aliases")).combine_chunks()
+def _names_itself(questions: pl.DataFrame) -> npt.NDArray[np.bool_]:
+    """Whether each question contains one of its answer's names as separate words."""
+    table = arrow(questions.select("question", "span", "aliases")).combine_chunks()
     question, span, aliases = (table[name].combine_chunks() for name in table.column_names)
     places, groups = find_names(pa.concat_arrays([span, aliases.flatten().cast(pa.string())]), question)
     owners = np.concatenate([np.arange(len(span)), aliases.value_parent_indices().to_numpy()])
-    own = paired(owners[groups >= 0], groups[groups >= 0])
-    found = np.zeros(made.height, np.bool_)
-    found[places.text[np.isin(paired(places.text, places.name), own)]] = True
-    return found
+    answer_places = paired(owners[groups >= 0], groups[groups >= 0])
+    flags = np.zeros(questions.height, np.bool_)
+    flags[places.text[np.isin(paired(places.text, places.name), answer_places)]] = True
+    return flags
 
 
-def _with_rivals(questions: pl.DataFrame, asked: pl.DataFrame, rows: list[FunnelRow]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Without those that ask by two facts one of which no document states of anybody else; and ``document`` of some that do."""
-    told = asked.select("template", "tail", "head", "document").unique()
+def _with_rivals(questions: pl.DataFrame, stated: pl.DataFrame, rows: list[FunnelRow]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The questions without those that have a branch which no document states of another entity; and ``document`` of some rivals."""
+    statements = stated.select("template", "tail", "head", "document").unique()
     branches = questions.with_row_index("row").filter(pl.col("kind") == BOTH).explode("templates", "entities")
     branches = branches.select("row", "answer", template="templates", tail="entities")
-    others = branches.join(told, on=["template", "tail"]).filter(pl.col("head") != pl.col("answer"))
-    alone = branches.join(others.select("row", "template", "tail").unique(), on=["row", "template", "tail"], how="anti")
-    kept = questions.with_row_index("row").join(alone.select("row").unique(), on="row", how="anti", maintain_order="left").drop("row")
-    rows.append(_row("questions", "alone", questions.height - kept.height, kept.height, "musique.contexts.branches"))
-    own = others.join(questions.select("document").unique().with_columns(own=pl.lit(value=True)), on="document", how="left")
-    own = (
-        own.sort("template", "tail", pl.col("own").is_null(), "head", "document")
+    rivals = branches.join(statements, on=["template", "tail"]).filter(pl.col("head") != pl.col("answer"))
+    alone = branches.join(rivals.select("row", "template", "tail").unique(), on=["row", "template", "tail"], how="anti")
+    result = questions.with_row_index("row").join(alone.select("row").unique(), on="row", how="anti", maintain_order="left").drop("row")
+    rows.append(_row("questions", "alone", questions.height - result.height, result.height, "musique.contexts.branches"))
+    ranked = rivals.join(questions.select("document").unique().with_columns(own=pl.lit(value=True)), on="document", how="left")
+    ranked = (
+        ranked.sort("template", "tail", pl.col("own").is_null(), "head", "document")
         .select("template", "tail", "head", "document")
         .unique(maintain_order=True)
     )
-    some = own.filter(pl.int_range(pl.len()).over("template", "tail") < RIVALS)
-    return kept, some.select("document").unique()
+    some = ranked.filter(pl.int_range(pl.len()).over("template", "tail") < RIVALS)
+    return result, some.select("document").unique()
 
 
 def _read_of(questions: pl.DataFrame, facts: pl.DataFrame) -> pl.Series:
-    """For each question whether one of its facts was read out of an article."""
+    """Whether a model read one of the question's facts out of an article."""
     rows = questions.select("kind", "answer", "templates", "entities").with_row_index("row").explode("templates", "entities")
     is_forward = pl.col("kind") == FORWARD
     ends = rows.select(
         "row", template="templates", head=pl.when(is_forward).then("entities").otherwise("answer"),
         tail=pl.when(is_forward).then("answer").otherwise("entities"),
     )  # fmt: skip
-    read = ends.join(facts.filter("read").select("head", "template", "tail").unique(), on=["head", "template", "tail"], how="semi")
-    return pl.int_range(questions.height, eager=True).is_in(read["row"].unique().implode())
+    read_rows = ends.join(facts.filter("read").select("head", "template", "tail").unique(), on=["head", "template", "tail"], how="semi")
+    return pl.int_range(questions.height, eager=True).is_in(read_rows["row"].unique().implode())
 
 
 def _as_tables(questions: pl.DataFrame, documents: pl.DataFrame, rivals: pl.DataFrame) -> tuple[pa.Table, pa.Table]:
-    shown = pl.concat([questions.select("document"), rivals]).unique()
-    used = documents.join(shown, on="document", how="semi").sort("document").with_row_index("paragraph")
-    made = questions.join(used.select("document", "paragraph"), on="document", maintain_order="left")
-    single = made.select(
+    visible = pl.concat([questions.select("document"), rivals]).unique()
+    paragraphs = documents.join(visible, on="document", how="semi").sort("document").with_row_index("paragraph")
+    joined = questions.join(paragraphs.select("document", "paragraph"), on="document", maintain_order="left")
+    single = joined.select(
         "id", "source", "question", "aliases", "start", "kind", "entities", "names", "called", "noun", "read", answer="span",
         answer_entity="answer", paragraph=pl.col("paragraph").cast(pl.Int32), relations="templates",
     )  # fmt: skip
-    shown = used.select("title", "text", id="document")
-    return arrow(single.select(SINGLE_HOP.names)).cast(SINGLE_HOP), arrow(shown.select(PARAGRAPHS.names)).cast(PARAGRAPHS)
+    visible = paragraphs.select("title", "text", id="document")
+    return arrow(single.select(SINGLE_HOP.names)).cast(SINGLE_HOP), arrow(visible.select(PARAGRAPHS.names)).cast(PARAGRAPHS)

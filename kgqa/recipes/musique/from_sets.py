@@ -1,4 +1,4 @@
-"""Single-hop questions from question sets of any format: those with one supporting paragraph that holds the answer (step S1)."""
+"""Step S1 (Trivedi et al. 2022): single-hop questions from datasets: those with one supporting paragraph that holds the answer."""
 
 from __future__ import annotations
 
@@ -30,34 +30,36 @@ SETTINGS = {"short": "musique.single_hop.min_words", "long": "musique.single_hop
 
 @dataclass(slots=True)
 class _Collected:
-    """What was kept so far, and why the rest was not."""
+    """The questions and paragraphs kept so far, and the reasons against the others."""
 
     settings: SingleHopSettings
     rows: dict[str, dict[str, object]] = field(default_factory=dict)
     paragraphs: dict[str, tuple[str, str]] = field(default_factory=dict)
     reasons: Counter[str] = field(default_factory=Counter)
     refused: list[tuple[str, ...]] = field(default_factory=list)
-    """Rows of ``REFUSED``."""
-    read: int = 0
+    """Rows of the table ``REFUSED``."""
+    total: int = 0
 
     def see(self, instance: Instance, source: str) -> None:
-        """Keep a question, or count why it is not good."""
-        self.read += 1
-        shown = _own_paragraph(instance)
-        reason = "several paragraphs" if shown is None else self._fault(instance, shown)
-        if shown is None or reason:
+        """Keep a good question, or count the reason against it."""
+        self.total += 1
+        support = _own_paragraph(instance)
+        reason = "several paragraphs" if support is None else self._fault(instance, support)
+        if support is None or reason:
             self._refuse(instance, source, reason)
             return
-        asked, answer, text = _plain(instance.question), _plain(instance.answers[0]), _plain(shown.text)
+        question, answer, text = _plain(instance.question), _plain(instance.answers[0]), _plain(support.text)
         paragraph = key_of("paragraph", text)[:16]
-        key = f"q{key_of('question', asked, answer, paragraph)[:16]}"  # no id is of figures alone, which files would have as a number
+        key = (
+            f"q{key_of('question', question, answer, paragraph)[:16]}"  # a letter in front, so that no file format takes an id for a number
+        )
         if key in self.rows:
             self._refuse(instance, source, "repeated")
             return
-        self.paragraphs.setdefault(paragraph, (_plain(shown.title or ""), text))
+        self.paragraphs.setdefault(paragraph, (_plain(support.title or ""), text))
         aliases = [alias for alias in dict.fromkeys(map(_plain, instance.answers[1:])) if alias != answer and normalize(alias)]
         self.rows[key] = {
-            "source": source, "question": asked, "answer": answer, "aliases": aliases, "paragraph_id": paragraph,
+            "source": source, "question": question, "answer": answer, "aliases": aliases, "paragraph_id": paragraph,
             "start": everywhere(text, answer)[0][0], "answer_entity": instance.answer_id, "kind": ASKED, "relations": [],
             "entities": [], "names": [], "called": [], "noun": None, "read": False,
         }  # fmt: skip
@@ -66,32 +68,32 @@ class _Collected:
         self.reasons[reason] += 1
         self.refused.append((f"{source}/{instance.id}", "", STAGE, REASONS[reason], instance.question))
 
-    def _fault(self, instance: Instance, shown: Paragraph) -> str:
+    def _fault(self, instance: Instance, support: Paragraph) -> str:
         """A key of ``REASONS``, or empty."""
         if not instance.answerable or not instance.answers or instance.answer_type not in {"span", "candidate"}:
             return "unanswered"
-        words = length(shown.text)
+        words = length(support.text)
         answer = _plain(instance.answers[0])
-        found = {
+        checks = {
             "short": words < self.settings.min_words,
             "long": words > self.settings.max_words,
-            "span": not normalize(answer) or not everywhere(_plain(shown.text), answer),
-            "bound": _names_nothing(instance.question, shown),
+            "span": not normalize(answer) or not everywhere(_plain(support.text), answer),
+            "bound": _names_nothing(instance.question, support),
             "named": bool(everywhere(_plain(instance.question).lower(), answer.lower())),
             "reference": bool(REFERENCE.search(instance.question)),
         }
-        return next((reason for reason, is_so in found.items() if is_so), "")
+        return next((reason for reason, is_so in checks.items() if is_so), "")
 
     def funnel(self) -> list[FunnelRow]:
-        """How many were read, and what each reason took."""
-        left = self.read
-        rows = [FunnelRow(stage=STAGE, what="questions", reason="read", removed=None, left=left)]
+        """The funnel: questions read, and questions dropped for each reason."""
+        remaining = self.total
+        rows = [FunnelRow(stage=STAGE, what="questions", reason="read", removed=None, left=remaining)]
         for reason in REASONS:
             if self.reasons[reason]:
-                left -= self.reasons[reason]
+                remaining -= self.reasons[reason]
                 rows.append(
                     FunnelRow(
-                        stage=STAGE, what="questions", reason=REASONS[reason], removed=self.reasons[reason], left=left,
+                        stage=STAGE, what="questions", reason=REASONS[reason], removed=self.reasons[reason], left=remaining,
                         setting=SETTINGS.get(reason, ""),
                     )
                 )  # fmt: skip
@@ -102,34 +104,39 @@ class _Collected:
         ids = sorted(self.paragraphs)
         row_of = {name: row for row, name in enumerate(ids)}
         columns = [self.rows[key] | {"id": key, "paragraph": row_of[str(self.rows[key]["paragraph_id"])]} for key in sorted(self.rows)]
-        shown = [{"id": name, "title": self.paragraphs[name][0], "text": self.paragraphs[name][1]} for name in ids]
-        lost = [list(column) for column in zip(*self.refused, strict=True)] or [[] for _ in REFUSED]
-        refused = pa.table([pa.array(column, pa.string()) for column in lost], schema=REFUSED)
-        return pa.Table.from_pylist(columns, SINGLE_HOP), arrow(pl.DataFrame(shown, schema=PARAGRAPHS.names)).cast(PARAGRAPHS), refused
+        paragraph_rows = [{"id": name, "title": self.paragraphs[name][0], "text": self.paragraphs[name][1]} for name in ids]
+        refused_columns = [list(column) for column in zip(*self.refused, strict=True)] or [[] for _ in REFUSED]
+        refused = pa.table([pa.array(column, pa.string()) for column in refused_columns], schema=REFUSED)
+        return (
+            pa.Table.from_pylist(columns, SINGLE_HOP),
+            arrow(pl.DataFrame(paragraph_rows, schema=PARAGRAPHS.names)).cast(PARAGRAPHS),
+            refused,
+        )
 
 
-def _names_nothing(question: str, shown: Paragraph) -> bool:
-    """Whether no word but the first has a capital or a figure ("the team that received the kickoff"), in a question that is written with
-    capitals. The first word is a name where the paragraph's title has it, or its text within a sentence."""
+def _names_nothing(question: str, support: Paragraph) -> bool:
+    """Whether a capitalised question names nothing: only the first word has a capital or figure ("the team that received the kickoff").
+
+    The first word counts as a name if the paragraph's title has it, or its text within a sentence.
+    """
     words = question.split()
-    written = words[0][:1].isupper() if words else False
-    if not written or any(letter.isupper() or letter.isdigit() for word in words[1:] for letter in word):
+    capitalised = words[0][:1].isupper() if words else False
+    if not capitalised or any(letter.isupper() or letter.isdigit() for word in words[1:] for letter in word):
         return False
     first = re.match(r"\w+", words[0])
     if first is None:
         return True
-    places = [match.start() for match in re.finditer(rf"\b{re.escape(first[0])}\b", shown.text)]
-    within = any(shown.text[:at].rstrip()[-1:] not in {"", ".", "!", "?"} for at in places)
-    return not within and first[0] not in re.findall(r"\w+", shown.title or "")
+    places = [match.start() for match in re.finditer(rf"\b{re.escape(first[0])}\b", support.text)]
+    within = any(support.text[:at].rstrip()[-1:] not in {"", ".", "!", "?"} for at in places)
+    return not within and first[0] not in re.findall(r"\w+", support.title or "")
 
 
 def set_questions(
     sets: Iterable[QuestionSet], settings: SingleHopSettings, *, advance: Callable[[int], None] = lambda _: None
 ) -> tuple[pa.Table, pa.Table, pa.Table, list[FunnelRow]]:
-    """``single_hop``, ``paragraphs`` and ``refused_single_hop`` (see ``pool.py``) of all splits of ``sets``, and S1's funnel.
+    """``single_hop``, ``paragraphs`` and ``refused_single_hop`` (see ``pool.py``) of all splits of ``sets``, and the funnel of S1.
 
-
-    A paragraph is known by its text, and a question by its words, answer and paragraph: ids of two sets may be the same. Memory: the
+    Paragraphs are identified by their text, questions by words, answer and paragraph, since ids of two datasets may collide. Memory: the
     texts. Raises InputError.
     """
     collected = _Collected(settings)
@@ -141,11 +148,11 @@ def set_questions(
 
 
 def _plain(text: str) -> str:
-    """With single spaces and composed letters, so that two copies of a text that are set in other lines, or coded otherwise, are one."""
+    """The text with single spaces and composed letters, so that copies with other line breaks or encodings are equal."""
     return " ".join(composed(text).split())
 
 
 def _own_paragraph(instance: Instance) -> Paragraph | None:
-    """The one that supports the answer, or the only one; None where there are several, so that it is no single-hop question."""
+    """The only supporting paragraph, or the only one at all; None where there are several, since the question is not single-hop."""
     supporting = [paragraph for paragraph in instance.paragraphs if paragraph.supporting] or list(instance.paragraphs)
     return supporting[0] if len(supporting) == 1 else None

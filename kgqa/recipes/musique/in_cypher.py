@@ -1,6 +1,6 @@
-"""Steps S2 and S4 asked of a graph store: composable pairs and the six shapes as patterns over questions (``cypher/compose.cypher``).
+"""Steps S2 and S4 (Trivedi et al. 2022) in a graph store: pairs and shapes as Cypher patterns (``cypher/compose.cypher``).
 
-The answers are those of the kernels (``pairs.py``, ``shapes.py``): a dataset depends neither on who searches nor on the store.
+The results equal those of the kernels (``pairs.py``, ``shapes.py``), so a dataset does not depend on the search method or the store.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
+from kgqa.recipes.musique.heads_and_tails import Sides
 from kgqa.recipes.musique.pairs import most_tokens
 from kgqa.recipes.musique.question_graph import composed_rows, question_rows
 from kgqa.recipes.musique.shapes import EDGES, HOPS, Rows4
-from kgqa.recipes.musique.sides import Sides
 from kgqa.runs.stage import Run
 from kgqa.settings.musique import SHAPES, MusiqueSettings, PairSettings, ShapeSettings
 from kgqa.settings.neo4j import Neo4jSettings
@@ -43,25 +43,25 @@ ASKED = ("composable_pairs", *CHAINS_OF.values())
 
 
 def asked_texts() -> list[str]:
-    """The text of all that is asked, on which the result depends."""
+    """The texts of all queries, on which the result depends."""
     queries = read_queries()
     return [queries[name].text for name in ASKED]
 
 
 class InStore:
-    """What a run asks of its store instead of the kernels."""
+    """The queries that a run sends to its store in place of the kernels."""
 
     def __init__(self, run: Run) -> None:
-        """Nothing is written before the first question."""
+        """Store the run; nothing is written before the first query."""
         self.run, self.settings = run, run.domain.settings.section(MusiqueSettings)
 
     def pairs(self, sides: Sides) -> pl.DataFrame:
-        """As :func:`kgqa.recipes.musique.pairs.composable_pairs` wants them."""
+        """The pairs, as :func:`kgqa.recipes.musique.pairs.composable_pairs` expects them."""
         with self._holding(question_rows(sides)) as store:
             return pairs_in(store, self.settings.pairs, self.settings.shapes)
 
     def chains(self, pairs: pa.Table, edges: npt.NDArray[np.int32]) -> Rows4:
-        """As :func:`kgqa.recipes.musique.shapes.build_chains` wants them."""
+        """The chains, as :func:`kgqa.recipes.musique.shapes.build_chains` expects them."""
         tables, settings = self.run.tables("single_hop", "paragraphs"), self.settings
         sides = Sides.of(tables["single_hop"], tables["paragraphs"], settings.pairs, settings.shapes, seed=self.run.seed)
         with self._holding({**question_rows(sides), "composes": composed_rows(pairs, edges)}) as store:
@@ -69,7 +69,7 @@ class InStore:
 
     @contextmanager
     def _holding(self, rows: Mapping[str, pa.Table]) -> Iterator[GraphStore]:
-        """The run's store, with these rows in it and no others; the embedded one is a file of the workspace, apart from the graph."""
+        """The run's store with exactly these rows; the embedded store is a file of the workspace, separate from the graph."""
         run, advance = self.run, self.run.progress.advance
         run.progress.start("Loading questions", sum(table.num_rows for table in rows.values()), "rows")
         if run.store == "neo4j":
@@ -87,7 +87,7 @@ class InStore:
 
 
 def rows_hash(rows: Mapping[str, pa.Table]) -> str:
-    """SHA-256 of what the rows say, by which a server's questions are known."""
+    """SHA-256 of the rows, which identifies the questions on a server."""
     digest = hashlib.sha256()
     for name in QUESTION_TABLES:
         with pa.ipc.new_stream(sink := pa.BufferOutputStream(), rows[name].schema) as writer:
@@ -101,8 +101,8 @@ def pairs_in(store: GraphStore, settings: PairSettings, lengths: ShapeSettings) 
     """``head``, ``tail``, ``bridge``, ``start``, ``end`` and ``fault`` of all pairs that the store knows."""
     limits = {"max_heads": settings.max_heads, "max_tails": settings.max_tails}
     limits |= {"max_tokens": lengths.max_tokens, "max_both": most_tokens(lengths)}
-    found = frame(store.run(read_queries()["composable_pairs"], limits)).rename({"stop": "end"})
-    return found.with_columns(pl.selectors.numeric().cast(pl.Int32))
+    table = frame(store.run(read_queries()["composable_pairs"], limits)).rename({"stop": "end"})
+    return table.with_columns(pl.selectors.numeric().cast(pl.Int32))
 
 
 def chains_in(store: GraphStore, lengths: ShapeSettings) -> Rows4:
@@ -110,10 +110,10 @@ def chains_in(store: GraphStore, lengths: ShapeSettings) -> Rows4:
     queries, parts = read_queries(), []
     for number, name in enumerate(SHAPES):
         most = lengths.max_tokens_short if HOPS[name] < 4 else lengths.max_tokens_long
-        found = store.run(queries[CHAINS_OF[name]], {"max_tokens": most})
-        rows = np.full((len(found), 4), -1, np.int32)
+        result = store.run(queries[CHAINS_OF[name]], {"max_tokens": most})
+        rows = np.full((len(result), 4), -1, np.int32)
         rows[:, 0] = number
         for place in range(1, len(EDGES[name]) + 1):
-            rows[:, place] = found[f"edge_{place}"].to_numpy()
+            rows[:, place] = result[f"edge_{place}"].to_numpy()
         parts.append(rows)
     return np.concatenate(parts)

@@ -1,4 +1,4 @@
-"""Composed chains become Instances, each with its decomposition and context."""
+"""Steps S6 to S8 (Trivedi et al. 2022): composed chains become Instances, each with its decomposition and context."""
 
 from __future__ import annotations
 
@@ -11,62 +11,62 @@ from kgqa.recipes.musique.composers.chain import Chain, referring
 from kgqa.records import Instance, Paragraph, Step
 
 NAME = "compose"
-"""Under this name an Instance's provenance says which ``composer`` wrote its question, its ``shape``, the ``sources`` of its hops, and, if
-a graph knows any, the ``entities`` that their answers are (null where one is none) and the ``relations`` that are asked; ``read`` says of
-which hops a fact was read out of an article."""
+"""Key of the note in an Instance's provenance: the ``composer``, the ``shape``, the ``sources`` of the hops, and for a graph the
+``entities`` of the answers (null where unknown) and the ``relations``. ``read`` marks the hops with a fact that a model read out of
+an article."""
 
 
 class InstanceMaker:
-    """Makes the Instances of chains; a paragraph that several of them show is one object."""
+    """Makes the Instances of chains; equal paragraphs are one object."""
 
     def __init__(self, chains: Chains) -> None:
-        """Nothing is made yet."""
+        """Start with an empty cache of paragraphs."""
         self._chains = chains
         self._ids, self._titles, self._texts = (chains.pool.paragraphs[name].to_pylist() for name in ("id", "title", "text"))
-        self._made: dict[tuple[int, bool], Paragraph] = {}
+        self._paragraphs: dict[tuple[int, bool], Paragraph] = {}
 
     def make(self, rows: Sequence[int], questions: Sequence[str], contexts: Sequence[Sequence[int]], composer: str) -> Iterator[Instance]:
-        """An Instance for each of ``rows`` of the chains, with the composed question and the rows of the paragraphs to show."""
-        for row, question, shown in zip(rows, questions, contexts, strict=True):
-            yield self._instance(row, question, shown, composer)
+        """An Instance for each chain in ``rows``, with its composed question and the rows of its context."""
+        for row, question, context in zip(rows, questions, contexts, strict=True):
+            yield self._instance(row, question, context, composer)
 
-    def _instance(self, row: int, question: str, shown: Sequence[int], composer: str) -> Instance:
+    def _instance(self, row: int, question: str, context: Sequence[int], composer: str) -> Instance:
         chain, values = self._chains[row], self._chains.rows
         hops = [int(hop) for hop in self._chains.hops[row] if hop >= 0]
-        own = [int(str(values["paragraph"][hop])) for hop in hops]
+        supports = [int(str(values["paragraph"][hop])) for hop in hops]
         last = chain.hops[-1]
         entity = values["answer_entity"][hops[-1]]
-        said: dict[str, Any] = {"composer": composer, "shape": chain.shape, "sources": [str(values["source"][hop]) for hop in hops]}
+        record: dict[str, Any] = {"composer": composer, "shape": chain.shape, "sources": [str(values["source"][hop]) for hop in hops]}
         entities = [values["answer_entity"][hop] for hop in hops]
-        if any(each is not None for each in entities):
-            said["entities"] = entities
+        if any(name is not None for name in entities):
+            record["entities"] = entities
         if any(hop.relations for hop in chain.hops):
-            said["relations"] = [list(hop.relations) for hop in chain.hops]
+            record["relations"] = [list(hop.relations) for hop in chain.hops]
         if any(values["read"][hop] for hop in hops):
-            said["read"] = [bool(values["read"][hop]) for hop in hops]
+            record["read"] = [bool(values["read"][hop]) for hop in hops]
         return Instance(
             id=chain.id,
             question=question,
-            paragraphs=tuple(self._paragraph(place, is_own=place in own) for place in shown),
+            paragraphs=tuple(self._paragraph(place, is_own=place in supports) for place in context),
             answers=tuple(dict.fromkeys((last.answer, *last.aliases))),
             answer_id=None if entity is None else str(entity),
             answer_type="span",
-            decomposition=steps(chain, [self._ids[place] for place in own]),
+            decomposition=steps(chain, [self._ids[place] for place in supports]),
             answerable=True,
             group=chain.id,
-            provenance=note(NAME, said),
+            provenance=note(NAME, record),
         )
 
     def _paragraph(self, row: int, *, is_own: bool) -> Paragraph:
-        found = self._made.get((row, is_own))
-        if found is None:
-            found = Paragraph(id=self._ids[row], title=self._titles[row] or None, text=self._texts[row], supporting=is_own)
-            self._made[row, is_own] = found
-        return found
+        paragraph = self._paragraphs.get((row, is_own))
+        if paragraph is None:
+            paragraph = Paragraph(id=self._ids[row], title=self._titles[row] or None, text=self._texts[row], supporting=is_own)
+            self._paragraphs[row, is_own] = paragraph
+        return paragraph
 
 
 def steps(chain: Chain, paragraphs: Sequence[str]) -> tuple[Step, ...]:
-    """The decomposition: ``#1`` stands where a hop names the answer to the first one."""
+    """The decomposition; ``#1`` in a question replaces the answer to the first hop."""
     return tuple(
         Step(
             id=hop.id, question=referring(hop), answer=hop.answer, paragraph_id=paragraph,

@@ -1,4 +1,4 @@
-"""What two chains may share within a split only: single-hop questions, their answers, their paragraphs (step S5)."""
+"""Step S5 (Trivedi et al. 2022): the items that chains of two splits must not share: single-hop questions, answers, paragraphs."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from kgqa.recipes.musique.shapes import Rows4
 
 
 def shared_items(hops: Rows4, single_hop: pa.Table) -> Adjacency:
-    """Chain → its items, numbered from 0: each different question, answer, its entity, and paragraph of its hops.
+    """Chain → its items, numbered from 0: each different question, answer, answer entity and paragraph of its hops.
 
-    A question is the same if its words are, whatever its id; an answer is compared as scorers do, and an entity has many spellings.
+    Questions are compared by their words, answers as scorers compare them; an entity may have many spellings.
     """
     chain, place = np.nonzero(hops >= 0)
     hop = hops[chain, place]
-    used, where = np.unique(hop, return_inverse=True)
-    some = single_hop.select(["question", "answer", "answer_entity", "paragraph"]).take(pa.array(used))
+    hop_rows, where = np.unique(hop, return_inverse=True)
+    some = single_hop.select(["question", "answer", "answer_entity", "paragraph"]).take(pa.array(hop_rows))
     texts = [normalize(text) for text in some["answer"].to_pylist()]
-    # An answer without an entity is one by its text.
+    # An answer without an entity counts by its text.
     entities = [f"={text}" if entity is None else entity for entity, text in zip(some["answer_entity"].to_pylist(), texts, strict=True)]
     columns = [
         text_hashes(pa.array([normalize(text) for text in some["question"].to_pylist()], pa.string()), seed=1),

@@ -1,9 +1,9 @@
-"""Log-linear readers, which learn from a whole pool in seconds of one core and come out alike from any start: the quick filter's.
+"""Step S3 (Trivedi et al. 2022): log-linear readers, which learn from a whole pool in seconds on one core; for the quick filter.
 
-One scores every name or number of a paragraph, by hashed features of the words around it, of the question, and of how near the question's
-words stand (as the entity-centric classifier of Chen, Bolton and Manning 2016); the other ranks the commonest answers of the training
-questions by the question's words. Their loss is convex, but for answers that stand at several places, so that what differs from run to run
-is the data. They are told nothing of what may be an answer.
+One reader scores every name or number of a paragraph. Its hashed features are the words around the place, the question, and the distance to
+the question's words (as the entity-centric classifier of Chen, Bolton and Manning 2016). The other one ranks the most common training
+answers by the question's words. The loss is convex except for answers with several places, so runs differ by their data, not by their
+start. Neither reader gets a list of possible answers.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ from kgqa.training.folds import folds_of
 from kgqa.training.reader import Prediction
 
 BITS = 20
-"""Of a hashed feature."""
+"""Bits of a hashed feature."""
 LOWEST = np.uint64((1 << BITS) - 1)
 NONE = 12_345
-"""The feature of saying that nothing answers."""
+"""The feature for "no answer"."""
 RATE, DECAY, START = 0.1, 1e-5, 1e-2
-"""Of Adagrad: the rate, the weight's decay, and the square of the gradient that each feature begins with."""
+"""Adagrad's learning rate, the weight decay, and the initial squared gradient of each feature."""
 CROSSED = 5
-"""So many of the features around a place are also taken together with each word of the question."""
+"""Number of features around a place that are also crossed with each word of the question."""
 KNOWN = 100
-"""Answers among which heads are guessed, the commonest."""
+"""Number of candidate answers for heads: the most common ones."""
 EPOCHS = 2
 WORDS = 38
-"""Of a question at most."""
+"""Maximum number of words of a question."""
 FAR = 1000
 HITS = 512
-"""Places of a paragraph at most that have a word of the question."""
+"""Maximum number of places in a paragraph that have a word of the question."""
 STOP = frozenset((
     "the", "a", "an", "of", "in", "to", "is", "was", "are", "were", "by", "and", "on", "at",
     "for", "from", "as", "it", "its", "that", "with", "be", "has", "had", "did", "does", "do",
@@ -58,23 +58,23 @@ Floats = npt.NDArray[np.float64]
 
 
 class Guesser(Protocol):
-    """Learns and answers."""
+    """A reader that learns from instances and answers others."""
 
     def train(self, instances: Sequence[Instance]) -> Guesser:
-        """Learn from all of them; gives itself."""
+        """Learn from all instances; returns itself."""
 
     def answers(self, instances: Sequence[Instance]) -> list[Prediction]:
-        """One for each."""
+        """A prediction for each instance, in order."""
 
 
 def f1(instances: Sequence[Instance], predictions: Sequence[Prediction]) -> Floats:
     """Answer F1 of each question, as if it were answerable."""
-    return np.array([answer_score(*each) for each in zip(instances, predictions, strict=True)], np.float64)
+    return np.array([answer_score(*pair) for pair in zip(instances, predictions, strict=True)], np.float64)
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The tokens of paragraphs, and where they have names and numbers."""
+    """The tokens of paragraphs, and the places of names and numbers in them."""
 
     row: dict[str, int]
     """Paragraph's id → its number."""
@@ -82,25 +82,25 @@ class Places:
     tokens: Hashes
     token_offsets: Numbers
     names: Numbers
-    """Place × (a number for what it says, first and last token)."""
+    """Places × (number of the text, first token, last token)."""
     offsets: Numbers
     """Paragraph → its places."""
     around: Hashes
-    """Place × features of it."""
-    said: list[str]
+    """Places × hashed features."""
+    texts: list[str]
     plain: list[str]
-    """The same as scorers compare it; its number is that of ``names``."""
-    known: dict[str, tuple[list[int], list[int]]] = field(default_factory=dict)
-    """Question's id → its paragraphs, and the numbers of what its answer says."""
+    """The texts in the form that scorers compare, indexed by the first column of ``names``."""
+    cache: dict[str, tuple[list[int], list[int]]] = field(default_factory=dict)
+    """Question id → its paragraphs, and the numbers of its answer's texts."""
 
     @classmethod
     def of(cls, instances: Iterable[Instance]) -> Places:
-        """Of all paragraphs of some questions, each once. O(words)."""
-        shown = {paragraph.id: paragraph for each in instances for paragraph in each.paragraphs}
+        """Index all paragraphs of the instances, each once. O(words)."""
+        paragraphs = {paragraph.id: paragraph for instance in instances for paragraph in instance.paragraphs}
         tokens: list[str] = []
-        token_offsets, offsets, names, around, said = [0], [0], [], [], []
+        token_offsets, offsets, names, around, texts = [0], [0], [], [], []
         numbers: dict[str, int] = {}
-        for paragraph in shown.values():
+        for paragraph in paragraphs.values():
             text, title = paragraph.text, (paragraph.title or "").lower()
             words = [(match.start(), match[0].lower()) for match in _WORD.finditer(text)]
             starts = np.array([start for start, _ in words], np.int64)
@@ -112,38 +112,38 @@ class Places:
                     continue
                 number = numbers.setdefault(normalize(name), len(numbers))
                 names.append((number, first, last))
-                said.append(name)
+                texts.append(name)
                 around += _around(lowered, first, last, normalize(name), is_title=name.lower() in title)
             tokens += lowered
             token_offsets.append(len(tokens))
             offsets.append(len(names))
-        each = len(around) // max(1, len(names))
+        width = len(around) // max(1, len(names))
         return cls(
-            row={name: number for number, name in enumerate(shown)}, ids=list(shown), tokens=_hashes(tokens),
+            row={name: number for number, name in enumerate(paragraphs)}, ids=list(paragraphs), tokens=_hashes(tokens),
             token_offsets=np.array(token_offsets), names=np.array(names, np.int64).reshape(-1, 3), offsets=np.array(offsets),
-            around=_hashes(around).reshape(-1, max(1, each)), said=said, plain=list(numbers),
+            around=_hashes(around).reshape(-1, max(1, width)), texts=texts, plain=list(numbers),
         )  # fmt: skip
 
     def of_question(self, instance: Instance) -> tuple[list[int], list[int]]:
-        """See ``known``."""
-        if instance.id not in self.known:
+        """The entry of ``cache`` for a question."""
+        if instance.id not in self.cache:
             rows = [self.row[paragraph.id] for paragraph in instance.paragraphs]
-            wanted = {normalize(answer) for answer in instance.answers} if instance.answerable else set()
-            said = {int(number) for row in rows for number in self.names[self.offsets[row] : self.offsets[row + 1], 0]}
-            self.known[instance.id] = rows, sorted(number for number in said if self.plain[number] in wanted)
-        return self.known[instance.id]
+            answers = {normalize(answer) for answer in instance.answers} if instance.answerable else set()
+            numbers = {int(number) for row in rows for number in self.names[self.offsets[row] : self.offsets[row + 1], 0]}
+            self.cache[instance.id] = rows, sorted(number for number in numbers if self.plain[number] in answers)
+        return self.cache[instance.id]
 
     def paragraph(self, place: int) -> str:
-        """The id of the one that a place is in."""
+        """The id of the paragraph that contains a place."""
         return self.ids[int(np.searchsorted(self.offsets, place, side="right")) - 1]
 
 
 def _around(words: list[str], first: int, last: int, name: str, *, is_title: bool) -> list[str]:
-    left = (["<"] * 2 + words[max(0, first - 2) : first])[-2:]
-    right = (words[last + 1 : last + 3] + [">"] * 2)[:2]
+    preceding = (["<"] * 2 + words[max(0, first - 2) : first])[-2:]
+    following = (words[last + 1 : last + 3] + [">"] * 2)[:2]
     return [
-        f"left {left[1]}", f"left {left[0]} {left[1]}", f"right {right[0]}", f"name {name}", f"at {min(4, first // 8)}",
-        f"before {left[0]}", f"right {right[0]} {right[1]}", f"word {words[last]}", f"title {is_title}", f"first {first <= 1}",
+        f"left {preceding[1]}", f"left {preceding[0]} {preceding[1]}", f"right {following[0]}", f"name {name}", f"at {min(4, first // 8)}",
+        f"before {preceding[0]}", f"right {following[0]} {following[1]}", f"word {words[last]}", f"title {is_title}", f"first {first <= 1}",
         f"words {min(4, last - first + 1)}", "any",
     ]  # fmt: skip
 
@@ -153,61 +153,61 @@ def _hashes(texts: Iterable[str]) -> Hashes:
 
 
 class LogLinear:
-    """Reads every paragraph by itself with the question, and answers by the surest; or all of them without it."""
+    """Answers with the most probable name of a single paragraph and the question; or of all paragraphs without the question."""
 
     def __init__(self, places: Places, *, context_only: bool = False, declines: bool = False, epochs: int = EPOCHS, seed: int = 0) -> None:
-        """``declines``: may say that nothing answers; ``seed`` draws the order of questions."""
+        """``declines``: whether "no answer" is possible; ``seed`` draws the order of questions."""
         self._places, self._context_only, self._declines, self._epochs, self._seed = places, context_only, declines, epochs, seed
         self._weights, self._squares = np.zeros(1 << BITS), np.full(1 << BITS, START)
 
     def train(self, instances: Sequence[Instance]) -> LogLinear:
-        """See ``Guesser``."""
+        """Learn from the instances, as ``Guesser`` says."""
         rng = np.random.default_rng(self._seed)
         for _ in range(self._epochs):
             self._run(instances, rng.permutation(len(instances)), learn=True)
         return self
 
     def answers(self, instances: Sequence[Instance]) -> list[Prediction]:
-        """See ``Guesser``; ``answerable`` is what it says, and the answer the best one whatever it says."""
+        """Answer the instances; the best answer is given even where ``answerable`` is false."""
         best, none = self._run(instances, np.arange(len(instances)), learn=False)
         return [
             Prediction(
-                id=each.id,
-                answer=self._places.said[place] if place >= 0 else "",
+                id=instance.id,
+                answer=self._places.texts[place] if place >= 0 else "",
                 answerable=not self._declines or share < 0.5,
                 supporting=(self._places.paragraph(place),) if place >= 0 else (),
             )
-            for each, place, share in zip(instances, best.tolist(), none.tolist(), strict=True)
+            for instance, place, share in zip(instances, best.tolist(), none.tolist(), strict=True)
         ]
 
     def _run(self, instances: Sequence[Instance], order: Numbers, *, learn: bool) -> tuple[Numbers, Floats]:
-        """Of each question the best place, and the probability that nothing answers."""
+        """The best place and the probability of "no answer" for each question."""
         places = self._places
-        asked = [_asked("" if self._context_only else each.question) for each in instances]
-        known = [places.of_question(each) for each in instances]
-        shown, right = [rows for rows, _ in known], [numbers if learn else [] for _, numbers in known]
-        longest = max((sum(int(places.offsets[row + 1] - places.offsets[row]) for row in rows) for rows in shown), default=0)
+        features = [_question_features("" if self._context_only else item.question) for item in instances]
+        targets = [places.of_question(item) for item in instances]
+        paragraph_rows, right = [rows for rows, _ in targets], [numbers if learn else [] for _, numbers in targets]
+        longest = max((sum(int(places.offsets[row + 1] - places.offsets[row]) for row in rows) for rows in paragraph_rows), default=0)
         best, none = np.full(len(instances), -1), np.ones(len(instances))
-        _read(
-            order, *_ragged([each[0] for each in asked], np.uint64), *_ragged([each[1] for each in asked], np.uint64),
-            _ragged([each[2] for each in asked], np.int64)[1], *_ragged(shown, np.int64), *_ragged(right, np.int64),
+        _train_or_answer(
+            order, *_ragged([item[0] for item in features], np.uint64), *_ragged([item[1] for item in features], np.uint64),
+            _ragged([item[2] for item in features], np.int64)[1], *_ragged(paragraph_rows, np.int64), *_ragged(right, np.int64),
             places.tokens, places.token_offsets, places.names, places.offsets, places.around,
-            np.array([each.answerable for each in instances]), self._context_only, self._declines, learn,
+            np.array([item.answerable for item in instances]), self._context_only, self._declines, learn,
             self._weights, self._squares, longest, best, none,
         )  # fmt: skip
         return best, none
 
 
 def _ragged(rows: Sequence[Sequence[int] | npt.NDArray[np.generic]], kind: type[np.generic]) -> tuple[Numbers, npt.NDArray[np.generic]]:
-    """Offsets and values."""
+    """Offsets (rows + 1) and concatenated values of rows of different lengths."""
     offsets = np.zeros(len(rows) + 1, np.int64)
     np.cumsum([len(row) for row in rows], out=offsets[1:])
     return offsets, np.concatenate([np.zeros(0, kind), *rows]).astype(kind)
 
 
 @lru_cache(maxsize=1 << 16)
-def _asked(question: str) -> tuple[Hashes, Hashes, list[int]]:
-    """The question's words, those that are no stop words, and whether these stand in the brackets (the first hop's) or not."""
+def _question_features(question: str) -> tuple[Hashes, Hashes, list[int]]:
+    """Hashes of the question's words and of its content words; for each content word 1 if it is in brackets (the first hop's), else 0."""
     words: dict[str, None] = {}
     content, sides, side = [], [], 0
     for match in re.finditer(r"[()]|\w+", question):
@@ -236,8 +236,8 @@ def _step_of(distance):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _with_question(out, at, place, words, sides, which, where, hits, first, last, around, shares):  # type: ignore[no-untyped-def]
-    """Features of one place with the question: its words with each of ``around``, and how near they stand."""
+def _with_question(out, at, place, words, sides, hit_word, hit_place, hits, first, last, around, shares):  # type: ignore[no-untyped-def]
+    """Write the features that join a place and the question: words crossed with ``around``, and distances to the question's words."""
     for word in words:
         for feature in around[:CROSSED]:
             out[place, at] = _place_of(word ^ (feature * np.uint64(3)))
@@ -246,18 +246,19 @@ def _with_question(out, at, place, words, sides, which, where, hits, first, last
     h = 0
     for x in range(len(sides)):
         distance = FAR
-        while h < hits and which[h] == x:
-            if first <= where[h] <= last:
+        while h < hits and hit_word[h] == x:
+            if first <= hit_place[h] <= last:
                 inside = 1
             else:
-                distance = min(distance, abs(where[h] - first), abs(where[h] - last))
+                distance = min(distance, abs(hit_place[h] - first), abs(hit_place[h] - last))
             h += 1
         nearest[sides[x]] = min(nearest[sides[x]], distance)
         near[sides[x]] += distance <= 10
-    one, other = _step_of(nearest[0]), _step_of(nearest[1])
+    outside_step, inside_step = _step_of(nearest[0]), _step_of(nearest[1])
     codes = (
-        one, 100 + other, 200 + inside, 300 + shares[0] * 10 + shares[1], 400 + min(3, near[0]) * 10 + min(3, near[1]),
-        500 + shares[0] * 100 + one * 10 + inside, 1600 + shares[1] * 100 + other * 10 + inside, 3000 + shares[0], 3100 + shares[1],
+        outside_step, 100 + inside_step, 200 + inside, 300 + shares[0] * 10 + shares[1], 400 + min(3, near[0]) * 10 + min(3, near[1]),
+        500 + shares[0] * 100 + outside_step * 10 + inside, 1600 + shares[1] * 100 + inside_step * 10 + inside,
+        3000 + shares[0], 3100 + shares[1],
     )  # fmt: skip
     for code in codes:
         out[place, at] = _place_of(np.uint64(7919) + np.uint64(code))
@@ -266,36 +267,40 @@ def _with_question(out, at, place, words, sides, which, where, hits, first, last
 
 
 @kernel
-def _found(content, sides, tokens, begin, end, which, where):  # type: ignore[no-untyped-def]
-    """Where a paragraph has the question's words, by word, how many places that are, and which part of the words, in quarters, of both
-    sides; the places that fit."""
-    found, whole = np.zeros(2, np.int64), np.zeros(2, np.int64)
+def _hits_of(content, sides, tokens, begin, end, hit_word, hit_place):  # type: ignore[no-untyped-def]
+    """Find the question's content words in a paragraph: ``hit_word`` (which word) and ``hit_place`` (which token), ordered by word.
+
+    Returns the number of hits, and for each side of the brackets the share of its words that were found, in quarters (0 to 4).
+    """
+    matched, whole = np.zeros(2, np.int64), np.zeros(2, np.int64)
     hits = 0
     for x in range(len(content)):
         whole[sides[x]] += 1
         before = hits
         for y in range(begin, end):
-            if tokens[y] == content[x] and hits < len(which):
-                which[hits], where[hits] = x, y
+            if tokens[y] == content[x] and hits < len(hit_word):
+                hit_word[hits], hit_place[hits] = x, y
                 hits += 1
-        found[sides[x]] += hits > before
-    return hits, 4 * found // np.maximum(whole, 1)
+        matched[sides[x]] += hits > before
+    return hits, 4 * matched // np.maximum(whole, 1)
 
 
 @kernel
-def _features(words, content, sides, shown, tokens, token_offsets, names, offsets, around, context_only, out, which, paragraph, counts):  # type: ignore[no-untyped-def]
-    """Fill in the features of all places in the paragraphs ``shown``; how many places there are."""
+def _features(  # type: ignore[no-untyped-def]
+    words, content, sides, paragraphs, tokens, token_offsets, names, offsets, around, context_only, out, place, paragraph, counts
+):
+    """Fill ``out`` (places × features) for all places in ``paragraphs``; the number of places is returned."""
     n = 0
-    hit, where = np.empty(HITS, np.int64), np.empty(HITS, np.int64)
-    for k in range(len(shown)):
-        row = shown[k]
+    hit_word, hit_place = np.empty(HITS, np.int64), np.empty(HITS, np.int64)
+    for k in range(len(paragraphs)):
+        row = paragraphs[k]
         begin, end = token_offsets[row], token_offsets[row + 1]
-        hits, shares = (0, np.zeros(2, np.int64)) if context_only else _found(content, sides, tokens, begin, end, hit, where)
+        hits, shares = (0, np.zeros(2, np.int64)) if context_only else _hits_of(content, sides, tokens, begin, end, hit_word, hit_place)
         for m in range(offsets[row], offsets[row + 1]):
-            which[n], paragraph[n], at = m, k, 0
+            place[n], paragraph[n], at = m, k, 0
             if not context_only:
                 first, last = begin + names[m, 1], begin + names[m, 2]
-                at = _with_question(out, at, n, words, sides, hit, where, hits, first, last, around[m], shares)
+                at = _with_question(out, at, n, words, sides, hit_word, hit_place, hits, first, last, around[m], shares)
             for feature in around[m]:
                 out[n, at] = _place_of(feature)
                 at += 1
@@ -305,7 +310,7 @@ def _features(words, content, sides, shown, tokens, token_offsets, names, offset
         for i in range(n):
             times, rows, last_row = 0, 0, -1
             for j in range(n):
-                if names[which[j], 0] == names[which[i], 0]:
+                if names[place[j], 0] == names[place[i], 0]:
                     times += 1
                     if paragraph[j] != last_row:
                         rows, last_row = rows + 1, paragraph[j]
@@ -316,19 +321,22 @@ def _features(words, content, sides, shown, tokens, token_offsets, names, offset
 
 
 @kernel
-def _read(  # type: ignore[no-untyped-def]
-    order, word_offsets, words, content_offsets, content, sides, shown_offsets, shown, right_offsets, right,
+def _train_or_answer(  # type: ignore[no-untyped-def]
+    order, word_offsets, words, content_offsets, content, sides, shown_offsets, paragraphs, right_offsets, right,
     tokens, token_offsets, names, offsets, around, answerable, context_only, declines, learn, weights, squares, longest, best, none,
 ):  # fmt: skip
-    """One pass: softmax over places, of which all that are right share what is to be likely; or the surest name of one paragraph."""
+    """One pass over the questions in ``order``: learn by a softmax over all places, or find the best name within one paragraph.
+
+    The right places share the target probability. ``best`` and ``none`` receive the results when ``learn`` is false.
+    """
     out = np.zeros((longest + 1, (WORDS + 1) * around.shape[1] + 16), np.int64)
-    which, paragraph, counts = np.zeros(longest + 1, np.int64), np.zeros(longest + 1, np.int64), np.zeros(longest + 1, np.int64)
+    place, paragraph, counts = np.zeros(longest + 1, np.int64), np.zeros(longest + 1, np.int64), np.zeros(longest + 1, np.int64)
     scores, is_right = np.zeros(longest + 1), np.zeros(longest + 1, np.bool_)
     for i in order:
         a, b = content_offsets[i], content_offsets[i + 1]
         n = _features(
-            words[word_offsets[i] : word_offsets[i + 1]], content[a:b], sides[a:b], shown[shown_offsets[i] : shown_offsets[i + 1]],
-            tokens, token_offsets, names, offsets, around, context_only, out, which, paragraph, counts,
+            words[word_offsets[i] : word_offsets[i + 1]], content[a:b], sides[a:b], paragraphs[shown_offsets[i] : shown_offsets[i + 1]],
+            tokens, token_offsets, names, offsets, around, context_only, out, place, paragraph, counts,
         )  # fmt: skip
         if n == 0:
             continue
@@ -338,29 +346,31 @@ def _read(  # type: ignore[no-untyped-def]
             for c in range(counts[m]):
                 scores[m] += weights[out[m, c]]
             for g in range(right_offsets[i], right_offsets[i + 1]):
-                is_right[m] |= names[which[m], 0] == right[g]
+                is_right[m] |= names[place[m], 0] == right[g]
             top = max(top, scores[m])
-        nothing = np.exp(weights[NONE] - top) if declines else 0.0
-        whole, good = nothing, 0.0 if answerable[i] else nothing
+        # Softmax over the places (and "no answer"); subtracting the maximum avoids overflow.
+        no_answer = np.exp(weights[NONE] - top) if declines else 0.0
+        whole, good = no_answer, 0.0 if answerable[i] else no_answer
         for m in range(n):
             scores[m] = np.exp(scores[m] - top)
             whole += scores[m]
             good += scores[m] if is_right[m] else 0.0
-        none[i] = nothing / whole
+        none[i] = no_answer / whole
         if not learn:
             surest = -1.0
             for m in range(n):
                 share = 0.0
                 for k in range(n):
-                    if names[which[k], 0] == names[which[m], 0] and (context_only or paragraph[k] == paragraph[m]):
+                    if names[place[k], 0] == names[place[m], 0] and (context_only or paragraph[k] == paragraph[m]):
                         share += scores[k]
                 if share > surest:
-                    surest, best[i] = share, which[m]
+                    surest, best[i] = share, place[m]
             continue
         if good <= 0.0:
             continue
         if declines:
-            _move(weights, squares, NONE, nothing / whole - (0.0 if answerable[i] else nothing / good))
+            _move(weights, squares, NONE, no_answer / whole - (0.0 if answerable[i] else no_answer / good))
+        # Gradient of the log likelihood of the right places together; tiny ones are skipped.
         for m in range(n):
             error = scores[m] / whole - (scores[m] / good if is_right[m] else 0.0)
             if abs(error) >= 1e-4:
@@ -376,40 +386,40 @@ def _move(weights, squares, place, error):  # type: ignore[no-untyped-def]
 
 
 class QuestionOnly:
-    """Ranks the answers of the training questions by the words of the question, and by two that stand together."""
+    """Ranks the most common training answers by the words and word pairs of the question."""
 
     def __init__(self, *, epochs: int = EPOCHS, seed: int = 0) -> None:
         """``seed`` draws the order of questions."""
-        self._epochs, self._seed, self._known = epochs, seed, [""]
+        self._epochs, self._seed, self._choices = epochs, seed, [""]
         self._weights, self._squares = np.zeros(1 << BITS), np.full(1 << BITS, START)
 
     def train(self, instances: Sequence[Instance]) -> QuestionOnly:
-        """See ``Guesser``."""
-        often = Counter(each.answers[0] for each in instances)
-        self._known = sorted(sorted(often, key=lambda answer: (-often[answer], answer))[:KNOWN]) or [""]
-        number = {answer: place for place, answer in enumerate(self._known)}
-        told = [each for each in instances if each.answers[0] in number]  # of a seldom answer nothing is to be guessed
-        right, rng = np.array([number[each.answers[0]] for each in told], np.int64), np.random.default_rng(self._seed)
+        """Learn from the instances, as ``Guesser`` says."""
+        frequency = Counter(instance.answers[0] for instance in instances)
+        self._choices = sorted(sorted(frequency, key=lambda answer: (-frequency[answer], answer))[:KNOWN]) or [""]
+        number = {answer: place for place, answer in enumerate(self._choices)}
+        usable = [instance for instance in instances if instance.answers[0] in number]  # rare answers cannot be guessed
+        right, rng = np.array([number[instance.answers[0]] for instance in usable], np.int64), np.random.default_rng(self._seed)
         for _ in range(self._epochs):
-            self._run(told, rng.permutation(len(told)), right)
+            self._run(usable, rng.permutation(len(usable)), right)
         return self
 
     def answers(self, instances: Sequence[Instance]) -> list[Prediction]:
-        """See ``Guesser``."""
+        """Answer the instances, as ``Guesser`` says."""
         best = self._run(instances, np.arange(len(instances)), np.zeros(0, np.int64))
-        return [Prediction(id=each.id, answer=self._known[place]) for each, place in zip(instances, best.tolist(), strict=True)]
+        return [Prediction(id=instance.id, answer=self._choices[place]) for instance, place in zip(instances, best.tolist(), strict=True)]
 
     def _run(self, instances: Sequence[Instance], order: Numbers, right: Numbers) -> Numbers:
-        found = [[match[0].lower() for match in _WORD.finditer(each.question)] for each in instances]
-        words = [_hashes(dict.fromkeys([*some, *map(" ".join, pairwise(some))])) for some in found]
+        tokens = [[match[0].lower() for match in _WORD.finditer(instance.question)] for instance in instances]
+        words = [_hashes(dict.fromkeys([*some, *map(" ".join, pairwise(some))])) for some in tokens]
         best = np.zeros(len(instances), np.int64)
-        _rank(order, *_ragged(words, np.uint64), right, _hashes(self._known), self._weights, self._squares, best)
+        _rank(order, *_ragged(words, np.uint64), right, _hashes(self._choices), self._weights, self._squares, best)
         return best
 
 
 @kernel
 def _rank(order, offsets, words, right, answers, weights, squares, best):  # type: ignore[no-untyped-def]
-    """One pass over questions; learns where it is told what is ``right``."""
+    """One pass over the questions in ``order``; learns where ``right`` (the number of the right answer) is given."""
     scores = np.zeros(len(answers))
     for i in order:
         for k in range(len(answers)):
@@ -430,18 +440,18 @@ def _rank(order, offsets, words, right, answers, weights, squares, best):  # typ
 
 
 def cross_fitted(
-    asked: Sequence[Instance], make: Callable[[int], Guesser], *, folds: int, seeds: Sequence[int], workers: int
+    instances: Sequence[Instance], make: Callable[[int], Guesser], *, folds: int, seeds: Sequence[int], workers: int
 ) -> tuple[Floats, Floats]:
-    """Of each question the mean answer and support F1 over the seeds, by readers that saw none of its group."""
-    answers, supports = np.zeros((len(seeds), len(asked))), np.zeros((len(seeds), len(asked)))
-    of = [folds_of([each.group for each in asked], folds, seed=seed) for seed in seeds]
+    """Mean answer F1 and support F1 of each question over the seeds, by readers that saw no question of its group."""
+    answers, supports = np.zeros((len(seeds), len(instances))), np.zeros((len(seeds), len(instances)))
+    of = [folds_of([item.group for item in instances], folds, seed=seed) for seed in seeds]
 
     def fold(row: int, number: int) -> None:
-        mine = np.flatnonzero(of[row] == number)
-        judged = [asked[place] for place in mine.tolist()]
-        found = make(seeds[row]).train([asked[place] for place in np.flatnonzero(of[row] != number).tolist()]).answers(judged)
-        answers[row, mine] = f1(judged, found)
-        supports[row, mine] = [support_score(*each) for each in zip(judged, found, strict=True)]
+        members = np.flatnonzero(of[row] == number)
+        judged = [instances[place] for place in members.tolist()]
+        predictions = make(seeds[row]).train([instances[place] for place in np.flatnonzero(of[row] != number).tolist()]).answers(judged)
+        answers[row, members] = f1(judged, predictions)
+        supports[row, members] = [support_score(*item) for item in zip(judged, predictions, strict=True)]
 
     with ThreadPoolExecutor(workers) as pool:
         list(pool.map(fold, *zip(*((row, number) for row in range(len(seeds)) for number in range(folds)), strict=True)))

@@ -1,6 +1,6 @@
-"""What a set of multi-hop questions gives away and how even it is, counted without a reader: for the card, and for any set with steps.
+"""Measures after step S8 (Trivedi et al. 2022): shortcuts and balance of multi-hop questions, counted without a reader.
 
-Questions with a decomposition are looked at (``kgqa.records.Step``); shares are of the questions that a measure can be taken of.
+Only questions with a decomposition count (``kgqa.records.Step``). A share refers to the questions for which its measure is defined.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ Splits = Mapping[str, Sequence[Instance]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evenness:
-    """How even one split is."""
+    """The balance of one split."""
 
     questions: int
     hops: dict[int, float]
     """Number of steps → share of the questions."""
     answers: int
-    """Different ones."""
+    """Number of different answers."""
     answer: float
-    """Share of the commonest answer; so are the next ones of the commonest last step, whole wording without names, and relation."""
+    """Share of the most common answer. The next three: of the most common last step, of the wording without names, and of the relation."""
     last: float
     template: float
     relation: float
-    """Share of the questions' facts that are of the commonest relation; 0 where no relation is known."""
+    """Share of the most common relation among the questions' facts; 0 where no relation is known."""
 
 
 def evenness(instances: Sequence[Instance]) -> Evenness:
-    """Of one split."""
+    """The balance of one split."""
     some = [instance for instance in instances if instance.decomposition]
     answers = Counter(_answer(instance) for instance in some)
     relations = Counter(relation for instance in some for relation in relations_of(instance))
@@ -70,34 +70,34 @@ def _most(counts: Counter[str]) -> float:
 
 
 def relations_of(instance: Instance) -> Iterator[str]:
-    """The templates of all hops of a composed question, as its note has them."""
+    """The templates of all hops of a composed question, from its note."""
     note = everything(instance).get("compose", {})
     for of_hop in note.get("relations", ()) if isinstance(note, dict) else ():
         yield from of_hop
 
 
 def set_measures(splits: Splits) -> dict[str, list[float]]:
-    """Each of ``MEASURES`` → a score between 0 and 1 for each question that it can be taken of, over all splits but where it says so.
+    """Each of ``MEASURES`` → a score from 0 to 1 for each question with this measure, over all splits unless the measure says otherwise.
 
-    O(questions × paragraphs). Memory: the set.
+    O(questions × paragraphs). Memory: the dataset.
     """
-    found: dict[str, list[float]] = {name: [] for name in MEASURES}
-    read = {split: [instance for instance in splits.get(split, ()) if instance.decomposition] for split in SPLITS}
-    train = _shown(read["train"])
-    for split, instances in read.items():
-        found["last hop"] += majority(instances, _last)
-        found["last hop template"] += majority(instances, _last_template)
-        here = _shown(instances)
+    scores: dict[str, list[float]] = {name: [] for name in MEASURES}
+    questions = {split: [instance for instance in splits.get(split, ()) if instance.decomposition] for split in SPLITS}
+    train = _paragraph_counts(questions["train"])
+    for split, instances in questions.items():
+        scores["last hop"] += majority(instances, _last)
+        scores["last hop template"] += majority(instances, _last_template)
+        own_counts = _paragraph_counts(instances)
         rivals = _rivals(instances)
         for instance in instances:
-            found["early answer"].append(float(_early(instance)))
-            found["bridge distractor"].append(float(_names_bridge(instance)))
-            found["rival"].append(float(_has_rival(instance, rivals)))
-            found["seen support"].append(least_seen(instance, here))
-            found["chance"].append(_chance(instance))
+            scores["early answer"].append(float(_early(instance)))
+            scores["bridge distractor"].append(float(_names_bridge(instance)))
+            scores["rival"].append(float(_has_rival(instance, rivals)))
+            scores["seen support"].append(least_seen(instance, own_counts))
+            scores["chance"].append(_chance(instance))
             if split != "train" and train:
-                found["unseen support"].append(least_seen(instance, train))
-    return found
+                scores["unseen support"].append(least_seen(instance, train))
+    return scores
 
 
 def _answer(instance: Instance) -> str:
@@ -118,26 +118,26 @@ def _last_template(instance: Instance) -> str:
 
 
 def without_names(question: str) -> str:
-    """A question's words but for those with a capital or a figure, which are mostly names; its first word stays."""
+    """The question with "_" for words that have a capital or a figure, which are mostly names; the first word stays."""
     words = question.split()
-    kept = [word if number == 0 or word == word.lower() else "_" for number, word in enumerate(words)]
-    kept = ["_" if any(letter.isdigit() for letter in word) else word.strip("?.,").lower() for word in kept]
-    return " ".join(word for number, word in enumerate(kept) if word != "_" or kept[number - 1 : number] != ["_"])
+    tokens = [word if number == 0 or word == word.lower() else "_" for number, word in enumerate(words)]
+    tokens = ["_" if any(letter.isdigit() for letter in word) else word.strip("?.,").lower() for word in tokens]
+    return " ".join(word for number, word in enumerate(tokens) if word != "_" or tokens[number - 1 : number] != ["_"])
 
 
 def majority(instances: Sequence[Instance], key: object) -> list[float]:
-    """For each question 1 if the commonest answer of the others with its key is its own; of equally common ones each counts in part."""
+    """For each question 1 if its answer is the most common one of the others with its key; ties count in part."""
     assert callable(key)
     groups: dict[str, Counter[str]] = defaultdict(Counter)
     for instance in instances:
         groups[key(instance)][_answer(instance)] += 1
     scores = []
     for instance in instances:
-        others, own = groups[key(instance)], _answer(instance)
-        left = others[own] - 1
-        most = max((count - (answer == own) for answer, count in others.items()), default=0)
-        ties = sum(1 for answer, count in others.items() if count - (answer == own) == most)
-        scores.append(1 / ties if most > 0 and left == most else 0.0)
+        counts, own_answer = groups[key(instance)], _answer(instance)
+        own_count = counts[own_answer] - 1
+        most = max((count - (answer == own_answer) for answer, count in counts.items()), default=0)
+        ties = sum(1 for answer, count in counts.items() if count - (answer == own_answer) == most)
+        scores.append(1 / ties if most > 0 and own_count == most else 0.0)
     return scores
 
 
@@ -146,38 +146,38 @@ def _supports(instance: Instance) -> list[bool]:
 
 
 def _early(instance: Instance) -> bool:
-    """Whether a supporting paragraph but that of the last step states the answer."""
+    """Whether a supporting paragraph other than the last step's states the answer."""
     last = _last_step(instance).paragraph_id
-    wanted = names(instance.answers)
+    answers = names(instance.answers)
     return any(
-        paragraph.supporting and paragraph.id != last and Text(title_and_text(paragraph)).states(wanted)
+        paragraph.supporting and paragraph.id != last and Text(title_and_text(paragraph)).states(answers)
         for paragraph in instance.paragraphs
     )
 
 
 def _names_bridge(instance: Instance) -> bool:
     steps = instance.decomposition or ()
-    wanted = names(step.answer for step in steps[:-1] if step.answer)
-    return any(not paragraph.supporting and Text(title_and_text(paragraph)).states(wanted) for paragraph in instance.paragraphs)
+    answers = names(step.answer for step in steps[:-1] if step.answer)
+    return any(not paragraph.supporting and Text(title_and_text(paragraph)).states(answers) for paragraph in instance.paragraphs)
 
 
 def _rivals(instances: Iterable[Instance]) -> dict[str, set[str]]:
     """Paragraph of a last step → the templates that it answers."""
-    found: dict[str, set[str]] = defaultdict(set)
+    templates: dict[str, set[str]] = defaultdict(set)
     for instance in instances:
         place = _last_step(instance).paragraph_id
         if place is not None:
-            found[place].add(_last_template(instance))
-    return found
+            templates[place].add(_last_template(instance))
+    return templates
 
 
 def _has_rival(instance: Instance, rivals: Mapping[str, set[str]]) -> bool:
-    own = _last_template(instance)
-    return any(not paragraph.supporting and own in rivals.get(paragraph.id, ()) for paragraph in instance.paragraphs)
+    template = _last_template(instance)
+    return any(not paragraph.supporting and template in rivals.get(paragraph.id, ()) for paragraph in instance.paragraphs)
 
 
-def _shown(instances: Iterable[Instance]) -> Counter[str]:
-    """How often each paragraph is shown."""
+def _paragraph_counts(instances: Iterable[Instance]) -> Counter[str]:
+    """Number of contexts with each paragraph."""
     return Counter(_text(paragraph.text) for instance in instances for paragraph in instance.paragraphs)
 
 
@@ -185,22 +185,22 @@ def _text(text: str) -> str:
     return " ".join(text.split())
 
 
-def least_seen(instance: Instance, seen: Mapping[str, int]) -> float:
-    """Share of the supports among as many paragraphs that were seen least; of equally seen ones each counts in part."""
-    counts = [seen.get(_text(paragraph.text), 0) for paragraph in instance.paragraphs]
+def least_seen(instance: Instance, times: Mapping[str, int]) -> float:
+    """Share of supports among the least seen paragraphs, as many as there are supports; ties count in part."""
+    counts = [times.get(_text(paragraph.text), 0) for paragraph in instance.paragraphs]
     supports = _supports(instance)
-    wanted = sum(supports)
-    if not wanted:
+    total = sum(supports)
+    if not total:
         return 0.0
-    left, found = wanted, 0.0
+    remaining, hits = total, 0.0
     for count in sorted(set(counts)):
-        same = [is_support for number, is_support in zip(counts, supports, strict=True) if number == count]
-        taken = min(left, len(same))
-        found += taken * sum(same) / len(same)
-        left -= taken
-        if not left:
+        tied = [is_support for number, is_support in zip(counts, supports, strict=True) if number == count]
+        picks = min(remaining, len(tied))
+        hits += picks * sum(tied) / len(tied)
+        remaining -= picks
+        if not remaining:
             break
-    return found / wanted
+    return hits / total
 
 
 def _chance(instance: Instance) -> float:

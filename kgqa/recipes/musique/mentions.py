@@ -1,4 +1,4 @@
-"""Which questions name the answers of others: an inverted index of all answers, through which every question goes once."""
+"""Step S2 (Trivedi et al. 2022): find the questions that name answers of others, in one pass over an inverted index of all answers."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ Numbers = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mentions:
-    """Places in texts that have all tokens of a name, in any case; ordered by text and start, the longest first."""
+    """Places in texts that have all tokens of a name, in any case; sorted by text and start, the longest first."""
 
     text: Numbers
     name: Numbers
-    """The name's group: names with the same tokens have the same."""
+    """The name's group; names with equal tokens share it."""
     start: Numbers
     """In bytes of UTF-8; so is ``end``, which is exclusive."""
     end: Numbers
     inside: npt.NDArray[np.bool_]
-    """Whether the place is a part of a longer one, as York in New York."""
+    """Whether the place is part of a longer one, as York in New York."""
 
 
 def everywhere(text: str, name: str) -> list[tuple[int, int]]:
-    """All places of a name in one text, as it is written and as words of its own, in characters."""
+    """All places of a name in one text, in its exact spelling and as separate words, in characters."""
     return list(places(name, text))
 
 
 def find_names(names: pa.Array, texts: pa.Array) -> tuple[Mentions, Numbers]:
-    """Every place in ``texts`` at which one of ``names`` stands, and for each name its group, -1 where it has no token.
+    """All places of ``names`` in ``texts``, and the group of each name, -1 where it has no token.
 
-    O(bytes), and what is found; 20 bytes for each place.
+    O(bytes + places); 20 bytes for each place.
     """
     trie, group = build_trie(names)
     data, offsets = text_buffers(texts)
-    found = _find(data, offsets, *character_tables(), *particle_tables(), trie.vocabulary, trie.nodes, trie.transitions)
-    text, name, start, end = (np.ascontiguousarray(column) for column in found.T)
+    rows = _find(data, offsets, *character_tables(), *particle_tables(), trie.vocabulary, trie.nodes, trie.transitions)
+    text, name, start, end = (np.ascontiguousarray(column) for column in rows.T)
     order = np.lexsort((-end, start, text))
     text, name, start, end = text[order], name[order], start[order], end[order]
     return Mentions(text=text, name=name, start=start, end=end, inside=_inside(text, start, end)), group
@@ -60,7 +60,7 @@ def _find(data, offsets, classes, folded, plain, codes, roles, vocabulary, nodes
     spellings, initials = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
     tokens, edges = np.empty(longest, np.int32), np.empty(longest, np.uint8)
     out = np.empty((1024, 4), np.int32)
-    found = 0
+    size = 0
     for text in range(len(offsets) - 1):
         count = tokenize(data, offsets[text], offsets[text + 1], classes, folded, plain, starts, ends, hashes, spellings, initials)
         for i in range(count):
@@ -73,20 +73,20 @@ def _find(data, offsets, classes, folded, plain, codes, roles, vocabulary, nodes
             at = i
             while node >= 0:
                 if nodes[node].group >= 0 and (not limited or edges[at] & ENDS):
-                    if found == len(out):
-                        out = grown(out, found + 1)
-                    out[found, 0], out[found, 1], out[found, 2], out[found, 3] = text, nodes[node].group, starts[i], ends[at]
-                    found += 1
+                    if size == len(out):
+                        out = grown(out, size + 1)
+                    out[size, 0], out[size, 1], out[size, 2], out[size, 3] = text, nodes[node].group, starts[i], ends[at]
+                    size += 1
                 at += 1
                 if at >= count or tokens[at] < 0:
                     break
                 node = find_child(node, tokens[at], transitions)
-    return out[:found]
+    return out[:size]
 
 
 @kernel
 def _inside(text, start, end):  # type: ignore[no-untyped-def]
-    """Places come by start, the longest first, so that a place is inside a longer one if one before it ends no sooner."""
+    """Mask of places inside longer ones. Places are sorted by start, the longest first, so only the ends so far matter."""
     out = np.zeros(len(text), np.bool_)
     last, furthest, begin = -1, -1, -1
     for i in range(len(text)):

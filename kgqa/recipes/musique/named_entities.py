@@ -1,4 +1,4 @@
-"""Which answers are named entities: by what is asked, by how the texts write them, and by what stands beside them (part of step S2)."""
+"""Step S2 (Trivedi et al. 2022): tell named entities among the answers by the question, the spelling in texts, and the context."""
 
 from __future__ import annotations
 
@@ -34,52 +34,55 @@ AFTER_NAMES = END | {
     "since",
     "when",
 }
-"""Words that follow a name and no adjective."""
+"""Words that follow a name but no adjective."""
 MODIFIER_SHARE = 0.6
-"""What stands before a noun in this share of its places, or what looks like one, is an adjective."""
+"""A name that precedes a noun in this share of its places counts as an adjective."""
 _CAPITAL_FIRST = r"^[^\p{L}\p{No}\p{Nl}]*[\p{Lu}\p{Lo}\x{2160}-\x{216F}]"
-"""The first letter is a capital, or one of a script without capitals, or a Roman figure as one sign."""
+"""A pattern: the first letter is a capital, or of a script without case, or a Roman numeral sign."""
 LOOK = 1000
-"""By so many texts it is seen whether they are English."""
+"""Number of texts that are checked for being English."""
 _FIGURE = rf"[\p{{Nd}}\p{{No}}]|(?i:(?:^|\W)(?:{'|'.join(sorted(NUMBERS))})(?:\W|$))"
-"""Something of figures, or a number as a word."""
+"""A pattern: a digit, or a number word."""
 _SMALL_WORD = r"(?:^|[^\p{L}\p{N}_])[\p{Ll}\p{Lo}\p{Lm}\p{Nl}\p{So}]|\p{M}|^[^\p{L}\p{N}_]*$"
-"""A word that begins small, or may do so; or no word at all."""
+"""A pattern: a word that begins in lower case, or may do so; or no word at all."""
 Bools = npt.NDArray[np.bool_]
 
 
 def entity_answers(single_hop: pa.Table, paragraphs: pa.Table, settings: PairSettings) -> Bools:
     """For each question whether its answer is a named entity."""
     answers = single_hop["answer"].combine_chunks()
-    found: Bools = np.ones(len(answers), np.bool_)
+    flags: Bools = np.ones(len(answers), np.bool_)
     if settings.capital_share:
-        written = _name_like(answers, paragraphs["text"], settings.capital_share)
-        found = pc.match_substring_regex(answers, _CAPITAL_FIRST).to_numpy(zero_copy_only=False) & written
-    asked = pc.equal(single_hop["kind"], ASKED).to_numpy() & found
-    # What nothing can take for a figure or a phrase is a name, whatever its question asks for; only of the rest it has to be read.
-    unsure = np.flatnonzero(asked)[_may_be_no_name(answers.filter(pa.array(asked)))]
-    rest = single_hop.select(["question", "answer", "paragraph"]).take(pa.array(unsure))
-    own = paragraphs.select(["title", "text"]).take(rest["paragraph"])
-    columns = [*(rest[name].to_pylist() for name in ("question", "answer")), *(column.to_pylist() for column in own.columns)]
+        as_names = _name_like(answers, paragraphs["text"], settings.capital_share)
+        flags = pc.match_substring_regex(answers, _CAPITAL_FIRST).to_numpy(zero_copy_only=False) & as_names
+    is_asked = pc.equal(single_hop["kind"], ASKED).to_numpy() & flags
+    # An answer without figures, small words or adjectives is a name, whatever its question; only the others need a closer look.
+    unsure = np.flatnonzero(is_asked)[_may_be_no_name(answers.filter(pa.array(is_asked)))]
+    table = single_hop.select(["question", "answer", "paragraph"]).take(pa.array(unsure))
+    own_paragraphs = paragraphs.select(["title", "text"]).take(table["paragraph"])
+    columns = [*(table[name].to_pylist() for name in ("question", "answer")), *(column.to_pylist() for column in own_paragraphs.columns)]
     for row, question, answer, title, text in zip(unsure.tolist(), *columns, strict=True):
-        found[row] = _is_entity(answer_kinds(question, answer, [shown(title, text)]), answer)
-    return found
+        flags[row] = _is_entity(answer_kinds(question, answer, [paragraph_of(title, text)]), answer)
+    return flags
 
 
 def _may_be_no_name(answers: pa.Array) -> Bools:
-    """Where something in an answer looks as if it was a figure, a phrase or an adjective: all that :func:`_is_entity` may refuse."""
+    """Mask of answers that look like a figure, a phrase or an adjective; :func:`_is_entity` accepts all others."""
     faults = (_FIGURE, _SMALL_WORD, ADJECTIVE.pattern.join("^$"))
-    found: Bools = np.any([pc.match_substring_regex(answers, fault).to_numpy(zero_copy_only=False) for fault in faults], axis=0)
-    return found
+    flags: Bools = np.any([pc.match_substring_regex(answers, fault).to_numpy(zero_copy_only=False) for fault in faults], axis=0)
+    return flags
 
 
-def shown(title: str, text: str) -> Paragraph:
-    """A paragraph of which only this is known."""
+def paragraph_of(title: str, text: str) -> Paragraph:
+    """A paragraph with this title and text only."""
     return Paragraph(id="", title=title, text=text, supporting=None)
 
 
 def _is_entity(kinds: list[Kind], answer: str) -> bool:
-    """What figures, phrases and adjectives are not; a name of which nothing is known is one if it has no small content word."""
+    """Whether an answer of these kinds is a named entity: no figure, phrase or adjective.
+
+    An answer of unknown kind counts as one if it has no lower-case content word and no figure.
+    """
     if kinds:
         return kinds[0][0] not in {"figures", "phrase"}
     words = answer.split()
@@ -87,10 +90,10 @@ def _is_entity(kinds: list[Kind], answer: str) -> bool:
 
 
 def _name_like(names: pa.Array, texts: pa.ChunkedArray, capital_share: float) -> Bools:
-    """For each name whether the texts write it as one: with a capital, and not before nouns, as an adjective ("the French army").
+    """For each name, whether the texts write it as a name: with a capital, and not before nouns as an adjective ("the French army").
 
-    Of the places that begin a text or a sentence the capital is not counted; names that stand nowhere else are taken for names. What
-    follows a name and no adjective is known of English alone; in other languages no name is taken for an adjective.
+    A capital at the start of a text or sentence does not count; a name without other places is taken for a name. The words that follow a
+    name but no adjective are known for English only, so in other languages no name counts as an adjective.
     """
     places, group = find_names(names, texts.combine_chunks())
     size = int(group.max(initial=-1)) + 1
@@ -102,18 +105,18 @@ def _name_like(names: pa.Array, texts: pa.ChunkedArray, capital_share: float) ->
     before = np.where(places.start > 1, data[np.maximum(at - 2, 0)], np.uint8(ord(".")))
     inner = ~np.isin(before, np.frombuffer(b'.?!:"', np.uint8))
     small = cases_at(data, at, case_table()) == SMALL
-    seen = np.bincount(places.name[inner], minlength=size)
+    inner_count = np.bincount(places.name[inner], minlength=size)
     capital = np.bincount(places.name[inner & ~small], minlength=size)
     words, _ = find_names(pa.array(sorted(AFTER_NAMES)), texts.combine_chunks())
     ends = places.end + 1
     follows = (cases_at(data, offsets[places.text] + ends, case_table()) == SMALL) & (
         data[np.minimum(ends - 1 + offsets[places.text], last)] == ord(" ")
     )
-    known = np.isin(paired(places.text, ends), paired(words.text, words.start))
-    every = np.bincount(places.name, minlength=size)
-    modifies = np.bincount(places.name[follows & ~known], minlength=size)
-    as_name = (seen == 0) | (capital >= capital_share * seen)
+    followed = np.isin(paired(places.text, ends), paired(words.text, words.start))
+    totals = np.bincount(places.name, minlength=size)
+    modifies = np.bincount(places.name[follows & ~followed], minlength=size)
+    as_name = (inner_count == 0) | (capital >= capital_share * inner_count)
     english = are_english(texts.take(np.unique(np.linspace(0, len(texts) - 1, LOOK).astype(np.int64))).to_pylist())
-    as_noun = (every < 3) | (modifies < MODIFIER_SHARE * every) | (not english)
-    found: Bools = (group >= 0) & (as_name & as_noun)[np.maximum(group, 0)]
-    return found
+    as_noun = (totals < 3) | (modifies < MODIFIER_SHARE * totals) | (not english)
+    flags: Bools = (group >= 0) & (as_name & as_noun)[np.maximum(group, 0)]
+    return flags

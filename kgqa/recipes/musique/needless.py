@@ -1,4 +1,4 @@
-"""Which hops a question could do without: what an earlier hop is about says the answer already, or its paragraph does (part of step S4)."""
+"""Step S4 (Trivedi et al. 2022): find hops that a question does not need, because an earlier subject or paragraph gives the answer."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import polars as pl
 import pyarrow as pa
 
 from kgqa.arrays.rows import Adjacency, find
+from kgqa.recipes.musique.heads_and_tails import Within, answer_names
 from kgqa.recipes.musique.mentions import find_names
 from kgqa.recipes.musique.named_entities import Bools
 from kgqa.recipes.musique.shapes import Rows4
-from kgqa.recipes.musique.sides import Within, answer_names
 from kgqa.sources.tables import frame
 
 REASONS = {
@@ -21,90 +21,90 @@ REASONS = {
     "implied": "hops of these two kinds mostly have such a fact, so that the second follows from what the first is about",
     "early": "the paragraph of an earlier hop states a later answer",
 }
-"""Why a hop is not needed → the sentence that reports show."""
+"""Reason why a hop is not needed → the sentence in reports."""
 LEAST = 4
-"""Pairs of two kinds of hops from which on their share of such facts is believed."""
+"""Pairs of two kinds of hops that are needed before their share of such facts counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shortcuts:
-    """What joins the questions of a pool but for their bridges."""
+    """Links between the questions of a pool other than their bridges."""
 
     subjects: Adjacency
     """Question → numbers of the entities that it is about."""
     answer: npt.NDArray[np.int64]
-    """Question → the number of its answer's entity, -1 where it is none."""
+    """Question → the number of its answer's entity, or -1."""
     joined: npt.NDArray[np.int64]
-    """Two entities that a fact joins, as one number, both ways; ascending."""
+    """Pairs of entities that a fact joins, each as one number, in both directions; ascending."""
     count: int
-    """Entities."""
+    """The number of entities."""
     paragraph: Within
-    """Which paragraphs state which answers."""
+    """Containment of answers in the questions' paragraphs."""
 
     @classmethod
     def of(cls, single_hop: pa.Table, paragraphs: pa.Table, facts: pa.Table | None) -> Shortcuts:
         """Look for all answers in all paragraphs, once. O(bytes and facts). ``facts``: of a graph, ``head`` and ``tail``."""
         pool = frame(single_hop.select(["answer_entity", "entities"])).with_row_index("row")
         about = pool.select("row", entity="entities").explode("entity").drop_nulls()
-        known = pl.concat([about["entity"], pool["answer_entity"].drop_nulls()]).unique().sort()
-        number = pl.DataFrame({"entity": known}).with_row_index("number")
+        entities = pl.concat([about["entity"], pool["answer_entity"].drop_nulls()]).unique().sort()
+        number = pl.DataFrame({"entity": entities}).with_row_index("number")
         rows = about.join(number, on="entity", maintain_order="left")
         answer = pool.join(number, left_on="answer_entity", right_on="entity", how="left", maintain_order="left")["number"]
         joined = np.zeros(0, np.int64)
         if facts is not None:
-            ends = frame(facts.select(["head", "tail"])).join(number.rename({"entity": "head", "number": "one"}), on="head")
-            ends = ends.join(number.rename({"entity": "tail", "number": "other"}), on="tail")
-            ones, others = (ends[name].to_numpy().astype(np.int64) for name in ("one", "other"))
-            joined = np.unique(np.concatenate([ones * len(known) + others, others * len(known) + ones]))
+            ends = frame(facts.select(["head", "tail"])).join(number.rename({"entity": "head", "number": "first"}), on="head")
+            ends = ends.join(number.rename({"entity": "tail", "number": "second"}), on="tail")
+            firsts, seconds = (ends[name].to_numpy().astype(np.int64) for name in ("first", "second"))
+            joined = np.unique(np.concatenate([firsts * len(entities) + seconds, seconds * len(entities) + firsts]))
         return cls(
             Adjacency.from_pairs(rows["row"].to_numpy(), rows["number"].to_numpy(), len(single_hop)),
-            answer.cast(pl.Int64).fill_null(-1).to_numpy(), joined, len(known), _stated_in(single_hop, paragraphs),
+            answer.cast(pl.Int64).fill_null(-1).to_numpy(), joined, len(entities), _stated_in(single_hop, paragraphs),
         )  # fmt: skip
 
-    def joins(self, one: npt.NDArray[np.integer], other: npt.NDArray[np.integer]) -> Bools:
-        """For each two questions whether a fact joins what the first is about and the answer to the second."""
-        about = self.subjects.take(one)
-        answer = self.answer[other][about.sources()]
-        wanted = about.targets.astype(np.int64) * self.count + answer
-        found = np.zeros(len(one), np.bool_)
-        found[about.sources()[(answer >= 0) & (find(self.joined, wanted) >= 0)]] = True
-        return found
+    def joins(self, first: npt.NDArray[np.integer], second: npt.NDArray[np.integer]) -> Bools:
+        """For each pair of questions, whether a fact joins a subject of ``first`` and the answer of ``second``."""
+        about = self.subjects.take(first)
+        answer = self.answer[second][about.sources()]
+        keys = about.targets.astype(np.int64) * self.count + answer
+        flags = np.zeros(len(first), np.bool_)
+        flags[about.sources()[(answer >= 0) & (find(self.joined, keys) >= 0)]] = True
+        return flags
 
 
 def _stated_in(single_hop: pa.Table, paragraphs: pa.Table) -> Within:
     names, owners = answer_names(single_hop)
     titles, texts = paragraphs["title"].to_pylist(), paragraphs["text"].to_pylist()
-    shown = pa.array([f"{title}\n{text}" for title, text in zip(titles, texts, strict=True)], pa.large_string())
-    places, groups = find_names(names, shown)
-    named = Adjacency.from_pairs(places.text, places.name, len(paragraphs)).take(single_hop["paragraph"].to_numpy())
-    known = groups >= 0
+    contents = pa.array([f"{title}\n{text}" for title, text in zip(titles, texts, strict=True)], pa.large_string())
+    places, groups = find_names(names, contents)
+    mentions = Adjacency.from_pairs(places.text, places.name, len(paragraphs)).take(single_hop["paragraph"].to_numpy())
+    valid = groups >= 0
     return Within(
-        Adjacency(offsets=named.offsets, targets=named.targets), Adjacency.from_pairs(owners[known], groups[known], len(single_hop))
+        Adjacency(offsets=mentions.offsets, targets=mentions.targets), Adjacency.from_pairs(owners[valid], groups[valid], len(single_hop))
     )
 
 
 def needless_pairs(pairs: pa.Table, single_hop: pa.Table, shortcuts: Shortcuts, implied: float) -> dict[str, Bools]:
-    """Key of ``REASONS`` → for each of ``pairs`` whether its first hop is not needed for that."""
+    """Key of ``REASONS`` → mask of ``pairs`` whose first hop is not needed for that reason."""
     head, tail = pairs["head"].to_numpy(), pairs["tail"].to_numpy()
     joined = shortcuts.joins(head, tail)
     kinds = frame(single_hop.select(["kind", "relations"])).select(
         kind=pl.concat_str("kind", pl.col("relations").list.join("+"), separator=" ")
     )["kind"]
-    table = pl.DataFrame({"one": kinds.gather(head), "other": kinds.gather(tail), "slot": pairs["slot"].to_numpy(), "joined": joined})
-    of = ["one", "other", "slot"]
-    # Of question sets nobody knows the kinds, and nothing is joined.
+    table = pl.DataFrame({"first": kinds.gather(head), "second": kinds.gather(tail), "slot": pairs["slot"].to_numpy(), "joined": joined})
+    of = ["first", "second", "slot"]
+    # Questions from datasets have no kinds, and no facts join them.
     share = table.select(mean=pl.col("joined").mean().over(of), count=pl.len().over(of))
     often = ((share["mean"] >= implied) & (share["count"] >= LEAST)).to_numpy()
     return {"joined": joined, "implied": often, "early": shortcuts.paragraph.joins(head, tail)}
 
 
 def needless_chains(hops: Rows4, shortcuts: Shortcuts) -> dict[str, Bools]:
-    """The same for chains (rows of questions, -1 behind the last): for all earlier hops and the last answer, however many lie between."""
+    """The same for chains (rows of questions, padded with -1): any earlier hop against the last answer."""
     last = (hops >= 0).sum(axis=1) - 1
     answers = np.take_along_axis(hops, last[:, None], axis=1)[:, 0]
-    found = {"joined": np.zeros(len(hops), np.bool_), "early": np.zeros(len(hops), np.bool_)}
+    flags = {"joined": np.zeros(len(hops), np.bool_), "early": np.zeros(len(hops), np.bool_)}
     for place in range(3):
         rows = np.flatnonzero(place < last)
-        found["joined"][rows] |= shortcuts.joins(hops[rows, place], answers[rows])
-        found["early"][rows] |= shortcuts.paragraph.joins(hops[rows, place], answers[rows])
-    return found
+        flags["joined"][rows] |= shortcuts.joins(hops[rows, place], answers[rows])
+        flags["early"][rows] |= shortcuts.paragraph.joins(hops[rows, place], answers[rows])
+    return flags

@@ -1,8 +1,8 @@
-"""Which two single-hop questions can be composed: the answer to the first is an entity that the second one names (step S2).
+"""Step S2 (Trivedi et al. 2022): pairs of composable questions: the second one (tail) names the answer of the first one (head).
 
 pairs   ``head``, ``tail`` (rows of ``single_hop``), ``bridge`` (number of the answer that joins them), ``start``, ``end`` (of its name in
-        the tail's question, in characters), ``slot`` (which of the tail's ``entities`` it is, -1 where nobody says); sorted by tail,
-        start, head
+        the tail's question, in characters), ``slot`` (its index in the tail's ``entities``, -1 where unknown); sorted by tail, start,
+        head
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import polars as pl
 import pyarrow as pa
 
 from kgqa.arrays.rows import Adjacency, paired
+from kgqa.recipes.musique.heads_and_tails import Sides, Work, answers_within
 from kgqa.recipes.musique.named_entities import Bools
 from kgqa.recipes.musique.same_entity import linked, same_search_result, same_type, two_subjects
-from kgqa.recipes.musique.sides import Sides, Work, answers_within
 from kgqa.recipes.musique.tags import same_tag
 from kgqa.runs.funnel import FunnelRow
 from kgqa.settings.musique import PairSettings, ShapeSettings
@@ -40,7 +40,7 @@ CONDITIONS = {
     "tag": "the spaCy pipeline does not tag the answer and the name as entities of one type",
     "search": "a search for the answer and one for the name have different first results",
 }
-"""What a pair must not be → the sentence that reports show; the first is what pairs begin with."""
+"""Condition that a pair must not meet → the sentence that reports show; the first one is the starting point."""
 
 
 def composable_pairs(
@@ -54,14 +54,15 @@ def composable_pairs(
 ) -> tuple[pa.Table, list[FunnelRow]]:
     """``pairs`` and the funnel of the conditions. O(questions and pairs): no question is compared with all others.
 
-    What is too long for any chain (``lengths``) is left out at once, so that no reader has to judge it. ``ask`` finds the pairs elsewhere:
-    ``head``, ``tail``, ``bridge``, ``start``, ``end``, and as ``fault`` the first of ``KNOWN`` that speaks against one, else an empty text.
+    A pair that is too long for any chain (``lengths``) is dropped at once, so that no reader has to judge it. ``ask`` finds the pairs
+    elsewhere, with ``head``, ``tail``, ``bridge``, ``start``, ``end``, and ``fault``: the first of ``KNOWN`` that a pair violates, or
+    empty.
     """
     sides = Sides.of(single_hop, paragraphs, settings, lengths, seed=seed)
-    rows, left = _counted(sides)
-    found = _joined(sides, settings, lengths) if ask is None else ask(sides)
-    pairs = found.sort("tail", "start", "head", "bridge").unique(["head", "tail"], keep="first", maintain_order=True)
-    rows.append(_row("many", left - pairs.height, pairs.height, "musique.pairs.max_heads"))
+    rows, remaining = _counted(sides)
+    table = _joined(sides, settings, lengths) if ask is None else ask(sides)
+    pairs = table.sort("tail", "start", "head", "bridge").unique(["head", "tail"], keep="first", maintain_order=True)
+    rows.append(_row("many", remaining - pairs.height, pairs.height, "musique.pairs.max_heads"))
     pairs = _without_faults(pairs, sides.work, rows) if ask is None else _without_known(pairs, single_hop, rows)
     pairs = _filtered(pairs, ~answers_within(single_hop).joins(pairs["head"].to_numpy(), pairs["tail"].to_numpy()), "within", rows)
     pairs = _filtered(pairs, same_type(pairs, single_hop, paragraphs), "type", rows)
@@ -72,50 +73,50 @@ def composable_pairs(
 
 
 KNOWN = ("itself", "paragraph", "circle", "linked", "given")
-"""Those of ``CONDITIONS`` that a graph of the questions knows, in order."""
+"""Keys of ``CONDITIONS`` that a graph of the questions can check, in order."""
 
 
 def _without_faults(pairs: pl.DataFrame, work: Work, rows: list[FunnelRow]) -> pl.DataFrame:
-    for name, kept in (("itself", _different), ("paragraph", _two_paragraphs), ("circle", _no_circle)):
-        pairs = _filtered(pairs, kept(pairs, work), name, rows)
+    for name, check in (("itself", _different), ("paragraph", _two_paragraphs), ("circle", _no_circle)):
+        pairs = _filtered(pairs, check(pairs, work), name, rows)
     pairs, kept_linked = linked(pairs, work.single_hop)
     pairs = _filtered(pairs, kept_linked, "linked", rows)
     return _filtered(pairs, two_subjects(pairs, work.single_hop), "given", rows)
 
 
 def _without_known(pairs: pl.DataFrame, single_hop: pa.Table, rows: list[FunnelRow]) -> pl.DataFrame:
-    """The same for pairs whose faults are known."""
+    """The same for pairs with a column ``fault``."""
     for name in KNOWN:
         pairs = _filtered(pairs, (pairs["fault"] != name).to_numpy(), name, rows)
     return linked(pairs.drop("fault"), single_hop)[0]
 
 
-def _row(reason: str, removed: int, left: int, setting: str = "") -> FunnelRow:
-    return FunnelRow(stage=STAGE, what="pairs", reason=CONDITIONS[reason], removed=removed, left=left, setting=setting)
+def _row(reason: str, removed: int, remaining: int, setting: str = "") -> FunnelRow:
+    return FunnelRow(stage=STAGE, what="pairs", reason=CONDITIONS[reason], removed=removed, left=remaining, setting=setting)
 
 
-def _filtered(pairs: pl.DataFrame, kept: Bools, reason: str, rows: list[FunnelRow]) -> pl.DataFrame:
-    rows.append(_row(reason, int((~kept).sum()), int(kept.sum())))
-    return pairs.filter(pl.Series(kept, dtype=pl.Boolean))
+def _filtered(pairs: pl.DataFrame, mask: Bools, reason: str, rows: list[FunnelRow]) -> pl.DataFrame:
+    rows.append(_row(reason, int((~mask).sum()), int(mask.sum())))
+    return pairs.filter(pl.Series(mask, dtype=pl.Boolean))
 
 
 def _counted(sides: Sides) -> tuple[list[FunnelRow], int]:
-    """The funnel of what is known of each side by itself, and how many pairs it leaves: they are counted without being made."""
-    left = _products(sides.heads, sides.tails, None, None)
-    rows = [FunnelRow(stage=STAGE, what="pairs", reason=CONDITIONS["raw"], removed=None, left=left)]
+    """The funnel of the conditions on each side alone, and the number of pairs left; pairs are counted without being built."""
+    remaining = _products(sides.heads, sides.tails, None, None)
+    rows = [FunnelRow(stage=STAGE, what="pairs", reason=CONDITIONS["raw"], removed=None, left=remaining)]
     for reason, head, tail, setting in (
         ("long", "short", "short", "musique.shapes.max_tokens"),
         ("entity", "entity", "short", "musique.pairs.capital_share"),
         ("whole", "entity", "whole", ""),
     ):
         fewer = _products(sides.heads, sides.tails, head, tail)
-        rows.append(_row(reason, left - fewer, fewer, setting))
-        left = fewer
-    return rows, left
+        rows.append(_row(reason, remaining - fewer, fewer, setting))
+        remaining = fewer
+    return rows, remaining
 
 
 def _joined(sides: Sides, settings: PairSettings, lengths: ShapeSettings) -> pl.DataFrame:
-    """Heads and tails over each bridge, those of common ones drawn."""
+    """Join heads and tails over each bridge; common bridges are sampled."""
     heads = sides.heads.filter(pl.col("entity") & (pl.col("turn") < settings.max_heads))
     tails = sides.tails.filter(pl.col("whole") & (pl.col("turn") < settings.max_tails))
     pairs = heads.join(tails, on="group")
@@ -125,18 +126,18 @@ def _joined(sides: Sides, settings: PairSettings, lengths: ShapeSettings) -> pl.
 
 
 def most_tokens(lengths: ShapeSettings) -> int:
-    """Words that two questions can have together in any shape."""
+    """Maximum number of words of two questions together, in any shape."""
     return max(lengths.max_tokens_short, lengths.max_tokens_long)
 
 
 def _products(heads: pl.DataFrame, tails: pl.DataFrame, head: str | None, tail: str | None) -> int:
-    """How many pairs of a head and a tail over one bridge there are, of those for which the columns hold."""
-    ones = heads.filter(head) if head else heads
-    others = tails.filter(tail) if tail else tails
+    """The number of head–tail pairs over all bridges, among the rows for which the given columns hold."""
+    head_rows = heads.filter(head) if head else heads
+    tail_rows = tails.filter(tail) if tail else tails
     return int(
-        ones.group_by("group")
+        head_rows.group_by("group")
         .len("ones")
-        .join(others.group_by("group").len("others"), on="group")
+        .join(tail_rows.group_by("group").len("others"), on="group")
         .select(pl.col("ones") * pl.col("others"))
         .sum()
         .item()
@@ -148,21 +149,21 @@ def _different(pairs: pl.DataFrame, work: Work) -> Bools:
 
 
 def _two_paragraphs(pairs: pl.DataFrame, work: Work) -> Bools:
-    own = work.single_hop["paragraph"].to_numpy()
-    return own[pairs["head"].to_numpy()] != own[pairs["tail"].to_numpy()]  # type: ignore[no-any-return]
+    paragraph = work.single_hop["paragraph"].to_numpy()
+    return paragraph[pairs["head"].to_numpy()] != paragraph[pairs["tail"].to_numpy()]  # type: ignore[no-any-return]
 
 
 def _no_circle(pairs: pl.DataFrame, work: Work) -> Bools:
-    """Neither any name of the second answer in the first question, nor one answer to both."""
-    said = paired(work.mentions.text, work.mentions.name)
-    said.sort()
+    """Whether the head's question names no answer of the tail, and both have different answers."""
+    mentions = paired(work.mentions.text, work.mentions.name)
+    mentions.sort()
     of = Adjacency.from_pairs(work.owners[work.groups >= 0], work.groups[work.groups >= 0], len(work.single_hop))
     head, tail = pairs["head"].to_numpy(), pairs["tail"].to_numpy()
     names = of.take(tail)
-    asked = np.repeat(head, names.counts())
-    named = np.isin(paired(asked, names.targets), said)
+    heads = np.repeat(head, names.counts())
+    is_named = np.isin(paired(heads, names.targets), mentions)
     bad = np.zeros(len(head), np.bool_)
-    bad[names.sources()[named]] = True
+    bad[names.sources()[is_named]] = True
     group = work.group_of_question
-    found: Bools = ~bad & (group[head] != group[tail])
-    return found
+    flags: Bools = ~bad & (group[head] != group[tail])
+    return flags

@@ -1,4 +1,4 @@
-"""The stages of MuSiQue, steps S1 to S7; each reads tables, writes tables, and reports what it dropped.
+"""Steps S1 to S7 (Trivedi et al. 2022) as stages; each reads tables, writes tables, and reports what it dropped.
 
 Raise a stage's ``version`` whenever its output changes for the same input: workspaces then redo it, and the changelog says so under "Data".
 """
@@ -21,16 +21,16 @@ from kgqa.arrays.hashes import text_hashes
 from kgqa.errors import EmptyResult
 from kgqa.formats.question_set import open_dataset
 from kgqa.readers.trained import reader_hashes
-from kgqa.recipes.musique.answerable import without_unread
+from kgqa.recipes.musique.answerable import drop_unanswered
+from kgqa.recipes.musique.balance import REASONS as UNEVEN, SETTINGS as UNEVEN_SETTINGS, excluded_chains, features
 from kgqa.recipes.musique.chains import Chains
 from kgqa.recipes.musique.comparison import MOST, two_hops
-from kgqa.recipes.musique.composing import choose_sayable, compose_questions, depends_on, sayable, was_changed
+from kgqa.recipes.musique.composing import choose_expressible, compose_questions, depends_on, expressible_pairs, was_changed
 from kgqa.recipes.musique.contexts import Stating, masked_texts
 from kgqa.recipes.musique.disconnection import can_judge, connected, identity, judge, readers_of
-from kgqa.recipes.musique.evening import REASONS as UNEVEN, SETTINGS as UNEVEN_SETTINGS, evened, features
 from kgqa.recipes.musique.from_graph import graph_questions
 from kgqa.recipes.musique.from_sets import set_questions
-from kgqa.recipes.musique.guesses import NOTHING_LEARNED, hop_figures, set_figures, unlearned
+from kgqa.recipes.musique.heads_and_tails import names_and_answers
 from kgqa.recipes.musique.in_cypher import InStore, asked_texts
 from kgqa.recipes.musique.leakage import shared_items
 from kgqa.recipes.musique.needless import REASONS as NEEDLESS, Shortcuts, needless_chains, needless_pairs
@@ -38,11 +38,11 @@ from kgqa.recipes.musique.pairs import composable_pairs
 from kgqa.recipes.musique.pool import REFUSED, STATED
 from kgqa.recipes.musique.rivals import NO_RIVAL, Rivals
 from kgqa.recipes.musique.shapes import build_chains, hops_of
-from kgqa.recipes.musique.showing import Shown
-from kgqa.recipes.musique.sides import names_and_answers
-from kgqa.recipes.musique.silent import SilentRelation
-from kgqa.recipes.musique.spread import spread
+from kgqa.recipes.musique.shortcut_baselines import NOTHING_LEARNED, hop_figures, set_figures, unlearned
+from kgqa.recipes.musique.split_contexts import SplitContexts
+from kgqa.recipes.musique.splitting import spread
 from kgqa.recipes.musique.tags import pipeline_version
+from kgqa.recipes.musique.unasked_relations import SilentRelation
 from kgqa.recipes.preparation import preparation
 from kgqa.records import SPLITS
 from kgqa.runs.domain import Domain
@@ -55,7 +55,7 @@ from kgqa.splits.cut import DROPPED
 from kgqa.splits.groups import assign_splits
 
 READERS = "readers"
-"""The folder of a workspace in which the filter's readers are kept: other thresholds need no other ones."""
+"""Folder of a workspace for the filter's readers; they stay valid when thresholds change."""
 
 
 def single_hop_from_graph(run: Run) -> StageOutput:
@@ -80,25 +80,25 @@ def _single_hop(
     run: Run, single_hop: pa.Table, paragraphs: pa.Table, refused: pa.Table, funnel: list[FunnelRow], stated: pa.Table,
     silent: Sequence[SilentRelation] = (),
 ) -> StageOutput:  # fmt: skip
-    made = {"single_hop": single_hop, "refused_single_hop": refused, "paragraphs": paragraphs}
-    single_hop, refused = without_unread(made, funnel, _settings(run).single_hop.readers, run.progress)
+    tables = {"single_hop": single_hop, "refused_single_hop": refused, "paragraphs": paragraphs}
+    single_hop, refused = drop_unanswered(tables, funnel, _settings(run).single_hop.readers, run.progress)
     single_hop, paragraphs = _used_paragraphs(single_hop, paragraphs, stated)
     if not single_hop.num_rows:
         raise EmptyResult(f"no single-hop question is good: {reasons_of(funnel)}; give others, or change [musique.single_hop].")
     note = f"{single_hop.num_rows:,} questions on {paragraphs.num_rows:,} paragraphs"
-    report = {"questions": single_hop.num_rows, "paragraphs": paragraphs.num_rows, "silent": [asdict(each) for each in silent]}
-    made = {"single_hop": single_hop, "paragraphs": paragraphs, "refused_single_hop": refused, "stated": stated}
-    return StageOutput(tables=made, funnel=funnel, report=report, note=note)
+    report = {"questions": single_hop.num_rows, "paragraphs": paragraphs.num_rows, "silent": [asdict(relation) for relation in silent]}
+    tables = {"single_hop": single_hop, "paragraphs": paragraphs, "refused_single_hop": refused, "stated": stated}
+    return StageOutput(tables=tables, funnel=funnel, report=report, note=note)
 
 
 def _used_paragraphs(single_hop: pa.Table, paragraphs: pa.Table, stated: pa.Table) -> tuple[pa.Table, pa.Table]:
-    """Without the paragraphs of refused questions: whatever is shown as a distractor supports a good question, or rivals an answer."""
-    own = single_hop["paragraph"].to_numpy()
-    rivals = np.flatnonzero(pc.is_in(paragraphs["id"], pc.unique(stated["paragraph"])).to_numpy()) if len(stated) else own[:0]
-    used = np.union1d(own, rivals)
+    """Drop the paragraphs of refused questions: each distractor must support a good question or rival an answer."""
+    supports = single_hop["paragraph"].to_numpy()
+    rivals = np.flatnonzero(pc.is_in(paragraphs["id"], pc.unique(stated["paragraph"])).to_numpy()) if len(stated) else supports[:0]
+    rows = np.union1d(supports, rivals)
     place = single_hop.schema.get_field_index("paragraph")
-    renumbered = single_hop.set_column(place, single_hop.schema.field(place), pa.array(np.searchsorted(used, own).astype(np.int32)))
-    return renumbered, paragraphs.take(used)
+    renumbered = single_hop.set_column(place, single_hop.schema.field(place), pa.array(np.searchsorted(rows, supports).astype(np.int32)))
+    return renumbered, paragraphs.take(rows)
 
 
 def find_pairs(run: Run) -> StageOutput:
@@ -121,7 +121,7 @@ def find_pairs(run: Run) -> StageOutput:
 
 
 def _limited(pairs: pa.Table, single_hop: pa.Table, limit: int, seed: int) -> pa.Table:
-    """The first pairs of bridges in a drawn order, so that those that are left still make chains."""
+    """The first pairs by bridges in random order, so that the remaining pairs still form chains."""
     table = frame(pairs).with_row_index("row")
     ids = text_hashes(single_hop["id"])[pairs["head"].to_numpy()]
     draw = shuffling(ids & np.uint64(0), pairs["bridge"].to_numpy(), purpose="bridges of a try", seed=seed)
@@ -150,26 +150,28 @@ def filter_pairs(run: Run) -> StageOutput:
         tables["pairs"], tables["single_hop"], tables["paragraphs"], settings, stated=tables["stated"],
         place=run.workspace.path / READERS, seed=run.seed, workers=run.workers, progress=run.progress,
     )  # fmt: skip
-    kept, funnel = connected(tables["pairs"], judged, settings)
-    if not kept.num_rows:
+    connected_pairs, funnel = connected(tables["pairs"], judged, settings)
+    if not connected_pairs.num_rows:
         raise EmptyResult(f"no pair is connected: {reasons_of(funnel)}; give more questions, or change [musique.disconnection].")
-    found = {"connected": kept, "judged_heads": judged.heads.to_arrow(), "judged_tails": judged.tails.to_arrow()}
+    outputs = {"connected": connected_pairs, "judged_heads": judged.heads.to_arrow(), "judged_tails": judged.tails.to_arrow()}
     run.progress.start("Comparing pairs before and after the filter", None, "pairs")
     sides = {
-        name: two_hops(some, tables["single_hop"], tables["paragraphs"], count=min(kept.num_rows, MOST), seed=run.seed, workers=run.workers)
-        for name, some in (("before", tables["pairs"]), ("after", kept))
+        name: two_hops(
+            some, tables["single_hop"], tables["paragraphs"], count=min(connected_pairs.num_rows, MOST), seed=run.seed, workers=run.workers
+        )
+        for name, some in (("before", tables["pairs"]), ("after", connected_pairs))
     }
-    hops = hop_figures(judged, frame(kept), seed=run.seed)
+    hops = hop_figures(judged, frame(connected_pairs), seed=run.seed)
     guessed = {
         "hops": hops,
         "tells_support": judged.tells_support,
         "pairs": {side: set_figures(some, seed=run.seed) for side, some in sides.items()},
     }
     return StageOutput(
-        tables=found,
+        tables=outputs,
         funnel=funnel,
         report={"filter": settings.use, "guessed": guessed},
-        note=f"{kept.num_rows:,} connected pairs" + "".join(NOTHING_LEARNED[name] for name in unlearned(hops)),
+        note=f"{connected_pairs.num_rows:,} connected pairs" + "".join(NOTHING_LEARNED[name] for name in unlearned(hops)),
     )
 
 
@@ -180,22 +182,22 @@ def make_chains(run: Run) -> StageOutput:
     single_hop, pairs = tables["single_hop"], tables["connected"]
     run.progress.start("Building reasoning graphs", pairs.num_rows, "pairs")
     funnel: list[FunnelRow] = []
-    usable = sayable(run, tables, funnel)
+    usable = expressible_pairs(run, tables, funnel)
     shortcuts = None
     if settings.shapes.needed:
         shortcuts = Shortcuts.of(single_hop, tables["paragraphs"], None if run.sets else run.table("facts"))
         usable = _needed_pairs(usable, needless_pairs(pairs, single_hop, shortcuts, settings.shapes.implied), "pairs", funnel)
-    said, groups = names_and_answers(single_hop)
+    mentions, groups = names_and_answers(single_hop)
     ask = partial(InStore(run).chains, pairs) if run.traversal == "cypher" else None
-    every = build_chains(single_hop, pairs, usable, said, groups, settings.shapes, seed=run.seed, ask=ask)
-    funnel.append(FunnelRow(stage="shapes", what="chains", reason="of short questions, in six shapes", removed=None, left=len(every)))
+    candidates = build_chains(single_hop, pairs, usable, mentions, groups, settings.shapes, seed=run.seed, ask=ask)
+    funnel.append(FunnelRow(stage="shapes", what="chains", reason="of short questions, in six shapes", removed=None, left=len(candidates)))
     if shortcuts is not None:
-        edges = np.stack([every[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1)
-        bad = needless_chains(hops_of(every["shape"].to_numpy(), edges, pairs), shortcuts)
-        every = every.filter(pa.array(_needed_pairs(np.ones(len(every), np.bool_), bad, "chains", funnel)))
-    kept, unkept = choose_sayable(run, every, tables)
+        edges = np.stack([candidates[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1)
+        bad = needless_chains(hops_of(candidates["shape"].to_numpy(), edges, pairs), shortcuts)
+        candidates = candidates.filter(pa.array(_needed_pairs(np.ones(len(candidates), np.bool_), bad, "chains", funnel)))
+    choice, unkept = choose_expressible(run, candidates, tables)
     funnel += unkept
-    chains = every.take(kept)
+    chains = candidates.take(choice)
     if not len(chains):
         why = reasons_of(funnel, none="all questions of a pair, or of more, are too long together")
         raise EmptyResult(f"no reasoning graph can be built: {why}; change {_worst(funnel)}, or give more questions.")
@@ -205,29 +207,29 @@ def make_chains(run: Run) -> StageOutput:
 
 
 def _needed_pairs(
-    kept: npt.NDArray[np.bool_], needless: Mapping[str, npt.NDArray[np.bool_]], what: str, funnel: list[FunnelRow]
+    mask: npt.NDArray[np.bool_], needless: Mapping[str, npt.NDArray[np.bool_]], unit: str, funnel: list[FunnelRow]
 ) -> npt.NDArray[np.bool_]:
-    """Those of ``kept`` that no reason speaks against; each reason has its row."""
+    """Those of ``mask`` that no reason speaks against; each reason has its row."""
     for name, bad in needless.items():
-        left = kept & ~bad
+        passing = mask & ~bad
         funnel.append(
             FunnelRow(
-                stage="shapes", what=what, reason=NEEDLESS[name], removed=int(kept.sum() - left.sum()), left=int(left.sum()),
+                stage="shapes", what=unit, reason=NEEDLESS[name], removed=int(mask.sum() - passing.sum()), left=int(passing.sum()),
                 setting="musique.shapes.implied" if name == "implied" else "musique.shapes.needed",
             )
         )  # fmt: skip
-        kept = left
-    return kept
+        mask = passing
+    return mask
 
 
 def _worst(funnel: list[FunnelRow]) -> str:
-    """The setting that took most away."""
-    taken = [row for row in funnel if row.removed and row.setting]
-    return max(taken, key=lambda row: row.removed or 0).setting if taken else "musique.shapes.max_tokens"
+    """The setting that removed most."""
+    rows = [row for row in funnel if row.removed and row.setting]
+    return max(rows, key=lambda row: row.removed or 0).setting if rows else "musique.shapes.max_tokens"
 
 
 def split_chains(run: Run) -> StageOutput:
-    """chains → parted (``chain``, ``split``), those that would leak left out (step S5)."""
+    """chains → parted (``chain``, ``split``), without chains that would leak (step S5)."""
     settings = _settings(run).split
     tables = run.tables("single_hop", "paragraphs", "connected", "chains")
     chains = tables["chains"]
@@ -235,37 +237,39 @@ def split_chains(run: Run) -> StageOutput:
     edges = np.stack([chains[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1)
     hops = hops_of(chains["shape"].to_numpy(), edges, tables["connected"])
     shares = (settings.train, settings.dev, settings.test)
-    known = features(Chains(chains, tables["connected"], tables["single_hop"], tables["paragraphs"]))
+    chain_features = features(Chains(chains, tables["connected"], tables["single_hop"], tables["paragraphs"]))
     if settings.leak_free:
         items = shared_items(hops, tables["single_hop"])
-        split = spread(items, shares, known, chains["shape"].to_numpy(), seed=run.seed).split
+        split = spread(items, shares, chain_features, chains["shape"].to_numpy(), seed=run.seed).split
     else:
         split = assign_splits(pa.array([str(draw) for draw in chains["draw"].to_pylist()]), shares, seed=run.seed)
     leaking = int((split == DROPPED).sum())
-    gone = evened(split, chains["draw"].to_numpy(), known, settings)
-    split[list(gone)] = DROPPED
-    kept = np.flatnonzero(split != DROPPED)
+    excluded = excluded_chains(split, chains["draw"].to_numpy(), chain_features, settings)
+    split[list(excluded)] = DROPPED
+    split_rows = np.flatnonzero(split != DROPPED)
     reason = "some of it is shared with another split" if settings.leak_free else "split at random: splits share questions and answers"
-    left = len(chains) - leaking
-    rows = [FunnelRow(stage="split", what="chains", reason=reason, removed=leaking, left=left, setting="musique.split.leak_free")]
-    often = Counter(gone.values())
+    remaining = len(chains) - leaking
+    rows = [FunnelRow(stage="split", what="chains", reason=reason, removed=leaking, left=remaining, setting="musique.split.leak_free")]
+    frequency = Counter(excluded.values())
     for name, sentence in UNEVEN.items():
-        left -= often[name]
+        remaining -= frequency[name]
         rows.append(
             FunnelRow(
                 stage="split",
                 what="chains",
                 reason=sentence,
-                removed=often[name],
-                left=left,
+                removed=frequency[name],
+                left=remaining,
                 setting=f"musique.split.{UNEVEN_SETTINGS[name]}",
             )
         )
     counts = {name: int((split == number).sum()) for number, name in enumerate(SPLITS)}
-    parted = pa.table({"chain": pa.array(kept.astype(np.int32)), "split": pa.array(split[kept])})
+    parted = pa.table({"chain": pa.array(split_rows.astype(np.int32)), "split": pa.array(split[split_rows])})
     note = ", ".join(f"{name} {count:,}" for name, count in counts.items())
-    lost = sorted(gone)
-    left_out = pa.table({"chain": pa.array(lost, pa.int32()), "reason": pa.array([UNEVEN[gone[row]] for row in lost], pa.string())})
+    excluded_rows = sorted(excluded)
+    left_out = pa.table(
+        {"chain": pa.array(excluded_rows, pa.int32()), "reason": pa.array([UNEVEN[excluded[row]] for row in excluded_rows], pa.string())}
+    )
     return StageOutput(tables={"parted": parted, "capped": left_out}, funnel=rows, report={"split": counts, "leaking": leaking}, note=note)
 
 
@@ -274,20 +278,21 @@ def show_paragraphs(run: Run) -> StageOutput:
     settings = _settings(run).contexts
     tables = run.tables("single_hop", "paragraphs", "stated", "connected", "chains", "parted")
     single_hop, paragraphs = tables["single_hop"], tables["paragraphs"]
-    chosen = tables["parted"]["chain"].combine_chunks()
-    some = tables["chains"].take(chosen)
+    chain_rows = tables["parted"]["chain"].combine_chunks()
+    some = tables["chains"].take(chain_rows)
     run.progress.start("Building contexts", len(some), "questions")
     chains = Chains(some, tables["connected"], single_hop, paragraphs)
     stating = Stating.of(single_hop, paragraphs)
-    showing = Shown(
+    showing = SplitContexts(
         queries=masked_texts(single_hop, tables["connected"], chains.hops, chains.edges), hops=chains.hops, ids=some["draw"].to_numpy(),
-        split=tables["parted"]["split"].to_numpy(), known=features(chains), single_hop=single_hop, paragraphs=paragraphs, stating=stating,
-        rivals=Rivals.of(single_hop, paragraphs, tables["stated"], stating), settings=settings, seed=run.seed, workers=run.workers,
+        split=tables["parted"]["split"].to_numpy(), features=features(chains), single_hop=single_hop, paragraphs=paragraphs,
+        stating=stating, rivals=Rivals.of(single_hop, paragraphs, tables["stated"], stating), settings=settings, seed=run.seed,
+        workers=run.workers,
     )  # fmt: skip
     funnel: list[FunnelRow] = []
     for count in _context_sizes(settings.paragraphs, chains.hops.shape[1]):
-        shown = showing.contexts(count, run.progress.advance if count == settings.paragraphs else lambda _: None)
-        whole = np.asarray((shown >= 0).all(axis=1))
+        paragraph_rows = showing.contexts(count, run.progress.advance if count == settings.paragraphs else lambda _: None)
+        whole = np.asarray((paragraph_rows >= 0).all(axis=1))
         if 2 * whole.sum() >= len(whole):
             break
     if not whole.any():
@@ -301,27 +306,29 @@ def show_paragraphs(run: Run) -> StageOutput:
         )
         setting = "musique.contexts.paragraphs"
         funnel.append(FunnelRow(stage="contexts", what="chains", reason=reason, removed=None, left=None, setting=setting))
-    lacking = whole & showing.lacking(shown) & settings.branches
+    lacking = whole & showing.lacking(paragraph_rows) & settings.branches
     rows = [("too few paragraphs do not state an answer", ~whole, "paragraphs"), (NO_RIVAL, lacking, "branches")]
-    left = len(whole)
-    for reason, lost, name in rows:
-        left -= int(lost.sum())
+    remaining = len(whole)
+    for reason, mask, name in rows:
+        remaining -= int(mask.sum())
         funnel.append(
             FunnelRow(
-                stage="contexts", what="chains", reason=reason, removed=int(lost.sum()), left=left, setting=f"musique.contexts.{name}"
+                stage="contexts", what="chains", reason=reason, removed=int(mask.sum()), left=remaining, setting=f"musique.contexts.{name}"
             )
         )
-    kept = whole & ~lacking
-    if not kept.any():
+    complete = whole & ~lacking
+    if not complete.any():
         raise EmptyResult(f"no question can be shown: {reasons_of(funnel)}; give more documents, or change [musique.contexts].")
-    contexts = pa.table({"chain": chosen.filter(pa.array(kept)), "paragraphs": pa.array(list(shown[kept]), pa.list_(pa.int32()))})
-    unshown = pa.table({"chain": chosen.filter(pa.array(lacking))})
-    return StageOutput(tables={"contexts": contexts, "unshown": unshown}, funnel=funnel, note=f"{int(kept.sum()):,} contexts")
+    contexts = pa.table(
+        {"chain": chain_rows.filter(pa.array(complete)), "paragraphs": pa.array(list(paragraph_rows[complete]), pa.list_(pa.int32()))}
+    )
+    unshown = pa.table({"chain": chain_rows.filter(pa.array(lacking))})
+    return StageOutput(tables={"contexts": contexts, "unshown": unshown}, funnel=funnel, note=f"{int(complete.sum()):,} contexts")
 
 
-def _context_sizes(wanted: int, hops: int) -> list[int]:
-    """How many paragraphs to try: as many as ``wanted``, then fewer by a quarter each time, down to one more than a chain needs."""
-    sizes = [wanted]
+def _context_sizes(largest: int, hops: int) -> list[int]:
+    """Context sizes to try: ``largest`` first, then a quarter fewer each time, down to one more than a chain needs."""
+    sizes = [largest]
     while sizes[-1] > hops + 1:
         sizes.append(max(hops + 1, 3 * sizes[-1] // 4))
     return sizes
@@ -335,19 +342,19 @@ def _only(*names: str) -> Callable[[Run], object]:
     return lambda run: [_settings(run).model_dump(mode="json", include=set(names)), run.seed]
 
 
-def _asked(*names: str) -> Callable[[Run], object]:
-    """The settings, and the trained readers themselves, of which settings say the folders."""
+def _with_readers(*names: str) -> Callable[[Run], object]:
+    """The settings, and the content hashes of the trained readers that they name."""
     return lambda run: [_only(*names)(run), *map(reader_hashes, _settings(run).single_hop.readers)]
 
 
 def _tagger(run: Run) -> list[object]:
-    """The spaCy pipeline itself, of which settings say the name."""
+    """The version of the spaCy pipeline that the settings name."""
     name = _settings(run).pairs.spacy
     return [pipeline_version(name)] if name else []
 
 
 def _judges(run: Run) -> list[object]:
-    """The filter's readers themselves, of which settings say names and places."""
+    """The identities of the filter's readers, which the settings only name."""
     settings = _settings(run).disconnection
     return [identity(reader) for reader in readers_of(settings).values()]
 
@@ -357,12 +364,12 @@ def _lengths(run: Run) -> object:
 
 
 def _searched(depends_on: Callable[[Run], object]) -> Callable[[Run], object]:
-    """The settings, and what searches: all ways find the same, but whoever asks for another one wants to see it done."""
+    """The settings and the search method: all methods find the same, but changing it must run the stage again."""
     return lambda run: depends_on(run) if run.traversal == "kernel" else [depends_on(run), run.store, asked_texts()]
 
 
 def _all_entities(run: Run, tables: dict[str, pa.Table]) -> npt.NDArray[np.bool_]:
-    """Every entity can be an answer."""
+    """A mask of all entities: each can be an answer."""
     return np.ones(len(tables["entities"]), np.bool_)
 
 
@@ -399,7 +406,7 @@ COMPOSITION = (
 
 
 def _in_workspace(stage: Stage) -> Stage:
-    """The stage with the embedded store: a run's other store is for its questions, and a database holds one graph."""
+    """The stage with the embedded store; a run's other store is for its questions, since a database holds one graph."""
     return replace(
         stage,
         depends_on=lambda run: stage.depends_on(replace(run, store=STORE)),
@@ -414,17 +421,19 @@ FROM_GRAPH = (
         name="single_hop",
         version=10,
         doing="Asking single-hop questions",
-        depends_on=_asked("templates", "forms", "neutral", "unasked", "single_hop", "contexts"),
+        depends_on=_with_readers("templates", "forms", "neutral", "unasked", "single_hop", "contexts"),
         run=single_hop_from_graph,
     ),
     *COMPOSITION,
 )
 FROM_SETS = (
-    Stage(name="single_hop", version=5, doing="Reading single-hop questions", depends_on=_asked("single_hop"), run=single_hop_from_sets),
+    Stage(
+        name="single_hop", version=5, doing="Reading single-hop questions", depends_on=_with_readers("single_hop"), run=single_hop_from_sets
+    ),
     *COMPOSITION,
 )
 
 
 def asked_queries(domain: Domain, traversal: str) -> list[str]:
-    """None: what is searched are the questions, not the graph of documents."""
+    """Empty: the searches are over the questions, not over the graph of documents."""
     return []

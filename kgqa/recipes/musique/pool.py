@@ -1,14 +1,14 @@
-"""The pool of single-hop questions, as tables that all later steps read.
+"""Step S1 (Trivedi et al. 2022): the tables of the pool of single-hop questions, which all later steps use.
 
-single_hop    ``id``, ``source`` (the set or domain that it is from), ``question``, ``answer``, ``aliases``, ``paragraph`` (a row of
-              ``paragraphs``), ``start`` (of the answer in the paragraph's text, in characters), ``answer_entity``, ``kind`` (one of
-              ``wording``'s), and of a question that was made from facts ``relations`` (names of templates), ``entities`` and ``names``
-              (what it is asked about), ``called`` (all names of these), ``noun`` (what it asks for) and ``read`` (whether one of its
-              facts was read out of an article); sorted by id
-stated        ``template``, ``head``, ``tail`` (entities), ``paragraph`` (its id): the facts of a graph that the paragraphs state, also
-              those that nothing asks about; none of sets
-refused_single_hop    ``id`` (with the set's name before it), ``split`` (empty), ``stage``, ``reason``, ``detail`` (the question); of sets
-              alone, as the facts of a graph that cannot be asked are most of it
+single_hop    ``id``, ``source`` (dataset or domain), ``question``, ``answer``, ``aliases``, ``paragraph`` (row of ``paragraphs``),
+              ``start`` (of the answer in the paragraph's text, in characters), ``answer_entity``, ``kind`` (see ``wording.py``). For
+              questions from facts also: ``relations`` (names of templates), ``entities`` and ``names`` (the subjects of the question),
+              ``called`` (all names of these), ``noun`` (the noun for the answer) and ``read`` (whether a model read one of the facts
+              out of an article). Sorted by id
+stated        ``template``, ``head``, ``tail`` (entities), ``paragraph`` (id): the facts of a graph that paragraphs state, even without a
+              question; empty for datasets
+refused_single_hop    ``id`` (after the dataset's name), ``split`` (empty), ``stage``, ``reason``, ``detail`` (the question); for datasets
+              only, since most facts of a graph give no question
 paragraphs    ``id``, ``title``, ``text``; sorted by id, no two with the same text
 """
 
@@ -61,10 +61,10 @@ REASONS = {
     "repeated": "the same question with the same answer and paragraph is there already",
     "unread": "no reader finds any of the answer",
 }
-"""Why a single-hop question is not good (step S1) → the sentence that reports show."""
+"""Reason against a single-hop question (step S1) → the sentence in reports."""
 
 
 def tokens_of(single_hop: pa.Table) -> npt.NDArray[np.int32]:
-    """For each question its words."""
+    """The number of words of each question; int32."""
     counts: npt.NDArray[np.int32] = pc.count_substring_regex(single_hop["question"], r"\S+").to_numpy().astype(np.int32)
     return counts

@@ -1,4 +1,4 @@
-"""The pool of single-hop questions as a graph: the rows of :mod:`kgqa.store.questions`."""
+"""Steps S2 and S4 (Trivedi et al. 2022): the pool of single-hop questions as a graph, in rows of :mod:`kgqa.store.questions`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from kgqa.recipes.musique.sides import Sides, answer_names
+from kgqa.recipes.musique.heads_and_tails import Sides, answer_names
 from kgqa.sources.tables import arrow, frame
 
 
 def question_rows(sides: Sides) -> dict[str, pa.Table]:
-    """The rows of every table, that of ``composes`` empty. No nulls, and numbers of 64 bits; O(questions and names in them)."""
+    """The rows of all tables, with ``composes`` empty; no nulls, 64-bit numbers. O(questions and names in them)."""
     pool = frame(sides.work.single_hop).with_row_index("row")
     questions = pool.select(
         "row",
@@ -26,7 +26,7 @@ def question_rows(sides: Sides) -> dict[str, pa.Table]:
         named=pl.Series(sides.is_entity, dtype=pl.Boolean),
     )
     subjects, about = _subjects(pool)
-    found = {
+    tables = {
         "question": questions,
         "answer": _answers(sides),
         "subject": subjects,
@@ -37,18 +37,18 @@ def question_rows(sides: Sides) -> dict[str, pa.Table]:
         "asks_about": about,
         "composes": pl.DataFrame(schema=["question", "other", "row", "start", "bridge"]).cast(pl.Int64),
     }
-    return {name: arrow(table.with_columns(pl.selectors.numeric().cast(pl.Int64))) for name, table in found.items()}
+    return {name: arrow(table.with_columns(pl.selectors.numeric().cast(pl.Int64))) for name, table in tables.items()}
 
 
 def _answers(sides: Sides) -> pl.DataFrame:
-    """Of the names with the same words the first stands for all."""
+    """One row per answer group, with the first of its names."""
     names, _ = answer_names(sides.work.single_hop)
-    every = pl.DataFrame({"row": sides.work.groups, "name": pl.Series(names)}).filter(pl.col("row") >= 0)
-    return every.unique("row", keep="first", maintain_order=True).sort("row")
+    table = pl.DataFrame({"row": sides.work.groups, "name": pl.Series(names)}).filter(pl.col("row") >= 0)
+    return table.unique("row", keep="first", maintain_order=True).sort("row")
 
 
 def _subjects(pool: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The entities that questions are about, and which question is about which; one that it names twice has the first place."""
+    """The subjects of questions, and (question, subject, slot) rows; a subject that a question names twice has the first slot."""
     about = pool.select(question="row", entity="entities").explode("entity").drop_nulls()
     about = about.with_columns(slot=pl.int_range(pl.len()).over("question"))
     about = about.unique(["question", "entity"], keep="first", maintain_order=True)
@@ -60,5 +60,5 @@ def _subjects(pool: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
 def composed_rows(pairs: pa.Table, edges: npt.NDArray[np.int32]) -> pa.Table:
     """The rows of ``composes`` for these rows of ``pairs``."""
     table = frame(pairs).with_row_index("row")[np.sort(edges)]
-    chosen = table.select(question="head", other="tail", row="row", start="start", bridge="bridge")
-    return arrow(chosen.with_columns(pl.selectors.numeric().cast(pl.Int64)))
+    composed = table.select(question="head", other="tail", row="row", start="start", bridge="bridge")
+    return arrow(composed.with_columns(pl.selectors.numeric().cast(pl.Int64)))

@@ -1,7 +1,7 @@
-"""Which facts texts state, by the model of :mod:`kgqa.statements`: those of the graph, and others that it lacks (part of step S1).
+"""Step S1 (Trivedi et al. 2022): find the facts that texts state, with the model of :mod:`kgqa.statements`; some are not in the graph.
 
-The model is learned from the facts themselves and knows no relation by name. A fact is looked for in the article about its head, wherever
-that names the tail, in sentences of the article about its tail that name the head, and, where a domain says so, in sentences of any text.
+The model learns from the facts themselves and needs no relation's name. A fact may be stated in the article about its head, anywhere that
+names the tail; in a sentence of the article about its tail that names the head; and, if the domain allows it, in a sentence of any text.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from kgqa.statements.contexts import contexts
 from kgqa.statements.model import Profiles, learn, score
 
 HELD_OUT = 4
-"""Of so many heads one is not learned from; half of these calibrate the model, the other half shows how well."""
+"""One head in this many is held out. Half of these calibrate the model, the other half tests it."""
 LOWER = 0.05
-"""The part of the posterior of a relation's precision below its bound."""
+"""Lower quantile of the posterior of a relation's precision, taken as the bound."""
 TESTED = 200
-"""Pairs of either half from which on the model is believed."""
+"""Statements that each half needs before the model is used."""
 KNOWN_KIND = 0.03
-"""Of a relation's heads, or tails, this share must be of a kind; else another thing of this kind is none."""
+"""Share of a relation's heads, or tails, that must be of a kind before new facts may use that kind."""
 SCHEMA = {
     "document": pl.String,
     "head": pl.String,
@@ -47,13 +47,15 @@ def read_texts(
     facts: pl.DataFrame, tables: Mapping[str, pa.Table], documents: pl.DataFrame, *, everywhere: bool, precision: float, seed: int,
     workers: int | None = None,
 ) -> tuple[pl.DataFrame, list[dict[str, float]]]:  # fmt: skip
-    """``document``, ``head``, ``template``, ``tail``, ``probability``, ``fact`` (whether it is one of ``facts``, which have ``head``,
-    ``template`` and ``tail``) and ``sure`` of all that the texts may state; and how the model is calibrated. Empty where there is too
-    little to learn. ``sure``: as probable statements are facts in ``precision`` of the cases, for heads of which the graph has a fact of
-    the relation; the lower bound of it.
+    """Statements that the texts may contain, with probabilities, and the model's calibration; empty with too little data.
 
-    ``documents``: ``document`` and ``about`` of those that are read; ``everywhere``: also for what they are not about. A tail is one by
-    what the facts of others say. O(mentions), everywhere O(pairs in one sentence). Memory: some 200 bytes for each of them.
+    Columns: ``document``, ``head``, ``template``, ``tail``, ``probability``, ``fact`` (whether ``facts`` has it) and ``sure``. A statement
+    is sure if statements at least as probable are facts with ``precision`` or more, by the lower bound, for heads with a fact of the
+    relation.
+
+    ``facts``: ``head``, ``template``, ``tail``. ``documents``: ``document`` and ``about`` of the texts to read; ``everywhere``: read
+    sentences of texts about neither end as well. Possible tails come from the facts of other heads. O(mentions), with ``everywhere``
+    O(pairs in one sentence). Memory: some 200 bytes for each.
     """
     none = pl.DataFrame(schema=SCHEMA)
     names = facts["template"].unique().sort()
@@ -64,130 +66,140 @@ def read_texts(
     good = rows.join(documents.select("document", "about"), on="document", maintain_order="left")
     good = good.join(number.rename({"entity": "about", "number": "own"}), on="about", how="left", maintain_order="left")
     mentions = frame(tables["mentions"]).join(rows, on="document").join(number, on="entity").sort("row", "start", "end", "number")
-    known = facts.select("head", "template", "tail").unique()
-    known = known.join(number.rename({"entity": "head", "number": "one"}), on="head").join(relation, on="template")
-    known = known.join(number.rename({"entity": "tail", "number": "other"}), on="tail").sort("one", "other", "relation")
-    graph = _graph(known, len(entities), len(names))
+    fact_rows = facts.select("head", "template", "tail").unique()
+    fact_rows = fact_rows.join(number.rename({"entity": "head", "number": "head_row"}), on="head").join(relation, on="template")
+    fact_rows = fact_rows.join(number.rename({"entity": "tail", "number": "tail_row"}), on="tail").sort("head_row", "tail_row", "relation")
+    graph = _graph(fact_rows, len(entities), len(names))
     kinds = kinds_of(tables)
-    profiles = _possible(Profiles.of(graph), known, kinds.join(number, on="entity"))
-    tails = pl.DataFrame({"other": np.flatnonzero(np.diff(profiles.offsets)).astype(np.uint32)})
-    pairs = _pairs(good, mentions, tables, known, tails, everywhere=everywhere)
+    profiles = _possible(Profiles.of(graph), fact_rows, kinds.join(number, on="entity"))
+    tails = pl.DataFrame({"tail_row": np.flatnonzero(np.diff(profiles.offsets)).astype(np.uint32)})
+    pairs = _pairs(good, mentions, tables, fact_rows, tails, everywhere=everywhere)
     if not pairs.height:
         return none, []
     subjects = np.full(rows.height, -1, np.int32)
     about = good.filter(pl.col("own").is_not_null())
     subjects[about["row"].to_numpy()] = about["own"].to_numpy()
-    document, before, after = (pairs[name].to_numpy().astype(np.int32) for name in ("row", "one", "other"))
-    named, start, end = (mentions[name].to_numpy().astype(np.int32) for name in ("number", "start", "end"))
-    found = contexts(
-        tables["documents"]["text"], (row_bounds(mentions["row"].to_numpy(), rows.height), named, start, end), subjects,
+    document, before, after = (pairs[name].to_numpy().astype(np.int32) for name in ("row", "head_row", "tail_row"))
+    mentioned, start, end = (mentions[name].to_numpy().astype(np.int32) for name in ("number", "start", "end"))
+    features = contexts(
+        tables["documents"]["text"], (row_bounds(mentions["row"].to_numpy(), rows.height), mentioned, start, end), subjects,
         (document, before, after), workers=workers,
     )  # fmt: skip
-    drawn = text_hashes(pa.array(entities.to_list(), pa.string()), seed=seed)
-    held_out = drawn % np.uint64(HELD_OUT) == 0
-    weights = learn(found, (before, after), _only(graph, ~held_out), profiles, ~held_out[before])
-    stated = score(found, (before, after), graph, profiles, weights, workers=workers)
-    keys = (known["one"].cast(pl.Int64) * len(entities) + known["other"].cast(pl.Int64)) * len(names) + known["relation"].cast(pl.Int64)
-    one, other = before[stated.pair].astype(np.int64), after[stated.pair].astype(np.int64)
-    true = np.isin((one * len(entities) + other) * len(names) + stated.role, keys.to_numpy())
-    # What the graph lacks counts as false, so that probabilities are too low rather than too high.
+    draws = text_hashes(pa.array(entities.to_list(), pa.string()), seed=seed)
+    held_out = draws % np.uint64(HELD_OUT) == 0
+    weights = learn(features, (before, after), _only(graph, ~held_out), profiles, ~held_out[before])
+    stated = score(features, (before, after), graph, profiles, weights, workers=workers)
+    keys = (fact_rows["head_row"].cast(pl.Int64) * len(entities) + fact_rows["tail_row"].cast(pl.Int64)) * len(names) + fact_rows[
+        "relation"
+    ].cast(pl.Int64)
+    head_numbers, tail_numbers = before[stated.pair].astype(np.int64), after[stated.pair].astype(np.int64)
+    true = np.isin((head_numbers * len(entities) + tail_numbers) * len(names) + stated.role, keys.to_numpy())
+    # Facts that the graph lacks count as false, so probabilities err on the low side.
     tested = held_out[before[stated.pair]] & (np.diff(graph.offsets)[before[stated.pair]] > 0)
-    half = ((drawn // np.uint64(HELD_OUT)) & np.uint64(1)).astype(np.bool_)[before[stated.pair]]
+    half = ((draws // np.uint64(HELD_OUT)) & np.uint64(1)).astype(np.bool_)[before[stated.pair]]
     if min((tested & half).sum(), (tested & ~half).sum()) < TESTED:
         return none, []
     probability = Calibration.fitted(stated.probability[tested & half], true[tested & half]).of(stated.probability)
-    made = pl.DataFrame(
+    table = pl.DataFrame(
         {
             "document": rows["document"].gather(document[stated.pair]), "head": entities.gather(before[stated.pair]),
             "template": names.gather(stated.role), "tail": entities.gather(after[stated.pair]), "probability": probability, "fact": true,
         },
         schema={name: kind for name, kind in SCHEMA.items() if name != "sure"},
     )  # fmt: skip
-    made = made.with_columns(sure=_sure(made, known, held_out[before[stated.pair]], precision))
-    return made, tenths(probability[tested & ~half], true[tested & ~half])
+    table = table.with_columns(sure=_sure(table, fact_rows, held_out[before[stated.pair]], precision))
+    return table, tenths(probability[tested & ~half], true[tested & ~half])
 
 
-def _sure(made: pl.DataFrame, known: pl.DataFrame, held_out: npt.NDArray[np.bool_], precision: float) -> pl.Series:
-    """By each relation's own threshold, the lowest probability from which on so many are facts (partial completeness; Galárraga et al.
-    2013)."""
-    rows = made.with_row_index("row")
-    tried = rows.filter(pl.Series(held_out)).join(known.select("head", "template").unique(), on=["head", "template"], how="semi")
-    tried = tried.sort("template", pl.col("probability"), "row", descending=[False, True, False])
-    tried = tried.with_columns(
+def _sure(table: pl.DataFrame, fact_rows: pl.DataFrame, held_out: npt.NDArray[np.bool_], precision: float) -> pl.Series:
+    """Whether each statement reaches its relation's threshold: the lowest probability with the required precision.
+
+    A statement counts as false only if the graph has another fact of its head and relation (partial completeness; Galárraga et al. 2013).
+    """
+    rows = table.with_row_index("row")
+    tested = rows.filter(pl.Series(held_out)).join(fact_rows.select("head", "template").unique(), on=["head", "template"], how="semi")
+    tested = tested.sort("template", pl.col("probability"), "row", descending=[False, True, False])
+    tested = tested.with_columns(
         hits=pl.col("fact").cast(pl.Int64).cum_sum().over("template"), seen=pl.int_range(1, pl.len() + 1).over("template")
     )
-    hits, seen = (tried[name].to_numpy().astype(np.float64) for name in ("hits", "seen"))
-    good = tried.filter(pl.Series(beta.ppf(LOWER, hits + 1, seen - hits + 1) >= precision))
+    hits, trials = (tested[name].to_numpy().astype(np.float64) for name in ("hits", "seen"))
+    good = tested.filter(pl.Series(beta.ppf(LOWER, hits + 1, trials - hits + 1) >= precision))
     least = good.group_by("template").agg(least=pl.col("probability").min())
-    found = made.join(least, on="template", how="left", maintain_order="left")
-    return found.select((pl.col("probability") >= pl.col("least")).fill_null(value=False)).to_series()
+    joined = table.join(least, on="template", how="left", maintain_order="left")
+    return joined.select((pl.col("probability") >= pl.col("least")).fill_null(value=False)).to_series()
 
 
-def _graph(known: pl.DataFrame, entities: int, relations: int) -> RoleGraph:
-    """The facts from head to tail alone, by ``one``, ``other`` and ``relation``, by which they are sorted."""
-    one, other, relation = (known[name].to_numpy().astype(np.int32) for name in ("one", "other", "relation"))
-    return RoleGraph(offsets=row_bounds(one, entities), targets=other, roles=relation, relations=relations)
+def _graph(fact_rows: pl.DataFrame, entities: int, relations: int) -> RoleGraph:
+    """The facts from head to tail only; ``fact_rows`` is sorted by ``head_row``, ``tail_row`` and ``relation``."""
+    head, tail, relation = (fact_rows[name].to_numpy().astype(np.int32) for name in ("head_row", "tail_row", "relation"))
+    return RoleGraph(offsets=row_bounds(head, entities), targets=tail, roles=relation, relations=relations)
 
 
-def _only(graph: RoleGraph, kept: npt.NDArray[np.bool_]) -> RoleGraph:
-    """Without the facts of the heads that are not kept."""
-    own = kept[graph.sources()]
-    offsets = row_bounds(graph.sources()[own], graph.entities)
-    return RoleGraph(offsets=offsets, targets=graph.targets[own], roles=graph.roles[own], relations=graph.relations)
+def _only(graph: RoleGraph, mask: npt.NDArray[np.bool_]) -> RoleGraph:
+    """The graph without the facts of heads outside the mask."""
+    selected = mask[graph.sources()]
+    offsets = row_bounds(graph.sources()[selected], graph.entities)
+    return RoleGraph(offsets=offsets, targets=graph.targets[selected], roles=graph.roles[selected], relations=graph.relations)
 
 
 def _pairs(
-    good: pl.DataFrame, mentions: pl.DataFrame, tables: Mapping[str, pa.Table], known: pl.DataFrame, tails: pl.DataFrame, *,
+    good: pl.DataFrame, mentions: pl.DataFrame, tables: Mapping[str, pa.Table], fact_rows: pl.DataFrame, tails: pl.DataFrame, *,
     everywhere: bool,
 ) -> pl.DataFrame:  # fmt: skip
-    """``row`` (of a document), ``one`` and ``other``: what may be head and tail of a fact there; sorted."""
-    heads = known.select("one").unique()
-    named = mentions.join(good.select("row", "own"), on="row").select("row", "own", "number").unique()
-    named = named.filter((pl.col("own") != pl.col("number")).fill_null(value=True))
-    told = named.filter(pl.col("own").is_not_null())
-    found = [
-        told.select("row", one="own", other="number").join(tails, on="other", how="semi"),
-        told.select("row", one="number", other="own").join(tails, on="other", how="semi").join(heads, on="one", how="semi"),
+    """``row`` (of a document), ``head_row`` and ``tail_row``: what may be head and tail of a fact there; sorted."""
+    heads = fact_rows.select("head_row").unique()
+    mentioned = mentions.join(good.select("row", "own"), on="row").select("row", "own", "number").unique()
+    mentioned = mentioned.filter((pl.col("own") != pl.col("number")).fill_null(value=True))
+    with_subject = mentioned.filter(pl.col("own").is_not_null())
+    parts = [
+        with_subject.select("row", head_row="own", tail_row="number").join(tails, on="tail_row", how="semi"),
+        with_subject.select("row", head_row="number", tail_row="own")
+        .join(tails, on="tail_row", how="semi")
+        .join(heads, on="head_row", how="semi"),
     ]
     if everywhere:
         starts = sentence_starts(tables["documents"]["text"])
         at = paired(mentions["row"].to_numpy(), mentions["start"].to_numpy())
         sentence = np.searchsorted(paired(starts.sources(), starts.targets), at, side="right")
-        said = mentions.select("row", "number").with_columns(sentence=pl.Series(sentence)).unique().join(good, on="row", how="semi")
-        ones = said.rename({"number": "one"}).join(heads, on="one", how="semi")
-        both = ones.join(said.select("sentence", other="number").join(tails, on="other", how="semi"), on="sentence")
-        found.append(both.filter(pl.col("one") != pl.col("other")).select("row", "one", "other"))
-    return pl.concat(found).unique().sort("row", "one", "other")
+        sentence_mentions = (
+            mentions.select("row", "number").with_columns(sentence=pl.Series(sentence)).unique().join(good, on="row", how="semi")
+        )
+        ones = sentence_mentions.rename({"number": "head_row"}).join(heads, on="head_row", how="semi")
+        together = ones.join(sentence_mentions.select("sentence", tail_row="number").join(tails, on="tail_row", how="semi"), on="sentence")
+        parts.append(together.filter(pl.col("head_row") != pl.col("tail_row")).select("row", "head_row", "tail_row"))
+    return pl.concat(parts).unique().sort("row", "head_row", "tail_row")
 
 
-def _possible(profiles: Profiles, known: pl.DataFrame, kinds: pl.DataFrame) -> Profiles:
-    """With the relations added of which tails mostly are of an entity's kind, each as if one more had it: whoever can be a director may be
-    one of whom the graph knows no film."""
-    of = known.select("relation", number="other").join(kinds, on="number").group_by("relation", "kind").len()
+def _possible(profiles: Profiles, fact_rows: pl.DataFrame, kinds: pl.DataFrame) -> Profiles:
+    """Profiles with added relations: those whose tails are mostly of the entity's kind, with a count of one more.
+
+    A person of the right kind may be a director although the graph knows no film of theirs.
+    """
+    of = fact_rows.select("relation", number="tail_row").join(kinds, on="number").group_by("relation", "kind").len()
     good = of.filter(pl.col("len") >= KNOWN_KIND * pl.col("len").sum().over("relation"))
     able = kinds.join(good, on="kind").select(entity="number", role="relation")
     entities = len(profiles.offsets) - 1
     sources = np.repeat(np.arange(entities), np.diff(profiles.offsets))
-    seen = pl.DataFrame({"entity": sources.astype(np.uint32), "role": profiles.roles.astype(np.uint32), "count": profiles.counts})
-    able = able.with_columns(count=pl.lit(1, pl.Int32)).select(seen.columns)
-    every = pl.concat([seen, able]).group_by("entity", "role").agg(pl.col("count").sum()).sort("entity", "role")
+    counted = pl.DataFrame({"entity": sources.astype(np.uint32), "role": profiles.roles.astype(np.uint32), "count": profiles.counts})
+    able = able.with_columns(count=pl.lit(1, pl.Int32)).select(counted.columns)
+    table = pl.concat([counted, able]).group_by("entity", "role").agg(pl.col("count").sum()).sort("entity", "role")
     return Profiles(
-        offsets=row_bounds(every["entity"].to_numpy(), entities), roles=every["role"].to_numpy().astype(np.int32),
-        counts=every["count"].to_numpy().astype(np.int32), totals=profiles.totals, common=profiles.common,
+        offsets=row_bounds(table["entity"].to_numpy(), entities), roles=table["role"].to_numpy().astype(np.int32),
+        counts=table["count"].to_numpy().astype(np.int32), totals=profiles.totals, common=profiles.common,
     )  # fmt: skip
 
 
 def kinds_of(tables: Mapping[str, pa.Table]) -> pl.DataFrame:
-    """``entity``, ``kind``: of those with an article that says what they are."""
-    told = frame(tables["documents"]).filter(pl.col("about").is_not_null()).unique("about", keep="first", maintain_order=True)
-    every = zip(told["about"].to_list(), told["title"].to_list(), told["text"].str.slice(0, LEAD).to_list(), strict=True)
-    rows = [(about, kinds[0][0]) for about, title, text in every if (kinds := title_kinds(title, text)) and kinds[0][0]]
+    """``entity``, ``kind``: the entities whose article gives their kind."""
+    articles = frame(tables["documents"]).filter(pl.col("about").is_not_null()).unique("about", keep="first", maintain_order=True)
+    texts = zip(articles["about"].to_list(), articles["title"].to_list(), articles["text"].str.slice(0, LEAD).to_list(), strict=True)
+    rows = [(about, kinds[0][0]) for about, title, text in texts if (kinds := title_kinds(title, text)) and kinds[0][0]]
     return pl.DataFrame(rows, schema={"entity": pl.String, "kind": pl.String}, orient="row")
 
 
-def of_kinds(found: pl.DataFrame, facts: pl.DataFrame, kinds: pl.DataFrame) -> pl.DataFrame:
-    """Those facts whose head is of a kind that heads of the relation mostly are; one of no known kind is none."""
+def of_kinds(candidates: pl.DataFrame, facts: pl.DataFrame, kinds: pl.DataFrame) -> pl.DataFrame:
+    """The facts whose head is of a kind that heads of the relation often have; a head of unknown kind is dropped."""
     kinds = kinds.rename({"entity": "head"})
     of = facts.join(kinds, on="head").group_by("template", "kind").len()
     good = of.filter(pl.col("len") >= KNOWN_KIND * pl.col("len").sum().over("template")).select("template", "kind")
-    return found.join(kinds, on="head").join(good, on=["template", "kind"], how="semi").drop("kind")
+    return candidates.join(kinds, on="head").join(good, on=["template", "kind"], how="semi").drop("kind")

@@ -1,4 +1,4 @@
-"""The recipe of MuSiQue (Trivedi et al. 2022), as it is registered, and its other beginning for question sets."""
+"""Steps S1 to S8 (Trivedi et al. 2022) as a registered recipe, once from a graph and once from datasets."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from kgqa.runs.recipe import Recipe
 from kgqa.settings.musique import MusiqueSettings
 
 RECIPE = Recipe(settings=MusiqueSettings, stages=FROM_GRAPH, write=write_dataset, files=FILES, version=2, queries=asked_queries)
-"""From the facts of a domain."""
+"""The recipe from a domain's facts."""
 SETS = replace(RECIPE, stages=FROM_SETS)
-"""From single-hop questions that are there."""
+"""The recipe from existing single-hop questions."""

@@ -1,7 +1,7 @@
-"""Which paragraphs make a context hard: those that name a bridge, and those of what is like the answer (part of step S6).
+"""Step S6 (Trivedi et al. 2022): the distractors that make a context hard: they name a bridge, or resemble the answer.
 
-Of a hop that asks by two facts each is a branch only if somebody else in the context has it too: else one of the two finds the answer, and
-whatever leads to the other is not needed. So a paragraph about another one that has it is wanted for each of the two.
+Where a hop asks by two facts, each one matters only if another entity in the context has it too. Otherwise one fact alone finds the answer,
+and the hops that lead to the other are not needed. So each fact needs a paragraph about another entity that has it.
 """
 
 from __future__ import annotations
@@ -21,73 +21,73 @@ from kgqa.settings.musique import ContextSettings
 
 Rows2 = npt.NDArray[np.int32]
 Branch = tuple[str, str]
-"""A template and the tail that it says."""
+"""A template and the tail of its fact."""
 NO_RIVAL = "nobody else in its context has one of the two facts by which a hop asks, so that the other one is not needed"
 
 
 @dataclass(frozen=True, slots=True)
 class Rivals:
-    """The pool, by what its paragraphs say."""
+    """An index of the pool by the content of its paragraphs."""
 
     rows: Mapping[str, list[object]]
     """``answer_entity``, ``entities``, ``relations``, ``kind``, ``paragraph`` of ``single_hop``."""
     having: Mapping[Branch, Sequence[tuple[str, int]]]
-    """A branch → who has it, and the paragraph that states it."""
+    """Branch → (entity that has it, paragraph that states it)."""
     naming: Mapping[int, npt.NDArray[np.int32]]
-    """The group of an answer's name → the paragraphs that name it."""
+    """Group of an answer's name → paragraphs that name it."""
     stating: Stating
 
     @classmethod
     def of(cls, single_hop: pa.Table, paragraphs: pa.Table, stated: pa.Table, stating: Stating) -> Rivals:
-        """Of a pool; ``stated`` as in ``pool.py``."""
+        """Index a pool; ``stated`` as in ``pool.py``."""
         place = {name: row for row, name in enumerate(paragraphs["id"].to_pylist())}
         having: dict[Branch, list[tuple[str, int]]] = defaultdict(list)
-        for each in stated.to_pylist():
-            if each["paragraph"] in place:
-                having[each["template"], each["tail"]].append((each["head"], place[each["paragraph"]]))
-        named = stating.named
-        order = np.argsort(named.targets, kind="stable")
-        groups, begin = np.unique(named.targets[order], return_index=True)
+        for statement in stated.to_pylist():
+            if statement["paragraph"] in place:
+                having[statement["template"], statement["tail"]].append((statement["head"], place[statement["paragraph"]]))
+        mentions = stating.mentions
+        order = np.argsort(mentions.targets, kind="stable")
+        groups, begin = np.unique(mentions.targets[order], return_index=True)
         naming = (
-            dict(zip(groups.tolist(), np.split(named.sources()[order].astype(np.int32), begin[1:]), strict=True)) if len(groups) else {}
+            dict(zip(groups.tolist(), np.split(mentions.sources()[order].astype(np.int32), begin[1:]), strict=True)) if len(groups) else {}
         )
         names = ("answer_entity", "entities", "relations", "kind", "paragraph")
         return cls({name: single_hop[name].to_pylist() for name in names}, having, naming, stating)
 
     def branches(self, hops: Iterable[int]) -> list[set[int]]:
-        """For each of the two facts of each hop that asks by two: the paragraphs about others that have it."""
-        found = []
+        """For each fact of each hop that asks by two facts: the paragraphs that state it of another entity."""
+        result = []
         for hop in hops:
             if self.rows["kind"][hop] != BOTH:
                 continue
-            own = self.rows["answer_entity"][hop]
+            answer = self.rows["answer_entity"][hop]
             for branch in zip(_texts(self.rows["relations"][hop]), _texts(self.rows["entities"][hop]), strict=True):
-                found.append({row for head, row in self.having.get(branch, ()) if head != own})
-        return found
+                result.append({row for head, row in self.having.get(branch, ()) if head != answer})
+        return result
 
-    def needed(self, chain: str, hops: Sequence[int], may: npt.NDArray[np.bool_], *, seed: int) -> list[int]:
-        """A row for each branch of a chain, of those that ``may`` be shown."""
-        found: list[int] = []
+    def required(self, chain: str, hops: Sequence[int], may: npt.NDArray[np.bool_], *, seed: int) -> list[int]:
+        """A row for each branch of a chain, among those that ``may`` be shown."""
+        picks: list[int] = []
         for number, rows in enumerate(self.branches(hops)):
-            if not rows.intersection(found):
-                found += self._drawn(rows, 1, chain, hops, may, found, purpose=f"branch {number}", seed=seed)
-        return found
+            if not rows.intersection(picks):
+                picks += self._sample(rows, 1, chain, hops, may, picks, purpose=f"branch {number}", seed=seed)
+        return picks
 
     def first(
         self, chain: str, hops: Sequence[int], like: Collection[int], may: npt.NDArray[np.bool_], settings: ContextSettings, *, seed: int
     ) -> list[int]:
-        """Rows that come before what is retrieved: some that name a bridge, some of those that are ``like`` the chain's last paragraph."""
+        """Rows before the retrieved ones: some that name a bridge, and some of ``like``, which resemble the chain's last paragraph."""
         names = {int(group) for hop in hops[:-1] for group in _row(self.stating.answers, hop)}
         bridges = {int(row) for name in names for row in self.naming.get(name, ())}
-        found = self._drawn(bridges, settings.bridges, chain, hops, may, [], purpose="bridges", seed=seed)
-        return found + self._drawn(set(like), settings.rivals, chain, hops, may, found, purpose="rivals", seed=seed)
+        picks = self._sample(bridges, settings.bridges, chain, hops, may, [], purpose="bridges", seed=seed)
+        return picks + self._sample(set(like), settings.rivals, chain, hops, may, picks, purpose="rivals", seed=seed)
 
-    def _drawn(
+    def _sample(
         self, rows: set[int], count: int, chain: str, hops: Sequence[int], may: npt.NDArray[np.bool_], but: Sequence[int], *,
         purpose: str, seed: int,
     ) -> list[int]:  # fmt: skip
-        own = {int(str(self.rows["paragraph"][hop])) for hop in hops}
-        good = np.array(sorted(row for row in rows if may[row] and row not in own and row not in but), np.int32)
+        supports = {int(str(self.rows["paragraph"][hop])) for hop in hops}
+        good = np.array(sorted(row for row in rows if may[row] and row not in supports and row not in but), np.int32)
         if not count or not len(good):
             return []
         good = good[self.stating.silent(good, np.array(hops, np.int64))]
@@ -96,8 +96,8 @@ class Rivals:
 
 def _row(rows: object, number: int) -> npt.NDArray[np.int32]:
     offsets, targets = rows.offsets, rows.targets  # type: ignore[attr-defined]
-    found: npt.NDArray[np.int32] = targets[offsets[number] : offsets[number + 1]]
-    return found
+    result: npt.NDArray[np.int32] = targets[offsets[number] : offsets[number + 1]]
+    return result
 
 
 def _texts(values: object) -> list[str]:
@@ -106,8 +106,8 @@ def _texts(values: object) -> list[str]:
 
 
 def padded(rows: Sequence[Sequence[int]]) -> Rows2:
-    """As an array, -1 behind the last."""
-    found = np.full((len(rows), max(map(len, rows), default=0)), -1, np.int32)
+    """The rows as an array, padded with -1."""
+    table = np.full((len(rows), max(map(len, rows), default=0)), -1, np.int32)
     for number, some in enumerate(rows):
-        found[number, : len(some)] = some
-    return found
+        table[number, : len(some)] = some
+    return table

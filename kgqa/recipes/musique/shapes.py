@@ -1,9 +1,9 @@
-"""Multi-hop questions as graphs of composable pairs, in the six shapes of the paper's table 1 (step S4).
+"""Step S4 (Trivedi et al. 2022): chains of composable pairs, in the six shapes of the paper's table 1.
 
-chains   ``shape`` (its number in ``SHAPES``), ``edge_1`` to ``edge_3`` (rows of ``pairs``, -1 where the shape has fewer), ``draw`` (a
-         random number by which they are chosen)
+chains   ``shape`` (number in ``SHAPES``), ``edge_1`` to ``edge_3`` (rows of ``pairs``, -1 for no edge), ``draw`` (a random number for the
+         choice)
 
-The order of the edges of each shape is that of ``EDGES``, and its questions come in the order of ``HOPS``.
+``EDGES`` gives the order of the edges of each shape, ``HOPS`` its number of questions.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from kgqa.arrays.hashes import mixed, text_hashes
 from kgqa.arrays.kernel import grown, kernel
 from kgqa.arrays.rows import Adjacency
 from kgqa.arrays.search import meet
+from kgqa.recipes.musique.heads_and_tails import Within, answers_within
 from kgqa.recipes.musique.pool import tokens_of
-from kgqa.recipes.musique.sides import Within, answers_within
 from kgqa.settings.musique import SHAPES, ShapeSettings
 
 EDGES: Mapping[str, tuple[tuple[int, int], ...]] = MappingProxyType(
@@ -35,64 +35,64 @@ EDGES: Mapping[str, tuple[tuple[int, int], ...]] = MappingProxyType(
         "4hop3": ((0, 1), (1, 3), (2, 3)),
     }
 )
-"""Shape → for each edge the hops, from 0, that it leads from and to."""
+"""Shape → the hops (from 0) at both ends of each edge."""
 HOPS: Mapping[str, int] = MappingProxyType({name: len(edges) + 1 for name, edges in EDGES.items()})
 CHAINS = pa.schema([("shape", pa.int8()), ("edge_1", pa.int32()), ("edge_2", pa.int32()), ("edge_3", pa.int32()), ("draw", pa.uint64())])
 Bools = npt.NDArray[np.bool_]
 Rows4 = npt.NDArray[np.int32]
-"""Chains × 4 rows of ``single_hop``, -1 where a chain has fewer hops; or × a shape's number and rows of ``pairs``."""
+"""Chains × 4 rows of ``single_hop``, padded with -1; or chains × (shape number, three rows of ``pairs``)."""
 
 
 def hops_of(shape: npt.NDArray[np.integer], edges: npt.NDArray[np.int32], pairs: pa.Table) -> Rows4:
-    """The questions of each chain, in order; ``edges`` is chains × 3."""
+    """The questions of each chain, in order (chains × 4, padded with -1); ``edges``: chains × 3."""
     head, tail = pairs["head"].to_numpy(), pairs["tail"].to_numpy()
-    found = np.full((len(shape), 4), -1, np.int32)
+    hops = np.full((len(shape), 4), -1, np.int32)
     for number, name in enumerate(SHAPES):
-        mine = np.flatnonzero(shape == number)
+        rows = np.flatnonzero(shape == number)
         for place, (source, target) in enumerate(EDGES[name]):
-            edge = edges[mine, place]
-            found[mine, source], found[mine, target] = head[edge], tail[edge]
-    return found
+            edge = edges[rows, place]
+            hops[rows, source], hops[rows, target] = head[edge], tail[edge]
+    return hops
 
 
 def build_chains(
     single_hop: pa.Table,
     pairs: pa.Table,
     usable: Bools,
-    said: Adjacency,
+    mentions: Adjacency,
     groups: Adjacency,
     settings: ShapeSettings,
     *,
     seed: int,
     ask: Callable[[npt.NDArray[np.int32]], Rows4] | None = None,
 ) -> pa.Table:
-    """Every chain of the ``usable`` ones of ``pairs`` in each shape, but of the heads of one place in a question only ``fan_in``, drawn.
+    """All chains of ``usable`` pairs in each shape, sorted by shape and edges; at most ``fan_in`` heads per place of a question, sampled.
 
-    ``said``: question → the answers' groups that it names; ``groups``: question → those of its answer. In a chain no two questions have the
-    same paragraph or answer, and none names the answer of another but by the edge that leads from it. Sorted by shape and edges.
+    ``usable``: mask over ``pairs``. ``mentions``: question → groups of the answers that it names. ``groups``: question → groups of its own
+    answer. No two questions of a chain share a paragraph or an answer; a question names another one's answer only where an edge says so.
 
-    ``ask`` finds them elsewhere: from the rows of ``pairs`` that may be used, the shape and three edges (-1: none) of each chain.
+    ``ask`` finds the chains elsewhere: rows of ``pairs`` → chains × (shape, three edges), -1 where there is no edge.
     """
     ids = text_hashes(single_hop["id"])
     tokens = tokens_of(single_hop)
     edges = _drawn_edges(pairs, usable, ids, tokens, settings, seed)
-    found = ask(edges) if ask else _found(pairs, edges, single_hop["paragraph"].to_numpy(), tokens, said, groups, settings)
-    shape = found[:, 0].astype(np.int8)
-    hops = hops_of(shape, found[:, 1:], pairs)
-    plain = ~_told_early(hops, answers_within(single_hop))
-    found, shape, hops = found[plain], shape[plain], hops[plain]
+    rows = ask(edges) if ask else _search(pairs, edges, single_hop["paragraph"].to_numpy(), tokens, mentions, groups, settings)
+    shape = rows[:, 0].astype(np.int8)
+    hops = hops_of(shape, rows[:, 1:], pairs)
+    plain = ~_early_answers(hops, answers_within(single_hop))
+    rows, shape, hops = rows[plain], shape[plain], hops[plain]
     draw = _draws(shape, hops, np.append(ids, np.uint64(0)), np.uint64(seed))
-    order = np.lexsort((found[:, 3], found[:, 2], found[:, 1], shape))
-    columns = [shape[order], *(np.ascontiguousarray(found[order, place]) for place in (1, 2, 3)), draw[order]]
+    order = np.lexsort((rows[:, 3], rows[:, 2], rows[:, 1], shape))
+    columns = [shape[order], *(np.ascontiguousarray(rows[order, place]) for place in (1, 2, 3)), draw[order]]
     return pa.table([pa.array(column) for column in columns], schema=CHAINS)
 
 
-def _found(
+def _search(
     pairs: pa.Table,
     edges: npt.NDArray[np.int32],
     paragraph: npt.NDArray[np.int32],
     tokens: npt.NDArray[np.int32],
-    said: Adjacency,
+    mentions: Adjacency,
     groups: Adjacency,
     settings: ShapeSettings,
 ) -> Rows4:
@@ -100,7 +100,7 @@ def _found(
     first = np.searchsorted(tail[edges], np.arange(len(tokens) + 1)).astype(np.int64)
     limits = (settings.max_tokens_short, settings.max_tokens_long)
     rows: Rows4 = _chains(
-        head, tail, start, edges, first, paragraph, tokens, said.offsets, said.targets, groups.offsets, groups.targets, *limits
+        head, tail, start, edges, first, paragraph, tokens, mentions.offsets, mentions.targets, groups.offsets, groups.targets, *limits
     )
     return rows
 
@@ -108,24 +108,24 @@ def _found(
 def _drawn_edges(
     pairs: pa.Table, usable: Bools, ids: npt.NDArray[np.uint64], tokens: npt.NDArray[np.int32], settings: ShapeSettings, seed: int
 ) -> npt.NDArray[np.int32]:
-    """Rows of ``pairs``, sorted by tail, place and head: usable ones of short questions, of each place at most ``fan_in``."""
+    """Rows of ``pairs``, sorted by tail, place and head: usable pairs of short questions, at most ``fan_in`` per place."""
     head, tail, start = (pairs[name].to_numpy() for name in ("head", "tail", "start"))
     short = np.flatnonzero(usable & (tokens[head] <= settings.max_tokens) & (tokens[tail] <= settings.max_tokens))
     draws = shuffling(ids[tail[short]] ^ ids[head[short]], start[short], purpose="heads of a place", seed=seed)
     table = pl.DataFrame({"edge": short.astype(np.int32), "tail": tail[short], "start": start[short], "head": head[short], "draw": draws})
-    kept = table.sort("tail", "start", "draw", "head").filter(pl.int_range(pl.len()).over("tail", "start") < settings.fan_in)
-    edges: npt.NDArray[np.int32] = kept.sort("tail", "start", "head")["edge"].to_numpy()
+    picks = table.sort("tail", "start", "draw", "head").filter(pl.int_range(pl.len()).over("tail", "start") < settings.fan_in)
+    edges: npt.NDArray[np.int32] = picks.sort("tail", "start", "head")["edge"].to_numpy()
     return edges
 
 
-def _told_early(hops: Rows4, within: Within) -> Bools:
-    """Whether the answer to a hop holds that to a later one, however many lie between."""
-    told = np.zeros(len(hops), np.bool_)
-    for one in range(3):
-        for other in range(one + 1, 4):
-            both = np.flatnonzero(hops[:, other] >= 0)
-            told[both] |= within.joins(hops[both, one], hops[both, other])
-    return told
+def _early_answers(hops: Rows4, within: Within) -> Bools:
+    """Mask of chains where the answer of a hop contains that of a later one."""
+    flags = np.zeros(len(hops), np.bool_)
+    for earlier in range(3):
+        for later in range(earlier + 1, 4):
+            rows = np.flatnonzero(hops[:, later] >= 0)
+            flags[rows] |= within.joins(hops[rows, earlier], hops[rows, later])
+    return flags
 
 
 @kernel
@@ -140,26 +140,26 @@ def _draws(shape, hops, ids, seed):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _apart(said_offsets, said, group_offsets, groups, paragraph, one, other):  # type: ignore[no-untyped-def]
-    """Whether two questions that no edge joins can be in one chain: with other paragraphs and answers, and neither names the other's."""
-    if one == other or paragraph[one] == paragraph[other] or meet(group_offsets, groups, one, group_offsets, groups, other):
+def _apart(mention_offsets, mentions, group_offsets, groups, paragraph, first, second):  # type: ignore[no-untyped-def]
+    """Whether two questions without an edge fit into one chain: other paragraphs and answers, and neither names the other's answer."""
+    if first == second or paragraph[first] == paragraph[second] or meet(group_offsets, groups, first, group_offsets, groups, second):
         return False
-    names = meet(said_offsets, said, one, group_offsets, groups, other)
-    return not names and not meet(said_offsets, said, other, group_offsets, groups, one)
+    names = meet(mention_offsets, mentions, first, group_offsets, groups, second)
+    return not names and not meet(mention_offsets, mentions, second, group_offsets, groups, first)
 
 
 @kernel(inline=True)
-def _added(out, count, shape, one, other, third):  # type: ignore[no-untyped-def]
+def _added(out, count, shape, first, second, third):  # type: ignore[no-untyped-def]
     if count == len(out):
         out = grown(out, count + 1)
-    out[count, 0], out[count, 1], out[count, 2], out[count, 3] = shape, one, other, third
+    out[count, 0], out[count, 1], out[count, 2], out[count, 3] = shape, first, second, third
     return out, count + 1
 
 
 @kernel
-def _chains(head, tail, start, edges, first, paragraph, tokens, said_offsets, said, group_offsets, groups, short, long):  # type: ignore[no-untyped-def]
-    """Rows of shape and three edges. ``first``: where the edges into each question begin in ``edges``."""
-    known = (said_offsets, said, group_offsets, groups, paragraph)
+def _chains(head, tail, start, edges, first, paragraph, tokens, mention_offsets, mentions, group_offsets, groups, short, long):  # type: ignore[no-untyped-def]
+    """Chains × (shape, three edges). ``first``: where the edges into each question begin in ``edges``."""
+    index = (mention_offsets, mentions, group_offsets, groups, paragraph)
     out = np.full((4096, 4), -1, np.int32)
     count = 0
     for i in range(len(edges)):
@@ -169,28 +169,28 @@ def _chains(head, tail, start, edges, first, paragraph, tokens, said_offsets, sa
             out, count = _added(out, count, 0, e, -1, -1)
         for j in range(i + 1, first[b + 1]):  # a second head of b
             f = edges[j]
-            if start[f] != start[e] and tokens[a] + tokens[b] + tokens[head[f]] <= short and _apart(*known, a, head[f]):
+            if start[f] != start[e] and tokens[a] + tokens[b] + tokens[head[f]] <= short and _apart(*index, a, head[f]):
                 out, count = _added(out, count, 2, e, f, -1)
         for j in range(first[a], first[a + 1]):  # c leads to a
             f = edges[j]
             c = head[f]
             total = tokens[a] + tokens[b] + tokens[c]
-            if not _apart(*known, c, b):
+            if not _apart(*index, c, b):
                 continue
             if total <= short:
                 out, count = _added(out, count, 1, f, e, -1)
             for k in range(first[c], first[c + 1]):  # d leads to c
                 d = head[edges[k]]
-                if total + tokens[d] <= long and _apart(*known, d, a) and _apart(*known, d, b):
+                if total + tokens[d] <= long and _apart(*index, d, a) and _apart(*index, d, b):
                     out, count = _added(out, count, 3, edges[k], f, e)
-            for k in range(j + 1, first[a + 1]):  # d leads to a beside c
+            for k in range(j + 1, first[a + 1]):  # d and c both lead to a
                 d = head[edges[k]]
                 fits = start[edges[k]] != start[f] and total + tokens[d] <= long
-                if fits and _apart(*known, d, c) and _apart(*known, d, b):
+                if fits and _apart(*index, d, c) and _apart(*index, d, b):
                     out, count = _added(out, count, 4, f, edges[k], e)
-            for k in range(first[b], first[b + 1]):  # d leads to b beside a
+            for k in range(first[b], first[b + 1]):  # d and a both lead to b
                 d = head[edges[k]]
                 fits = start[edges[k]] != start[e] and total + tokens[d] <= long
-                if fits and _apart(*known, d, a) and _apart(*known, d, c):
+                if fits and _apart(*index, d, a) and _apart(*index, d, c):
                     out, count = _added(out, count, 5, f, e, edges[k])
     return out[:count]

@@ -1,4 +1,4 @@
-"""Types of entities by a spaCy pipeline, as MuSiQue has them (Trivedi et al. 2022, section 5, S2), where one is wanted."""
+"""Step S2 (Trivedi et al. 2022, section 5): entity types from a spaCy pipeline, where the settings name one."""
 
 from __future__ import annotations
 
@@ -22,78 +22,78 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
 BATCH = 256
-"""Texts that the pipeline reads at a time."""
+"""Texts per batch of the pipeline."""
 Place = tuple[int, int]
 
 
 def check_pipeline(name: str) -> None:
     """Raise SettingsError or MissingInput where a pipeline cannot be loaded."""
-    _loaded(name)
+    _load_pipeline(name)
 
 
 def pipeline_version(name: str) -> object:
-    """What tells one pipeline from another of the same name."""
+    """The version of an installed pipeline, or the file hashes of a folder."""
     path = Path(name)
     return file_hashes(path) if path.is_dir() else importlib.metadata.version(name)
 
 
-def _loaded(name: str) -> Language:
+def _load_pipeline(name: str) -> Language:
     if find_spec("spacy") is None:
         raise SettingsError("musique.pairs.spacy needs spaCy, which is not installed; run: pip install 'kgqa[spacy]'")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of what is old in others' code
+        warnings.simplefilter("ignore")  # deprecation warnings of other packages
         import spacy
 
         try:
-            # A name that is neither a folder nor a package is no file to read either.
+            # A name must be a folder or a package; spaCy would also accept a file.
             if not Path(name).is_dir() and find_spec(name) is None:
                 raise OSError("there is no such package or folder")
-            found = spacy.load(name)
-        except Exception as error:  # whatever a package that is no pipeline does when it is asked to load itself
-            said = " ".join(str(error).split())[:160]
+            language = spacy.load(name)
+        except Exception as error:  # a package that is no pipeline may raise anything
+            reason = " ".join(str(error).split())[:160]
             raise MissingInput(
-                f"musique.pairs.spacy: the pipeline {name} cannot be loaded ({said}); install it, or give its folder."
+                f"musique.pairs.spacy: the pipeline {name} cannot be loaded ({reason}); install it, or give its folder."
             ) from None
-    if not {"ner", "entity_ruler", "span_ruler"} & set(found.pipe_names):
+    if not {"ner", "entity_ruler", "span_ruler"} & set(language.pipe_names):
         raise SettingsError(f"musique.pairs.spacy: the pipeline {name} recognises no entities; give another one.")
-    return found
+    return language
 
 
 def same_tag(pairs: pl.DataFrame, single_hop: pa.Table, paragraphs: pa.Table, pipeline: str) -> Bools:
-    """Whether the pipeline tags answer (in its paragraph) and name (in its question) as entities of one type; true where a graph knows.
+    """For each pair, whether the pipeline gives answer (in its paragraph) and name (in its question) the same type.
 
-    O(texts that stand in a pair). Raises SettingsError, MissingInput.
+    True where a graph knows the entities. O(texts of the pairs). Raises SettingsError, MissingInput.
     """
-    language = _loaded(pipeline)
-    asked = np.array([kind == ASKED for kind in single_hop["kind"].to_pylist()], np.bool_)
+    language = _load_pipeline(pipeline)
+    is_asked = np.array([kind == ASKED for kind in single_hop["kind"].to_pylist()], np.bool_)
     head, tail = pairs["head"].to_numpy(), pairs["tail"].to_numpy()
-    looked = np.flatnonzero(asked[head] | asked[tail])
+    looked = np.flatnonzero(is_asked[head] | is_asked[tail])
     if not len(looked):
         return np.ones(len(head), np.bool_)
-    answers, starts, own, questions = (single_hop[name].to_pylist() for name in ("answer", "start", "paragraph", "question"))
+    answers, starts, paragraph, questions = (single_hop[name].to_pylist() for name in ("answer", "start", "paragraph", "question"))
     texts = paragraphs["text"].to_pylist()
     spans = list(zip(pairs["start"].to_list(), pairs["end"].to_list(), strict=True))
-    of_answer = {row: (texts[own[row]], (starts[row], starts[row] + len(answers[row]))) for row in head[looked].tolist()}
+    of_answer = {row: (texts[paragraph[row]], (starts[row], starts[row] + len(answers[row]))) for row in head[looked].tolist()}
     of_name = {(int(tail[row]), spans[row]): (questions[tail[row]], spans[row]) for row in looked.tolist()}
     tagged = _tags(language, [*of_answer.values(), *of_name.values()])
-    kept = np.ones(len(head), np.bool_)
+    flags = np.ones(len(head), np.bool_)
     for row in looked.tolist():
-        one, other = tagged[of_answer[int(head[row])]], tagged[of_name[int(tail[row]), spans[row]]]
-        kept[row] = one is not None and one == other
-    return kept
+        answer_tag, name_tag = tagged[of_answer[int(head[row])]], tagged[of_name[int(tail[row]), spans[row]]]
+        flags[row] = answer_tag is not None and answer_tag == name_tag
+    return flags
 
 
-def _tags(language: Language, wanted: Iterable[tuple[str, Place]]) -> dict[tuple[str, Place], str | None]:
-    """Text and place → the type of the first entity that covers a part of it. Each text is read once."""
+def _tags(language: Language, spans: Iterable[tuple[str, Place]]) -> dict[tuple[str, Place], str | None]:
+    """(text, place) → the type of the first entity that overlaps the place. Each text is read once."""
     places: dict[str, set[Place]] = {}
-    for text, place in wanted:
+    for text, place in spans:
         places.setdefault(text, set()).add(place)
-    found: dict[tuple[str, Place], str | None] = {}
+    tags: dict[tuple[str, Place], str | None] = {}
     language.max_length = max(language.max_length, *(len(text) + 1 for text in places))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for text, document in zip(places, language.pipe(places, batch_size=BATCH), strict=True):
             entities = [(entity.start_char, entity.end_char, entity.label_) for entity in document.ents]
             for start, end in places[text]:
-                found[text, (start, end)] = next((label for begin, stop, label in entities if begin < end and stop > start), None)
-    return found
+                tags[text, (start, end)] = next((label for begin, stop, label in entities if begin < end and stop > start), None)
+    return tags

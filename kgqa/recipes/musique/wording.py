@@ -1,8 +1,8 @@
-"""How a fact is asked and said: templates with names in them, or with phrases that say what earlier questions answer.
+"""Steps S1 and S7 (Trivedi et al. 2022): put facts into words, by templates with names or with phrases that replace names.
 
-Phrases are long, so that whatever can is put before them: a question that goes on after the name is asked by the noun phrase instead ("What
-is the birthplace of …?"), and of two facts the one about a name comes first. What is said right after a noun needs no clause ("the movie
-directed by Ridley Scott that features Sting"). Of several forms of a template a number picks one.
+Phrases are long, so anything shorter goes before them. A question that continues after the name uses the noun phrase instead ("What is the
+birthplace of …?"), and of two facts the one about a name comes first. An attribute right after a noun needs no clause ("the movie directed
+by Ridley Scott that features Sting"). A random number picks one of the forms of a template.
 """
 
 from __future__ import annotations
@@ -14,32 +14,32 @@ from kgqa.recipes.names.kinds import NOUNS, PERSON
 from kgqa.settings.musique import TemplateSettings, forms
 
 FORWARD, INVERSE, BOTH, ASKED = "forward", "inverse", "both", "asked"
-"""Kinds of a single-hop question: what a head has, what has a tail, what has two tails, and one that somebody asked in words."""
+"""Kinds of single-hop questions: for a tail, for a head, for the head of two facts, and questions that annotators wrote."""
 _PLACE = re.compile(r"\{(?:head|tail|a tail)\}")
 _VOWELS = frozenset("aeiouAEIOU")
 _NONE: frozenset[int] = frozenset()
 
 
-def said(template: str, name: str) -> str:
-    """``template`` with ``name`` in its place, ``{a tail}`` with its article."""
+def fill(template: str, name: str) -> str:
+    """``template`` filled with ``name``; ``{a tail}`` gets an article."""
     return _PLACE.sub(lambda place: with_article(name) if place[0] == "{a tail}" else name, template)
 
 
 def with_article(name: str) -> str:
-    """``a painter``, ``an actor``; a name that has an article keeps it."""
+    """``a painter``, ``an actor``; a name with an article stays as it is."""
     if name.lower().startswith(("the ", "a ", "an ")):
         return name
     return f"{'an' if name[:1] in _VOWELS else 'a'} {name}"
 
 
 def pick(value: str | tuple[str, ...], draw: int) -> str:
-    """One of the forms; empty where there is none."""
+    """One of the forms, chosen by ``draw``; empty if there are no forms."""
     some = forms(value)
     return some[draw % len(some)] if some else ""
 
 
 def at_end(value: str | tuple[str, ...], nested: bool) -> str | tuple[str, ...]:
-    """Of the forms those that end with the name, if a phrase stands for it and there are some: nothing gets lost behind a long phrase."""
+    """The forms that end with the name, if a phrase replaces the name and such forms exist; else all. A long phrase hides what follows."""
     last = tuple(form for form in forms(value) if form.endswith("}"))
     return last if nested and last else value
 
@@ -47,35 +47,35 @@ def at_end(value: str | tuple[str, ...], nested: bool) -> str | tuple[str, ...]:
 def question(
     kind: str, templates: Sequence[TemplateSettings], names: Sequence[str], noun: str, nested: Collection[int] = _NONE, *, draw: int = 0
 ) -> str:
-    """The single-hop question of this kind over the ``names``, of which the ``nested`` ones are phrases; ``noun`` is what is asked for."""
+    """The single-hop question of this kind over ``names``; ``noun`` names its answer's class, ``nested`` the names that are phrases."""
     if kind != FORWARD:
         return _asking(templates, names, noun, nested, draw)
-    first, asked = templates[0], pick(templates[0].question, draw)
-    if nested and not asked.endswith("{head}?"):
+    first, text = templates[0], pick(templates[0].question, draw)
+    if nested and not text.endswith("{head}?"):
         end = next((form for form in forms(first.question) if form.endswith("{head}?")), "")
         if not end:
             is_who = any(form.startswith(("Who ", "Whom ")) for form in forms(first.question))
-            return f"{'Who' if is_who else 'What'} is {said(pick(first.phrase, draw), names[0])}?"
-        asked = end
-    return said(asked, names[0])
+            return f"{'Who' if is_who else 'What'} is {fill(pick(first.phrase, draw), names[0])}?"
+        text = end
+    return fill(text, names[0])
 
 
 def phrase(
     kind: str, templates: Sequence[TemplateSettings], names: Sequence[str], noun: str, nested: Collection[int] = _NONE, *, draw: int = 0
 ) -> str:
-    """Its answer as a noun phrase."""
+    """The answer of a single-hop question as a noun phrase."""
     if kind == FORWARD:
-        return said(pick(templates[0].phrase, draw), names[0])
+        return fill(pick(templates[0].phrase, draw), names[0])
     right_after, clauses = _facts(templates, names, nested, draw)
-    told = [f"{relative(noun)} {clause}" for clause in clauses]
-    joint = ", and " if nested and len(told) > 1 and 0 in nested and 1 in nested else " and "
-    return " ".join(part for part in (f"the {noun}", right_after, joint.join(told)) if part)
+    relatives = [f"{relative(noun)} {clause}" for clause in clauses]
+    joint = ", and " if nested and len(relatives) > 1 and 0 in nested and 1 in nested else " and "
+    return " ".join(part for part in (f"the {noun}", right_after, joint.join(relatives)) if part)
 
 
 def statement(
     kind: str, templates: Sequence[TemplateSettings], names: Sequence[str], noun: str, nested: Collection[int] = _NONE, *, draw: int = 0
 ) -> str | None:
-    """A sentence that says that there is such a thing, to which a later one can refer; None where only the phrase can be said."""
+    """A sentence that introduces the answer, for a later sentence to refer to; None for a FORWARD question, which has a phrase only."""
     if kind == FORWARD:
         return None
     clauses = _facts(templates, names, nested, draw, attributes=False)[1]
@@ -83,41 +83,41 @@ def statement(
 
 
 def relative(noun: str) -> str:
-    """The pronoun that goes with a noun."""
+    """The relative pronoun of a noun."""
     last = noun.rpartition(" ")[2]
     return "who" if NOUNS.get(last, last) == PERSON else "that"
 
 
 def _asking(templates: Sequence[TemplateSettings], names: Sequence[str], noun: str, nested: Collection[int], draw: int) -> str:
-    """A question for what has one or two facts."""
+    """A question for the head of one or two facts."""
     with_attribute = len(names) > 1 and bool(draw & 1) and noun != PERSON
     right_after, clauses = _facts(templates, names, nested, draw >> 1, attributes=with_attribute)
-    asked = "Who" if noun == PERSON else f"{'What' if draw & 2 and not right_after else 'Which'} {noun}"
-    if right_after and not clauses:  # it is all that is said
-        return f"{asked} {_facts(templates, names, nested, draw >> 1, attributes=False)[1][0]}?"
+    opening = "Who" if noun == PERSON else f"{'What' if draw & 2 and not right_after else 'Which'} {noun}"
+    if right_after and not clauses:  # the attribute is the only fact
+        return f"{opening} {_facts(templates, names, nested, draw >> 1, attributes=False)[1][0]}?"
     joint = ", and " if 0 in nested and 1 in nested else " and "
-    return " ".join(part for part in (asked, right_after, joint.join(clauses)) if part) + "?"
+    return " ".join(part for part in (opening, right_after, joint.join(clauses)) if part) + "?"
 
 
 def _facts(
     templates: Sequence[TemplateSettings], names: Sequence[str], nested: Collection[int], draw: int, *, attributes: bool = True
 ) -> tuple[str, list[str]]:
-    """What is said right after the noun, maybe nothing, and the clauses that follow; what is about a name before what is about a phrase."""
+    """The attribute right after the noun (maybe empty) and the clauses after it; facts about names come before facts about phrases."""
     first, second = sorted(range(len(names)), key=lambda place: place in nested) if len(names) > 1 else (0, 0)
-    one, other = templates[first], templates[second]
-    is_plain = first not in nested or " and " not in names[first]  # of "both A and B and C" nobody knows where it is divided
-    if len(names) > 1 and one == other and "{a tail}" not in pick(one.clause, draw) and is_plain:
+    first_template, second_template = templates[first], templates[second]
+    is_plain = first not in nested or " and " not in names[first]  # "both A and B and C" is ambiguous
+    if len(names) > 1 and first_template == second_template and "{a tail}" not in pick(first_template.clause, draw) and is_plain:
         names = [f"both {names[first]} and {names[second]}"]
         first = second = 0
     if second == first:
-        attribute = pick(at_end(one.attribute, first in nested), draw) if attributes else ""
+        attribute = pick(at_end(first_template.attribute, first in nested), draw) if attributes else ""
         return (
-            (said(attribute, names[first]), [])
+            (fill(attribute, names[first]), [])
             if attribute
-            else ("", [said(pick(at_end(one.clause, first in nested), draw), names[first])])
+            else ("", [fill(pick(at_end(first_template.clause, first in nested), draw), names[first])])
         )
-    last = said(pick(at_end(other.clause, second in nested), draw), names[second])
-    attribute = pick(one.attribute, draw) if attributes else ""
+    last = fill(pick(at_end(second_template.clause, second in nested), draw), names[second])
+    attribute = pick(first_template.attribute, draw) if attributes else ""
     if attribute and first not in nested:
-        return said(attribute, names[first]), [last]
-    return "", [said(pick(one.clause, draw), names[first]), last]
+        return fill(attribute, names[first]), [last]
+    return "", [fill(pick(first_template.clause, draw), names[first]), last]

@@ -1,1 +1,1 @@
-"""What several recipes ask of a name: its kind, whether a text states it, and which others could stand in its place."""
+"""Names, as several recipes need them: their kinds, and whether a text states them."""

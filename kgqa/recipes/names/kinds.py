@@ -1,7 +1,7 @@
-"""What kind of thing a name names: told by its figures, by the first sentence about it, by its own words, or by what a question asks for.
+"""The kind of the thing behind a name, from its figures, the first sentence about it, its own words, or the question.
 
-A kind is a class of things and the noun for this one, ``("water", "river")``; ``("water",)`` is the whole class. Where nothing tells the
-kind there is none, and who needs one has to do without the name: one of a wrong kind would give a false answer away.
+A kind is a class of things and a noun within it: ``("water", "river")``; ``("water",)`` is the whole class. Where no evidence gives a kind
+there is none, and callers must do without: a name of a wrong kind would make a false answer easy to spot.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from kgqa.resources import word_lists
 Kind = tuple[str, ...]
 PERSON = "person"
 WHO = ("who",)
-"""Of a name that "who" asks for: of a person if its first word is a first name, else maybe of a team, a country or a company."""
+"""The kind of an answer to "who": a person if its first word is a first name; else perhaps a team, a country or a company."""
 LEAD = 300
-"""The first letters of a paragraph, in which it says what it is about."""
+"""Letters at the beginning of a paragraph that introduce its subject."""
 CLAUSE = 200
-"""The letters after an asking word in which the noun is looked for."""
+"""Letters after a question word in which its noun is looked for."""
 NOUNS = {noun: name for name, nouns in word_lists(Path(__file__).with_name("nouns.txt")).items() for noun in nouns}
 """Noun → its class, from ``nouns.txt``."""
 CLASSES = frozenset({*NOUNS.values(), PERSON})
 ROLES = frozenset(
     {"developer", "distributor", "employer", "maker", "manufacturer", "operator", "owner", "performer", "publisher", "winner"}
 )
-"""Nouns that ask for things of several classes: a publisher is a person or a company."""
+"""Nouns that cover several classes: a publisher is a person or a company."""
 WORDS = word_lists(Path(__file__).with_name("words.txt"))
 MONTHS = frozenset(name.lower() for name in month_name[1:])
 NUMBERS = frozenset(WORDS["numbers"])
@@ -43,9 +43,9 @@ ONE_OF = frozenset(WORDS["one of"])
 VAGUE = frozenset(WORDS["vague"])
 PLACES = frozenset({"place", "location", "entity"})
 AGENTS = frozenset({"person", "country", "school", "company", "party", "organisation", "force", "team", "league", "band"})
-"""What "who" may ask for."""
+"""Classes that "who" may ask for."""
 BEFORE = frozenset({"lake", "mount", "river", "fort"})
-"""Nouns that stand before the name."""
+"""Nouns that precede the name."""
 NAMED = frozenset(WORDS["named"])
 BY_WORD_BEFORE = {
     "company": (frozenset({"ballet", "dance", "opera", "theatre", "theater"}), ("ensemble", "company")),
@@ -56,7 +56,7 @@ BY_WORD_BEFORE = {
     "station": (frozenset({"television", "tv", "radio", "fm", "am", "broadcast"}), ("broadcaster", "broadcast station")),
     "team": (frozenset({"development"}), ("company", "developer")),
 }
-"""Nouns of which the word before tells the kind."""
+"""Nouns whose kind depends on the word before them."""
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
 _YEAR = re.compile(r"[12]\d{3}")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -67,23 +67,23 @@ _OTHERS = re.compile(
     r"(?:List|Outline|History|Geography|Economy|Politics|Culture|Demographics|Index) of |"
     r"(?:[A-Z]\w+ )*(?:Governor|President|Minister|Secretary|King|Queen|Emperor|Duke|Bishop|Mayor|Director) of "
 )
-"""Titles of lists and of pages about a side of something, or about an office, which is no person."""
+"""Titles of lists, of pages about one aspect of a subject, and of offices, which are not persons."""
 ADJECTIVE = re.compile(r"[A-Z][a-z]+(?:ese|ish|ian|can)")
 _LIFE_AND_DEATH = re.compile(r"\b(?:born|birth|died?|death|buried|burial|residence|formation|headquarters)\b")
-"""What happens in a town, mostly."""
+"""Events that mostly take place in a town."""
 _PRONOUN = re.compile(r"\b(?:[Hh]e|[Ss]he|[Hh]is|[Hh]er)\b")
 _AND = re.compile(r",(?: and| or)? | and | or ")
 _FULL_STOP = re.compile(r"[a-z0-9)]{3}\. [A-Z]")
 
 
 class Sense(NamedTuple):
-    """What a thing is."""
+    """The sense of a noun: its class and its words."""
 
     group: str
     """The noun's class; empty where it has none."""
     noun: str
     before: str = ""
-    """The word before the noun: a football club."""
+    """The word before the noun, as in football club."""
 
     def kinds(self) -> list[Kind]:
         """The kinds of a name, narrowest first."""
@@ -103,50 +103,53 @@ def first_name(name: str) -> str:
 
 
 def title_kinds(title: str, text: str) -> list[Kind]:
-    """The kinds of what a paragraph is about, the narrower first.
+    """The kinds of a paragraph's subject, the narrowest first.
 
-    By its first sentence, what the title says in brackets, the title's own words, or by its being about a life.
+    From its first sentence, the note in the title's brackets, the title's own words, or signs of a biography.
     """
     base, note = split_title(title)
     if _OTHERS.match(base):
         return []
-    sense = _defined(base, text) or _sense(_WORD.findall(note)) or _own(base) or _lived(base, text)
+    sense = _defined(base, text) or _sense(_WORD.findall(note)) or _own_sense(base) or _lived(base, text)
     return sense.kinds() if sense else []
 
 
 def answer_kinds(question: str, answer: str, paragraphs: Iterable[Paragraph] = ()) -> list[Kind]:
-    """The kinds of an answer, the narrower first.
+    """The kinds of an answer, the narrowest first; none where the evidence contradicts itself.
 
-    By its figures, the noun that the question asks for, the one of ``paragraphs`` that is about it, its own words, or the asking word.
-    None where two of these contradict each other.
+    From its figures, the noun of the question, the one of ``paragraphs`` with this title, its own words, or the question word.
     """
     words = _WORD.findall(answer)
     if figures := _figures(answer, words):
         return figures
-    asking, asked = _asked(question)
+    # Figures decide alone; then the noun of the question, checked against what the paragraph and the name say.
+    asking, expected = _expected(question)
     if 2 * sum(word[0].islower() for word in words) >= len(words) or ADJECTIVE.fullmatch(answer):
-        return [("phrase", asked.noun)] if asked and asked.noun not in PLACES else []
-    said = _said(answer, paragraphs)
-    own = said or _own(answer)
-    if asked and asked.noun not in ROLES | PLACES:
-        return _agreed(asked, said, own)
-    if own and (asking != "who" or own.group in AGENTS):
-        return own.kinds()
-    if asking == "where" or (asked and asked.noun in PLACES):
+        return [("phrase", expected.noun)] if expected and expected.noun not in PLACES else []
+    described = _described_as(answer, paragraphs)
+    sense = described or _own_sense(answer)
+    if expected and expected.noun not in ROLES | PLACES:
+        return _agreed(expected, described, sense)
+    if sense and (asking != "who" or sense.group in AGENTS):
+        return sense.kinds()
+    if asking == "where" or (expected and expected.noun in PLACES):
         return Sense("settlement", "place").kinds() if _LIFE_AND_DEATH.search(question) else []
-    return [WHO] if asking == "who" or asked else []
+    return [WHO] if asking == "who" or expected else []
 
 
-def _agreed(asked: Sense, said: Sense | None, own: Sense | None) -> list[Kind]:
-    """What was asked for, if what is known of the answer goes with it; of its own words only that a team is no league, a man no firm."""
-    if not asked.group:
-        return [*asked.kinds(), *(said.kinds() if said else [])]
-    known = said or (own if own and asked.group in AGENTS and own.group in AGENTS else None)
-    return asked.kinds() if known is None or known.group in {asked.group, ""} else []
+def _agreed(expected: Sense, described: Sense | None, sense: Sense | None) -> list[Kind]:
+    """The expected kinds, if the evidence about the answer agrees.
+
+    Of the answer's own words only agents count: a team is no league, and a man is no firm.
+    """
+    if not expected.group:
+        return [*expected.kinds(), *(described.kinds() if described else [])]
+    evidence = described or (sense if sense and expected.group in AGENTS and sense.group in AGENTS else None)
+    return expected.kinds() if evidence is None or evidence.group in {expected.group, ""} else []
 
 
 def _figures(name: str, words: Sequence[str]) -> list[Kind]:
-    """Of a number, a year or a date: what is left of it without the figures, so that 12 km and 7 km are alike, and 4 May and 1 June."""
+    """The kind of a number, a year or a date: its words without the figures, so that 12 km and 7 km agree, and 4 May and 1 June."""
     if any(word[0].isupper() and word.lower() not in MONTHS for word in words):
         return []
     if not any(word[0].isdigit() or word.lower() in NUMBERS for word in words):
@@ -155,13 +158,13 @@ def _figures(name: str, words: Sequence[str]) -> list[Kind]:
     return [("figures", _NUMBER.sub(_size, spelled))]
 
 
-def _size(found: re.Match[str]) -> str:
-    """Numbers of as many digits are alike, those of one and two too; years are alike most of all."""
-    return "year" if _YEAR.fullmatch(found[0]) else "0" * max(2, sum(map(str.isdigit, found[0])))
+def _size(match: re.Match[str]) -> str:
+    """Replacement of a number: numbers with as many digits agree, as do those of one and two; years are a kind of their own."""
+    return "year" if _YEAR.fullmatch(match[0]) else "0" * max(2, sum(map(str.isdigit, match[0])))
 
 
-def _said(name: str, paragraphs: Iterable[Paragraph]) -> Sense | None:
-    """What the first paragraph says that has the name for its title and says it."""
+def _described_as(name: str, paragraphs: Iterable[Paragraph]) -> Sense | None:
+    """The sense that the first paragraph with this title gives, if it gives one."""
     end = len(name)
     for paragraph in paragraphs:
         title = paragraph.title or ""
@@ -173,18 +176,19 @@ def _said(name: str, paragraphs: Iterable[Paragraph]) -> Sense | None:
 
 
 def _defined(title: str, text: str) -> Sense | None:
-    """What the first sentence says that the title is: "is a Danish ecologist", or a person by the dates of life after the name."""
+    """The sense that the first sentence gives the title: "is a Danish ecologist"; a person where dates of life follow the name."""
     lead = text[:LEAD]
-    found = _DEFINITION.search(lead)
-    subject = lead[: found.start()] if found else lead
+    match = _DEFINITION.search(lead)
+    subject = lead[: match.start()] if match else lead
     last = _WORD.findall(title.partition(",")[0].lower())[-1:]
     if _FULL_STOP.search(subject) or not set(last) & set(_WORD.findall(subject.lower())):
         return None
     if subject.startswith(("A ", "An ")) and not subject.startswith(title):
-        return None  # "a business is an organization" tells of no business what it is
-    if not found:
+        return None  # "a business is an organization" defines a noun, not a name
+    if not match:
         return Sense(PERSON, PERSON) if _LIFE.search(subject) else None
-    senses = [sense for sense in map(_sense, _listed(found[1])) if sense]
+    # A person wins over other senses ("a movie and stage actor"), then the first sense with a class.
+    senses = [sense for sense in map(_sense, _listed(match[1])) if sense]
     person = next((sense for sense in senses if sense.group == PERSON), None)
     if person or _LIFE.search(subject):
         return person or Sense(PERSON, PERSON)
@@ -192,7 +196,7 @@ def _defined(title: str, text: str) -> Sense | None:
 
 
 def _listed(definition: str) -> Iterator[list[str]]:
-    """What a definition lists: of a "movie, television and stage actor" all three, because the last one says what the first two are."""
+    """The items of a definition: all three of "movie, television and stage actor", because the last one explains the first two."""
     for part in _AND.split(definition):
         words = _WORD.findall(part)
         yield words
@@ -200,21 +204,22 @@ def _listed(definition: str) -> Iterator[list[str]]:
             return
 
 
-def _sense(words: Sequence[str], *, asked: bool = False) -> Sense | None:
-    """What "American rock band formed in" or "name of the river that" is: a band, a river.
+def _sense(words: Sequence[str], *, in_question: bool = False) -> Sense | None:
+    """The sense of a noun phrase: a band for "American rock band formed in", a river for "name of the river that".
 
-    ``asked``: a verb may follow that looks like a noun, as in "river flows"; the last noun that has a class goes before it.
+    ``in_question``: a verb that looks like a noun may follow ("river flows"), so the last noun with a class wins.
     """
+    # Read up to the end of the noun phrase; the last noun before it is the head ("American rock band formed in").
     noun = before = classed = ""
     for word, following in zip_longest(words, words[1:], fillvalue=""):
-        is_name = word[0].isupper() and noun.islower() and (asked or bool(classed))
+        is_name = word[0].isupper() and noun.islower() and (in_question or bool(classed))
         if word in END or (noun and (word in DETERMINERS or is_name)):
             break
         if noun and _is_participle(word):
             if following in END or not following.islower():  # film directed by, river named Avon
                 break
-            continue  # a state owned television station
-        if word == "of":
+            continue  # "a state owned television station"
+        if word == "of":  # "the name of the river": the noun comes later; "the king of France" ends here
             if noun not in ONE_OF or before:
                 break
             noun = before = ""
@@ -222,10 +227,11 @@ def _sense(words: Sequence[str], *, asked: bool = False) -> Sense | None:
             noun, before = word, noun
             classed = word if _class_of(word) else classed
     noun = noun.removesuffix("'s").removesuffix("’s")
-    if asked and classed and not _class_of(noun):
+    if in_question and classed and not _class_of(noun):
         noun, before = classed, ""
     if not noun or not noun.islower() or _is_participle(noun) or noun.endswith("ly") or noun in VAGUE - PLACES:
         return None
+    # Some nouns need their neighbour ("television series"); plurals are looked up in the singular.
     if noun in BY_WORD_BEFORE and before.lower() in BY_WORD_BEFORE[noun][0]:
         return Sense(*BY_WORD_BEFORE[noun][1])
     noun = noun.removesuffix("s") if noun not in NOUNS and noun.removesuffix("s") in NOUNS else noun
@@ -233,51 +239,51 @@ def _sense(words: Sequence[str], *, asked: bool = False) -> Sense | None:
 
 
 def _class_of(noun: str) -> str:
-    found = NOUNS.get(noun, "")
-    return PERSON if not found and noun.endswith(("ist", "ician", "woman", "sman")) else found
+    group = NOUNS.get(noun, "")
+    return PERSON if not group and noun.endswith(("ist", "ician", "woman", "sman")) else group
 
 
 def _is_participle(word: str) -> bool:
-    """Of a verb, as in "film directed by"; not of a seed or a breed."""
+    """Whether the word is a participle, as in "film directed by"; "seed" and "breed" are not."""
     return word.endswith("ed") and not word.endswith("eed")
 
 
 def _lived(title: str, text: str) -> Sense | None:
-    """A person of whom a text that begins in the middle of a life speaks by the last name, and as he or she."""
+    """A person, if a text that begins in the middle of a life uses the last name alone, and he or she."""
     words, lead = _WORD.findall(title), text[:LEAD]
     if not 2 <= len(words) <= 3 or not all(word[0].isupper() for word in words) or len(_PRONOUN.findall(lead)) < 2:
         return None
-    alone = any(lead[: found.start()].rstrip()[-len(words[-2]) :] != words[-2] for found in re.finditer(rf"\b{words[-1]}\b", lead))
+    alone = any(lead[: match.start()].rstrip()[-len(words[-2]) :] != words[-2] for match in re.finditer(rf"\b{words[-1]}\b", lead))
     return Sense(PERSON, PERSON) if alone else None
 
 
-def _own(name: str) -> Sense | None:
-    """What the name says itself: Odense University, University of Odense, Lake Huron."""
+def _own_sense(name: str) -> Sense | None:
+    """The sense in the name's own words: Odense University, University of Odense, Lake Huron."""
     spelled = name.partition(",")[0]
     words = _WORD.findall(spelled.lower())
     if len(words) < 2 or words[0] in DETERMINERS:
         return None
-    said = [words[0]] if words[0] in BEFORE and spelled == name else []
-    said += [words[-1], *([words[words.index("of") - 1]] if "of" in words[1:] else [])]
-    noun = next((noun for noun in said if NOUNS.get(noun) in NAMED), None)
+    nouns = [words[0]] if words[0] in BEFORE and spelled == name else []
+    nouns += [words[-1], *([words[words.index("of") - 1]] if "of" in words[1:] else [])]
+    noun = next((noun for noun in nouns if NOUNS.get(noun) in NAMED), None)
     return Sense(NOUNS[noun], noun) if noun else None
 
 
-def _asked(question: str) -> tuple[str, Sense | None]:
-    """The asking word and the noun that goes with it: "which river", "who is the father of"; MuSiQue's ">> mouth of" has the noun alone."""
+def _expected(question: str) -> tuple[str, Sense | None]:
+    """The question word and the sense of its noun: "which river", "who is the father of"; MuSiQue's ">> mouth of" has a noun only."""
     _, arrow, relation = question.rpartition(">>")
     if arrow:
         sense = _sense(_WORD.findall(relation))
         return "", sense if sense and (sense.group or sense.noun in ROLES | PLACES) else None
     first = ""
-    for found in _WORD.finditer(question):
-        word = found[0].lower()
+    for match in _WORD.finditer(question):
+        word = match[0].lower()
         if word in ASKING:
             first = first or word
-            words = _WORD.findall(_CLAUSE.split(question[found.end() : found.end() + CLAUSE], maxsplit=1)[0])
+            words = _WORD.findall(_CLAUSE.split(question[match.end() : match.end() + CLAUSE], maxsplit=1)[0])
             is_linked = bool(words) and words[0] in LINKING
             if word in {"what", "which"} or (is_linked and word == "who"):
-                sense = _sense(words[is_linked:], asked=True)
+                sense = _sense(words[is_linked:], in_question=True)
                 if sense:
                     return first, sense
     return first, None

@@ -1,6 +1,6 @@
-"""Whether a text states an answer: on the tokens that scorers compare, and on plain words.
+"""Tests whether a text states an answer: on the tokens that scorers compare, and on plain words.
 
-Scorers know no words but those between spaces and signs. Plain words are those of :mod:`kgqa.arrays.words`, in any script.
+Scorers split at spaces and signs. Plain words are those of :mod:`kgqa.arrays.words`, in any script.
 """
 
 from __future__ import annotations
@@ -22,41 +22,41 @@ _ARTICLES = frozenset({"a", "an", "the"})
 _PUNCTUATION = string.punctuation.encode()
 _CODEC = ("utf-8", "surrogatepass")
 _SMALL = bytes(range(256)).lower()
-"""For bytes.translate: ASCII capitals become small letters; small letters of a text that is not ASCII take thirty times longer."""
+"""A table for bytes.translate that lowers ASCII capitals; lowering a non-ASCII str takes thirty times longer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """Something that a text may state, as it stands in each of the two readings of a text, with a space before and after."""
+    """An answer in the two readings of a text, with a space before and after."""
 
     clue: bytes
-    """Its longest run of ASCII letters and digits, maybe none: a text that lacks it, punctuation taken out, cannot state it."""
+    """Its longest run of ASCII letters and digits, or empty. A text without it, punctuation removed, cannot state the answer."""
     clues: tuple[bytes, ...]
-    """All of these runs, of which the same is true."""
+    """All of these runs; a text must contain each of them."""
     normalized: str
-    """As scorers see it, so that ``U.S.`` is found as ``US``; empty where nothing is left of it."""
+    """The form that scorers compare, so that ``U.S.`` matches ``US``; empty where nothing is left."""
     words: str
-    """Its words (:func:`kgqa.arrays.words.joined`), so that ``Paris`` is found in ``Paris-based``; empty where it has none."""
+    """Its words (:func:`kgqa.arrays.words.joined`), so that ``Paris`` matches ``Paris-based``; empty where it has none."""
     spelled: str
-    """It as it was given: what a text mostly has. Empty where its words need not be those of a text that has it."""
+    """Its original spelling, which most texts have. Empty where a text may have it without its words."""
 
-    def states(self, wanted: Iterable[Stated]) -> bool:
-        """Whether a text of these words alone states one of the ``wanted``."""
-        for name in wanted:
+    def states(self, targets: Iterable[Stated]) -> bool:
+        """Whether a text of these words alone states one of the ``targets``."""
+        for name in targets:
             if (name.normalized and name.normalized in self.normalized) or (name.words and stand(name.words, self.words)):
                 return True
         return False
 
 
 def names(answers: Iterable[str]) -> tuple[Stated, ...]:
-    """What to look for in texts to find any of ``answers``; not yes and no, and not what is punctuation and articles alone."""
-    found = [stated(answer) for answer in dict.fromkeys(answers)]
-    return tuple([name for name in found if name is not None])
+    """The patterns for all ``answers`` that texts can state; yes, no, punctuation and articles are left out."""
+    result = [stated(answer) for answer in dict.fromkeys(answers)]
+    return tuple([name for name in result if name is not None])
 
 
 @lru_cache(maxsize=1 << 15)
 def stated(answer: str) -> Stated | None:
-    """What to look for to find ``answer``; None for yes, no, and what is punctuation and articles alone."""
+    """The pattern for ``answer``; None for yes, no, and answers of punctuation and articles only."""
     answer = composed(answer)
     normalized, plain = normalize(answer), joined(answer, but=_ARTICLES)
     if normalized in CLOSED or not (normalized or plain):
@@ -68,20 +68,20 @@ def stated(answer: str) -> Stated | None:
 
 
 class Text:
-    """A text to look in, more than once; each reading of it is made when it is first needed."""
+    """A text for several searches; each reading is made when it is first needed."""
 
     __slots__ = ("_normalized", "_plain", "_text", "_words")
 
     def __init__(self, text: str, plain: bytes | None = None) -> None:
-        """Nothing was looked for yet; ``plain`` is what :func:`_plain` makes of it, where that is known."""
+        """Prepare the text; ``plain`` is the result of :func:`_plain`, where it is known."""
         self._text = composed(text)
         self._plain = _plain(self._text) if plain is None else plain
         self._normalized = self._words = ""
 
-    def states(self, wanted: Iterable[Stated]) -> bool:
-        """Whether it has all words of one of the ``wanted``, in order and next to each other, in one of the two readings."""
+    def states(self, targets: Iterable[Stated]) -> bool:
+        """Whether it has all words of one of the ``targets``, in order and next to each other, in one of the two readings."""
         plain = self._plain
-        close = [name for name in wanted if name.clue in plain and all(map(plain.__contains__, name.clues))]
+        close = [name for name in targets if name.clue in plain and all(map(plain.__contains__, name.clues))]
         if not close:
             return False
         if any(_spelled(name, self._text) for name in close):
@@ -95,63 +95,63 @@ class Text:
         return any(stand(name.words, self._words) for name in close if name.words)
 
 
-def states(text: str, wanted: Iterable[Stated]) -> bool:
-    """Whether ``text`` states one of the ``wanted``; see :class:`Text`."""
-    return Text(text).states(wanted)
+def states(text: str, targets: Iterable[Stated]) -> bool:
+    """Whether ``text`` states one of the ``targets``; see :class:`Text`."""
+    return Text(text).states(targets)
 
 
 def title_and_text(paragraph: Paragraph) -> str:
-    """What a reader sees of a paragraph."""
+    """Title and text of a paragraph, as a reader sees them."""
     return f"{paragraph.title or ''}\n{paragraph.text}"
 
 
-def shown(paragraph: Paragraph) -> Text:
-    """That, to look in."""
+def text_of(paragraph: Paragraph) -> Text:
+    """A paragraph's title and text, ready for searches."""
     return Text(title_and_text(paragraph))
 
 
 def placed(paragraph: Paragraph) -> list[Mention]:
-    """The mentions that name something in the text; a set may have others, whose places are outside it."""
+    """The mentions whose places are inside the text; a dataset may have others."""
     length = len(paragraph.text)
     return [mention for mention in paragraph.mentions or () if 0 <= mention.start < mention.end <= length]
 
 
 def mentions(paragraph: Paragraph, entity: str | None) -> bool:
-    """Whether a mention of ``entity`` is marked in it; None is no entity."""
+    """Whether the paragraph has a marked mention of ``entity``; false for None."""
     return entity is not None and any(mention.entity == entity for mention in paragraph.mentions or ())
 
 
-def paragraph_states(paragraph: Paragraph, wanted: Iterable[Stated], entity: str | None = None) -> bool:
-    """Whether a paragraph does, in its title or text, or as a mention of ``entity``."""
-    return mentions(paragraph, entity) or shown(paragraph).states(wanted)
+def paragraph_states(paragraph: Paragraph, targets: Iterable[Stated], entity: str | None = None) -> bool:
+    """Whether a paragraph states a target in its title or text, or has a mention of ``entity``."""
+    return mentions(paragraph, entity) or text_of(paragraph).states(targets)
 
 
-def stating_places(paragraphs: Sequence[Paragraph], wanted: Sequence[Stated], entity: str | None = None) -> list[int]:
-    """The places of the paragraphs of which :func:`paragraph_states` holds; what is made to look for one clue serves all that follows."""
+def stating_places(paragraphs: Sequence[Paragraph], targets: Sequence[Stated], entity: str | None = None) -> list[int]:
+    """Positions of the paragraphs for which :func:`paragraph_states` holds, ascending; each clue is searched once for all targets."""
     texts = [composed(title_and_text(paragraph)) for paragraph in paragraphs]
     plain = [_plain(text) for text in texts]
-    found = set()
-    for clue in {name.clue for name in wanted}:
-        found.update([place for place, text in enumerate(plain) if clue in text])
-    found = {place for place in found if Text(texts[place], plain[place]).states(wanted)}
-    found.update(place for place, paragraph in enumerate(paragraphs) if mentions(paragraph, entity))
-    return sorted(found)
+    places = set()
+    for clue in {name.clue for name in targets}:
+        places.update([place for place, text in enumerate(plain) if clue in text])
+    places = {place for place in places if Text(texts[place], plain[place]).states(targets)}
+    places.update(place for place, paragraph in enumerate(paragraphs) if mentions(paragraph, entity))
+    return sorted(places)
 
 
 def _plain(text: str) -> bytes:
-    """The text without ASCII punctuation and capitals, as bytes: for clues only, as what is beyond ASCII is not comparable."""
+    """The text as bytes, without ASCII punctuation and capitals; for clues only, since its non-ASCII bytes are not comparable."""
     try:
-        encoded = text.encode("latin-1")  # a copy of what Python holds; any other encoding takes twenty times as long
+        encoded = text.encode("latin-1")  # Python's own memory layout; other encodings take twenty times as long
     except UnicodeEncodeError:
-        # The dot of an i that is a letter of its own is left out, as no word of a name has it (``folded``).
+        # Drop the combining dot above, which no word of a name has (``folded``).
         encoded = folded(text).replace("\u0307", "").encode(*_CODEC)
     return encoded.translate(_SMALL, _PUNCTUATION)
 
 
 def _spelled(name: Stated, text: str) -> bool:
-    """Whether it stands in the text as it was given, with no word going on before or after it: then so do its words.
+    """Whether the text has the original spelling at word boundaries; then it also has the words.
 
-    Most names that a text states are found so, without a reading of it. Only the first place is looked at; the readings find the rest.
+    Most statements are found this way, without a reading of the text. Only the first place is checked; the readings find the rest.
     """
     begin = text.find(name.spelled) if name.spelled else -1
     return begin >= 0 and begins(text, begin) and ends(text, begin + len(name.spelled))

@@ -11,7 +11,7 @@ from kgqa.recipes.contrasts.adversarial import OWN_REASONS, adversarial
 from kgqa.recipes.contrasts.invariants import adversarial_faults
 from kgqa.recipes.contrasts.links import Link, Supporting, links
 from kgqa.recipes.names.entities import Pool
-from kgqa.recipes.names.statements import names, shown
+from kgqa.recipes.names.statements import names, text_of
 from kgqa.records import Candidate, Instance, Mention, Paragraph, Step
 from tests.recipes.contrasts.drawing import asked
 from tests.recipes.contrasts.test_adversarial import POOL, RIVERS, SET, WRITERS, pool_of, reason
@@ -22,7 +22,7 @@ SEEDS = range(12)
 def found(instance: Instance) -> list[Link]:
     """All links of a question to the paragraphs that state its answer."""
     wanted = names(instance.answers)
-    supporting = [Supporting(paragraph, shown(paragraph)) for paragraph in instance.paragraphs if paragraph.supporting]
+    supporting = [Supporting(paragraph, text_of(paragraph)) for paragraph in instance.paragraphs if paragraph.supporting]
     return list(links(instance, supporting, [entry for entry in supporting if entry.text.states(wanted)], wanted))
 
 

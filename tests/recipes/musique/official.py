@@ -23,10 +23,10 @@ def check_export(folder: Path, *, shown: int = 20, twins: float = 0.9) -> int:
     shared: dict[str, dict[str, set[str]]] = {}
     total = 0
     for split in ("train", "dev", "test"):
-        found = records(folder / ANSWERABLE.format(split))
-        total += len(found)
+        result = records(folder / ANSWERABLE.format(split))
+        total += len(result)
         parts = shared.setdefault(split, {"questions": set(), "answers": set(), "paragraphs": set()})
-        for record in found:
+        for record in result:
             check_record(record, shown)
             texts = [paragraph["paragraph_text"] for paragraph in record["paragraphs"]]
             answers = [step["answer"] for step in record["question_decomposition"]]
@@ -34,10 +34,10 @@ def check_export(folder: Path, *, shown: int = 20, twins: float = 0.9) -> int:
                 parts["questions"].add(normal(resolved(step["question"], answers)))
                 parts["answers"].add(normal(step["answer"]))
                 parts["paragraphs"].add(texts[step["paragraph_support_idx"]])
-        check_twins(found, records(folder / FULL.format(split)), shown, twins)
-    for one, other in (("train", "dev"), ("train", "test"), ("dev", "test")):
+        check_twins(result, records(folder / FULL.format(split)), shown, twins)
+    for first, second in (("train", "dev"), ("train", "test"), ("dev", "test")):
         for kind in ("questions", "answers", "paragraphs"):
-            assert not shared[one][kind] & shared[other][kind], (one, other, kind)
+            assert not shared[first][kind] & shared[second][kind], (first, second, kind)
     return total
 
 
@@ -64,8 +64,8 @@ def check_record(record: dict[str, Any], shown: int) -> None:
         for earlier in steps[:number]:  # nor does an earlier answer give a later one away
             assert f" {normal(step['answer'])} " not in f" {normal(earlier['answer'])} ", record["id"]
     assert record["answer"] == steps[-1]["answer"]
-    used = {int(number) for step in steps for number in re.findall(r"#(\d)", step["question"])}
-    assert used == set(range(1, len(steps)))
+    usage = {int(number) for step in steps for number in re.findall(r"#(\d)", step["question"])}
+    assert usage == set(range(1, len(steps)))
     for number, step in enumerate(steps, start=1):
         assert all(int(earlier) < number for earlier in re.findall(r"#(\d)", step["question"]))
 
@@ -75,18 +75,18 @@ def check_twins(answerable: list[dict[str, Any]], full: list[dict[str, Any]], sh
     for record in full:
         pairs.setdefault(record["id"], {})[record["answerable"]] = record
     assert all(set(pair) == {True, False} for pair in pairs.values())
-    known = {record["id"]: record for record in answerable}
-    assert pairs.keys() <= known.keys()
-    assert len(pairs) >= twins * len(known), "nearly every question has a twin"
+    data = {record["id"]: record for record in answerable}
+    assert pairs.keys() <= data.keys()
+    assert len(pairs) >= twins * len(data), "nearly every question has a twin"
     for name, pair in pairs.items():
         twin, texts = pair[False], []
-        assert pair[True]["question"] == twin["question"] == known[name]["question"]
-        assert [twin["answer"], *twin["answer_aliases"]] == [known[name]["answer"], *known[name]["answer_aliases"]]
+        assert pair[True]["question"] == twin["question"] == data[name]["question"]
+        assert [twin["answer"], *twin["answer_aliases"]] == [data[name]["answer"], *data[name]["answer_aliases"]]
         for paragraph in twin["paragraphs"]:
             texts.append(paragraph["paragraph_text"])
         assert len(texts) == len(set(texts)) == shown
-        said = normal("\n".join(f"{paragraph['title']} {paragraph['paragraph_text']}" for paragraph in twin["paragraphs"]))
+        message = normal("\n".join(f"{paragraph['title']} {paragraph['paragraph_text']}" for paragraph in twin["paragraphs"]))
         steps = pair[True]["question_decomposition"]
         names = [[step["answer"]] for step in steps]
         names[-1] += pair[True]["answer_aliases"]
-        assert any(all(f" {normal(name)} " not in f" {said} " for name in some if normal(name)) for some in names), name
+        assert any(all(f" {normal(name)} " not in f" {message} " for name in some if normal(name)) for some in names), name

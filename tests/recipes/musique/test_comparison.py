@@ -8,7 +8,7 @@ from pathlib import Path
 import kgqa
 from kgqa.progress import Progress
 from kgqa.recipes.musique.comparison import two_hops
-from kgqa.recipes.musique.guesses import disconnected
+from kgqa.recipes.musique.shortcut_baselines import disconnected
 from kgqa.records import Instance, Step
 from kgqa.runs.workspace import Workspace
 from kgqa.training.questions import Questions
@@ -20,18 +20,18 @@ from tests.small_single_hops import single_hop
 def test_pairs_become_questions_of_two_hops(tmp_path: Path) -> None:
     kgqa.compose(single_hop(tmp_path / "set"), filter="none", workspace=tmp_path / "w")
     tables = {name: Workspace(tmp_path / "w").read_table(name) for name in ("pairs", "single_hop", "paragraphs")}
-    made = two_hops(**tables, count=24, seed=3, workers=1)
-    assert made == two_hops(**tables, count=24, seed=3, workers=3)
-    every = [instance for some in made.values() for instance in some]
-    assert 12 < len(every) <= 24
+    output = two_hops(**tables, count=24, seed=3, workers=1)
+    assert output == two_hops(**tables, count=24, seed=3, workers=3)
+    table = [instance for some in output.values() for instance in some]
+    assert 12 < len(table) <= 24
     assert "What country is (Where was Ada born?) the capital of?" in {
         instance.question for some in two_hops(**tables, count=99, seed=3, workers=1).values() for instance in some
     }
-    for instance in every:
+    for instance in table:
         assert len({paragraph.id for paragraph in instance.paragraphs}) == 20
         assert instance.decomposition
         assert instance.decomposition[-1].answer == instance.answers[0]
-    steps = [{step.id for instance in some for step in instance.decomposition or ()} for some in made.values()]
+    steps = [{step.id for instance in some for step in instance.decomposition or ()} for some in output.values()]
     assert all(steps)
     assert not steps[0] & (steps[1] | steps[2])
     random = two_hops(**tables, count=24, seed=3, workers=1, random=True)
@@ -60,10 +60,10 @@ class _Knowing:
 
     def predict(self, questions: Questions, progress: Progress) -> Iterator[Prediction]:
         for instance in questions:
-            shown = [paragraph.text for paragraph in instance.paragraphs if paragraph.supporting]
+            context = [paragraph.text for paragraph in instance.paragraphs if paragraph.supporting]
             name = instance.id.partition("#")[0]
             right = next(whole for whole in asked() if whole.id == name)
-            knows = len(shown) >= self._needed and any(right.answers[0] in text for text in shown)
+            knows = len(context) >= self._needed and any(right.answers[0] in text for text in context)
             yield Prediction(id=instance.id, answer=right.answers[0] if knows else "nobody", confidence=0.9 if knows else 0.5)
 
 

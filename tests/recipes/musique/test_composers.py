@@ -76,8 +76,8 @@ def test_wordings_of_facts() -> None:
     nested = question(BOTH, [BORN, WORKED], ["the capital", "painter"], "person", {0})
     assert nested == "Who was a painter and was born in the capital?"
     assert question(BOTH, [BORN, BORN], ["the capital", "Rome"], "person", {0}) == "Who was born in both Rome and the capital?"
-    both = question(BOTH, [BORN, BORN], ["the capital of A and B", "the capital of C"], "person", {0, 1})
-    assert both == "Who was born in the capital of A and B, and was born in the capital of C?"
+    pair = question(BOTH, [BORN, BORN], ["the capital of A and B", "the capital of C"], "person", {0, 1})
+    assert pair == "Who was born in the capital of A and B, and was born in the capital of C?"
     assert phrase(BOTH, [WORKED, BORN], ["painter", "Riga"], "person") == "the person who was a painter and who was born in Riga"
     assert phrase(INVERSE, [CAPITAL], ["Riga"], "country") == "the country that has the capital Riga"
 
@@ -90,8 +90,8 @@ CAST = TemplateSettings(clause=("features {tail}", "stars {tail}"), attribute="s
 
 
 def test_one_of_several_forms_is_picked() -> None:
-    asked = {question(FORWARD, [MADE], ["Alien"], "", draw=number) for number in range(4)}
-    assert asked == {"Who directed Alien?", "By whom was Alien directed?"}
+    questions = {question(FORWARD, [MADE], ["Alien"], "", draw=number) for number in range(4)}
+    assert questions == {"Who directed Alien?", "By whom was Alien directed?"}
     # A question that goes on after the name is asked in another form, where a phrase stands for the name.
     nested = {question(FORWARD, [MADE], ["the sequel of Alien"], "", {0}, draw=number) for number in range(4)}
     assert nested == {"Who directed the sequel of Alien?"}
@@ -127,11 +127,11 @@ def need(text: str, name: str, earlier: int = 0, slot: int = -1) -> Need:
 
 
 def test_composition_of_asked_questions() -> None:
-    asked = "In what year did Napoleon occupy Vienna?"
-    made = rules.compose(
-        chain(hop("In what city did Maria Theresa die?", "Vienna"), hop(asked, "1805", needs=(need(asked, "Vienna"),))), {}
+    questions = "In what year did Napoleon occupy Vienna?"
+    output = rules.compose(
+        chain(hop("In what city did Maria Theresa die?", "Vienna"), hop(questions, "1805", needs=(need(questions, "Vienna"),))), {}
     )
-    assert made == "In what year did Napoleon occupy the city in which Maria Theresa died?"
+    assert output == "In what year did Napoleon occupy the city in which Maria Theresa died?"
 
 
 def test_composition_of_two_heads_and_a_template() -> None:
@@ -142,9 +142,9 @@ def test_composition_of_two_heads_and_a_template() -> None:
     )  # fmt: skip
     first = hop("What is the capital of Latvia?", "Riga", kind=FORWARD, relations=("capital",), names=("Latvia",))
     second = hop("What is the capital of Italy?", "Rome", kind=FORWARD, relations=("capital",), names=("Italy",))
-    made = rules.compose(chain(first, second, tail), TEMPLATES)
-    assert made == "Who was born in both the capital of Latvia and the capital of Italy?"
-    assert list(checks.faults(made, chain(first, second, tail), max_words=40)) == []
+    output = rules.compose(chain(first, second, tail), TEMPLATES)
+    assert output == "Who was born in both the capital of Latvia and the capital of Italy?"
+    assert list(checks.faults(output, chain(first, second, tail), max_words=40)) == []
 
 
 def made_hop(
@@ -157,7 +157,7 @@ def made_hop(
 
 def test_of_too_many_clauses_one_becomes_a_sentence() -> None:
     """Where nothing stands right after the nouns, each fact is a clause."""
-    plain = {name: each.model_copy(update={"attribute": ""}) for name, each in (("made", MADE), ("cast", CAST))}
+    plain = {name: item.model_copy(update={"attribute": ""}) for name, item in (("made", MADE), ("cast", CAST))}
     first = made_hop("0", "Alien", kind=BOTH, of=("made", "cast"), names=("Ann", "Bob"), noun="movie")
     second = made_hop("1", "Cid", kind=FORWARD, of=("made",), names=("Alien",), slots=(0,))
     whole = chain(first, second)
@@ -210,9 +210,9 @@ def test_refusals(asked: str, reason: str) -> None:
     ],
 )
 def test_checks(text: str, wanted: list[str]) -> None:
-    asked = "Who led Vienna in 1805?"
-    both = chain(hop("What is the capital of Austria?", "Vienna"), hop(asked, "Eve", needs=(need(asked, "Vienna"),)))
-    assert list(checks.faults(text, both, max_words=30)) == wanted
+    questions = "Who led Vienna in 1805?"
+    pair = chain(hop("What is the capital of Austria?", "Vienna"), hop(questions, "Eve", needs=(need(questions, "Vienna"),)))
+    assert list(checks.faults(text, pair, max_words=30)) == wanted
 
 
 @pytest.mark.parametrize(
@@ -225,9 +225,9 @@ def test_checks(text: str, wanted: list[str]) -> None:
     ],
 )
 def test_names_that_are_given(asked: str, wanted: list[str]) -> None:
-    assert checks.given(hop(asked, "x")) == wanted
+    assert checks.required_names(hop(asked, "x")) == wanted
 
 
 def test_names_are_given_where_a_question_begins_with_the_name_of_a_bridge() -> None:
-    asked = "Constantinople in 1204 fell to whom?"
-    assert checks.given(hop(asked, "x", needs=(need(asked, "Constantinople"),))) == ["1204"]
+    questions = "Constantinople in 1204 fell to whom?"
+    assert checks.required_names(hop(questions, "x", needs=(need(questions, "Constantinople"),))) == ["1204"]

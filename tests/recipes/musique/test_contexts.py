@@ -15,7 +15,7 @@ NAMES = ["Riga", "Oslo", "Rome", "Bern", "Lima", "Doha"]
 
 def tables(texts: list[list[str]], asked: list[tuple[int, str, str]]) -> tuple[pa.Table, pa.Table]:
     """Paragraphs that name some names, and questions about one name with another for answer, on a paragraph each."""
-    shown = [{"id": f"p{row}", "title": f"t{row}", "text": f"text {row} about {' and '.join(names)}"} for row, names in enumerate(texts)]
+    context = [{"id": f"p{row}", "title": f"t{row}", "text": f"text {row} about {' and '.join(names)}"} for row, names in enumerate(texts)]
     rows = [
         {
             "id": f"q{row}", "source": "", "question": f"What has {subject}?", "answer": answer, "aliases": [],
@@ -24,7 +24,7 @@ def tables(texts: list[list[str]], asked: list[tuple[int, str, str]]) -> tuple[p
         }
         for row, (place, subject, answer) in enumerate(asked)
     ]  # fmt: skip
-    return pa.Table.from_pylist(rows, SINGLE_HOP), pa.Table.from_pylist(shown, PARAGRAPHS)
+    return pa.Table.from_pylist(rows, SINGLE_HOP), pa.Table.from_pylist(context, PARAGRAPHS)
 
 
 @hypothesis_settings(deadline=None)
@@ -39,24 +39,24 @@ def test_contexts(texts: list[list[str]], asked: list[tuple[int, str, str]], cou
     hops = np.array([[row, (row + 1) % len(asked)] for row in range(len(asked))], np.int32)
     queries = [" ".join(f"What has {asked[hop][1]}?" for hop in some) for some in hops.tolist()]
     ids = text_hashes(pa.array([str(row) for row in range(len(asked))]))
-    shown = build_contexts(queries, hops, single_hop, paragraphs, count=count, seed=seed, ids=ids)
+    context = build_contexts(queries, hops, single_hop, paragraphs, count=count, seed=seed, ids=ids)
     again = build_contexts(queries, hops, single_hop, paragraphs, count=count, seed=seed, ids=ids, workers=3)
-    assert shown.tolist() == again.tolist()
-    for some, rows in zip(hops.tolist(), shown.tolist(), strict=True):
-        own = {single_hop["paragraph"][hop].as_py() for hop in some}
+    assert context.tolist() == again.tolist()
+    for some, rows in zip(hops.tolist(), context.tolist(), strict=True):
+        subject = {single_hop["paragraph"][hop].as_py() for hop in some}
         stating = {
             row
             for row, names in enumerate(texts)
             for hop in some
             if asked[hop][2] in names and (asked[hop][1] in names or row == single_hop["paragraph"][hop].as_py())
         }
-        possible = len(own | (set(range(len(texts))) - stating))
+        possible = len(subject | (set(range(len(texts))) - stating))
         if -1 in rows:
             assert possible < count
             continue
         assert len(set(rows)) == count
-        assert own <= set(rows)
-        assert not (set(rows) - own) & stating
+        assert subject <= set(rows)
+        assert not (set(rows) - subject) & stating
 
 
 def test_what_is_like_the_question_comes_first() -> None:
@@ -64,8 +64,8 @@ def test_what_is_like_the_question_comes_first() -> None:
         [["Riga"], ["Oslo"], *[[] for _ in range(40)], ["Rome", "Bern"]], [(0, "Bern", "Riga"), (1, "Lima", "Oslo")]
     )
     ids = text_hashes(pa.array(["one"]))
-    shown = build_contexts(["What has Bern?"], np.array([[0, 1]], np.int32), single_hop, paragraphs, count=4, seed=0, ids=ids)
-    assert {0, 1, 42} < set(shown[0].tolist())
+    context = build_contexts(["What has Bern?"], np.array([[0, 1]], np.int32), single_hop, paragraphs, count=4, seed=0, ids=ids)
+    assert {0, 1, 42} < set(context[0].tolist())
 
 
 def test_places_are_taken_out_from_the_end() -> None:
@@ -89,8 +89,8 @@ def test_other_names_of_what_is_asked_about_are_known() -> None:
     ids = text_hashes(pa.array(["one"]))
     hops = np.array([[0, 1]], np.int32)
     for table, is_known in ((single_hop, False), (pa.Table.from_pylist(rows, SINGLE_HOP), True)):
-        shown = build_contexts(["Rom Riga text"], hops, table, paragraphs, count=6, seed=0, ids=ids)
-        assert (2 in shown[0].tolist()) != is_known
+        context = build_contexts(["Rom Riga text"], hops, table, paragraphs, count=6, seed=0, ids=ids)
+        assert (2 in context[0].tolist()) != is_known
 
 
 def test_no_text_is_shown_twice_whatever_its_punctuation() -> None:
@@ -102,9 +102,9 @@ def test_no_text_is_shown_twice_whatever_its_punctuation() -> None:
     ids = text_hashes(pa.array(["one"]))
     hops = np.array([[0, 1]], np.int32)
     copied = pa.Table.from_pylist(rows, PARAGRAPHS)
-    shown = build_contexts(["What has text about?"], hops, single_hop, copied, count=7, seed=0, ids=ids)
-    assert set(shown[0].tolist()) >= {0, 1, 6, 7, 8, 9}
-    assert len(set(shown[0].tolist()) & {2, 3, 4}) == 1
+    context = build_contexts(["What has text about?"], hops, single_hop, copied, count=7, seed=0, ids=ids)
+    assert set(context[0].tolist()) >= {0, 1, 6, 7, 8, 9}
+    assert len(set(context[0].tolist()) & {2, 3, 4}) == 1
     assert build_contexts(["What has text about?"], hops, single_hop, copied, count=8, seed=0, ids=ids)[0].min() == -1
 
 
@@ -113,7 +113,7 @@ def test_a_question_whose_own_paragraphs_are_copies_is_not_shown() -> None:
     rows = paragraphs.to_pylist()
     rows[1] |= {"text": rows[0]["text"] + " !"}
     ids = text_hashes(pa.array(["one"]))
-    shown = build_contexts(
+    context = build_contexts(
         ["What?"], np.array([[0, 1]], np.int32), single_hop, pa.Table.from_pylist(rows, PARAGRAPHS), count=4, seed=0, ids=ids
     )
-    assert shown[0].min() == -1
+    assert context[0].min() == -1

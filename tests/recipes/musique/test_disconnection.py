@@ -19,9 +19,9 @@ from kgqa.domains import load_domain
 from kgqa.progress import Silent
 from kgqa.recipes.musique import disconnection
 from kgqa.recipes.musique.disconnection import MASK, Judged, chance, connected, head_questions, tail_questions
-from kgqa.recipes.musique.guesses import hop_figures, unlearned
 from kgqa.recipes.musique.pairs import PAIRS
 from kgqa.recipes.musique.pipeline import COMPOSITION
+from kgqa.recipes.musique.shortcut_baselines import hop_figures, unlearned
 from kgqa.records import Instance, Paragraph
 from kgqa.runs.stage import Run
 from kgqa.runs.workspace import Workspace
@@ -51,8 +51,8 @@ def _judged(*, supports: float = 0.1) -> Judged:
 
 def test_who_stays_at_which_scores() -> None:
     pairs, judged = _pairs(), _judged()
-    kept, funnel = connected(pairs, judged, DisconnectionSettings())
-    assert {(row["head"], row["tail"]) for row in kept.to_pylist()} == {(head, tail) for head in (0, 1) for tail in (4, 6)}
+    remaining, funnel = connected(pairs, judged, DisconnectionSettings())
+    assert {(row["head"], row["tail"]) for row in remaining.to_pylist()} == {(head, tail) for head in (0, 1) for tail in (4, 6)}
     assert [(row.what, row.removed, row.left) for row in funnel] == [("heads", 2, 2), ("tails", 2, 2), ("pairs", 8, 8), ("pairs", 4, 4)]
     strict = DisconnectionSettings(head_below=0.4, tail_at_most=0.2, tail_without_support=0.2)
     assert not connected(pairs, judged, strict)[0].num_rows
@@ -61,31 +61,31 @@ def test_who_stays_at_which_scores() -> None:
 def test_support_decides_nothing_where_readers_do_not_know_it() -> None:
     """The mean support F1 of the tails is 0.7475."""
     for guessed, tails in ((0.74, {4, 6}), (0.75, {4})):
-        kept, _ = connected(_pairs(), _judged(supports=guessed), DisconnectionSettings())
-        assert set(kept["tail"].to_pylist()) == tails
+        remaining, _ = connected(_pairs(), _judged(supports=guessed), DisconnectionSettings())
+        assert set(remaining["tail"].to_pylist()) == tails
 
 
 def test_guesses_are_what_readers_must_beat() -> None:
-    kept = pl.DataFrame(
+    remaining = pl.DataFrame(
         {"head": [0, 1], "tail": [4, 4], "start": [3, 3]}, schema_overrides={"head": pl.Int32, "tail": pl.Int32, "start": pl.Int32}
     )
     judged = _judged()
     sure = pl.DataFrame({"head": list(range(40)), "answer": [0.5, 0.7] * 20}, schema_overrides={"head": pl.Int32})
-    found = hop_figures(replace(judged, heads=sure), kept, seed=0)
-    assert found["heads"]["chance"] == 0.1
-    assert unlearned(found) == []
-    assert unlearned(hop_figures(replace(judged, heads=sure, chance={**judged.chance, "heads": 0.6}), kept, seed=0)) == ["heads"]
-    lost = judged.tails.with_columns(answer=pl.lit(0.0))
-    assert unlearned(hop_figures(replace(judged, heads=sure, tails=lost), kept, seed=0)) == ["tails"]
+    result = hop_figures(replace(judged, heads=sure), remaining, seed=0)
+    assert result["heads"]["chance"] == 0.1
+    assert unlearned(result) == []
+    assert unlearned(hop_figures(replace(judged, heads=sure, chance={**judged.chance, "heads": 0.6}), remaining, seed=0)) == ["heads"]
+    dropped = judged.tails.with_columns(answer=pl.lit(0.0))
+    assert unlearned(hop_figures(replace(judged, heads=sure, tails=dropped), remaining, seed=0)) == ["tails"]
 
 
 def test_chance_is_that_of_other_answers_and_of_any_name() -> None:
     paragraph = Paragraph(id="p", title=None, text="Riga lies by the sea.", supporting=True)
     heads = [_asked(str(number), "Riga" if number else "Oslo") for number in range(4)]
     tails = [_asked("t", "Riga", paragraph), _asked("u", "Oslo", paragraph)]
-    found = chance(heads, tails, DisconnectionSettings(distractors=3), seed=0)
+    result = chance(heads, tails, DisconnectionSettings(distractors=3), seed=0)
     # Four in a circle: of three Rigas one has Oslo behind it, and Oslo has Riga.
-    assert found == {"heads": 0.5, "tails": 0.5, "supports": 0.25}
+    assert result == {"heads": 0.5, "tails": 0.5, "supports": 0.25}
 
 
 def _asked(id: str, answer: str, *paragraphs: Paragraph) -> Instance:  # noqa: A002
@@ -109,8 +109,8 @@ def test_what_readers_are_asked(tmp_path: Path) -> None:
     assert {instance.question for instance in tails} == {f"What country is {MASK} the capital of?", f"What is exported by {MASK}?"}
     for instance in tails:
         assert len({paragraph.id for paragraph in instance.paragraphs}) == 10
-        [own] = [paragraph for paragraph in instance.paragraphs if paragraph.supporting]
-        assert instance.answers[0] in own.text
+        [subject] = [paragraph for paragraph in instance.paragraphs if paragraph.supporting]
+        assert instance.answers[0] in subject.text
 
 
 def test_the_filter_knows_its_readers_by_their_files(tmp_path: Path, tiny_encoder: str) -> None:
@@ -172,5 +172,5 @@ def test_trained_readers_filter_and_go_on_where_they_were_stopped(
     assert [path.name.partition("-")[0] for path in (tmp_path / "stopped" / "readers").iterdir()] == ["head"]
     monkeypatch.setattr(disconnection, "cross_fit", fit)
     again = kgqa.compose(tmp_path / "set", domain=toml, workspace=tmp_path / "stopped")
-    ones, others = contents.files(whole.dataset), contents.files(again.dataset)
-    assert {**ones, "manifest.json": b""} == {**others, "manifest.json": b""}
+    ones, neighbours = contents.files(whole.dataset), contents.files(again.dataset)
+    assert {**ones, "manifest.json": b""} == {**neighbours, "manifest.json": b""}

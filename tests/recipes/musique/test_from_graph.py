@@ -51,10 +51,10 @@ def asked(
     with suppress(EmptyResult):  # few facts make few pairs
         kgqa.compose(domain=folder / "own.toml", source=source, filter="none", workspace=folder / "w", limit=1)
     try:
-        made = Workspace(folder / "w").read_table("single_hop")
+        output = Workspace(folder / "w").read_table("single_hop")
     except FileNotFoundError:
         return {}
-    return dict(zip(made["question"].to_pylist(), made["answer"].to_pylist(), strict=True))
+    return dict(zip(output["question"].to_pylist(), output["answer"].to_pylist(), strict=True))
 
 
 LANDS = {"Q1": "Arlia", "Q2": "Bemia", "Q3": "Coria", "Q4": "Dunia"}
@@ -63,16 +63,16 @@ LANDS = {"Q1": "Arlia", "Q2": "Bemia", "Q3": "Coria", "Q4": "Dunia"}
 def test_yes_and_no_are_no_names_of_an_answer(tmp_path: Path) -> None:
     """As the code of a country or language, which every text would state."""
     asked(tmp_path, LANDS, [("Q2", "P47", "Q1")], {"Q2": "borders Arlia."}, aliases="NO|no|Arl Land|N.O.")
-    made = Workspace(tmp_path / "w").read_table("single_hop").to_pylist()
-    assert [row["aliases"] for row in made if row["answer"] == "Arlia"] == [["Arl Land", "Arlia"]]
-    assert ["Arl Land", "Arlia"] in [row["called"] for row in made]
+    output = Workspace(tmp_path / "w").read_table("single_hop").to_pylist()
+    assert [row["aliases"] for row in output if row["answer"] == "Arlia"] == [["Arl Land", "Arlia"]]
+    assert ["Arl Land", "Arlia"] in [row["called"] for row in output]
 
 
 def test_a_neighbour_is_one_whichever_way_the_fact_was_written(tmp_path: Path) -> None:
     """Arlia borders Bemia, and Coria borders Arlia: both are neighbours of Arlia, and only Bemia and Coria have one."""
     texts = {"Q1": "borders Bemia and Coria.", "Q2": "borders Arlia.", "Q3": "borders Arlia."}
-    found = asked(tmp_path, LANDS, [("Q1", "P47", "Q2"), ("Q3", "P47", "Q1")], texts)
-    assert found == {"Which place borders Bemia?": "Arlia", "Which place borders Coria?": "Arlia"}
+    result = asked(tmp_path, LANDS, [("Q1", "P47", "Q2"), ("Q3", "P47", "Q1")], texts)
+    assert result == {"Which place borders Bemia?": "Arlia", "Which place borders Coria?": "Arlia"}
 
 
 @pytest.mark.parametrize(
@@ -87,8 +87,8 @@ def test_a_neighbour_is_one_whichever_way_the_fact_was_written(tmp_path: Path) -
     ],
 )
 def test_what_states_a_fact(tmp_path: Path, documents: str, text: dict[str, str], known: bool) -> None:
-    found = asked(tmp_path, LANDS | {"Q10": "Mr Number10"}, [("Q10", "P19", "Q1")], text, documents=documents)
-    assert (found.get("Where was Mr Number10 born?") == "Arlia") == known
+    result = asked(tmp_path, LANDS | {"Q10": "Mr Number10"}, [("Q10", "P19", "Q1")], text, documents=documents)
+    assert (result.get("Where was Mr Number10 born?") == "Arlia") == known
 
 
 @pytest.mark.parametrize(("least", "known"), [(0.6, False), (0.5, True)])
@@ -97,9 +97,9 @@ def test_where_others_have_several_answers_the_only_one_is_not_asked_for(tmp_pat
     people = {f"Q{number}": f"Mr Number{number}" for number in range(10, 16)}
     facts = [(name, "P19", "Q1" if number < 4 else f"Q{number - 2}") for number, name in enumerate(people)]
     texts = {name: f"was born in {LANDS[place]}." for name, _, place in facts}
-    found = asked(tmp_path, LANDS | people, facts, texts, functional=least)
-    assert ("Who was born in Coria?" in found) == known
-    assert "Where was Mr Number10 born?" in found
+    result = asked(tmp_path, LANDS | people, facts, texts, functional=least)
+    assert ("Who was born in Coria?" in result) == known
+    assert "Where was Mr Number10 born?" in result
 
 
 def test_two_facts_ask_for_one_entity_unless_chance_would_give_others(tmp_path: Path) -> None:
@@ -108,38 +108,38 @@ def test_two_facts_ask_for_one_entity_unless_chance_would_give_others(tmp_path: 
     names = list(people)
     facts = [(name, "P19", "Q1") for name in names[:4]] + [(name, "P20", "Q2") for name in names[3:7]] + [(names[7], "P19", "Q4")]
     texts = {names[3]: "was born in Arlia and died in Bemia."}
-    both = "Who was born in Arlia and died in Bemia?"
+    pair = "Who was born in Arlia and died in Bemia?"
     (tmp_path / "many").mkdir()
     (tmp_path / "few").mkdir()
-    assert asked(tmp_path / "many", LANDS | people, facts, texts, by_chance=2)[both] == "Mr Number13"
-    assert both not in asked(tmp_path / "few", LANDS | people, facts, texts, by_chance=1.9)
+    assert asked(tmp_path / "many", LANDS | people, facts, texts, by_chance=2)[pair] == "Mr Number13"
+    assert pair not in asked(tmp_path / "few", LANDS | people, facts, texts, by_chance=1.9)
 
 
 def test_of_two_things_that_a_fact_joins_the_narrower_says_all(tmp_path: Path) -> None:
     labels = {"Q1": "Arlia", "Q2": "Bemia", "Q3": "Coria", "Q4": "Dunia", "Q5": "Eftia"}
     facts = [("Q1", "P131", "Q2"), ("Q1", "P131", "Q3"), ("Q4", "P131", "Q2"), ("Q5", "P131", "Q3")]
     texts = {"Q1": "belongs to Bemia and Coria."}
-    both = "Which place belongs to both Bemia and Coria?"
-    for name, more in (("apart", []), ("joined", [("Q2", "P17", "Q3")])):
+    pair = "Which place belongs to both Bemia and Coria?"
+    for name, extra in (("apart", []), ("joined", [("Q2", "P17", "Q3")])):
         (tmp_path / name).mkdir()
-        assert (both in asked(tmp_path / name, labels, facts + more, texts)) == (not more)
+        assert (pair in asked(tmp_path / name, labels, facts + extra, texts)) == (not extra)
 
 
 def test_who_bears_the_name_of_a_question_has_its_answer_too(tmp_path: Path) -> None:
     """Two towns are called Arlia, and each is in another land."""
     labels = {"Q1": "Arlia", "Q2": "arlia", "Q3": "Coria", "Q4": "Dunia", "Q5": "Eftia"}
     texts = {"Q1": "is in Coria.", "Q5": "is in Dunia."}
-    found = asked(tmp_path, labels, [("Q1", "P17", "Q3"), ("Q2", "P17", "Q4"), ("Q5", "P17", "Q4")], texts)
-    assert "In which country is Arlia?" not in found
-    assert found["In which country is Eftia?"] == "Dunia"
+    result = asked(tmp_path, labels, [("Q1", "P17", "Q3"), ("Q2", "P17", "Q4"), ("Q5", "P17", "Q4")], texts)
+    assert "In which country is Arlia?" not in result
+    assert result["In which country is Eftia?"] == "Dunia"
 
 
 def test_an_answer_within_a_longer_word_does_not_stand_in_the_question(tmp_path: Path) -> None:
     labels = {"Q1": "Arlian Hall", "Q2": "Arlia", "Q3": "Hall of Coria", "Q4": "Coria"}
     texts = {"Q1": "is in Arlia.", "Q3": "is in Coria."}
-    found = asked(tmp_path, labels, [("Q1", "P17", "Q2"), ("Q3", "P17", "Q4")], texts)
-    assert found["In which country is Arlian Hall?"] == "Arlia"
-    assert "In which country is Hall of Coria?" not in found
+    result = asked(tmp_path, labels, [("Q1", "P17", "Q2"), ("Q3", "P17", "Q4")], texts)
+    assert result["In which country is Arlian Hall?"] == "Arlia"
+    assert "In which country is Hall of Coria?" not in result
 
 
 @pytest.mark.parametrize(("both", "twice"), [(22, False), (3, True)])
@@ -150,8 +150,8 @@ def test_two_relations_that_say_the_same_ask_once(both: int, twice: bool, tmp_pa
     facts = [(person, "nationality", land[person]) for person in people]
     facts += [(person, "citizenship", land[person]) for person in list(people)[:both]]
     texts = {person: f"is a painter from {LANDS[land[person]]}." for person in people}
-    found = asked(tmp_path, people | LANDS, facts, texts)
+    result = asked(tmp_path, people | LANDS, facts, texts)
     for number, (person, name) in enumerate(people.items()):
-        about = {question: answer for question, answer in found.items() if name in question}
+        about = {question: answer for question, answer in result.items() if name in question}
         expected = {"nationality", "citizenship"} if number < both and twice else {"nationality"}
         assert about == {f"What is the relation {relation} of {name}?": LANDS[land[person]] for relation in expected}

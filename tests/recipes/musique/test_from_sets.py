@@ -17,9 +17,9 @@ TEXT = "Riga is the capital of Latvia and " + "lies by the sea " * 6
 
 
 def asked(number: int, **other: object) -> Instance:
-    shown = Paragraph(id="p", title="Riga", text=TEXT + str(number), supporting=True)
+    context = Paragraph(id="p", title="Riga", text=TEXT + str(number), supporting=True)
     instance = Instance(
-        id=f"q{number}", question=f"What is the capital of Latvia, {number}?", paragraphs=(shown,), answers=("Riga",), answer_type="span",
+        id=f"q{number}", question=f"What is the capital of Latvia, {number}?", paragraphs=(context,), answers=("Riga",), answer_type="span",
         answerable=True, group=f"g{number}", provenance=None,
     )  # fmt: skip
     return replace(instance, **other)  # type: ignore[arg-type]
@@ -49,15 +49,15 @@ def test_every_question_is_kept_or_counted(tmp_path: Path) -> None:
     assert funnel[0].left == len(some)
     assert [row.removed for row in funnel[1:]] == [2, 1, 1, 1, 1, 1, 1, 1]
     assert funnel[-1].left == single_hop.num_rows
-    assert sorted(refused["id"].to_pylist()) == sorted(f"set/{each.id}" for each in some if each.id not in {"q0", "q8"})
+    assert sorted(refused["id"].to_pylist()) == sorted(f"set/{item.id}" for item in some if item.id not in {"q0", "q8"})
     for row in single_hop.to_pylist():
         text = paragraphs["text"][row["paragraph"]].as_py()
         assert text[row["start"] :].startswith(row["answer"])
 
 
 def test_what_is_set_in_other_lines_is_the_same_paragraph(tmp_path: Path) -> None:
-    other = Paragraph(id="x", title="Riga", text=TEXT.replace(" is ", "\n  is ") + "0", supporting=True)
-    some = [asked(0), asked(0, id="lines", paragraphs=(other,)), asked(1, paragraphs=(other,), answers=("Riga", " ", "Riga ", "Rīga"))]
+    second = Paragraph(id="x", title="Riga", text=TEXT.replace(" is ", "\n  is ") + "0", supporting=True)
+    some = [asked(0), asked(0, id="lines", paragraphs=(second,)), asked(1, paragraphs=(second,), answers=("Riga", " ", "Riga ", "Rīga"))]
     single_hop, paragraphs, _, funnel = set_questions([open_dataset(write_set(tmp_path / "set", train=some))], SingleHopSettings())
     assert paragraphs.num_rows == 1
     assert single_hop.num_rows == 2
@@ -86,8 +86,8 @@ def test_a_question_that_names_nothing_is_bound_to_its_paragraph(tmp_path: Path,
 
 def test_an_answer_stands_in_the_paragraph_as_words(tmp_path: Path) -> None:
     """ "capita" is in "capital" alone, and "5" first in "105"; kana and ideographs have no blanks around them."""
-    shown = Paragraph(id="p", title="", text=f"105 ships of 5 lands come to 東京都. {TEXT}", supporting=True)
-    some = [asked(number, paragraphs=(shown,), answers=(answer,)) for number, answer in enumerate(("capita", "5", "東京"))]
+    context = Paragraph(id="p", title="", text=f"105 ships of 5 lands come to 東京都. {TEXT}", supporting=True)
+    some = [asked(number, paragraphs=(context,), answers=(answer,)) for number, answer in enumerate(("capita", "5", "東京"))]
     single_hop, paragraphs, _, _ = set_questions([open_dataset(write_set(tmp_path / "set", train=some))], SingleHopSettings())
     text = paragraphs["text"][0].as_py()
     assert sorted(text[start : start + 7] for start in single_hop["start"].to_pylist()) == ["5 lands", "東京都. Rig"[:7]]

@@ -32,12 +32,12 @@ def refused(place: Place, reply: Callable[[dict[str, Any]], Reply], llm: str = O
     """The sentence; it blames the endpoint, and the workspace holds no answer."""
     with chat_server(reply) as server, pytest.raises(EndpointError) as raised:
         place.compose(server, llm=llm)
-    said = str(raised.value)
-    assert said.startswith(server.address)
-    assert "workspace" not in said
-    assert KEY not in said
+    message = str(raised.value)
+    assert message.startswith(server.address)
+    assert "workspace" not in message
+    assert KEY not in message
     assert not place.recording.exists() or not place.answers
-    return said
+    return message
 
 
 class Counted:
@@ -56,16 +56,16 @@ class Counted:
 @pytest.mark.parametrize("status", [200, 500])
 def test_an_answer_without_end_is_read_so_far_as_an_answer_can_be(place: Place, status: int) -> None:
     endless = Counted(b" " * 65536)
-    said = refused(place, lambda _: Reply(chunks=endless, status=status))
-    assert "its answer is longer than 1,112,576 bytes, which no answer of max_output_tokens tokens is" in said
+    message = refused(place, lambda _: Reply(chunks=endless, status=status))
+    assert "its answer is longer than 1,112,576 bytes, which no answer of max_output_tokens tokens is" in message
     assert endless.taken < 1 << 25  # what the system keeps between the two sides is more than what is read
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "br", "gzip, gzip"])
 def test_a_packed_answer_is_not_unpacked(place: Place, encoding: str) -> None:
     bomb = gzip.compress(b" " * (1 << 22))
-    said = refused(place, lambda _: Reply(chunks=[bomb], headers={"Content-Encoding": encoding}))
-    assert f"its answer is packed ({encoding}), though it was asked for plain bytes" in said
+    message = refused(place, lambda _: Reply(chunks=[bomb], headers={"Content-Encoding": encoding}))
+    assert f"its answer is packed ({encoding}), though it was asked for plain bytes" in message
 
 
 def test_many_choices_are_no_answer(place: Place) -> None:
@@ -80,35 +80,35 @@ def test_what_is_no_completion_is_said(place: Place, body: str) -> None:
 
 def test_a_drip_ends(place: Place) -> None:
     begin = time.monotonic()
-    said = refused(place, lambda _: Reply(chunks=Counted(b" ", wait=0.1)), f"{ONE}timeout_seconds = 0.7")
-    assert "no answer in 0.7 s, or none that ended" in said
+    message = refused(place, lambda _: Reply(chunks=Counted(b" ", wait=0.1)), f"{ONE}timeout_seconds = 0.7")
+    assert "no answer in 0.7 s, or none that ended" in message
     assert time.monotonic() - begin < 10
 
 
 def test_no_data_goes_where_nobody_sent_it(place: Place) -> None:
-    with chat_server(well) as other:
-        target = other.address.replace("127.0.0.1", "localhost")
-        said = refused(place, lambda _: Reply(status=307, headers={"Location": f"{target}/chat/completions"}))
-        assert not other.requests
-    assert f"it sends on to {target.removesuffix('/v1')}, where no data is taken unasked" in said
+    with chat_server(well) as second:
+        target = second.address.replace("127.0.0.1", "localhost")
+        message = refused(place, lambda _: Reply(status=307, headers={"Location": f"{target}/chat/completions"}))
+        assert not second.requests
+    assert f"it sends on to {target.removesuffix('/v1')}, where no data is taken unasked" in message
 
 
 @pytest.mark.parametrize("location", ["http://[", "//", "file:///etc/passwd", "http://a:99999/", "/v1/chat/completions"])
 def test_where_it_sends_on_to_is_no_place(place: Place, location: str) -> None:
-    said = refused(place, lambda _: Reply(status=307, headers={"Location": location}))
-    assert "it sends on to" in said or "redirects" in said
+    message = refused(place, lambda _: Reply(status=307, headers={"Location": location}))
+    assert "it sends on to" in message or "redirects" in message
 
 
 def test_a_redirect_within_the_address_is_followed(place: Place) -> None:
-    asked: list[str] = []
+    questions: list[str] = []
 
     def moved(request: dict[str, Any]) -> Reply:
-        asked.append("")
-        return Reply(status=307, headers={"Location": "/v1/other"}) if len(asked) % 2 else well(request)
+        questions.append("")
+        return Reply(status=307, headers={"Location": "/v1/other"}) if len(questions) % 2 else well(request)
 
     with chat_server(moved) as server:
-        made = place.compose(server, llm=ONE)
-    assert len(server.requests) == 2 * sum(made.counts.values())
+        output = place.compose(server, llm=ONE)
+    assert len(server.requests) == 2 * sum(output.counts.values())
 
 
 @pytest.mark.parametrize("written", [KEY, KEY.replace("v", "\\u0076").replace("s", "\\u0073"), KEY.replace("-", "\\u002D")])
@@ -118,10 +118,10 @@ def test_a_key_that_comes_back_is_not_kept(place: Place, written: str) -> None:
         return Reply(content=text, finish="key_" + KEY.replace("-", "_"))
 
     with chat_server(echo) as server:
-        made = place.compose(server, llm=ONE)
+        output = place.compose(server, llm=ONE)
     texts = [path.read_bytes() for path in (place.folder / "w").rglob("*") if path.is_file()]
     assert not [text for text in texts if KEY.encode() in text]
-    assert sum(made.counts.values()) == len(server.requests)
+    assert sum(output.counts.values()) == len(server.requests)
     assert all(
         "…" in json.loads(json.loads(line)["answer"]["text"])["question"] for line in place.recording.read_text("utf-8").splitlines()
     )
@@ -146,8 +146,8 @@ def test_negative_tokens_are_not_believed(place: Place) -> None:
     lines = place.recording.read_text("utf-8").splitlines()
     assert all(json.loads(line)["answer"]["input_tokens"] > 100 for line in lines)
     assert all(json.loads(line)["answer"]["output_tokens"] > 5 for line in lines)
-    found = json.loads(lines[2])
-    found["answer"]["input_tokens"] = -10_000_000
-    place.recording.write_text("\n".join([*lines[:2], json.dumps(found), *lines[3:], ""]), "utf-8")
+    result = json.loads(lines[2])
+    result["answer"]["input_tokens"] = -10_000_000
+    place.recording.write_text("\n".join([*lines[:2], json.dumps(result), *lines[3:], ""]), "utf-8")
     with pytest.raises(BrokenInput, match=r"composer\.jsonl, line 3: this is no recorded answer"):
         place.compose("http://127.0.0.1:9/v1", llm=ONE)

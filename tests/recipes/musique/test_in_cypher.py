@@ -13,12 +13,12 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from kgqa.recipes.musique.heads_and_tails import Sides, names_and_answers
 from kgqa.recipes.musique.in_cypher import chains_in, pairs_in, rows_hash
 from kgqa.recipes.musique.pairs import CONDITIONS, KNOWN, PAIRS, composable_pairs
 from kgqa.recipes.musique.pool import PARAGRAPHS, SINGLE_HOP
 from kgqa.recipes.musique.question_graph import composed_rows, question_rows
 from kgqa.recipes.musique.shapes import build_chains
-from kgqa.recipes.musique.sides import Sides, names_and_answers
 from kgqa.recipes.musique.wording import ASKED, FORWARD
 from kgqa.settings.musique import SHAPES, PairSettings, ShapeSettings
 from kgqa.settings.neo4j import Neo4jSettings
@@ -39,18 +39,18 @@ def random_pool(rng: random.Random) -> tuple[pa.Table, pa.Table]:
     count = rng.randint(2, 24)
     pool: list[dict[str, object]] = []
     for row in range(count):
-        named = rng.sample(NAMES, rng.choice((0, 1, 1, 2)))
-        words = [*named, *rng.choices(("who", "in", "Q", "was"), k=rng.randint(1, 4))]
-        made = rng.random() < 0.5
+        names = rng.sample(NAMES, rng.choice((0, 1, 1, 2)))
+        words = [*names, *rng.choices(("who", "in", "Q", "was"), k=rng.randint(1, 4))]
+        output = rng.random() < 0.5
         answer = rng.choice(ANSWERS)
-        about = [f"e{NAMES.index(name)}" if rng.random() < 0.8 else "e0" for name in named]
+        about = [f"e{NAMES.index(name)}" if rng.random() < 0.8 else "e0" for name in names]
         if about and rng.random() < 0.5:
-            named, about = [*named, named[0]], [*about, "of many"]
+            names, about = [*names, names[0]], [*about, "of many"]
         pool.append(
             {"id": f"q{row:02}", "source": "", "question": " ".join(rng.sample(words, len(words))) + "?", "answer": answer,
              "aliases": rng.sample(ANSWERS, rng.choice((0, 0, 1))), "paragraph": rng.randrange(max(1, count // 2)), "start": 0,
-             "answer_entity": f"e{ANSWERS.index(answer)}" if made or rng.random() < 0.1 else None, "kind": FORWARD if made else ASKED,
-             "relations": [], "entities": about if made else [], "names": named if made else [], "noun": None}
+             "answer_entity": f"e{ANSWERS.index(answer)}" if output or rng.random() < 0.1 else None, "kind": FORWARD if output else ASKED,
+             "relations": [], "entities": about if output else [], "names": names if output else [], "noun": None}
         )  # fmt: skip
     texts = [{"id": f"p{row}", "title": rng.choice(NAMES), "text": f"{' met '.join(NAMES)} {row}."} for row in range(count)]
     return pa.Table.from_pylist(pool, SINGLE_HOP), pa.Table.from_pylist(texts, PARAGRAPHS)
@@ -67,14 +67,14 @@ def random_settings(rng: random.Random) -> tuple[PairSettings, ShapeSettings]:
 
 def more_pairs(pairs: pa.Table, questions: int, rng: random.Random) -> pa.Table:
     """Some pairs beside those that were found, as many chains need more than a small pool has."""
-    known = {(row["head"], row["tail"]): row["start"] for row in pairs.to_pylist()}
+    data = {(row["head"], row["tail"]): row["start"] for row in pairs.to_pylist()}
     for _ in range(rng.choice((0, 3, 4)) * questions):
         head, tail = rng.randrange(questions), rng.randrange(questions)
         if head != tail:
-            known.setdefault((head, tail), rng.randrange(5))
-    rows = sorted((tail, start, head) for (head, tail), start in known.items())
-    every = [{"head": head, "tail": tail, "bridge": head, "start": start, "end": start + 1, "slot": -1} for tail, start, head in rows]
-    return pa.Table.from_pylist(every, PAIRS)
+            data.setdefault((head, tail), rng.randrange(5))
+    rows = sorted((tail, start, head) for (head, tail), start in data.items())
+    table = [{"head": head, "tail": tail, "bridge": head, "start": start, "end": start + 1, "slot": -1} for tail, start, head in rows]
+    return pa.Table.from_pylist(table, PAIRS)
 
 
 @pytest.fixture
@@ -94,9 +94,9 @@ class SearchContract:
 
             def ask(sides: Sides, settings: PairSettings = settings, lengths: ShapeSettings = lengths) -> pl.DataFrame:
                 with holding(question_rows(sides)) as store:
-                    found = pairs_in(store, settings, lengths)
-                faults.update(found["fault"].to_list())
-                return found
+                    result = pairs_in(store, settings, lengths)
+                faults.update(result["fault"].to_list())
+                return result
 
             kernel = composable_pairs(single_hop, paragraphs, settings, lengths, seed=seed)
             assert composable_pairs(single_hop, paragraphs, settings, lengths, seed=seed, ask=ask) == kernel, seed
@@ -121,9 +121,9 @@ class SearchContract:
                     return chains_in(store, lengths)
 
             usable = np.array([rng.random() < 0.9 for _ in range(len(pairs))], np.bool_)
-            known = (single_hop, pairs, usable, *names_and_answers(single_hop), lengths)
-            kernel = build_chains(*known, seed=seed)
-            assert build_chains(*known, seed=seed, ask=ask).equals(kernel), seed
+            data = (single_hop, pairs, usable, *names_and_answers(single_hop), lengths)
+            kernel = build_chains(*data, seed=seed)
+            assert build_chains(*data, seed=seed, ask=ask).equals(kernel), seed
             shapes.update(kernel["shape"].to_pylist())
         assert shapes == set(range(len(SHAPES)))
 

@@ -12,51 +12,51 @@ NAMES = ("Riga", "Oslo", "Bern", "Rome", "Lima", "Doha", "Baku", "Kyiv", "Bonn",
 
 def _asked() -> list[Instance]:
     """Each paragraph names where somebody was born and where they died, in any order."""
-    asked = []
+    questions = []
     for number, name in enumerate(NAMES):
-        other = NAMES[(number + 3) % len(NAMES)]
-        text = f"Here she was born in {name}, and she died in {other}, älter."
+        second = NAMES[(number + 3) % len(NAMES)]
+        text = f"Here she was born in {name}, and she died in {second}, älter."
         if number % 2:
-            text = f"Älter, she died in {other}, but she was born in {name}."
+            text = f"Älter, she died in {second}, but she was born in {name}."
         paragraph = Paragraph(id=str(number), title=None, text=text, supporting=True)
-        for verb, answer in (("was she born", name), ("did she die", other)):
-            asked.append(
+        for verb, answer in (("was she born", name), ("did she die", second)):
+            questions.append(
                 Instance(
                     id=f"{number}{verb}", question=f"Where {verb}?", paragraphs=(paragraph,), answers=(answer,), answer_type="span",
                     answerable=True, group=str(number), provenance=None,
                 )
             )  # fmt: skip
-    return asked
+    return questions
 
 
 def test_a_reader_learns_what_stands_around_answers() -> None:
-    asked = _asked()
-    places = Places.of(asked)
-    assert set(NAMES) <= set(places.said)
+    questions = _asked()
+    places = Places.of(questions)
+    assert set(NAMES) <= set(places.texts)
     assert len(places.row) == len(NAMES)
-    reader = LogLinear(places, epochs=10).train(asked[:14])
-    found = reader.answers(asked[14:])
-    assert f1(asked[14:], found).tolist() == [1.0] * 6
-    assert [each.supporting for each in found] == [(each.group,) for each in asked[14:]]
+    reader = LogLinear(places, epochs=10).train(questions[:14])
+    result = reader.answers(questions[14:])
+    assert f1(questions[14:], result).tolist() == [1.0] * 6
+    assert [item.supporting for item in result] == [(item.group,) for item in questions[14:]]
 
 
 def test_the_question_alone_tells_common_answers() -> None:
     some = [
         Instance(
-            id=each.id, question=each.question, paragraphs=(), answers=("Riga" if "born" in each.question else "Oslo",), answer_type="span",
-            answerable=True, group=each.group, provenance=None,
+            id=item.id, question=item.question, paragraphs=(), answers=("Riga" if "born" in item.question else "Oslo",), answer_type="span",
+            answerable=True, group=item.group, provenance=None,
         )
-        for each in _asked()
+        for item in _asked()
     ]  # fmt: skip
-    assert [each.answer for each in QuestionOnly().train(some[:10]).answers(some[10:12])] == ["Riga", "Oslo"]
+    assert [item.answer for item in QuestionOnly().train(some[:10]).answers(some[10:12])] == ["Riga", "Oslo"]
 
 
 def test_who_is_judged_is_not_learned_from_whatever_the_workers() -> None:
-    asked = _asked()
-    places = Places.of(asked)
-    one, other = (
-        cross_fitted(asked, lambda seed: LogLinear(places, seed=seed), folds=5, seeds=(0, 1), workers=workers) for workers in (1, 3)
+    questions = _asked()
+    places = Places.of(questions)
+    first, second = (
+        cross_fitted(questions, lambda seed: LogLinear(places, seed=seed), folds=5, seeds=(0, 1), workers=workers) for workers in (1, 3)
     )
-    assert np.array_equal(one[0], other[0])
-    assert np.array_equal(one[1], other[1])
-    assert one[1].tolist() == [1.0] * len(asked)  # there is one paragraph to choose
+    assert np.array_equal(first[0], second[0])
+    assert np.array_equal(first[1], second[1])
+    assert first[1].tolist() == [1.0] * len(questions)  # there is one paragraph to choose

@@ -12,7 +12,7 @@ TEXT = st.lists(st.sampled_from(["new", "New", "york", "York", "é", "city", "?"
 
 def naive(names: list[str], texts: list[str]) -> set[tuple[int, str, int, int]]:
     """Text, name in small letters, start and end in bytes."""
-    found = set()
+    result = set()
     for row, text in enumerate(texts):
         tokens, at = [], 0
         for token in text.split(" "):
@@ -20,24 +20,24 @@ def naive(names: list[str], texts: list[str]) -> set[tuple[int, str, int, int]]:
             at += len(token.encode()) + 1
         tokens = [token for token in tokens if token[0]]
         for name in names:
-            wanted = name.lower().split()
+            expected = name.lower().split()
             for first in range(len(tokens)):
-                if wanted and [token for token, *_ in tokens[first : first + len(wanted)]] == wanted:
-                    found.add((row, " ".join(wanted), tokens[first][1], tokens[first + len(wanted) - 1][2]))
-    return found
+                if expected and [token for token, *_ in tokens[first : first + len(expected)]] == expected:
+                    result.add((row, " ".join(expected), tokens[first][1], tokens[first + len(expected) - 1][2]))
+    return result
 
 
 @given(st.lists(TEXT, max_size=6), st.lists(TEXT, max_size=6))
 def test_every_place_is_found(names: list[str], texts: list[str]) -> None:
     places, groups = find_names(pa.array(names, pa.string()), pa.array(texts, pa.string()))
     of = {group: " ".join(name.lower().split()) for group, name in zip(groups.tolist(), names, strict=True) if group >= 0}
-    found = {
+    result = {
         (text, of[name], start, end)
         for text, name, start, end in zip(
             places.text.tolist(), places.name.tolist(), places.start.tolist(), places.end.tolist(), strict=True
         )
     }
-    assert found == naive(names, texts)
+    assert result == naive(names, texts)
     assert all((group < 0) == (not name.split()) for group, name in zip(groups.tolist(), names, strict=True))
 
 

@@ -11,12 +11,12 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
 
-from kgqa.recipes.musique.named_entities import entity_answers, shown
+from kgqa.recipes.musique.named_entities import entity_answers, paragraph_of
 from kgqa.recipes.musique.pool import PARAGRAPHS
 from kgqa.recipes.musique.same_entity import same_type
 from kgqa.recipes.names.kinds import CLASSES, answer_kinds, split_title, title_kinds
 from kgqa.settings.musique import PairSettings
-from tests.recipes.musique.test_sides import pool
+from tests.recipes.musique.test_heads_and_tails import pool
 
 WORDS = (
     "York",
@@ -54,7 +54,7 @@ def paragraphs(texts: Sequence[tuple[str, str]]) -> pa.Table:
 
 def is_name(question: str, answer: str, title: str, text: str) -> bool:
     """The rule for one answer, as it is told."""
-    kinds = answer_kinds(question, answer, [shown(title, text)])
+    kinds = answer_kinds(question, answer, [paragraph_of(title, text)])
     if kinds:
         return kinds[0][0] not in {"figures", "phrase"}
     words = answer.split()
@@ -70,11 +70,11 @@ def begins_large(answer: str) -> bool:
 @given(st.lists(st.tuples(QUESTIONS, ANSWERS), min_size=1, max_size=8))
 def test_every_answer_is_judged_as_if_it_was_alone(asked: list[tuple[str, str]]) -> None:
     texts = [(answer, f"{answer} is a river. It is {answer}.") for _, answer in asked]
-    wanted = [is_name(question, answer, *text) for (question, answer), text in zip(asked, texts, strict=True)]
-    found = entity_answers(pool(*asked), paragraphs(texts), PairSettings(capital_share=0))
-    assert found.tolist() == wanted
-    written = entity_answers(pool(*asked), paragraphs(texts), PairSettings())
-    for (_, answer), is_one, is_written in zip(asked, wanted, written.tolist(), strict=True):
+    expected = [is_name(question, answer, *text) for (question, answer), text in zip(asked, texts, strict=True)]
+    result = entity_answers(pool(*asked), paragraphs(texts), PairSettings(capital_share=0))
+    assert result.tolist() == expected
+    output = entity_answers(pool(*asked), paragraphs(texts), PairSettings())
+    for (_, answer), is_one, is_written in zip(asked, expected, output.tolist(), strict=True):
         assert not is_written or (is_one and begins_large(answer))
 
 
@@ -120,17 +120,17 @@ def test_types_are_compared_as_if_each_head_was_alone(asked: list[tuple[str, str
     ]
     about: dict[str, set[str]] = {}
     for title, text in texts:
-        known = title_kinds(title, text)
-        if known and known[0][0]:
-            about.setdefault(split_title(title)[0].lower(), set()).add(known[0][0])
-    wanted = []
-    for (question, answer), own in zip(asked, texts, strict=True):
-        told = answer_kinds(question, answer, [shown(*own)])
-        group = next((each[0] for each in told if len(each) > 1 and each[0] in CLASSES), None)
+        data = title_kinds(title, text)
+        if data and data[0][0]:
+            about.setdefault(split_title(title)[0].lower(), set()).add(data[0][0])
+    expected = []
+    for (question, answer), subject in zip(asked, texts, strict=True):
+        output = answer_kinds(question, answer, [paragraph_of(*subject)])
+        group = next((item[0] for item in output if len(item) > 1 and item[0] in CLASSES), None)
         of_name = about.get(answer.lower())
-        wanted.append(not of_name or group is None or group in of_name)
+        expected.append(not of_name or group is None or group in of_name)
     pairs = pl.DataFrame({"head": np.arange(len(asked), dtype=np.int32)})
-    assert same_type(pairs, pool(*asked), paragraphs(texts)).tolist() == wanted
+    assert same_type(pairs, pool(*asked), paragraphs(texts)).tolist() == expected
 
 
 def test_what_a_graph_knows_needs_no_type() -> None:

@@ -19,8 +19,8 @@ def pool(asked: list[tuple[str, str, str]], texts: list[str]) -> tuple[pa.Table,
         }
         for row, (relation, subject, answer) in enumerate(asked)
     ]  # fmt: skip
-    shown = [{"id": f"p{row}", "title": f"t{row}", "text": text} for row, text in enumerate(texts)]
-    return pa.Table.from_pylist(rows, SINGLE_HOP), pa.Table.from_pylist(shown, PARAGRAPHS)
+    context = [{"id": f"p{row}", "title": f"t{row}", "text": text} for row, text in enumerate(texts)]
+    return pa.Table.from_pylist(rows, SINGLE_HOP), pa.Table.from_pylist(context, PARAGRAPHS)
 
 
 def pairs_of(rows: list[tuple[int, int]]) -> pa.Table:
@@ -33,20 +33,20 @@ FACTS = pa.table({"head": ["Arlia"], "tail": ["Earth"]})
 
 def test_a_fact_that_joins_both_ends() -> None:
     """Arlia is in Earth, whatever the place of its capital; of Bemia nobody knows."""
-    asked = [("capital", "Arlia", "Riga"), ("world", "Riga", "Earth"), ("capital", "Bemia", "Oslo"), ("world", "Oslo", "Mars")]
-    single_hop, paragraphs = pool(asked, ["Riga it is.", "Earth is round.", "Oslo it is.", "Mars is red."])
+    questions = [("capital", "Arlia", "Riga"), ("world", "Riga", "Earth"), ("capital", "Bemia", "Oslo"), ("world", "Oslo", "Mars")]
+    single_hop, paragraphs = pool(questions, ["Riga it is.", "Earth is round.", "Oslo it is.", "Mars is red."])
     shortcuts = Shortcuts.of(single_hop, paragraphs, FACTS)
-    found = needless_pairs(pairs_of([(0, 1), (2, 3)]), single_hop, shortcuts, 0.25)
-    assert found["joined"].tolist() == [True, False]
-    assert found["implied"].tolist() == [False, False]  # two pairs show nothing
-    assert found["early"].tolist() == [False, False]
+    result = needless_pairs(pairs_of([(0, 1), (2, 3)]), single_hop, shortcuts, 0.25)
+    assert result["joined"].tolist() == [True, False]
+    assert result["implied"].tolist() == [False, False]  # two pairs show nothing
+    assert result["early"].tolist() == [False, False]
     assert not Shortcuts.of(single_hop, paragraphs, None).joins(np.array([0]), np.array([1])).any()
 
 
 def test_kinds_of_hops_that_follow_from_each_other() -> None:
     """Of four capitals one is in a world in which its country is too, as the graph knows: so are the others."""
-    asked = [("capital", f"Land{n}", f"Town{n}") for n in range(4)] + [("world", f"Town{n}", f"World{n}") for n in range(4)]
-    single_hop, paragraphs = pool(asked, ["Text."] * 8)
+    questions = [("capital", f"Land{n}", f"Town{n}") for n in range(4)] + [("world", f"Town{n}", f"World{n}") for n in range(4)]
+    single_hop, paragraphs = pool(questions, ["Text."] * 8)
     shortcuts = Shortcuts.of(single_hop, paragraphs, pa.table({"head": ["Land0"], "tail": ["World0"]}))
     pairs = pairs_of([(n, n + 4) for n in range(4)])
     assert needless_pairs(pairs, single_hop, shortcuts, 0.25)["implied"].tolist() == [True] * 4
@@ -54,10 +54,10 @@ def test_kinds_of_hops_that_follow_from_each_other() -> None:
 
 
 def test_an_earlier_paragraph_that_states_the_answer() -> None:
-    asked = [("capital", "Arlia", "Riga"), ("mayor", "Riga", "Ada"), ("child", "Ada", "Bob")]
-    single_hop, paragraphs = pool(asked, ["Riga it is. Bob lives there.", "Ada leads.", "Bob is small."])
+    questions = [("capital", "Arlia", "Riga"), ("mayor", "Riga", "Ada"), ("child", "Ada", "Bob")]
+    single_hop, paragraphs = pool(questions, ["Riga it is. Bob lives there.", "Ada leads.", "Bob is small."])
     shortcuts = Shortcuts.of(single_hop, paragraphs, None)
     assert needless_pairs(pairs_of([(0, 1), (1, 2)]), single_hop, shortcuts, 0.25)["early"].tolist() == [False, False]
-    found = needless_chains(np.array([[0, 1, -1, -1], [0, 1, 2, -1]], np.int32), shortcuts)
-    assert found["early"].tolist() == [False, True]
-    assert found["joined"].tolist() == [False, False]
+    result = needless_chains(np.array([[0, 1, -1, -1], [0, 1, 2, -1]], np.int32), shortcuts)
+    assert result["early"].tolist() == [False, True]
+    assert result["joined"].tolist() == [False, False]

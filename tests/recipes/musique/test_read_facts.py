@@ -33,11 +33,11 @@ def tables(more: dict[str, str]) -> tuple[dict[str, pa.Table], pl.DataFrame, pl.
 
 def test_what_is_read() -> None:
     given, facts, good = tables({"X": "Mr X is a singer. He was born in Town3."})
-    found, calibration = read_texts(facts, given, good, everywhere=False, precision=0.8, seed=0)
+    result, calibration = read_texts(facts, given, good, everywhere=False, precision=0.8, seed=0)
     assert calibration
-    sure = found.filter(~pl.col("fact") & pl.col("sure") & (pl.col("probability") > 0.6))
+    sure = result.filter(~pl.col("fact") & pl.col("sure") & (pl.col("probability") > 0.6))
     assert sure.select("head", "template", "tail").rows() == [("X", "born", "T3")]
-    stated = found.filter("fact")
+    stated = result.filter("fact")
     assert stated.height == KNOWN
     assert stated["probability"].min() > 0.6  # type: ignore[operator]
 
@@ -45,13 +45,13 @@ def test_what_is_read() -> None:
 def test_too_little_to_learn_from_says_nothing() -> None:
     given, facts, good = tables({})
     few = facts.head(20)
-    found, calibration = read_texts(few, given, good, everywhere=False, precision=0.8, seed=0)
-    assert not found.height
+    result, calibration = read_texts(few, given, good, everywhere=False, precision=0.8, seed=0)
+    assert not result.height
     assert not calibration
 
 
 def test_another_kind_of_thing_has_no_such_fact() -> None:
     _, facts, _ = tables({})
     kinds = pl.DataFrame({"entity": [*facts["head"], "X", "Y"], "kind": [*["person"] * KNOWN, "water", "person"]})
-    found = pl.DataFrame({"head": ["X", "Y", "Z"], "template": "born", "tail": "T3"})
-    assert of_kinds(found, facts, kinds)["head"].to_list() == ["Y"]
+    result = pl.DataFrame({"head": ["X", "Y", "Z"], "template": "born", "tail": "T3"})
+    assert of_kinds(result, facts, kinds)["head"].to_list() == ["Y"]

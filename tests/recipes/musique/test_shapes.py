@@ -56,21 +56,21 @@ def naive(
 ) -> set[tuple[str, frozenset[tuple[int, int]]]]:
     """Shape and edges of every chain, by trying all questions in all places of each shape."""
     place = {(head, tail): start for head, tail, start in pairs}
-    found = set()
+    result = set()
     for shape, edges in EDGES.items():
         most = settings.max_tokens_short if HOPS[shape] < 4 else settings.max_tokens_long
         for hops in permutations(range(len(paragraphs)), HOPS[shape]):
-            mine = [(hops[a], hops[b]) for a, b in edges]
-            if not all(edge in place for edge in mine) or sum(lengths[hop] for hop in hops) > most:
+            members = [(hops[a], hops[b]) for a, b in edges]
+            if not all(edge in place for edge in members) or sum(lengths[hop] for hop in hops) > most:
                 continue
-            starts = Counter((tail, place[head, tail]) for head, tail in mine)
+            starts = Counter((tail, place[head, tail]) for head, tail in members)
             if max(starts.values()) > 1 or any(lengths[hop] > settings.max_tokens for hop in hops):
                 continue
-            joined = {frozenset(edge) for edge in mine}
+            joined = {frozenset(edge) for edge in members}
             if any(paragraphs[a] == paragraphs[b] for a, b in combinations(hops, 2) if frozenset((a, b)) not in joined):
                 continue
-            found.add((shape, frozenset(mine)))
-    return found
+            result.add((shape, frozenset(members)))
+    return result
 
 
 @given(
@@ -87,12 +87,12 @@ def test_chains_are_those_of_a_naive_search(
     chains = build_chains(pool(paragraphs, lengths), table, np.ones(len(table), np.bool_), nothing(COUNT), own(COUNT), settings, seed=0)
     edges = np.stack([chains[f"edge_{number}"].to_numpy() for number in (1, 2, 3)], axis=1)
     ends = list(zip(table["head"].to_pylist(), table["tail"].to_pylist(), strict=True))
-    found = [
+    result = [
         (SHAPES[shape], frozenset(ends[edge] for edge in some if edge >= 0))
         for shape, some in zip(chains["shape"].to_pylist(), edges.tolist(), strict=True)
     ]
-    assert len(found) == len(set(found))
-    assert set(found) == naive(pairs, paragraphs, lengths, settings)
+    assert len(result) == len(set(result))
+    assert set(result) == naive(pairs, paragraphs, lengths, settings)
 
 
 def test_every_shape_is_what_the_scorer_calls_it() -> None:
@@ -105,13 +105,13 @@ def test_every_shape_is_what_the_scorer_calls_it() -> None:
 def test_no_question_names_the_answer_of_another_but_by_an_edge() -> None:
     table = table_of([(0, 1, 0), (1, 2, 0)])
     questions = pool([0, 1, 2], [2, 2, 2])
-    said = Adjacency.from_pairs(np.array([2]), np.array([0]), 3)
+    message = Adjacency.from_pairs(np.array([2]), np.array([0]), 3)
     assert build_chains(questions, table, np.ones(2, np.bool_), nothing(3), own(3), ShapeSettings(), seed=0)["shape"].to_pylist() == [
         0,
         0,
         1,
     ]
-    assert build_chains(questions, table, np.ones(2, np.bool_), said, own(3), ShapeSettings(), seed=0)["shape"].to_pylist() == [0, 0]
+    assert build_chains(questions, table, np.ones(2, np.bool_), message, own(3), ShapeSettings(), seed=0)["shape"].to_pylist() == [0, 0]
 
 
 def test_of_the_heads_of_one_place_some_are_drawn() -> None:
@@ -133,13 +133,13 @@ def test_what_is_chosen_keeps_all_limits(pairs: list[tuple[int, int, int]], brid
     chains = build_chains(
         pool(list(range(COUNT)), [1] * COUNT), table, np.ones(len(table), np.bool_), nothing(COUNT), own(COUNT), settings, seed=1
     )
-    kept, reasons = choose_chains(chains, table, np.zeros(len(chains), np.int64), settings)
-    assert len(kept) + sum(reasons.values()) == len(chains)
+    remaining, reasons = choose_chains(chains, table, np.zeros(len(chains), np.int64), settings)
+    assert len(remaining) + sum(reasons.values()) == len(chains)
     edges = np.stack([chains[f"edge_{number}"].to_numpy() for number in (1, 2, 3)], axis=1)
     hops = hops_of(chains["shape"].to_numpy(), edges, table)
-    questions = [frozenset(hop for hop in hops[row].tolist() if hop >= 0) for row in kept.tolist()]
-    assert not any(one < other for one in questions for other in questions)
+    questions = [frozenset(hop for hop in hops[row].tolist() if hop >= 0) for row in remaining.tolist()]
+    assert not any(first < second for first in questions for second in questions)
     assert max(Counter(hop for some in questions for hop in some).values(), default=0) <= reuse
-    over = Counter(table["bridge"][edge].as_py() for row in kept.tolist() for edge in edges[row].tolist() if edge >= 0)
+    over = Counter(table["bridge"][edge].as_py() for row in remaining.tolist() for edge in edges[row].tolist() if edge >= 0)
     assert max(over.values(), default=0) <= bridge
-    assert max(Counter(chains["shape"].to_numpy()[kept].tolist()).values(), default=0) <= round(size * 0.5)
+    assert max(Counter(chains["shape"].to_numpy()[remaining].tolist()).values(), default=0) <= round(size * 0.5)

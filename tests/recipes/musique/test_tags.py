@@ -36,11 +36,11 @@ def composed(folder: Path, name: Path | str) -> kgqa.Composition:
 def test_only_what_is_tagged_alike_is_paired(tmp_path: Path) -> None:
     single_hop(tmp_path / "set")
     plain = kgqa.compose(tmp_path / "set", filter="none", workspace=tmp_path / "plain")
-    [every] = [row.left for row in plain.funnel if row.reason.startswith("a search for the answer")]
+    [table] = [row.left for row in plain.funnel if row.reason.startswith("a search for the answer")]
     place = pipeline(tmp_path / "tagger", {"TOWN": TOWNS, "LAND": LANDS[:3]})
-    made = composed(tmp_path, place)
-    [row] = [row for row in made.funnel if "spaCy" in row.reason]
-    assert (row.removed, row.left) == (len(LANDS) - 3, every - (len(LANDS) - 3) if every else None)
+    output = composed(tmp_path, place)
+    [row] = [row for row in output.funnel if "spaCy" in row.reason]
+    assert (row.removed, row.left) == (len(LANDS) - 3, table - (len(LANDS) - 3) if table else None)
     # Another pipeline at the same place is another one.
     again = composed(tmp_path, pipeline(place, {"TOWN": TOWNS[:4]}))
     assert "find_pairs" not in again.reused

@@ -15,7 +15,9 @@ from tests.recipes.contrasts.test_adversarial import SET, page, pool_of
 
 def mentioning(title: str, text: str, **mentions: str) -> Paragraph:
     """A page of these words, some of which name an entity."""
-    marks = tuple(Mention(entity=entity, start=text.index(said), end=text.index(said) + len(said)) for entity, said in mentions.items())
+    marks = tuple(
+        Mention(entity=entity, start=text.index(message), end=text.index(message) + len(message)) for entity, message in mentions.items()
+    )
     return replace(page("d2", title, text), mentions=marks)
 
 

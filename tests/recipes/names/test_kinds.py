@@ -137,7 +137,7 @@ def test_a_title_may_say_something_in_brackets() -> None:
 
 
 def test_no_noun_is_of_two_classes() -> None:
-    nouns = [noun for found in word_lists(Path(kinds.__file__).with_name("nouns.txt")).values() for noun in found]
+    nouns = [noun for result in word_lists(Path(kinds.__file__).with_name("nouns.txt")).values() for noun in result]
     assert len(nouns) > 400
     assert len(set(nouns)) == len(nouns)
 
@@ -158,9 +158,9 @@ def test_kinds_of_articles_are_those_that_facts_imply(real_data: Path) -> None:
             subject, relation, entity = line.rstrip("\n").split("\t")
             implied |= {(subject, SUBJECTS[relation]): relation} if relation in SUBJECTS else {}
             implied |= {(entity, OBJECTS[relation]): relation} if relation in OBJECTS else {}
-    told = [(told_of[entity][-1], (kind,)) for entity, kind in implied if told_of.get(entity) and len(told_of[entity][-1]) == 1]
-    assert len(told) > 2000
-    assert sum(found == expected for found, expected in told) / len(told) > AGREEMENT
+    output = [(told_of[entity][-1], (kind,)) for entity, kind in implied if told_of.get(entity) and len(told_of[entity][-1]) == 1]
+    assert len(output) > 2000
+    assert sum(result == expected for result, expected in output) / len(output) > AGREEMENT
     assert sum(map(bool, told_of.values())) / len(told_of) > 0.75
 
 

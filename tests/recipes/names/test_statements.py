@@ -47,10 +47,10 @@ def test_examples(text: str, answer: str, expected: bool) -> None:
 @example("", "İ", "", "i\u0307")
 def test_what_scorers_find_is_found(before: str, answer: str, after: str, other: str) -> None:
     text = f"{before} {answer} {after}"
-    wanted = names([other])
-    found = f" {normalize(other)} " in f" {normalize(text)} "
-    if wanted and normalize(other) and found:
-        assert states(text, wanted)
+    expected = names([other])
+    result = f" {normalize(other)} " in f" {normalize(text)} "
+    if expected and normalize(other) and result:
+        assert states(text, expected)
     if names([answer]):
         assert (
             states(text, names([answer])) or normalize(text) != " ".join([normalize(before), normalize(answer), normalize(after)]).strip()
@@ -66,8 +66,8 @@ def plainly_states(text: str, answer: str) -> bool:
 
 
 def words_of(text: str) -> str:
-    found = [token.folded for token in oracle.tokens(text) if oracle.sort(token.written[0]) != "sign"]
-    return " ".join(word for word in found if word not in ("a", "an", "the"))
+    result = [token.folded for token in oracle.tokens(text) if oracle.sort(token.written[0]) != "sign"]
+    return " ".join(word for word in result if word not in ("a", "an", "the"))
 
 
 def respelled(answer: str) -> st.SearchStrategy[str]:
@@ -117,10 +117,10 @@ def test_letters_with_traps(text: str, answer: str) -> None:
 
 @given(LETTERS, st.lists(LETTERS, max_size=3))
 def test_a_text_asked_twice_answers_as_a_fresh_one(text: str, answers: list[str]) -> None:
-    known = Text(text)
+    data = Text(text)
     for answer in answers:
-        assert known.states(names([answer])) == states(text, names([answer]))
-    assert known.states(names(answers)) == any(states(text, names([answer])) for answer in answers)
+        assert data.states(names([answer])) == states(text, names([answer]))
+    assert data.states(names(answers)) == any(states(text, names([answer])) for answer in answers)
 
 
 def test_titles_and_mentions_count_for_a_paragraph() -> None:
@@ -133,7 +133,7 @@ def test_titles_and_mentions_count_for_a_paragraph() -> None:
 
 @given(st.lists(LETTERS | st.just("a\0b"), max_size=4), st.lists(LETTERS, max_size=2), st.none() | st.just("E7"))
 def test_paragraphs_together_are_each_as_alone(entries: list[str], answers: list[str], entity: str | None) -> None:
-    shown = [paragraph(f"{number}", [entry, " Avalon"][: 1 + number % 2]) for number, entry in enumerate(entries)]
-    wanted = names(answers)
-    alone = [number for number, entry in enumerate(shown) if paragraph_states(entry, wanted, entity)]
-    assert stating_places(shown, wanted, entity) == alone
+    context = [paragraph(f"{number}", [entry, " Avalon"][: 1 + number % 2]) for number, entry in enumerate(entries)]
+    expected = names(answers)
+    alone = [number for number, entry in enumerate(context) if paragraph_states(entry, expected, entity)]
+    assert stating_places(context, expected, entity) == alone

@@ -1,1 +1,1 @@
-"""The steps of a chain become one question (step S7): each composer in a file, and the checks that all of them must pass."""
+"""Step S7 (Trivedi et al. 2022): a file for each composer, and the checks that all of them must pass."""

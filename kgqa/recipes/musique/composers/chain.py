@@ -1,4 +1,4 @@
-"""A chain as composers see it: its hops, which of them needs which, and where."""
+"""Step S7 (Trivedi et al. 2022): a chain as composers see it, with its hops and their references to earlier answers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
-    """A place in a hop's question that names the answer to an earlier one."""
+    """A place in a hop's question that names the answer of an earlier hop."""
 
     hop: int
     """The earlier hop, from 0."""
@@ -15,7 +15,7 @@ class Need:
     """In characters; so is ``end``, which is exclusive."""
     end: int
     slot: int
-    """Which of the names it is, of a question that was made from a template; -1 for any other."""
+    """Index in the hop's ``names``, for a question from a template; -1 for other questions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,20 +27,20 @@ class Hop:
     answer: str
     aliases: tuple[str, ...]
     kind: str
-    """One of ``wording``'s."""
+    """A question kind of ``wording``."""
     relations: tuple[str, ...]
-    """Names of the templates that it was made with."""
+    """Names of the question's templates."""
     names: tuple[str, ...]
     noun: str
-    """What it asks for, of a question that was made from a template."""
+    """The noun that the question asks for, for a question from a template."""
     is_person: bool
-    """Whether the answer is known to be one."""
+    """Whether the answer is known to be a person."""
     needs: tuple[Need, ...]
-    """In the order of their places."""
+    """Sorted by their places."""
 
 
 def referring(hop: Hop) -> str:
-    """A hop's question as decompositions have it: with ``#k`` where it names the answer to the k-th one."""
+    """A hop's question as in decompositions, with ``#k`` in place of the answer of hop k."""
     text = hop.question
     for need in sorted(hop.needs, key=lambda need: -need.start):
         text = f"{text[: need.start]}#{need.hop + 1}{text[need.end :]}"

@@ -1,4 +1,4 @@
-"""What every composed question must pass, whoever wrote it."""
+"""Step S7 (Trivedi et al. 2022): the checks that every composed question must pass, whatever composer wrote it."""
 
 from __future__ import annotations
 
@@ -18,32 +18,32 @@ REASONS = {
     "stammer": "the question says some words twice in a row, which no hop does",
     "sign": "the question holds signs that cannot be printed",
 }
-"""Why a composed question is left out → the sentence that reports show."""
+"""Reason for leaving out a composed question → the sentence in reports."""
 RUN = 8
-"""Words that are looked for twice in a row, at most."""
+"""Maximum length of a repeated sequence, in words."""
 ALIKE = "another chain makes the same question"
 _WORD = re.compile(r"(?<![\w'’])\w[\w.'’:,-]*")
 _POSSESSIVE = re.compile(r"['’]s\b")
 ENDS = ("?", "？", "؟")
-"""Of a question, in whatever writing."""
+"""The question marks of all scripts."""
 JOINERS = str.maketrans("", "", "\u200c\u200d")
-"""Signs within words of some writings, which cannot be printed by themselves."""
+"""Characters that join letters within words of some scripts; they cannot be printed alone."""
 LETTERS_PER_WORD = 20
-"""A question of ``max_words`` words has no more letters than so many for each."""
+"""Maximum mean characters per word: a question may have ``max_words`` times as many."""
 
 
 def faults(question: str, chain: Chain, *, max_words: int) -> Iterator[str]:
-    """Keys of ``REASONS``."""
+    """Yield the keys of ``REASONS`` for which the question fails."""
     if not question.rstrip().endswith(ENDS):
         yield "no question"
     if len(question.split()) > max_words or len(question) > LETTERS_PER_WORD * max_words:
         yield "long"
         return
-    if any(states(question, names(said(hop))) for hop in chain.hops):
+    if any(states(question, names(forbidden_names(hop))) for hop in chain.hops):
         yield "answer"
     words = normalize(question)
     said_words = f" {_words(question)} "
-    if any(f" {word} " not in said_words for hop in chain.hops for word in given(hop)):
+    if any(f" {word} " not in said_words for hop in chain.hops for word in required_names(hop)):
         yield "lost"
     if any(normalize(hop.question) == words for hop in chain.hops):
         yield "copy"
@@ -55,35 +55,38 @@ def faults(question: str, chain: Chain, *, max_words: int) -> Iterator[str]:
 
 
 def _said_twice(question: str) -> set[tuple[str, ...]]:
-    """Runs of at most ``RUN`` words that stand there twice in a row."""
+    """Sequences of at most ``RUN`` words that the question repeats immediately."""
     words = [word.strip("?.,;") for word in question.lower().split()]
-    found = set()
+    runs = set()
     for length in range(1, RUN + 1):
         for begin in range(len(words) - 2 * length + 1):
             middle = begin + length
             if words[begin] == words[middle] and words[begin:middle] == words[middle : middle + length]:
-                found.add(tuple(words[begin:middle]))
-    return found
+                runs.add(tuple(words[begin:middle]))
+    return runs
 
 
-def said(hop: Hop) -> tuple[str, ...]:
-    """What may not be said of a hop: its answer; of entities of a graph their other names too."""
+def forbidden_names(hop: Hop) -> tuple[str, ...]:
+    """Names that the composed question must not contain: the hop's answer and, for entities of a graph, their aliases."""
     return (hop.answer, *hop.aliases) if hop.names else (hop.answer,)
 
 
-def given(hop: Hop) -> list[str]:
-    """The names and figures of a hop's question but for those that earlier hops answer, normalised; its first word is none."""
+def required_names(hop: Hop) -> list[str]:
+    """The names and figures in a hop's question that a composed question must keep, normalised.
+
+    Names that earlier hops answer are left out, and so is the first word.
+    """
     text = hop.question
     for need in sorted(hop.needs, key=lambda need: -need.start):
         text = f"{text[: need.start]} {text[need.end :]}"
     first = re.match(r"\s*\w+", text)
     begins_with_name = any(need.start == 0 for need in hop.needs)
     begin = first.end() if first and not begins_with_name and " >> " not in hop.question else 0
-    found = (match[0] for match in _WORD.finditer(text) if match.start() >= begin)
-    names = (_words(word) for word in found if word[0].isdigit() or word != word.lower())
+    words = (match[0] for match in _WORD.finditer(text) if match.start() >= begin)
+    names = (_words(word) for word in words if word[0].isdigit() or word != word.lower())
     return [word for word in names if word]
 
 
 def _words(text: str) -> str:
-    """Normalised, without the endings of possessives."""
+    """The normalised text without possessive endings."""
     return normalize(_POSSESSIVE.sub(" ", text.translate(JOINERS)).rstrip("".join(ENDS)))

@@ -1,4 +1,4 @@
-"""Sending a chat-completions endpoint a request, and what its answer may take of time and memory, whoever answers."""
+"""Step S7 (Trivedi et al. 2022): HTTP requests to a chat-completions endpoint, with limits on time and memory."""
 
 from __future__ import annotations
 
@@ -13,68 +13,68 @@ from openai import AsyncOpenAI
 from kgqa.errors import EndpointError
 
 BYTES_PER_TOKEN = 64
-"""Of an answer that its endpoint wraps with generosity, thoughts and escapes included."""
+"""A generous limit for one token of an answer, with reasoning and escapes."""
 FEWEST_BYTES = 1 << 20
-"""Of an answer so many are read in any case."""
+"""Bytes of an answer that are always accepted."""
 
 
 class Unusable(EndpointError):
-    """An answer that is not read on; the message has no place yet."""
+    """A response that is rejected before its end; the message lacks the address."""
 
 
 class Client:
-    """A connection to one address, kept open between requests. It may be used from several threads."""
+    """A connection to one address, kept open between requests; safe to use from several threads."""
 
     def __init__(self, *, address: str, key: str, seconds: float, tokens: int) -> None:
-        """An answer has ``seconds`` from the request to its last byte, and room for ``tokens``; to be closed."""
+        """``seconds``: time from the request to the last byte; ``tokens``: maximum length of the answer. Close it after use."""
         self._scope = start_blocking_portal()
         self._portal = self._scope.__enter__()
         self._seconds = seconds
         self._most = FEWEST_BYTES + BYTES_PER_TOKEN * tokens
-        # Redirects are followed after the hook has seen them; a compressed answer could be a thousand times as large as what is sent.
+        # The hook sees a redirect before it is followed. A compressed answer could unpack to a thousand times its size.
         http = httpx2.AsyncClient(timeout=seconds, follow_redirects=True, event_hooks={"response": [self._check]})
         headers = {"Accept-Encoding": "identity"}
         self._client = AsyncOpenAI(api_key=key, base_url=address, max_retries=0, http_client=http, default_headers=headers)
 
     def send(self, request: Mapping[str, Any]) -> bytes:
-        """The body of the answer. Raises openai's errors, TimeoutError, and Unusable for an answer that is not read."""
+        """The body of the response. Raises openai's errors, TimeoutError, and Unusable for a rejected response."""
         body: bytes = self._portal.call(self._send, request)
         return body
 
     def close(self) -> None:
-        """Let go of the connections, and end the event loop that requests run in."""
+        """Close the connections, and the event loop of the requests."""
         try:
             self._portal.call(self._client.close)
         finally:
             self._scope.__exit__(None, None, None)
 
     async def _send(self, request: Mapping[str, Any]) -> bytes:
-        # A limit for each read would never end an answer of one byte a second.
+        # A time limit per read would never stop an answer of one byte per second.
         with anyio.fail_after(self._seconds):
-            got = await self._client.chat.completions.with_raw_response.create(**request)
-            return bytes(got.content)
+            response = await self._client.chat.completions.with_raw_response.create(**request)
+            return bytes(response.content)
 
     async def _check(self, response: httpx2.Response) -> None:
-        """Before the body is read and a redirect followed."""
+        """Check the headers, before the body is read or a redirect is followed."""
         packed = response.headers.get("content-encoding", "identity").strip().lower()
         if packed not in {"", "identity"}:
-            raise Unusable(f"its answer is packed ({packed[:20]}), though it was asked for plain bytes; set the server so")
+            raise Unusable(f"its answer is packed ({packed[:20]}), though it was asked for plain bytes; turn compression off on the server")
         if response.has_redirect_location:
             try:
                 target = response.url.join(response.headers["location"])
             except httpx2.InvalidURL:
                 raise Unusable("it sends on to what is no address; is the address right?") from None
             if (target.scheme, target.host, target.port) != (response.url.scheme, response.url.host, response.url.port):
-                there = f"{target.scheme}://{target.netloc.decode('ascii', 'replace')}"
-                raise Unusable(f"it sends on to {there}, where no data is taken unasked; give that address as --endpoint if you trust it")
+                origin = f"{target.scheme}://{target.netloc.decode('ascii', 'replace')}"
+                raise Unusable(f"it sends on to {origin}, where no data is taken unasked; give that address as --endpoint if you trust it")
         response.stream = _Bounded(response.stream, self._most)
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    """A body that ends in Unusable where it is longer than it may be."""
+    """A response body that raises Unusable if it is longer than the limit."""
 
     def __init__(self, stream: Any, most: int) -> None:
-        """``most`` bytes are read."""
+        """``most``: maximum number of bytes."""
         self._stream, self._most = stream, most
 
     async def __aiter__(self) -> AsyncIterator[bytes]:

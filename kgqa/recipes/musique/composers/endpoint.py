@@ -1,4 +1,4 @@
-"""A chat-completions endpoint: asking it, and saying in a sentence why it does not answer."""
+"""Step S7 (Trivedi et al. 2022): a chat-completions endpoint, with one sentence for each way in which it can fail."""
 
 from __future__ import annotations
 
@@ -22,43 +22,43 @@ if TYPE_CHECKING:
 
 KEY = "OPENAI_API_KEY"
 ADDRESS = "OPENAI_BASE_URL"
-"""Variables of the environment."""
+"""Environment variables of the key and the address."""
 MOST_LETTERS = 2000
 MOST_TOKENS = 1 << 40
-"""Of an address, and of one answer: what is more is no number of tokens."""
+"""Limits of the address (characters) and of the tokens of one answer; a larger count is taken for an error."""
 MOST_FINISH = 40
-"""Letters of why an answer ends."""
+"""Maximum number of characters of a finish reason."""
 MOST_CHOICES = 8
-"""One is asked for."""
+"""Choices accepted in an answer; each request asks for one."""
 FEWEST_LETTERS = 12
-"""Of a key that is secret: servers of one's own are given "none", "EMPTY" and other words."""
+"""Characters of a secret key. Shorter ones are placeholders for local servers, such as "none" or "EMPTY"."""
 BLANKED = "…"
 DEFAULT = "https://api.openai.com/v1"
 FILTERED = "content_filter"
 CHARACTERS_PER_TOKEN = 4.0
-"""By which tokens are estimated."""
+"""Characters per token, to estimate tokens."""
 AGAIN = "what was answered is recorded; run the same command again, and it goes on"
 LONGEST_WAIT = 60.0
-"""Seconds that an endpoint may want one to wait; who wants more is asked again as if it had said nothing."""
+"""Longest wait that an endpoint may request, in seconds; a longer one is ignored."""
 NO_KEY = f"{KEY} is not set, without which {DEFAULT} answers nobody; set it, or give another --endpoint."
 Message = Mapping[str, str]
 
 
 class Failed(EndpointError):
-    """A request that may succeed if it is sent again."""
+    """A failed request that may succeed later."""
 
     def __init__(self, message: str, *, after: float | None = None, may_be_paid: bool = False) -> None:
-        """``after`` so many seconds the endpoint wants to be asked again."""
+        """``after``: seconds that the endpoint wants the client to wait."""
         super().__init__(message)
         self.after = after
         self.may_be_paid = may_be_paid
 
 
 class Endpoint:
-    """A model behind an address. It may be asked from several threads."""
+    """A model behind an address; safe to use from several threads."""
 
     def __init__(self, address: str | None, model: str, settings: LlmSettings, schema: Mapping[str, Any]) -> None:
-        """Nothing is sent. ``address`` is the environment's by default; ``schema`` is of what an answer must be. Raises SettingsError."""
+        """``address``: by default that of the environment; ``schema``: JSON schema of an answer. Sends nothing. Raises SettingsError."""
         if address is not None:
             check_address(address)
         self.address = address or os.environ.get(ADDRESS) or DEFAULT
@@ -66,47 +66,47 @@ class Endpoint:
         if find_spec("openai") is None:
             raise SettingsError("--composer llm needs openai, which is not installed; run: pip install 'kgqa[llm]'")
         key = os.environ.get(KEY, "")
-        if not key.isascii() or not key.isprintable() or set(key) & set(" \"'\\"):  # which messages of others would quote as something else
-            raise SettingsError(f"{KEY} holds a sign that no key has, as a blank, a line break or a quotation mark; set it anew.")
+        if not key.isascii() or not key.isprintable() or set(key) & set(" \"'\\"):  # other libraries would escape these in their messages
+            raise SettingsError(f"{KEY} holds a sign that no key has, as a blank, a line break or a quotation mark; set it again.")
         self.is_without_key = not key and self.address == DEFAULT
-        """Nobody answers then."""
+        """Whether the endpoint will refuse every request for lack of a key."""
         self._model, self._settings, self._schema = model, settings, schema
         self._lock = Lock()
         self._client: Client | None = None
 
     def request(self, messages: Sequence[Message]) -> dict[str, Any]:
-        """What is sent, all that an answer depends on but who answers."""
-        own = self._settings
+        """The body of a request: everything that an answer depends on except the address."""
+        settings = self._settings
         form: dict[str, Any] = {"type": "json_object"}
-        if own.structured == "schema":
+        if settings.structured == "schema":
             form = {"type": "json_schema", "json_schema": {"name": "composed", "strict": True, "schema": dict(self._schema)}}
-        said = {} if own.temperature is None else {"temperature": own.temperature}
-        limit = {"max_completion_tokens": own.max_output_tokens}
-        return {"model": self._model, "messages": list(messages), "response_format": form, **limit, **said}
+        sampling = {} if settings.temperature is None else {"temperature": settings.temperature}
+        limit = {"max_completion_tokens": settings.max_output_tokens}
+        return {"model": self._model, "messages": list(messages), "response_format": form, **limit, **sampling}
 
     def close(self) -> None:
-        """Let go of the connections; who asks again opens them anew."""
+        """Close the connections; the next request opens new ones."""
         with self._lock:
             client, self._client = self._client, None
         if client is not None:
             client.close()
 
     def _opened(self) -> Client:
-        """A run whose answers are all recorded needs none."""
+        """The client, opened at the first request; with all answers recorded there is none."""
         from kgqa.recipes.musique.composers.client import Client
 
         if self.is_without_key:
             raise SettingsError(NO_KEY)
-        own = self._settings
+        settings = self._settings
         with self._lock:
             if self._client is None:
-                # Servers of one's own ask for no key, but the client does; who sends again is kgqa, which knows when it was stopped.
+                # Local servers need no key, but the client does. kgqa itself retries, since it knows when it was stopped.
                 key = os.environ.get(KEY) or "none"
-                self._client = Client(address=self.address, key=key, seconds=own.timeout_seconds, tokens=own.max_output_tokens)
+                self._client = Client(address=self.address, key=key, seconds=settings.timeout_seconds, tokens=settings.max_output_tokens)
             return self._client
 
     def ask(self, request: Mapping[str, Any]) -> Answer:
-        """Send a :meth:`request`, once. Raises Failed, or EndpointError where it is of no use to ask again; neither says the key."""
+        """Send a :meth:`request` once. Raises Failed where a retry may help, else EndpointError; the messages leave out the key."""
         import openai
 
         from kgqa.recipes.musique.composers.client import Unusable
@@ -126,29 +126,34 @@ class Endpoint:
             if filtered:
                 return filtered
             kind = Failed if error.status_code in {408, 409, 429} or error.status_code >= 500 else EndpointError
-            said = f"{place}: {self._reason(error)}"
-            raise (Failed(said, after=_seconds(error)) if kind is Failed else EndpointError(said)) from None
+            message = f"{place}: {self._reason(error)}"
+            raise (Failed(message, after=_seconds(error)) if kind is Failed else EndpointError(message)) from None
         except (openai.OpenAIError, ValueError, RecursionError) as error:
             raise EndpointError(f"{place}: it answers with no chat completion ({_short(error)}); is the address right?") from None
-        return self._answer(body, place, asked=len(json.dumps(request)))
+        return self._answer(body, place, request_length=len(json.dumps(request)))
 
     def _reason(self, error: APIStatusError) -> str:
         status = error.status_code
         if status in {401, 403}:
             return f"it refuses the key in {KEY} (status {status}); set another one."
-        said = _short(error)
+        detail = _short(error)
         if status == 404:
-            return f"there is no such model, or nothing that completes chats here (status 404: {said}); give another --model or --endpoint."
+            return (
+                f"there is no such model, or nothing that completes chats here (status 404: {detail}); give another --model or --endpoint."
+            )
         if status == 429:
-            return f"too many requests, or none left to pay for (status 429: {said}); {AGAIN}, with a lower at_once."
+            return f"too many requests, or none left to pay for (status 429: {detail}); {AGAIN}, with a lower at_once."
         if status in {400, 422}:
-            return f'it refuses the request (status {status}: {said}); if it knows no JSON schema, set structured = "object".'
-        return f"it fails (status {status}: {said}); {AGAIN}."
+            return f'it refuses the request (status {status}: {detail}); if it knows no JSON schema, set structured = "object".'
+        return f"it fails (status {status}: {detail}); {AGAIN}."
 
-    def _answer(self, body: bytes, place: str, *, asked: int) -> Answer:
-        """Servers speak the protocol more or less: tokens that they do not count are estimated by the characters ``asked`` and answered."""
-        found = _parsed(body)
-        choices: Any = found.get("choices")
+    def _answer(self, body: bytes, place: str, *, request_length: int) -> Answer:
+        """Parse a response. Token counts that the server leaves out are estimated from the characters of request and answer.
+
+        ``request_length`` is in characters. Raises EndpointError where the body is no chat completion.
+        """
+        payload = _parsed(body)
+        choices: Any = payload.get("choices")
         choice: Any = choices[0] if isinstance(choices, list) and choices else None
         message: Any = choice.get("message") if isinstance(choice, dict) else None
         if not isinstance(message, dict):
@@ -156,11 +161,11 @@ class Endpoint:
             raise EndpointError(f"{place}: it answers with no chat completion ({_short(begin)}); is the address right?")
         if len(choices) > MOST_CHOICES:
             raise EndpointError(f"{place}: it answers with {len(choices):,} choices, and one was asked for; is the address right?")
-        said = message.get("content")
-        # Half of a surrogate pair can be kept nowhere.
-        text = _blanked(said).encode("utf-8", "replace").decode() if isinstance(said, str) else ""
-        usage = found.get("usage")
-        inputs = _count(usage, "prompt_tokens", asked)
+        content = message.get("content")
+        # Half a surrogate pair cannot be encoded.
+        text = _blanked(content).encode("utf-8", "replace").decode() if isinstance(content, str) else ""
+        usage = payload.get("usage")
+        inputs = _count(usage, "prompt_tokens", request_length)
         outputs = _count(usage, "completion_tokens", len(text))
         ended = _blanked(str(choice.get("finish_reason") or "stop"))
         finish = FILTERED if message.get("refusal") else ended if ended.isidentifier() and len(ended) <= MOST_FINISH else "other"
@@ -168,7 +173,7 @@ class Endpoint:
 
 
 def check_address(address: str) -> None:
-    """Raise SettingsError for what cannot be one; what it says leaves out the address, which may hold a secret."""
+    """Raise SettingsError for an invalid address; the message leaves out the address, which may hold a secret."""
     try:
         parts = urlsplit(address)
         usable = address.isascii() and address.isprintable() and " " not in address and len(address) < MOST_LETTERS
@@ -182,35 +187,35 @@ def check_address(address: str) -> None:
 
 
 def cost(settings: LlmSettings, inputs: float, outputs: float) -> float:
-    """Of so many tokens; 0 where no price is known."""
+    """The price of these tokens; 0 where no price is known."""
     if settings.input_price is None or settings.output_price is None:
         return 0.0
     return (inputs * settings.input_price + outputs * settings.output_price) / 1e6
 
 
 def _filtered(error: APIStatusError) -> Answer | None:
-    """A request that the endpoint finds improper concerns its one chain."""
+    """The answer for a request that the endpoint's content filter rejects, which concerns one chain only; else None."""
     if error.status_code == 400 and error.code == FILTERED:
         return Answer(text="", finish=FILTERED, input_tokens=0, output_tokens=0)
     return None
 
 
 def _seconds(error: APIStatusError) -> float | None:
-    """When the endpoint wants to be asked again."""
+    """Seconds until the endpoint wants the next request; None where it does not say, or says too much."""
     try:
-        found = float(error.response.headers.get("retry-after", ""))
+        seconds = float(error.response.headers.get("retry-after", ""))
     except ValueError:
         return None
-    return found if 0 <= found <= LONGEST_WAIT else None
+    return seconds if 0 <= seconds <= LONGEST_WAIT else None
 
 
 def _parsed(body: bytes) -> Mapping[str, Any]:
-    """Empty where it is no JSON object."""
+    """The JSON object of a body; empty where it is none."""
     try:
-        found = json.loads(body)
+        payload = json.loads(body)
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return payload if isinstance(payload, dict) else {}
 
 
 def _count(usage: object, name: str, characters: int) -> int:
@@ -220,7 +225,7 @@ def _count(usage: object, name: str, characters: int) -> int:
 
 
 def _blanked(text: str) -> str:
-    """What is recorded, without the key, be its letters written as JSON escapes or not."""
+    """``text`` without the key, whether its characters are plain or JSON escapes."""
     key = os.environ.get(KEY, "")
     if len(key) < FEWEST_LETTERS:
         return text
@@ -229,9 +234,9 @@ def _blanked(text: str) -> str:
     return re.sub("".join(letters), BLANKED, text)
 
 
-def _short(said: object, *, most: int = 160) -> str:
-    """At most ``most`` characters of what somebody else says, without the key."""
-    text, key = " ".join(str(said).split()), os.environ.get(KEY)
-    if key:  # which is of printable signs alone, and so is never quoted in another way
+def _short(message: object, *, most: int = 160) -> str:
+    """At most ``most`` characters of another program's message, without the key."""
+    text, key = " ".join(str(message).split()), os.environ.get(KEY)
+    if key:  # the key has printable characters only, so messages quote it unchanged
         text = text.replace(key, BLANKED)
     return f"{text[:most]}…" if len(text) > most else text

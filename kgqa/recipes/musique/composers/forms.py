@@ -1,7 +1,7 @@
-"""A question that asks for a name becomes a noun phrase for its answer: "Who wrote Ulysses?", "the person who wrote Ulysses".
+"""Step S7 (Trivedi et al. 2022): turn a question into a noun phrase: "Who wrote Ulysses?" → "the person who wrote Ulysses".
 
-Only forms that can be turned without understanding more of the sentence are; of any other there is none. Each form is a function that looks
-at the words of a question, and says what it becomes, or that it is another form.
+Only forms that need no deeper parsing are turned; for others there is no phrase. Each function handles one form: it looks at the words of a
+question and returns the phrase, or None.
 """
 
 from __future__ import annotations
@@ -38,38 +38,38 @@ DETERMINERS = frozenset({"a", "an", "the", "this", "that", "these", "those", "hi
 VAGUE = frozenset(
     {"kind", "type", "sort", "other", "else", "percentage", "number", "day", "year", "month", "date", "time", "two", "three", "all"}
 )
-"""Words after "what" that ask for no name, or for several."""
+"""Words after "what" that ask for several names, or none."""
 UNKNOWN = frozenset({"he", "she", "they", "it", "this", "these", "those", "him", "them"})
-"""Words that mean something that only the paragraph says."""
+"""Pronouns whose meaning only the paragraph gives."""
 ASKING = frozenset({"who", "whom", "whose", "which", "what", "where", "when", "why", "how"})
 NO_RELATION = re.compile(
     r"\b(?:in|of|by|at|from|to|with|after|for|on|and|or)$|^(?:located|followed|named|shares?|has|have|part|is|applies|occupant|instance)\b"
 )
-"""Of a ``head >> relation`` question: a relation that is no noun."""
+"""A relation of a ``head >> relation`` question that is not a noun."""
 _RELATION = re.compile(r"(?P<head>.+?) >> (?P<relation>.+)")
 NAME_OF = re.compile(r"^the (?:full |official |last |first )?name of (?=(?:the|a|an|his|her|its) )")
 Words = Sequence[str]
 
 
 def noun_phrase(question: str, *, person: bool) -> str | None:
-    """The answer of ``question`` as a noun phrase, None where none is safe; ``person``: whether it is one, which "who" does not say."""
+    """The answer of ``question`` as a noun phrase, or None where no form is safe; ``person``: whether the answer is a person."""
     text = " ".join(question.replace(" ,", ",").split()).rstrip("?. ").strip()
     if relation := _RELATION.fullmatch(text):
         return None if NO_RELATION.search(relation["relation"]) else f"the {relation['relation']} of {relation['head']}"
     words = text.split()
-    if len(words) < 3 or any(mark in text for mark in ';:?"“”()') or not can_be_asked(text):
+    if len(words) < 3 or any(mark in text for mark in ';:?"“”()') or not is_self_contained(text):
         return None
     first, then = words[0].lower(), words[1].lower()
     if first in {"who", "whom"}:
-        return _who(words, person=person)
+        return _who_phrase(words, person=person)
     if first == "where":
-        return _where(words)
+        return _where_phrase(words)
     of_which = first in PREPOSITIONS and then in {"what", "which"}
-    return _which(words[1 + of_which :], first if of_which else "") if of_which or first in {"what", "which"} else None
+    return _which_phrase(words[1 + of_which :], first if of_which else "") if of_which or first in {"what", "which"} else None
 
 
-def can_be_asked(text: str) -> bool:
-    """Whether a question asks once, and says of what: no second asking word, no "she" that stands for nobody."""
+def is_self_contained(text: str) -> bool:
+    """Whether a question is clear by itself: one question word, and no pronoun without a referent."""
     words = [word.strip(",.?'’").lower() for word in text.split()]
     asking = [word for word in words if word in ASKING]
     return len(asking) == 1 and not UNKNOWN & set(words)
@@ -81,69 +81,69 @@ def pronoun(noun: str) -> str:
     return "who" if PERSON in {NOUNS.get(head, head), NOUNS.get(head.removesuffix("s"), "")} else "that"
 
 
-def _who(words: Words, *, person: bool) -> str | None:
-    verb, rest = words[1].lower(), words[2:]
+def _who_phrase(words: Words, *, person: bool) -> str | None:
+    verb, following = words[1].lower(), words[2:]
     if verb in COPULAS:
-        return _identity(verb, rest) or (f"{_somebody(person)} {verb} {' '.join(rest)}" if is_participle(rest[0]) else None)
+        return _identity(verb, following) or (f"{_somebody(person)} {verb} {' '.join(following)}" if is_participle(following[0]) else None)
     if verb in {"did", "does"}:
-        told = _done(verb, rest)
-        return f"the person whom {told}" if told and person else None
-    if verb in AUXILIARIES and not is_participle(rest[0]):
+        clause = _active_clause(verb, following)
+        return f"the person whom {clause}" if clause and person else None
+    if verb in AUXILIARIES and not is_participle(following[0]):
         return None
     is_verb = is_finite(verb) and verb not in PREPOSITIONS
-    return f"{_somebody(person)} {verb} {' '.join(rest)}" if is_verb else None
+    return f"{_somebody(person)} {verb} {' '.join(following)}" if is_verb else None
 
 
 def _somebody(person: bool) -> str:
     return "the person who" if person else "whoever"
 
 
-def _where(words: Words) -> str | None:
-    verb, rest = words[1].lower(), words[2:]
+def _where_phrase(words: Words) -> str | None:
+    verb, following = words[1].lower(), words[2:]
     if verb in {"did", "does"}:
-        told = _done(verb, rest)
-        return f"the place where {told}" if told else None
+        clause = _active_clause(verb, following)
+        return f"the place where {clause}" if clause else None
     if verb not in COPULAS:
         return None
-    subject, more = _subject(rest)
-    if not subject or (more and not is_participle(more[0])):
+    subject, remainder = _subject(following)
+    if not subject or (remainder and not is_participle(remainder[0])):
         return None
-    return f"the place where {subject} {verb}{_spaced(more)}"
+    return f"the place where {subject} {verb}{_spaced(remainder)}"
 
 
-def _which(words: Words, preposition: str) -> str | None:
-    """``words`` after "which", which a ``preposition`` may stand before."""
+def _which_phrase(words: Words, preposition: str) -> str | None:
+    """The phrase for ``words`` after "which"; ``preposition``: the one before it, or empty."""
     if not words or words[0].lower() in VAGUE:
         return None
     if words[0].lower() in COPULAS:
         return None if preposition else _identity(words[0].lower(), words[1:])
-    noun, rest = _asked_noun(words)
+    noun, following = _asked_noun(words)
     if not noun:
         return None
-    verb = rest[0].lower()
+    verb = following[0].lower()
     if verb in {"did", "does"}:
-        told = _done(verb, rest[1:])
-        return _about(noun, preposition, told) if told else None
+        clause = _active_clause(verb, following[1:])
+        return _about(noun, preposition, clause) if clause else None
     if preposition:
-        told = _passive(verb, rest[1:])
-        return _about(noun, preposition, told) if told else None
-    return f"the {noun} {pronoun(noun)} {' '.join(rest)}" if _has_no_subject(noun, rest) else None
+        clause = _passive(verb, following[1:])
+        return _about(noun, preposition, clause) if clause else None
+    return f"the {noun} {pronoun(noun)} {' '.join(following)}" if _has_no_subject(noun, following) else None
 
 
-def _passive(verb: str, rest: Words) -> str | None:
+def _passive(verb: str, following: Words) -> str | None:
     """``Mozart was born`` of "was Mozart born"."""
-    subject, more = _subject(rest)
-    return f"{subject} {verb}{_spaced(more)}" if verb in COPULAS and subject and more and is_participle(more[0]) else None
+    subject, remainder = _subject(following)
+    return f"{subject} {verb}{_spaced(remainder)}" if verb in COPULAS and subject and remainder and is_participle(remainder[0]) else None
 
 
-def _about(noun: str, preposition: str, told: str) -> str | None:
+def _about(noun: str, preposition: str, clause: str) -> str | None:
     if preposition:
-        return None if told.rpartition(" ")[2] in PREPOSITIONS else f"the {noun} {preposition} which {told}"
-    return f"the {noun} {'whom' if pronoun(noun) == 'who' else 'that'} {told}"
+        return None if clause.rpartition(" ")[2] in PREPOSITIONS else f"the {noun} {preposition} which {clause}"
+    return f"the {noun} {'whom' if pronoun(noun) == 'who' else 'that'} {clause}"
 
 
 def _asked_noun(words: Words) -> tuple[str, Words]:
-    """``famous artist``, and what follows it; up to four words, the last of them a noun."""
+    """The noun phrase after "which" (up to seven words, the last a noun), such as ``famous artist``, and the words after it."""
     for end in range(1, min(len(words), 8)):
         if is_finite(words[end]) or words[end].lower() in AUXILIARIES:
             noun = words[:end]
@@ -153,42 +153,42 @@ def _asked_noun(words: Words) -> tuple[str, Words]:
     return "", ()
 
 
-def _has_no_subject(noun: str, rest: Words) -> bool:
-    """Whether what was asked for is the subject of the verb: "which team won", not "which team was X beaten by"."""
-    if rest[-1].lower() in PREPOSITIONS:
+def _has_no_subject(noun: str, following: Words) -> bool:
+    """Whether the noun is the subject of the verb: "which team won", but not "which team was X beaten by"."""
+    if following[-1].lower() in PREPOSITIONS:
         return False
-    if rest[0] not in AUXILIARIES:
-        return len(rest) > 1
-    if len(rest) < 2 or (rest[0] in {"were", "are"} and not noun.endswith("s")):
+    if following[0] not in AUXILIARIES:
+        return len(following) > 1
+    if len(following) < 2 or (following[0] in {"were", "are"} and not noun.endswith("s")):
         return False
-    subject, more = _subject(rest[1:])
-    return not (subject and more and is_participle(more[0]))
+    subject, remainder = _subject(following[1:])
+    return not (subject and remainder and is_participle(remainder[0]))
 
 
-def _identity(verb: str, rest: Words) -> str | None:
+def _identity(verb: str, following: Words) -> str | None:
     """ "the capital of X" of "what is the capital of X"."""
-    said = NAME_OF.sub("", " ".join(rest))
-    words = said.split()
+    text = NAME_OF.sub("", " ".join(following))
+    words = text.split()
     if not words or words[0].lower() != "the" or len(words) < 3 or words[-1].lower() in PREPOSITIONS or is_past(words[-1]):
         return None
     return f"the {' '.join(words[1:])}"
 
 
-def _done(verb: str, rest: Words) -> str | None:
-    """``Napoleon invaded Russia`` of "did Napoleon invade Russia"; the word after the subject is the verb."""
-    subject, more = _subject(rest)
-    if not subject or not more or not more[0].islower() or not more[0].isalpha():
+def _active_clause(verb: str, following: Words) -> str | None:
+    """``Napoleon invaded Russia`` of "did Napoleon invade Russia"; the word after the subject must be the verb."""
+    subject, remainder = _subject(following)
+    if not subject or not remainder or not remainder[0].islower() or not remainder[0].isalpha():
         return None
-    told, after = more[0], more[1:]
-    if told in PREPOSITIONS | AUXILIARIES or told.endswith(("ed", "ing", "ly")):
+    main_verb, after = remainder[0], remainder[1:]
+    if main_verb in PREPOSITIONS | AUXILIARIES or main_verb.endswith(("ed", "ing", "ly")):
         return None
-    if after and after[0].lower() not in PREPOSITIONS:  # it has its object, or so it seems
+    if after and after[0].lower() not in PREPOSITIONS:  # the verb seems to have an object already
         return None
-    return f"{subject} {past(told) if verb == 'did' else present(told)}{_spaced(after)}"
+    return f"{subject} {past(main_verb) if verb == 'did' else present(main_verb)}{_spaced(after)}"
 
 
 def _subject(words: Words) -> tuple[str, Words]:
-    """A name, or a noun with its article, at the beginning of ``words``, and what follows; empty where there is none."""
+    """A name, or a noun with its article, at the start of ``words``, and the words after it; both empty where there is no such start."""
     end = 1 if words and words[0].lower() in {"the", "a", "an"} else 0
     if end >= len(words):
         return "", ()

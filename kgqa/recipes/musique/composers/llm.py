@@ -1,4 +1,7 @@
-"""Composition by a chat-completions endpoint: one request for one chain, its data as JSON, its answer as JSON, checked and recorded."""
+"""Step S7 (Trivedi et al. 2022): composition by a chat-completions endpoint.
+
+One request per chain; data and answer are JSON. Each answer is checked and recorded.
+"""
 
 from __future__ import annotations
 
@@ -41,17 +44,17 @@ SCHEMA: dict[str, Any] = {
 BROKEN = "the endpoint's answers were not of the form that was asked for"
 REFUSED = "the model says that the steps make no question"
 UNSEEN = "the endpoint refuses to answer"
-"""Why there is no question, as reports have it."""
+"""Reasons for a missing question, as in reports."""
 ALL_BROKEN = 20
-"""If the first so many chains have no answer of the right form, no other one will."""
+"""If this many first chains get no answer of the right form, the run stops."""
 OUTPUT_TOKENS = 60
-"""Of an answer, to estimate costs."""
+"""Estimated tokens of one answer, for the cost estimate."""
 FIRST_WAIT = 0.5
-"""Seconds before a request is sent again; twice as many each time."""
+"""Seconds before the first retry; doubled for each further one."""
 
 
 class _Form(BaseModel):
-    """What is asked for."""
+    """The JSON form of an answer."""
 
     model_config = ConfigDict(strict=True)
     question: str
@@ -60,67 +63,70 @@ class _Form(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Judged:
-    """An answer, and what is wrong with it."""
+    """The result of an answer, and the complaint about it."""
 
-    written: Written
+    result: Written
     complaint: str = ""
-    """Said to the model if it is asked again."""
+    """The message for the next attempt."""
     is_broken: bool = False
     is_new: bool = False
     """Whether a request was sent for it."""
 
 
 class Stopped(Exception):
-    """Nothing is sent any more, as something else went wrong."""
+    """The run was stopped by another error; no more requests are sent."""
 
 
 class LlmComposer:
-    """Asks an endpoint for what was not recorded yet."""
+    """Requests the answers that are not recorded yet."""
 
     def __init__(self, endpoint: Endpoint, recording: Recording, settings: LlmSettings, *, max_words: int) -> None:
-        """Nothing is sent."""
+        """Store the arguments; no request is sent."""
         self._endpoint, self._recording, self._settings, self._max_words = endpoint, recording, settings, max_words
         self._lock = Lock()
         self._stop = Event()
         self._reserved = 0.0
-        """What requests on their way may cost, and those of which nobody knows whether they were paid."""
-        self._sent = 0
-        self._used: dict[str, Answer] = {}
+        """Cost of the requests in flight, and of those that failed and may have been billed."""
+        self._requests = 0
+        self._answers: dict[str, Answer] = {}
 
     def write(self, chains: Sequence[Chain], progress: Progress) -> Iterator[Written]:
-        """As many at once as the settings say; what it costs is said before and after. Memory: all questions."""
+        """Compose the chains with as many parallel requests as the settings allow; prints the cost before and after.
+
+        Memory: all questions.
+        """
         progress.start("Estimating what the endpoint costs")
         keys = [key_of(self._endpoint.request(first(chain))) for chain in chains]
-        # Chains of the same steps are one request, whoever is asked first.
-        asked = dict(reversed(list(zip(keys, chains, strict=True))))
-        progress.finish(self._estimate(asked))
+        # Chains with the same steps share one request; the first chain stands for them.
+        chain_of = dict(reversed(list(zip(keys, chains, strict=True))))
+        progress.finish(self._estimate(chain_of))
         before = self._spent()
         progress.start(f"Composing at {self._endpoint.address}", len(chains), "questions")
-        found = self._ask_all(asked, Counter(keys), progress)
-        progress.finish(f"{self._sent:,} requests{self._price(self._spent() - before)}")
-        return iter([found[key] for key in keys])
+        results = self._ask_all(chain_of, Counter(keys), progress)
+        progress.finish(f"{self._requests:,} requests{self._price(self._spent() - before)}")
+        return iter([results[key] for key in keys])
 
-    def used(self) -> dict[str, str]:
-        """Request → the hash of its answer, of all that the questions were made of."""
-        return {request: hash_of(self._used[request]) for request in sorted(self._used)}
+    def answers_used(self) -> dict[str, str]:
+        """Request hash → answer hash, for all answers behind the questions."""
+        return {request: hash_of(self._answers[request]) for request in sorted(self._answers)}
 
-    def _ask_all(self, asked: Mapping[str, Chain], times: Mapping[str, int], progress: Progress) -> dict[str, Written]:
-        found: dict[str, Written] = {}
+    def _ask_all(self, chains: Mapping[str, Chain], times: Mapping[str, int], progress: Progress) -> dict[str, Written]:
+        results: dict[str, Written] = {}
         broken = new = 0
         pool = ThreadPoolExecutor(self._settings.at_once)
         keys: dict[Future[_Judged], str] = {}
         try:
-            keys = {pool.submit(self._compose, key, chain): key for key, chain in asked.items()}
+            keys = {pool.submit(self._compose, key, chain): key for key, chain in chains.items()}
             waiting = set(keys)
             while waiting:
-                # A wait without end is not woken by Ctrl-C everywhere.
-                done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
-                for future in done:
+                # On some systems Ctrl-C does not interrupt a wait without a timeout.
+                finished, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+                for future in finished:
                     try:
                         judged = future.result()
                     except Stopped:
-                        continue  # another one says why
-                    found[keys[future]] = judged.written
+                        continue  # another request raised the reason
+                    results[keys[future]] = judged.result
                     progress.advance(times[keys[future]])
                     new += judged.is_new
                     broken += judged.is_new and judged.is_broken
@@ -132,21 +138,21 @@ class LlmComposer:
                     )
         finally:
             self._stop.set()
-            # What is on its way is waited for: it is paid.
+            # Wait for the requests in flight: they are billed anyway.
             pool.shutdown(wait=True, cancel_futures=True)
             self._endpoint.close()
-        return found
+        return results
 
     def _spent(self) -> float:
-        """For all answers of the recording, at the settings' prices."""
+        """Cost of all recorded answers, at the prices of the settings."""
         return cost(self._settings, self._recording.input_tokens, self._recording.output_tokens)
 
     def _price(self, amount: float) -> str:
         return "" if self._settings.input_price is None else f", cost {amount:,.4f}"
 
-    def _estimate(self, asked: Mapping[str, Chain]) -> str:
-        """For people. Raises SettingsError where it is more than may be spent."""
-        new = [first(chain) for key, chain in asked.items() if not self._recording.find(key)]
+    def _estimate(self, chains: Mapping[str, Chain]) -> str:
+        """The estimate for the user. Raises SettingsError where it exceeds the budget."""
+        new = [first(chain) for key, chain in chains.items() if not self._recording.find(key)]
         if new and self._endpoint.is_without_key:
             raise SettingsError(NO_KEY)
         inputs = sum(len(message["content"]) for messages in new for message in messages) / CHARACTERS_PER_TOKEN
@@ -154,15 +160,15 @@ class LlmComposer:
         amount, limit, spent = cost(self._settings, inputs, outputs), self._settings.max_cost, self._spent()
         if new and limit is not None and spent + amount > limit:
             raise SettingsError(
-                f"{len(new):,} requests would cost about {amount:,.4f} (beside {spent:,.4f} that {self._recording.path.name} has cost), "
+                f"{len(new):,} requests would cost about {amount:,.4f} (after {spent:,.4f} for {self._recording.path.name}), "
                 f"and max_cost is {limit:g}; raise it, or take fewer pairs with --limit."
             )
         price = self._price(amount) or "; without input_price and output_price their cost is not known"
-        recorded = f"{len(asked) - len(new):,} answers are recorded"
+        recorded = f"{len(chains) - len(new):,} answers are recorded"
         return f"{recorded}; {len(new):,} requests, about {inputs:,.0f} tokens in and {outputs:,} out{price}"
 
     def _compose(self, key: str, chain: Chain) -> _Judged:
-        """One chain, asked until its question has no fault, the same comes again, or it was asked often enough."""
+        """Compose one chain: retry until the question passes all checks, repeats an earlier answer, or the attempts are used up."""
         messages, texts, is_new = first(chain), list[str](), False
         while True:
             request = self._endpoint.request(messages)
@@ -175,23 +181,23 @@ class LlmComposer:
             messages = [*messages, {"role": "assistant", "content": answer.text}, {"role": "user", "content": judged.complaint}]
 
     def _answer(self, key: str, request: Mapping[str, Any]) -> tuple[Answer, bool]:
-        """The answer to the request with this hash, and whether it was asked for just now."""
-        found = self._recording.find(key)
-        was_sent = found is None
-        if found is None:
-            found = self._ask(key, request)
-        self._used[key] = found
-        return found, was_sent
+        """The answer to the request with this hash, and whether a request was sent for it."""
+        answer = self._recording.find(key)
+        was_sent = answer is None
+        if answer is None:
+            answer = self._ask(key, request)
+        self._answers[key] = answer
+        return answer, was_sent
 
     def _ask(self, key: str, request: Mapping[str, Any]) -> Answer:
-        """Recorded on return."""
+        """Send the request, record its answer and return it."""
         for attempt in range(self._settings.retries + 1):
             amount = self._reserve(request)
             try:
-                found = self._endpoint.ask(request)
-                self._recording.add(key, found)
+                answer = self._endpoint.ask(request)
+                self._recording.add(key, answer)
                 self._release(amount)
-                return found
+                return answer
             except Failed as error:
                 if not error.may_be_paid:
                     self._release(amount)
@@ -209,8 +215,8 @@ class LlmComposer:
             self._reserved -= amount
 
     def _reserve(self, request: Mapping[str, Any]) -> float:
-        """What a request may cost at most, taken from what is left. Raises EndpointError where too little is, Stopped."""
-        most = len(json.dumps(request).encode())  # no token is of less than a byte
+        """Reserve the maximum cost of a request. Raises EndpointError where the remaining budget is too small, Stopped."""
+        most = len(json.dumps(request).encode())  # a token has at least one byte
         amount, limit = cost(self._settings, most, self._settings.max_output_tokens), self._settings.max_cost
         with self._lock:
             if self._stop.is_set():
@@ -223,12 +229,12 @@ class LlmComposer:
                     f"{len(self._recording):,} answers are recorded there, and with a higher max_cost the same command goes on."
                 )
             self._reserved += amount
-            self._sent += 1
+            self._requests += 1
         return amount
 
 
 def first(chain: Chain) -> list[Message]:
-    """What is asked of a chain, first."""
+    """The messages of the first request for a chain."""
     steps = [{"question": referring(hop), "answer": hop.answer} for hop in chain.hops]
     data = json.dumps({"steps": steps}, ensure_ascii=False)
     return [{"role": "system", "content": TASK}, {"role": "user", "content": data}]
@@ -236,22 +242,22 @@ def first(chain: Chain) -> list[Message]:
 
 def _judge(answer: Answer, chain: Chain, *, max_words: int) -> _Judged:
     if answer.finish == FILTERED:
-        return _Judged(written=Written(reason=UNSEEN))
-    found = _parsed(answer.text)
-    if found is None:
-        cut = " It was cut off; be shorter." if answer.finish == "length" else ""
-        complaint = f'This is not JSON of the form {{"question": "...", "refusal": "..."}}.{cut} Answer with that JSON alone.'
-        return _Judged(written=Written(reason=BROKEN), complaint=complaint, is_broken=True)
-    question = " ".join(found.question.split())
+        return _Judged(result=Written(reason=UNSEEN))
+    form = _parsed(answer.text)
+    if form is None:
+        hint = " It was cut off; be shorter." if answer.finish == "length" else ""
+        complaint = f'This is not JSON of the form {{"question": "...", "refusal": "..."}}.{hint} Answer with that JSON alone.'
+        return _Judged(result=Written(reason=BROKEN), complaint=complaint, is_broken=True)
+    question = " ".join(form.question.split())
     if not question:
-        return _Judged(written=Written(reason=REFUSED))
+        return _Judged(result=Written(reason=REFUSED))
     wrong = [checks.REASONS[fault] for fault in checks.faults(question, chain, max_words=max_words)]
     complaint = f"This cannot be used: {'; '.join(wrong)}. Write the question anew, as JSON of the same form." if wrong else ""
-    return _Judged(written=Written(question=question), complaint=complaint)
+    return _Judged(result=Written(question=question), complaint=complaint)
 
 
 def _parsed(text: str) -> _Form | None:
-    """Models that are asked for JSON like to put it between fences."""
+    """Parse the JSON between the outermost braces; models often put it into a code fence."""
     begin, end = text.find("{"), text.rfind("}")
     try:
         return _Form.model_validate_json(text[begin : end + 1]) if 0 <= begin < end else None
@@ -260,5 +266,5 @@ def _parsed(text: str) -> _Form | None:
 
 
 def settings_key(settings: LlmSettings) -> Mapping[str, Any]:
-    """What of the settings changes what is written."""
+    """The settings on which the questions depend."""
     return settings.model_dump(mode="json", include={"temperature", "structured", "max_output_tokens", "tries"})

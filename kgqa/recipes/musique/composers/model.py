@@ -1,4 +1,4 @@
-"""Composition by a model that was trained on decompositions (Trivedi et al. 2022, appendix C, there BART-large)."""
+"""Step S7 (Trivedi et al. 2022, appendix C, with BART-large): composition by a model trained on decompositions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ READER = "composer"
 
 
 class ModelComposer:
-    """Asks a trained ``composer``; as when it was trained, it is shown the hops' questions and not their answers."""
+    """Runs a trained ``composer`` on the hops' questions without their answers, as in training."""
 
     def __init__(self, run: str | Path) -> None:
         """``run`` is the folder of a finished run. Raises InputError, SettingsError."""
@@ -25,16 +25,16 @@ class ModelComposer:
         self._reader = load_reader(run, what="--composer model")
 
     def write(self, chains: Sequence[Chain], progress: Progress) -> Iterator[Written]:
-        """Asks for all, sorted by length in batches."""
-        asked = [_instance(chain) for chain in chains]
-        for prediction, instance in zip(self._reader.predict(of_list(asked), progress), asked, strict=True):
+        """Compose all chains, in batches of similar length."""
+        instances = [_instance(chain) for chain in chains]
+        for prediction, instance in zip(self._reader.predict(of_list(instances), progress), instances, strict=True):
             assert prediction.id == instance.id, "predictions come in the order of the questions"
             text = " ".join(prediction.answer.split())
             yield Written(question=text) if text else Written(reason="the model wrote nothing")
 
 
 def check_run(run: str | Path) -> None:
-    """Raise InputError or SettingsError where ``run`` is none of a composer."""
+    """Raise InputError or SettingsError where ``run`` does not hold a trained composer."""
     name = reader_name(run)
     if name != READER:
         raise SettingsError(f"{run}: this run trained the reader {name}; --composer model needs one of kgqa train {READER}.")

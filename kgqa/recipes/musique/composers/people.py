@@ -1,4 +1,4 @@
-"""Composition by people: tasks are written to a file, and what came of them is read from one (Trivedi et al. 2022, section 5, S7)."""
+"""Step S7 (Trivedi et al. 2022, section 5): composition by annotators, who get a task file and return it filled in."""
 
 from __future__ import annotations
 
@@ -23,45 +23,45 @@ NO_QUESTION = "people found no question"
 
 
 class Task(Open):
-    """A line of the file: what people see, and what they fill in."""
+    """A line of the task file: what annotators see, and what they fill in."""
 
     id: str
     question: NotRequired[str]
-    """Empty, or not there: not written yet."""
+    """Empty or missing: not written yet."""
     same_entity: NotRequired[bool | None]
-    """Whether each answer and the name that stands for it in a later question are one thing; false: the chain is dropped."""
+    """Whether each answer and its name in the later question are one thing; false drops the chain."""
     refusal: NotRequired[str]
-    """Why the steps make no question."""
+    """The reason why the steps make no question."""
 
 
 _TASK = TypeAdapter(Task)
 
 
 class PeopleComposer:
-    """Hands on what people wrote."""
+    """Returns the questions that annotators wrote."""
 
     def __init__(self, answers: Path) -> None:
-        """Nothing is read."""
+        """Store the path; the file is read by :meth:`write`."""
         self._path = answers
 
     def write(self, chains: Sequence[Chain], progress: Progress) -> Iterator[Written]:
-        """Raises InputError with the line where the file holds what it must not."""
+        """Read the questions of the chains. Raises InputError with the line of an invalid entry."""
         progress.start(f"Reading {self._path.name}", len(chains), "questions")
-        known, ids, found = {chain.id for chain in chains}, Ids(), dict[str, Written]()
+        chain_ids, ids, results = {chain.id for chain in chains}, Ids(), dict[str, Written]()
         for where, task in records(self._path, _TASK):
             ids.add(task["id"], where)
-            if task["id"] not in known:
+            if task["id"] not in chain_ids:
                 raise UnknownId(
-                    f"{where}: there is no chain {task['id']} among the {len(known):,} of this run; give the answers to its own tasks, "
+                    f"{where}: there is no chain {task['id']} among the {len(chain_ids):,} of this run; give the answers to its own tasks, "
                     "with the same sets, settings and seed."
                 )
-            found[task["id"]] = _written(task, where)
+            results[task["id"]] = _result(task, where)
         for chain in chains:
             progress.advance(1)
-            yield found.get(chain.id, Written(reason=NOT_WRITTEN))
+            yield results.get(chain.id, Written(reason=NOT_WRITTEN))
 
 
-def _written(task: Task, where: str) -> Written:
+def _result(task: Task, where: str) -> Written:
     if task.get("same_entity") is False:
         return Written(reason=OTHER_ENTITY)
     question = " ".join(task.get("question", "").split())
@@ -73,7 +73,7 @@ def _written(task: Task, where: str) -> Written:
 
 
 def task(chain: Chain, paragraphs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """A chain as people see it; ``paragraphs`` are those of its hops, each with ``title`` and ``text``."""
+    """A chain for annotators; ``paragraphs``: those of its hops, with ``title`` and ``text``."""
     steps = [
         {
             "question": referring(hop),
@@ -90,7 +90,7 @@ def task(chain: Chain, paragraphs: Sequence[Mapping[str, Any]]) -> dict[str, Any
 
 
 def write_tasks(path: Path, tasks: Sequence[Mapping[str, Any]]) -> None:
-    """JSON lines; a file that is there and says something else, as one that people have begun to fill in, is not touched."""
+    """Write JSON lines; an existing file with other content, such as one that annotators have begun, is never overwritten."""
     text = "".join(json.dumps(task, ensure_ascii=False) + "\n" for task in tasks)
     with storage_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""What an endpoint answered, kept line by line as it comes: whatever happens later, nothing that was paid for is asked again."""
+"""Step S7 (Trivedi et al. 2022): a log of an endpoint's answers, written line by line, so that no paid request is repeated."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from kgqa.runs.files import key_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """One answer."""
+    """The answer to one request."""
 
     text: str
     finish: str
-    """Why it ends there, in the endpoint's word: ``stop``, ``length``, ``content_filter``."""
+    """The endpoint's reason for the end: ``stop``, ``length``, ``content_filter``."""
     input_tokens: Annotated[int, Field(ge=0)]
-    """As the endpoint counts them, or estimated where it does not; so is ``output_tokens``."""
+    """The endpoint's count, or an estimate without one; so is ``output_tokens``."""
     output_tokens: Annotated[int, Field(ge=0)]
 
 
@@ -37,58 +37,58 @@ _LINE: TypeAdapter[_Line] = TypeAdapter(_Line)
 
 
 def hash_of(answer: Answer) -> str:
-    """Of what it says, and not of what it has cost."""
+    """A hash of the answer's text and finish reason, without its cost."""
     return key_of(answer.text, answer.finish)
 
 
 class Recording:
-    """A file of requests' hashes and their answers, for several threads at a time. Memory: all answers."""
+    """A file of request hashes and answers; safe to use from several threads. Memory: all answers."""
 
     def __init__(self, path: Path) -> None:
-        """Read what is there; a last line that was not written to its end is cut off. Raises BrokenInput, StorageError."""
+        """Read an existing file; an incomplete last line is cut off. Raises BrokenInput, StorageError."""
         self.path = path
         self.input_tokens = self.output_tokens = 0
-        """Of all answers."""
+        """Totals over all answers."""
         self._lock = Lock()
         self._answers: dict[str, Answer] = {}
         with storage_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.exists():
-                self._read()
+                self._load()
 
-    def _read(self) -> None:
+    def _load(self) -> None:
         data = self.path.read_bytes()
         for number, line in enumerate(data.splitlines(), start=1):
             try:
-                found = _LINE.validate_json(line)
+                record = _LINE.validate_json(line)
             except ValidationError:
                 if data.endswith(line):
                     with self.path.open("r+b") as file:
                         file.truncate(len(data) - len(line))
                     return
                 raise BrokenInput(
-                    f"{self.path}, line {number}: this is no recorded answer; remove the line, and it is asked anew."
+                    f"{self.path}, line {number}: this is no recorded answer; remove the line, and the request is sent again."
                 ) from None
-            self._put(found.request, found.answer)
-        if data and not data.endswith(b"\n"):  # somebody's editor
+            self._remember(record.request, record.answer)
+        if data and not data.endswith(b"\n"):  # an editor removed the last line break
             with self.path.open("ab") as file:
                 file.write(b"\n")
 
-    def _put(self, request: str, answer: Answer) -> None:
+    def _remember(self, request: str, answer: Answer) -> None:
         self._answers[request] = answer
         self.input_tokens += answer.input_tokens
         self.output_tokens += answer.output_tokens
 
     def __len__(self) -> int:
-        """How many answers there are."""
+        """The number of answers."""
         return len(self._answers)
 
     def find(self, request: str) -> Answer | None:
-        """What was answered."""
+        """The recorded answer to the request with this hash, or None."""
         return self._answers.get(request)
 
     def add(self, request: str, answer: Answer) -> None:
-        """Keep an answer; on return it is on the disk. Raises StorageError; the file is then as it was."""
+        """Store an answer; on return it is on disk. Raises StorageError, and leaves the file as it was."""
         line = json.dumps(asdict(_Line(request=request, answer=answer)), ensure_ascii=True) + "\n"
         data = line.encode("ascii")
         with self._lock, storage_errors(self.path), self.path.open("ab", buffering=0) as file:
@@ -100,4 +100,4 @@ class Recording:
             except OSError:
                 file.truncate(size)
                 raise
-            self._put(request, answer)
+            self._remember(request, answer)

@@ -1,4 +1,4 @@
-"""Composition by rules: the answer of each hop is said by its own question, as a noun phrase, where a later hop names it."""
+"""Step S7 (Trivedi et al. 2022): composition by rules: a noun phrase made from each hop's question replaces its answer in later hops."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kgqa.arrays.draws import draw
 from kgqa.progress import Progress
 from kgqa.recipes.musique import wording
 from kgqa.recipes.musique.composers.chain import Chain, Hop
-from kgqa.recipes.musique.composers.forms import DETERMINERS, PREPOSITIONS, can_be_asked, noun_phrase
+from kgqa.recipes.musique.composers.forms import DETERMINERS, PREPOSITIONS, is_self_contained, noun_phrase
 from kgqa.recipes.musique.composers.verbs import AUXILIARIES, COPULAS, is_participle, is_past
 from kgqa.recipes.musique.composers.written import Written
 from kgqa.recipes.musique.wording import ASKED, BOTH, INVERSE
@@ -21,7 +21,7 @@ REFUSED = {
     "place": "the place of a name cannot take a noun phrase",
     "nested": "the question would have too many clauses within each other, and no sentence of its own can take one",
 }
-"""Why the rules refuse a chain → the sentence that reports show."""
+"""Reason why the rules refuse a chain → the sentence in reports."""
 _RELATION = " >> "
 ASKING_NOUNS = frozenset({"what", "which", "whose", "many", "much"})
 FUNCTION = PREPOSITIONS | {
@@ -52,88 +52,92 @@ FUNCTION = PREPOSITIONS | {
     "since",
     "around",
 }
-"""Words with which a sentence goes on after a name."""
+"""Words that can follow a name in a sentence."""
 
 
 class Refused(Exception):
-    """The rules cannot compose a chain; its text is a key of ``REFUSED``."""
+    """The rules cannot compose a chain; the message is a key of ``REFUSED``."""
 
 
 CLAUSES = frozenset({"that", "who", "whom", "whose", "which", "where", "whoever", "when"})
-"""Words with which a clause within a sentence begins."""
+"""Words that begin a subordinate clause."""
 _WORDS = re.compile(r"[\w'’-]+")
 
 
 class RuleComposer:
-    """Needs no person and no model."""
+    """Composes by rules, without annotators or models."""
 
     def __init__(self, templates: Mapping[str, TemplateSettings], *, max_clauses: int = 2, forms: bool = True, seed: int = 0) -> None:
-        """``templates`` are those with which questions were made from facts; ``forms``: whether their forms are drawn, by ``seed``."""
+        """``templates``: those behind questions from facts; ``forms``: whether ``seed`` draws the form of each template."""
         self._templates, self._max_clauses, self._forms, self._seed = templates, max_clauses, forms, seed
 
     def write(self, chains: Sequence[Chain], progress: Progress) -> Iterator[Written]:
-        """One by one."""
+        """Compose the chains one by one."""
         progress.start("Composing", len(chains), "questions")
         for chain in chains:
             progress.advance(1)
-            drawn = draw(purpose="forms of a question", seed=self._seed, id=chain.id, draws=len(chain.hops)) if self._forms else 0
+            bits = draw(purpose="forms of a question", seed=self._seed, id=chain.id, draws=len(chain.hops)) if self._forms else 0
             try:
-                yield Written(question=compose(chain, self._templates, max_clauses=self._max_clauses, drawn=drawn))
+                yield Written(question=compose(chain, self._templates, max_clauses=self._max_clauses, bits=bits))
             except Refused as why:
                 yield Written(reason=REFUSED[str(why)])
 
 
-def compose(chain: Chain, templates: Mapping[str, TemplateSettings], *, max_clauses: int = 2, drawn: int = 0) -> str:
-    """The whole question, in one sentence or, where that has too many clauses, in two. Raises Refused."""
-    one = _composed(chain, templates, drawn, None)
-    if _WORDS.findall(one).count("whoever") > 1:
+def compose(chain: Chain, templates: Mapping[str, TemplateSettings], *, max_clauses: int = 2, bits: int = 0) -> str:
+    """The composed question, in one sentence or, with too many clauses, in two. Raises Refused."""
+    sentence = _composed(chain, templates, bits, None)
+    if _WORDS.findall(sentence).count("whoever") > 1:
         raise Refused("nested")
-    if nested_clauses(one) <= max_clauses:
-        return one
+    if nested_clauses(sentence) <= max_clauses:
+        return sentence
     for apart in range(len(chain.hops) - 1):
         if chain.hops[apart].kind in {INVERSE, BOTH}:
-            two = _composed(chain, templates, drawn, apart)
-            # "That movie" begins no clause.
+            two = _composed(chain, templates, bits, apart)
+            # "That movie" does not begin a clause.
             if nested_clauses(two.replace(f"that {chain.hops[apart].noun}", chain.hops[apart].noun)) <= max_clauses:
                 return two
     raise Refused("nested")
 
 
 def nested_clauses(sentence: str) -> int:
-    """Clauses within a sentence: the words that begin one, but for the asking one."""
+    """Number of subordinate clauses: words of ``CLAUSES`` after the first word."""
     words = _WORDS.findall(sentence)
     return sum(word in CLAUSES for word in words[1:])
 
 
-def _composed(chain: Chain, templates: Mapping[str, TemplateSettings], drawn: int, apart: int | None) -> str:
+def _composed(chain: Chain, templates: Mapping[str, TemplateSettings], bits: int, apart: int | None) -> str:
     """``apart``: the hop that has a sentence of its own, if any."""
     phrases: list[str] = []
     before = ""
     for number, hop in enumerate(chain.hops[:-1]):
-        own = drawn >> 8 * number
+        hop_bits = bits >> 8 * number
         if number == apart:
             names, nested = _names(hop, phrases)
-            before = wording.statement(hop.kind, [templates[name] for name in hop.relations], names, hop.noun, nested, draw=own) or ""
+            before = wording.statement(hop.kind, [templates[name] for name in hop.relations], names, hop.noun, nested, draw=hop_bits) or ""
             before += " "
             phrases.append(f"that {hop.noun}")
         else:
-            phrases.append(_phrase(hop, phrases, templates, own))
-    return before + _sentence(_question(chain.hops[-1], phrases, templates, drawn >> 8 * len(phrases)))
+            phrases.append(_phrase(hop, phrases, templates, hop_bits))
+    return before + _sentence(_question(chain.hops[-1], phrases, templates, bits >> 8 * len(phrases)))
 
 
 def can_say(question: str, kind: str, *, is_person: bool) -> bool:
-    """Whether the answer of a question can be said by a noun phrase, as far as the question alone tells."""
+    """Whether the rules can turn the question into a noun phrase, as far as the question alone tells."""
     return kind != ASKED or noun_phrase(question, person=is_person) is not None
 
 
 def can_take(question: str, start: int, end: int) -> bool:
-    """Whether a noun phrase can stand in this place of a question: a name that goes with a noun beside it has another place."""
+    """Whether a noun phrase fits into this place of a question; a name that modifies a noun cannot be replaced."""
     if _RELATION in question:
         return True
     before, after = question[:start].split(), question[end:].split()
-    if question[end : end + 1] in {"'", "’", "-", "/"} or question[start - 1 : start] in {"-", "(", '"', "/"} or not can_be_asked(question):
+    if (
+        question[end : end + 1] in {"'", "’", "-", "/"}
+        or question[start - 1 : start] in {"-", "(", '"', "/"}
+        or not is_self_contained(question)
+    ):
         return False
-    # Within a quotation words are others' own, and after a phrase a comma begins a list or goes on with the phrase.
+    # A quotation must stay as it is, and a comma after a phrase would begin a list or extend the phrase.
     if question[:start].count('"') % 2 or question[:start].count("“") > question[:start].count("”") or question[end:].lstrip()[:1] == ",":
         return False
     last = before[-1].strip(",").lower() if before else ""
@@ -145,7 +149,7 @@ def can_take(question: str, start: int, end: int) -> bool:
 
 
 def _goes_on(before: str, after: str) -> bool:
-    """Whether a sentence can go on with ``after`` where a name stood after ``before``."""
+    """Whether ``after`` can continue a sentence where a name followed ``before``."""
     word = after.strip("?.,")
     if before in {"did", "does", "do", "can", "could", "will", "would"}:
         return word.islower() and not word.endswith("s")
@@ -155,43 +159,43 @@ def _goes_on(before: str, after: str) -> bool:
 
 
 def _names(hop: Hop, phrases: list[str]) -> tuple[list[str], frozenset[int]]:
-    """The names of a question from a template, those that earlier hops answer said by their phrases, and which these are."""
-    said = {need.slot: phrases[need.hop] for need in hop.needs}
-    return [said.get(slot, name) for slot, name in enumerate(hop.names)], frozenset(said)
+    """The names of a question from templates, with phrases in place of earlier answers, and the indices of these."""
+    phrase_of = {need.slot: phrases[need.hop] for need in hop.needs}
+    return [phrase_of.get(slot, name) for slot, name in enumerate(hop.names)], frozenset(phrase_of)
 
 
-def _phrase(hop: Hop, phrases: list[str], templates: Mapping[str, TemplateSettings], drawn: int) -> str:
+def _phrase(hop: Hop, phrases: list[str], templates: Mapping[str, TemplateSettings], bits: int) -> str:
     if hop.kind != ASKED:
         names, nested = _names(hop, phrases)
-        return wording.phrase(hop.kind, [templates[name] for name in hop.relations], names, hop.noun, nested, draw=drawn)
-    found = noun_phrase(_filled(hop, phrases), person=hop.is_person)
-    if found is None:
+        return wording.phrase(hop.kind, [templates[name] for name in hop.relations], names, hop.noun, nested, draw=bits)
+    phrase = noun_phrase(_filled(hop, phrases), person=hop.is_person)
+    if phrase is None:
         raise Refused("form")
-    return found
+    return phrase
 
 
-def _question(hop: Hop, phrases: list[str], templates: Mapping[str, TemplateSettings], drawn: int) -> str:
+def _question(hop: Hop, phrases: list[str], templates: Mapping[str, TemplateSettings], bits: int) -> str:
     if hop.kind != ASKED:
         names, nested = _names(hop, phrases)
-        return wording.question(hop.kind, [templates[name] for name in hop.relations], names, hop.noun, nested, draw=drawn)
+        return wording.question(hop.kind, [templates[name] for name in hop.relations], names, hop.noun, nested, draw=bits)
     text = _filled(hop, phrases)
     if _RELATION not in text:
         return text
-    asked = noun_phrase(text, person=False)
-    if asked is None:
+    phrase = noun_phrase(text, person=False)
+    if phrase is None:
         raise Refused("form")
-    return f"{'Who' if hop.is_person else 'What'} is {asked}"
+    return f"{'Who' if hop.is_person else 'What'} is {phrase}"
 
 
 def _filled(hop: Hop, phrases: list[str]) -> str:
-    """The question with the phrases in their places."""
+    """The question with the phrases in place of the names. Raises Refused."""
     text = hop.question
     for need in sorted(hop.needs, key=lambda need: -need.start):
         if not can_take(text, need.start, need.end):
             raise Refused("place")
         is_somebody = phrases[need.hop].startswith(("the person ", "whoever "))
         if is_somebody and text[: need.start].rstrip().lower().endswith(" in"):
-            raise Refused("place")  # nobody is in a person
+            raise Refused("place")  # "in the person who" makes no sense
         text = f"{text[: need.start]}{phrases[need.hop]}{text[need.end :]}"
     return text
 

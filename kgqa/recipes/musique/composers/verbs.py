@@ -1,4 +1,4 @@
-"""English verbs, as far as questions are turned: tenses that "did" and "does" took away, and what can be a verb at all."""
+"""Step S7 (Trivedi et al. 2022): the forms of English verbs that turning a question needs, such as the past tense after "did"."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kgqa.resources import word_lists
 
 _LISTS = word_lists(Path(__file__).with_name("verbs.txt"))
 PAST = dict(zip(_LISTS["irregular"][::2], _LISTS["irregular"][1::2], strict=True))
-"""Verb → its past, where that is not made by -ed."""
+"""Verb → its irregular past."""
 PARTICIPLES = frozenset(_LISTS["participles"])
 COPULAS = frozenset({"is", "was", "are", "were"})
 AUXILIARIES = COPULAS | {"has", "had", "have", "can", "could", "will", "would", "may", "might", "must", "should", "do", "does", "did"}
@@ -37,15 +37,15 @@ def present(verb: str) -> str:
 
 
 def is_participle(word: str) -> bool:
-    """``made``, ``moved``; small letters only."""
+    """Whether the word is a participle in lower case: ``made``, ``moved``."""
     return word in PARTICIPLES or (word.endswith("ed") and word.islower() and len(word) > 4)
 
 
 def is_past(word: str) -> bool:
-    """``wrote``, ``moved``."""
+    """Whether the word is a past tense: ``wrote``, ``moved``."""
     return word in _PAST_FORMS or (word.endswith("ed") and word.islower() and len(word) > 4)
 
 
 def is_finite(word: str) -> bool:
-    """Whether it can be the verb after its subject: past, an auxiliary, or a third person, which plural nouns look like."""
+    """Whether it can be the finite verb: past, auxiliary, or third person (which plural nouns resemble)."""
     return is_past(word) or word in AUXILIARIES or (word.endswith("s") and word.islower() and len(word) > 3 and not word.endswith("ss"))

@@ -1,4 +1,4 @@
-"""What a composer makes of a chain, whoever it is."""
+"""Step S7 (Trivedi et al. 2022): the result of composing a chain, whichever composer did it."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from kgqa.recipes.musique.composers.chain import Chain
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """A question, or why there is none."""
+    """A question, or the reason why none was written."""
 
     question: str = ""
     reason: str = ""
-    """A sentence for reports; empty where there is a question."""
+    """The reason for reports; empty where there is a question."""
 
 
 class Composer(Protocol):
     """Writes multi-hop questions (step S7)."""
 
     def write(self, chains: Sequence[Chain], progress: Progress) -> Iterator[Written]:
-        """What it makes of each, in order. What passes no check is left out later. Raises KgqaError."""
+        """The result for each chain, in order; the checks come later. Raises KgqaError."""
         ...

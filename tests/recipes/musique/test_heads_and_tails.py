@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from kgqa.recipes.musique.heads_and_tails import Sides, answers_within
 from kgqa.recipes.musique.pool import PARAGRAPHS, SINGLE_HOP
-from kgqa.recipes.musique.sides import Sides, answers_within
 from kgqa.settings.musique import PairSettings, ShapeSettings
 
 
@@ -45,8 +45,8 @@ def pool(*asked: tuple[str, str], **other: Any) -> pa.Table:
 )
 def test_whole_names(question: str, name: str, is_whole: bool) -> None:
     single_hop = pool((question, "nothing"), ("Which one is it?", name))
-    shown = pa.Table.from_pylist([{"id": str(row), "title": "", "text": f"It is {name}."} for row in range(2)], PARAGRAPHS)
-    sides = Sides.of(single_hop, shown, PairSettings(), ShapeSettings(max_tokens=99), seed=0)
+    context = pa.Table.from_pylist([{"id": str(row), "title": "", "text": f"It is {name}."} for row in range(2)], PARAGRAPHS)
+    sides = Sides.of(single_hop, context, PairSettings(), ShapeSettings(max_tokens=99), seed=0)
     [whole] = sides.tails.filter(sides.tails["tail"] == 0)["alone"].to_list()
     assert whole == is_whole
 
@@ -56,9 +56,13 @@ def test_answers_that_hold_others() -> None:
         ("?", "Richmond, Virginia"), ("?", "Virginia"), ("?", "virginia"), ("?", "Virginian"), ("?", "West Virginia"), ("?", "-")
     )
     within = answers_within(single_hop)
-    ones, others = np.divmod(np.arange(36), 6)
-    found = {(one, other) for one, other, is_so in zip(ones, others, within.joins(ones, others), strict=True) if is_so and one != other}
-    assert found == {(0, 1), (0, 2), (4, 1), (4, 2), (1, 2), (2, 1)}
+    ones, neighbours = np.divmod(np.arange(36), 6)
+    result = {
+        (first, second)
+        for first, second, is_so in zip(ones, neighbours, within.joins(ones, neighbours), strict=True)
+        if is_so and first != second
+    }
+    assert result == {(0, 1), (0, 2), (4, 1), (4, 2), (1, 2), (2, 1)}
 
 
 def test_other_names_of_entities_count() -> None:

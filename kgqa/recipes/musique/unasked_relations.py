@@ -1,4 +1,4 @@
-"""Which relations of a graph get no question, and why (part of step S1)."""
+"""Step S1 (Trivedi et al. 2022): the relations of a graph that get no question, each with its reason."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ WHY = {
     "copied": "a relation that says the same is asked instead",
     "faults": "its questions have other faults, which the funnel counts",
 }
-"""Why a relation gets no question → the sentence that reports show."""
+"""Reason why a relation gets no question → the sentence in reports."""
 NAMED = 3
-"""Relations that are named for each reason where it is said in short."""
+"""Relations that the short report names for each reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SilentRelation:
-    """A relation with facts and without a question."""
+    """A relation that has facts but no question."""
 
     label: str
     facts: int
@@ -37,12 +37,11 @@ class SilentRelation:
 
 def silent_relations(
     tables: Mapping[str, pa.Table], settings: MusiqueSettings, templates: Mapping[str, TemplateSettings],
-    tried: Mapping[str, Collection[str]], asked: Collection[str],
+    survivors: Mapping[str, Collection[str]], asked_templates: Collection[str],
 ) -> list[SilentRelation]:  # fmt: skip
-    """The relations none of whose templates is ``asked``, by reason and most facts first.
+    """The relations that have no template among ``asked_templates``, sorted by reason, then by facts, most first.
 
-    ``tried`` are the templates with a fact that is ``stated``, with a question that has a ``unique`` answer, is ``functional``, and asks
-    what no other relation does (``unlike``).
+    ``survivors``: stage (``stated``, ``unique``, ``functional``, ``unlike``) → the templates with a fact or question left after it.
     """
     of: dict[str, list[str]] = {}
     for name, template in templates.items():
@@ -50,28 +49,28 @@ def silent_relations(
             of.setdefault(relation, []).append(name)
     facts = frame(tables["facts"]).group_by("relation").len()
     counted = facts.join(frame(tables["relations"]).select(relation="id", label="label"), on="relation").sort("relation")
-    found = []
+    relations = []
     for relation, count, label in counted.select("relation", "len", "label").iter_rows():
-        mine = of.get(relation, [])
-        if not any(name in asked for name in mine):
-            why = _why(mine, tried, unasked=bool({relation, label} & set(settings.unasked)))
-            found.append(SilentRelation(label=label, facts=count, why=why))
+        names = of.get(relation, [])
+        if not any(name in asked_templates for name in names):
+            why = _why(names, survivors, unasked=bool({relation, label} & set(settings.unasked)))
+            relations.append(SilentRelation(label=label, facts=count, why=why))
     order = list(WHY)
-    return sorted(found, key=lambda each: (order.index(each.why), -each.facts, each.label))
+    return sorted(relations, key=lambda entry: (order.index(entry.why), -entry.facts, entry.label))
 
 
-def _why(templates: Sequence[str], tried: Mapping[str, Collection[str]], *, unasked: bool) -> str:
+def _why(templates: Sequence[str], survivors: Mapping[str, Collection[str]], *, unasked: bool) -> str:
     if not templates:
         return "unasked" if unasked else "template"
     stages = {"unstated": "stated", "several": "unique", "incomplete": "functional", "copied": "unlike"}
-    return next((why for why, stage in stages.items() if not any(name in tried[stage] for name in templates)), "faults")
+    return next((why for why, stage in stages.items() if not any(name in survivors[stage] for name in templates)), "faults")
 
 
 def in_short(silent: Sequence[SilentRelation]) -> str:
-    """How many there are, and some of them for each reason."""
+    """One sentence for the funnel: the number of relations, and some of them for each reason."""
     parts = []
-    for why, group in groupby(silent, key=lambda each: each.why):
-        labels = [each.label for each in group]
-        more = f" and {len(labels) - NAMED:,} more" if len(labels) > NAMED else ""
-        parts.append(f"{', '.join(labels[:NAMED])}{more} ({WHY[why]})")
+    for why, group in groupby(silent, key=lambda entry: entry.why):
+        labels = [entry.label for entry in group]
+        suffix = f" and {len(labels) - NAMED:,} more" if len(labels) > NAMED else ""
+        parts.append(f"{', '.join(labels[:NAMED])}{suffix} ({WHY[why]})")
     return f"no question is asked about {len(silent):,} relations that have facts: {'; '.join(parts)}"

@@ -1,4 +1,4 @@
-"""Which questions of a split stay, so that nothing fills it: no answer, last hop, relation or template, and no number of hops (step S5)."""
+"""Step S5 (Trivedi et al. 2022): limit how much of a split one answer, last hop, relation, template or hop count may fill."""
 
 from __future__ import annotations
 
@@ -25,39 +25,39 @@ REASONS = {
     "template": "too many questions of its split have its template",
     "hops": "too many questions of its split have as many hops",
 }
-"""Why a chain is left out → the sentence that reports show."""
+"""Reason for leaving out a chain → the sentence in reports."""
 SETTINGS = {
     "answer": "max_answer_share", "last": "max_last_share", "relation": "max_relation_share", "template": "max_template_share",
     "hops": "shapes",
 }  # fmt: skip
 SMALL = 100
-"""Questions of a split below which only answers and last hops are counted: of few nearly everything is a large share."""
+"""Questions of a split below which only answers and last hops are limited; in a small split any share is large."""
 STEP = 0.96
-"""By so much the size of a split is lowered until so many questions keep all limits."""
+"""Factor by which the assumed size of a split shrinks until that many questions keep all limits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What is counted of one chain."""
+    """The values of one chain that the limits count."""
 
     answer: str
     last: str
     """The words of its last hop, without bridges."""
     relations: tuple[str, ...]
-    """Of all facts that it asks about; none of questions that somebody wrote."""
+    """Relations of all its facts; empty for questions that annotators wrote."""
     template: str
     hops: str
 
 
 def features(chains: Chains) -> list[Features]:
-    """Of each chain. O(chains)."""
-    found = []
+    """The features of each chain, in order. O(chains)."""
+    feature_rows = []
     entity = chains.rows["answer_entity"]
     for row, chain in enumerate(chains):
         last = chain.hops[-1]
         place = int(chains.hops[row][len(chain.hops) - 1])
         of_hops = [f"{hop.kind} {'+'.join(hop.relations) or without_names(referring(hop))}" for hop in chain.hops]
-        found.append(
+        feature_rows.append(
             Features(
                 answer=str(entity[place] or last.answer.lower()),
                 last=_last_words(last),
@@ -66,11 +66,11 @@ def features(chains: Chains) -> list[Features]:
                 hops=f"{HOPS[chain.shape]}hop",
             )
         )
-    return found
+    return feature_rows
 
 
 def _last_words(last: Hop) -> str:
-    """What the last hop asks, whatever the form in which it does: of facts their relations and the names that are no bridges."""
+    """The content of the last hop, independent of its wording: for facts, their relations and the names that are not bridges."""
     if last.kind == ASKED:
         return REFERENCE.sub("#", referring(last)).lower()
     bridges = {need.slot for need in last.needs}
@@ -78,75 +78,81 @@ def _last_words(last: Hop) -> str:
     return f"{last.kind} {last.noun} {' '.join(sorted(f'{of}={name}' for of, name in zip(last.relations, names, strict=True)))}"
 
 
-def evened(split: npt.NDArray[np.int8], draws: npt.NDArray[np.uint64], known: list[Features], settings: LeakageSettings) -> dict[int, str]:
+def excluded_chains(
+    split: npt.NDArray[np.int8], draws: npt.NDArray[np.uint64], chain_features: list[Features], settings: LeakageSettings
+) -> dict[int, str]:
     """Row of each chain that is left out of its split → key of ``REASONS``.
 
-    Of what is asked about seldom most is to stay, so chains come in the order of their relations' commonness, and of equal ones in that of
-    their ``draws``; or long ones come first, if more stay so. How many are too many depends on how many stay: the largest size is taken of
-    which so many keep the limits.
+    Rare relations should keep most of their questions, so chains are sorted by how common their relations are, then by ``draws``. A second
+    order puts long chains first; the order that keeps more chains wins. The limits depend on the number of questions that stay, so the
+    largest size is taken whose questions keep them.
     """
-    gone: dict[int, str] = {}
+    excluded: dict[int, str] = {}
     for number in range(len(SPLITS)):
         rows = np.flatnonzero(split == number).tolist()
-        often = Counter(relation for row in rows for relation in set(known[row].relations))
-        # Long questions are too few to have their share of every split, so that this is asked of train.
+        frequency = Counter(relation for row in rows for relation in set(chain_features[row].relations))
+        # There are too few long questions for a share in every split, so this limit holds for train only.
         limited = settings if number == 0 else settings.model_copy(update={"shapes": {}})
         orders = [
-            sorted(rows, key=lambda row: (_commonness(known[row], often), int(draws[row]), row)),
-            sorted(rows, key=lambda row: (known[row].hops == "2hop", _commonness(known[row], often), int(draws[row]), row)),
+            sorted(rows, key=lambda row: (_commonness(chain_features[row], frequency), int(draws[row]), row)),
+            sorted(
+                rows,
+                key=lambda row: (chain_features[row].hops == "2hop", _commonness(chain_features[row], frequency), int(draws[row]), row),
+            ),
         ]
-        lost = [_lost(order, known, limited) for order in orders]
-        gone.update(lost[0] if len(lost[0]) <= len(lost[1]) else lost[1])
-    return gone
+        options = [_excluded(order, chain_features, limited) for order in orders]
+        excluded.update(options[0] if len(options[0]) <= len(options[1]) else options[1])
+    return excluded
 
 
-def _lost(rows: list[int], known: list[Features], settings: LeakageSettings) -> dict[int, str]:
-    """What is left out of one split, whose chains come in this order."""
+def _excluded(rows: list[int], chain_features: list[Features], settings: LeakageSettings) -> dict[int, str]:
+    """Row → reason for the chains left out of one split, which are given in the order of preference."""
+    # Limits are shares of the final size, which they change: shrink the assumed size until that many chains keep the limits.
     size = float(len(rows))
-    lost = _over(rows, known, settings, len(rows))
-    while len(rows) - len(lost) < size and size >= 1:
+    excluded = _over(rows, chain_features, settings, len(rows))
+    while len(rows) - len(excluded) < size and size >= 1:
         size = min(size * STEP, size - 1)
-        lost = _over(rows, known, settings, int(size))
-    return lost
+        excluded = _over(rows, chain_features, settings, int(size))
+    return excluded
 
 
-def _commonness(chain: Features, often: Counter[str]) -> float:
-    """How often its relations are asked about, for each of its hops: of two of one kind the longer one comes first."""
-    return sum(often[relation] for relation in chain.relations) / int(chain.hops[0])
+def _commonness(chain: Features, frequency: Counter[str]) -> float:
+    """Mean frequency of its relations per hop; among chains of one kind the longer one comes first."""
+    return sum(frequency[relation] for relation in chain.relations) / int(chain.hops[0])
 
 
-def _over(rows: list[int], known: list[Features], settings: LeakageSettings, size: int) -> dict[int, str]:
-    """Of one split, what is beyond the limits that ``size`` questions have."""
+def _over(rows: list[int], chain_features: list[Features], settings: LeakageSettings, size: int) -> dict[int, str]:
+    """Row → reason for the chains of one split that exceed the limits of ``size`` questions."""
     limits: dict[str, Callable[[str], float]] = {"answer": lambda _: max(ALWAYS, np.ceil(settings.max_answer_share * size))}
     if len(rows) >= SMALL:
         size = max(size, SMALL)
-        facts = size * sum(len(known[row].relations) for row in rows) / max(1, len(rows))
+        facts = size * sum(len(chain_features[row].relations) for row in rows) / max(1, len(rows))
         limits["relation"] = lambda _: np.ceil(settings.max_relation_share * facts)
         limits["template"] = lambda _: np.ceil(settings.max_template_share * size)
         limits["hops"] = lambda key: np.ceil(settings.shapes.get(key, 1.0) * size)  # type: ignore[call-overload]
-    used: dict[str, Counter[str]] = {name: Counter() for name in limits}
+    counts: dict[str, Counter[str]] = {name: Counter() for name in limits}
     answers: dict[str, Counter[str]] = defaultdict(Counter)
     guessed, may = 0, max(ALWAYS, settings.max_last_share * size)
-    lost: dict[int, str] = {}
+    excluded: dict[int, str] = {}
     for row in rows:
-        chain = known[row]
+        chain = chain_features[row]
         keys = {name: chain.relations if name == "relation" else (str(getattr(chain, name)),) for name in limits}
-        reason = next((name for name, some in keys.items() if any(used[name][key] >= limits[name](key) for key in some)), "")
+        reason = next((name for name, some in keys.items() if any(counts[name][key] >= limits[name](key) for key in some)), "")
         of_last = answers[chain.last]
-        more = _guessable(of_last + Counter([chain.answer])) - _guessable(of_last)
-        if not reason and guessed + more > may and more > 0:
+        gain = _guessable(of_last + Counter([chain.answer])) - _guessable(of_last)
+        if not reason and guessed + gain > may and gain > 0:
             reason = "last"
         if reason:
-            lost[row] = reason
+            excluded[row] = reason
             continue
-        guessed += more
+        guessed += gain
         of_last[chain.answer] += 1
         for name, some in keys.items():
-            used[name].update(some)
-    return lost
+            counts[name].update(some)
+    return excluded
 
 
 def _guessable(answers: Counter[str]) -> int:
-    """How many of the questions whose last hop says the same have the answer that most of the others have."""
+    """Number of questions with one last hop that share its most common answer; 0 where no answer repeats."""
     most = max(answers.values(), default=0)
     return most if most > 1 else 0

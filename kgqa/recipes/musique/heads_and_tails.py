@@ -1,4 +1,4 @@
-"""Which questions have which answers, and which questions name them, and where: the two sides of a pair (part of step S2)."""
+"""Step S2 (Trivedi et al. 2022): for each answer the questions with it (heads) and the questions that name it (tails), with places."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from kgqa.sources.tables import frame
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The pool, and which of its questions name which answers."""
+    """The pool, and the answers that each question names."""
 
     single_hop: pa.Table
     mentions: Mentions
@@ -46,9 +46,9 @@ class Work:
 
 
 def answer_names(single_hop: pa.Table) -> tuple[pa.Array, npt.NDArray[np.int32]]:
-    """All names of the answers and the question of each: first every question's answer; of entities of a graph then their other names.
+    """All names of the answers and the question of each: first every question's answer, then the aliases of a graph's entities.
 
-    What a set lists as further answers are other spans for the same, which need not name it.
+    Further answers of a dataset's question are other spans and need not name the answer; they are left out.
     """
     answers = single_hop["answer"].combine_chunks()
     is_entity = pc.and_(pc.is_valid(single_hop["answer_entity"]), pc.not_equal(single_hop["kind"], ASKED))
@@ -59,56 +59,56 @@ def answer_names(single_hop: pa.Table) -> tuple[pa.Array, npt.NDArray[np.int32]]
 
 
 def names_and_answers(single_hop: pa.Table) -> tuple[Adjacency, Adjacency]:
-    """Question → the groups of names that it names, and question → those of its answer."""
+    """Question → groups of the names in it, and question → groups of its answer's names."""
     names, owners = answer_names(single_hop)
     mentions, groups = find_names(names, single_hop["question"].combine_chunks())
-    known = groups >= 0
+    valid = groups >= 0
     return (
         Adjacency.from_pairs(mentions.text, mentions.name, len(single_hop)),
-        Adjacency.from_pairs(owners[known], groups[known], len(single_hop)),
+        Adjacency.from_pairs(owners[valid], groups[valid], len(single_hop)),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """Which answers hold which others, as "Richmond, Virginia" holds "Virginia"."""
+    """Containment of answers: "Richmond, Virginia" contains "Virginia"."""
 
-    said: Adjacency
-    """Question → the groups of names that stand in its answer."""
+    mentions: Adjacency
+    """Question → groups of the names in its answer (or in another text, as in ``needless.py``)."""
     groups: Adjacency
-    """Question → those of its answer."""
+    """Question → groups of its answer's names."""
 
-    def joins(self, one: npt.NDArray[np.integer], other: npt.NDArray[np.integer]) -> Bools:
-        """For each two questions whether the answer to the first one holds a name of the answer to the second."""
-        ones, others = one.astype(np.int64), other.astype(np.int64)
-        found: Bools = _meeting(ones, others, self.said.offsets, self.said.targets, self.groups.offsets, self.groups.targets)
-        return found
+    def joins(self, first: npt.NDArray[np.integer], second: npt.NDArray[np.integer]) -> Bools:
+        """For each pair of questions, whether the answer of ``first`` contains a name of the answer of ``second``."""
+        firsts, seconds = first.astype(np.int64), second.astype(np.int64)
+        flags: Bools = _meeting(firsts, seconds, self.mentions.offsets, self.mentions.targets, self.groups.offsets, self.groups.targets)
+        return flags
 
 
 def answers_within(single_hop: pa.Table) -> Within:
     """Look for all names of answers in all answers. O(bytes)."""
     names, owners = answer_names(single_hop)
     places, groups = find_names(names, single_hop["answer"].combine_chunks())
-    known = groups >= 0
+    valid = groups >= 0
     return Within(
         Adjacency.from_pairs(places.text, places.name, len(single_hop)),
-        Adjacency.from_pairs(owners[known], groups[known], len(single_hop)),
+        Adjacency.from_pairs(owners[valid], groups[valid], len(single_hop)),
     )
 
 
 @kernel
-def _meeting(one, other, said_offsets, said, group_offsets, groups):  # type: ignore[no-untyped-def]
-    out = np.zeros(len(one), np.bool_)
-    for i in range(len(one)):
-        out[i] = meet(said_offsets, said, one[i], group_offsets, groups, other[i])
+def _meeting(first, second, mention_offsets, mentions, group_offsets, groups):  # type: ignore[no-untyped-def]
+    out = np.zeros(len(first), np.bool_)
+    for i in range(len(first)):
+        out[i] = meet(mention_offsets, mentions, first[i], group_offsets, groups, second[i])
     return out
 
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """Which questions have which answers, and which name them, before both are joined to pairs.
+    """The heads and tails of each answer, before they are joined to pairs.
 
-    ``turn`` is the place among the questions with the answer, or among those that name it: first those that can be in a pair, as drawn.
+    ``turn`` is the rank of a question among the heads, or tails, of its answer: first those that can be in a pair, in random order.
     """
 
     work: Work
@@ -123,33 +123,35 @@ class Sides:
 
     @classmethod
     def of(cls, single_hop: pa.Table, paragraphs: pa.Table, settings: PairSettings, lengths: ShapeSettings, *, seed: int) -> Sides:
-        """Of a pool."""
+        """Find the heads and tails of a pool."""
         work, tokens = Work.of(single_hop), tokens_of(single_hop)
         is_entity = entity_answers(single_hop, paragraphs, settings)
         short = pl.Series(tokens <= lengths.max_tokens)
         heads = pl.DataFrame({"head": work.owners, "group": work.groups}).filter(pl.col("group") >= 0).unique()
         heads = heads.with_columns(short=short.gather(heads["head"]))
         heads = heads.with_columns(entity=pl.col("short") & pl.Series(is_entity).gather(heads["head"]))
-        named = work.mentions
-        start, end = _characters(single_hop["question"], named)
-        alone = ~named.inside & _stands_alone(named, single_hop["question"])
-        tails = pl.DataFrame({"tail": named.text, "group": named.name, "start": start, "end": end, "alone": alone})
+        mentions = work.mentions
+        start, end = _characters(single_hop["question"], mentions)
+        alone = ~mentions.inside & _stands_alone(mentions, single_hop["question"])
+        tails = pl.DataFrame({"tail": mentions.text, "group": mentions.name, "start": start, "end": end, "alone": alone})
         tails = tails.sort("tail", "group", ~pl.col("alone"), "start").unique(["tail", "group"], keep="first", maintain_order=True)
         tails = tails.with_columns(short=short.gather(tails["tail"]))
         tails = tails.with_columns(whole=pl.col("short") & pl.col("alone"))
-        heads, tails = _drawn(heads, "head", "entity", single_hop, seed), _drawn(tails, "tail", "whole", single_hop, seed)
+        heads, tails = _with_turns(heads, "head", "entity", single_hop, seed), _with_turns(tails, "tail", "whole", single_hop, seed)
         return cls(work=work, tokens=tokens, is_entity=is_entity, heads=heads, tails=tails)
 
 
-def _drawn(table: pl.DataFrame, column: str, first: str, single_hop: pa.Table, seed: int) -> pl.DataFrame:
-    """Adds ``turn``: the place in the group, those for which ``first`` holds before the others, as drawn by the question's id. Relations
-    take turns, so that none of a common answer has all places."""
+def _with_turns(table: pl.DataFrame, column: str, first: str, single_hop: pa.Table, seed: int) -> pl.DataFrame:
+    """Adds ``turn``, the rank in the group: rows for which ``first`` holds come first, in random order by the question's id.
+
+    Relations take turns, so that a common answer does not leave all its places to one of them.
+    """
     ids = text_hashes(single_hop["id"])[table[column].to_numpy()]
     draws = shuffling(ids, table["group"].to_numpy(), purpose=f"{column}s of a bridge", seed=seed)
-    asked = frame(single_hop.select(["kind", "relations"])).select(
+    kinds = frame(single_hop.select(["kind", "relations"])).select(
         of=pl.concat_str("kind", pl.col("relations").list.join(" "), separator=" ")
     )
-    ordered = table.with_columns(drawn=pl.Series(draws), of=asked["of"].gather(table[column])).sort(
+    ordered = table.with_columns(drawn=pl.Series(draws), of=kinds["of"].gather(table[column])).sort(
         "group", ~pl.col(first), "drawn", column
     )
     ordered = ordered.with_columns(place=pl.int_range(pl.len()).over("group", first, "of")).sort(
@@ -158,26 +160,26 @@ def _drawn(table: pl.DataFrame, column: str, first: str, single_hop: pa.Table, s
     return ordered.with_columns(turn=pl.int_range(pl.len()).over("group")).drop("drawn", "of", "place")
 
 
-def _stands_alone(named: Mentions, questions: pa.ChunkedArray) -> Bools:
-    """Whether no capital letter or figure goes on before or after the name, nor a hyphen; in a question without capitals nobody knows."""
+def _stands_alone(mentions: Mentions, questions: pa.ChunkedArray) -> Bools:
+    """Whether no capital, figure or hyphen extends the name on either side; unknown in a question without capitals."""
     data, offsets = text_buffers(questions)
-    begin, end = offsets[named.text], offsets[named.text + 1]
-    start, stop = begin + named.start, begin + named.end
+    begin, end = offsets[mentions.text], offsets[mentions.text + 1]
+    start, stop = begin + mentions.start, begin + mentions.end
     joined = np.frombuffer(b"-&/", np.uint8)
     after = data[np.minimum(stop, len(data) - 1)]
     then = cases_at(data, stop + 1, case_table())
-    left = data[np.maximum(start - 1, 0)]
-    alone = ~((stop < end) & np.isin(after, joined)) & ~((start > begin) & np.isin(left, joined))
+    preceding = data[np.maximum(start - 1, 0)]
+    alone = ~((stop < end) & np.isin(after, joined)) & ~((start > begin) & np.isin(preceding, joined))
     goes_on = (stop + 1 < end) & (after == ord(" ")) & ((then == CAPITAL) | (then == FIGURE))
     word = _word_before(data, begin, start)
-    found: Bools = alone & ~goes_on & ~((word >= 0) & (cases_at(data, np.maximum(word, 0), case_table()) == CAPITAL))
-    return found
+    flags: Bools = alone & ~goes_on & ~((word >= 0) & (cases_at(data, np.maximum(word, 0), case_table()) == CAPITAL))
+    return flags
 
 
 @kernel
 def _word_before(data, begin, start):  # type: ignore[no-untyped-def]
-    """Where the word before begins; -1 where there is none, or where it is the question's first."""
-    found = np.full(len(start), -1, np.int64)
+    """Start of the word before each place; -1 where there is none, or where it begins the question."""
+    starts = np.full(len(start), -1, np.int64)
     for i in range(len(start)):
         at = start[i] - 2
         if at < begin[i] or data[start[i] - 1] != 32:
@@ -185,12 +187,12 @@ def _word_before(data, begin, start):  # type: ignore[no-untyped-def]
         while at > begin[i] and data[at - 1] != 32:
             at -= 1
         if at > begin[i]:
-            found[i] = at
-    return found
+            starts[i] = at
+    return starts
 
 
 def _characters(texts: pa.ChunkedArray, places: Mentions) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Starts and ends in characters."""
+    """Starts and ends of the places in characters instead of bytes."""
     data, offsets = text_buffers(texts)
     leads = np.concatenate([[0], np.cumsum((data & 0xC0) != 0x80)])
     base = leads[offsets[places.text]]

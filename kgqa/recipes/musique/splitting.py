@@ -1,0 +1,55 @@
+"""Step S5 (Trivedi et al. 2022): splits without leakage whose dev and test cover many small components and many answers."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from kgqa.arrays.rows import Adjacency
+from kgqa.recipes.musique.balance import Features
+from kgqa.splits.components import components_of
+from kgqa.splits.cut import Cut, leak_free
+
+LONG = 2.0
+"""Weight of a question of three or four hops; one of two hops with an answer of its own weighs 1. Long questions are rare outside train."""
+
+
+def spread(
+    items: Adjacency, shares: tuple[float, float, float], chain_features: Sequence[Features], kinds: npt.NDArray[np.int8], *, seed: int
+) -> Cut:
+    """Splits of about these ``shares`` without a common item; ``items``: chain → its questions, answers and paragraphs.
+
+    Where small components suffice for dev and test, they fill these in turn, first those with most answers and long questions for their
+    size. The rest is train. Otherwise nearly everything is one component, and :func:`leak_free` cuts it.
+    """
+    components = components_of(items)
+    sizes = np.bincount(components)
+    largest = int(np.argmax(sizes)) if len(sizes) else 0
+    targets = [share * len(components) for share in shares]
+    if not len(sizes) or len(components) - sizes[largest] < targets[1] + targets[2]:
+        return leak_free(items, shares, seed=seed, kinds=kinds)
+    answers: dict[int, Counter[str]] = defaultdict(Counter)
+    long = Counter[int]()
+    for component, chain in zip(components.tolist(), chain_features, strict=True):
+        answers[component][chain.answer] += 1
+        long[component] += chain.hops != "2hop"
+    draw = np.random.default_rng(seed).permutation(len(sizes))
+    worth = np.array([(len(answers[index]) + LONG * long[index]) / max(1, sizes[index]) for index in range(len(sizes))])
+    split = np.zeros(len(sizes), np.int8)
+    filled = [0.0, 0.0, 0.0]
+    for component in np.lexsort((draw, -worth)).tolist():
+        if component == largest:
+            continue
+        side = 1 if filled[1] * targets[2] <= filled[2] * targets[1] else 2
+        for number in (side, 3 - side):
+            # With few chains a share is below one, and some dev is better than none.
+            is_first = shares[number] > 0 and not filled[number] and sizes[component] <= 2 * max(1.0, targets[number])
+            if is_first or filled[number] + sizes[component] <= targets[number]:
+                split[component] = number
+                filled[number] += sizes[component]
+                break
+    chain_split = split[components]
+    return Cut(split=chain_split, kept=tuple(int((chain_split == number).sum()) for number in range(3)))
