@@ -154,8 +154,8 @@ def _load_samples(server: Neo4jStore, tables: str, samples: DatasetOnGraph, prog
     added = False
     for part in parts_of(samples.rows):
         total = samples.rows[part.nodes].num_rows
-        progress.start(f"Loading {part.called} of {samples.name}", total, part.called)
+        progress.start(f"Loading {part.noun} of {samples.name}", total, part.noun)
         done = add_part(server, part, samples.rows, tables=tables, dataset=samples.name, content=samples.content, advance=progress.advance)
-        progress.finish(f"{total:,} {part.called}" if done else f"all {total:,} {part.called} are there already")
+        progress.finish(f"{total:,} {part.noun}" if done else f"all {total:,} {part.noun} are there already")
         added |= done
     return added

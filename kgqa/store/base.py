@@ -55,8 +55,12 @@ def as_declared(rows: pa.Table, query: Query) -> pa.Table:
         # Engines differ in how they call the type of a column without a value, so nulls take the declared one.
         return pa.table([_cast(rows[field.name], field.type) for field in schema], schema=schema)
     except pa.ArrowInvalid:
-        told, is_so = (", ".join(f"{name}: {kind}" for name, kind in kinds) for kinds in (query.returns.items(), _kinds(rows)))
-        sentence = f"query {query.name} ({query.file}): its header says that it returns {told}, but it returns {is_so}; fix it."
+        declared_kinds, actual_kinds = (
+            ", ".join(f"{name}: {kind}" for name, kind in kinds) for kinds in (query.returns.items(), _kinds(rows))
+        )
+        sentence = (
+            f"query {query.name} ({query.file}): its header says that it returns {declared_kinds}, but it returns {actual_kinds}; fix it."
+        )
         raise HeaderMismatch(sentence) from None
 
 
@@ -81,10 +85,10 @@ def distinct(names: Sequence[str]) -> list[str]:
 
 
 def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    same = _word(column.type) == _word(kind) or pa.types.is_null(column.type) or (pa.types.is_integer(column.type) and kind == pa.float64())
-    if not same and len(column) != column.null_count:
+    fits = _word(column.type) == _word(kind) or pa.types.is_null(column.type) or (pa.types.is_integer(column.type) and kind == pa.float64())
+    if not fits and len(column) != column.null_count:
         raise pa.ArrowInvalid("types")
-    return column.cast(kind) if same else pa.chunked_array([pa.nulls(len(column), kind)])
+    return column.cast(kind) if fits else pa.chunked_array([pa.nulls(len(column), kind)])
 
 
 def _kinds(rows: pa.Table) -> list[tuple[str, str]]:

@@ -93,13 +93,13 @@ def check_reads_only(text: str, parameters: Collection[str] | None = None, *, st
         tokens = _after_show(tokens)
     if tokens:
         _check_words(tokens)
-    return plan, _written(pieces)
+    return plan, _rewrite(pieces)
 
 
-def cypher_parameters(given: Iterable[str]) -> dict[str, object]:
+def cypher_parameters(entries: Iterable[str]) -> dict[str, object]:
     """``["id=Q84", "limit=5"]`` → ``{"id": "Q84", "limit": 5}``; raises QueryError for what has no name or no value, or is given twice."""
     values: dict[str, object] = {}
-    for entry in given:
+    for entry in entries:
         name, equals, text = entry.partition("=")
         if not name or not equals:
             raise QueryError(f"the parameter {entry!r} is not NAME=VALUE; give it as id=Q84.")
@@ -156,13 +156,13 @@ def _word(tokens: list[tuple[str, str]], at: int) -> str:
 def _check_parameters(tokens: list[tuple[str, str]], parameters: Collection[str] | None) -> None:
     if parameters is None:
         return
-    named = [part[1:].strip().strip("`") for kind, part in tokens if kind == "value" and part.startswith("$")]
-    for name in named:
+    query_parameters = [part[1:].strip().strip("`") for kind, part in tokens if kind == "value" and part.startswith("$")]
+    for name in query_parameters:
         if name not in parameters:
             hint = suggestion(name, list(parameters)) if parameters else f"give one, as {name}=VALUE."
             raise QueryError(f"the query names the parameter ${name}, for which there is no value; {hint}")
     for name in parameters:
-        if name not in named:
+        if name not in query_parameters:
             raise QueryError(f"there is a value for the parameter {name!r}, which the query does not name; write ${name}, or leave it out.")
 
 
@@ -172,10 +172,10 @@ def _after_call(tokens: list[tuple[str, str]], store: str) -> list[tuple[str, st
     while at < len(tokens) and (tokens[at][0] == "word" or tokens[at][1] == "."):
         name += tokens[at][1]
         at += 1
-    known = {procedure.lower(): procedure for procedure in PROCEDURES[store]}
-    if name.lower() not in known:
-        called = name or (tokens[at][1] if at < len(tokens) and tokens[at][0] == "value" else "a part of itself")
-        raise QueryError(f"the query calls {called}; only these can be called here: {', '.join(PROCEDURES[store])}.")
+    procedures = {procedure.lower(): procedure for procedure in PROCEDURES[store]}
+    if name.lower() not in procedures:
+        callee = name or (tokens[at][1] if at < len(tokens) and tokens[at][0] == "value" else "a part of itself")
+        raise QueryError(f"the query calls {callee}; only these can be called here: {', '.join(PROCEDURES[store])}.")
     depth = 0
     while at < len(tokens) and (depth or tokens[at][1] == "("):
         depth += {"(": 1, ")": -1}.get(tokens[at][1], 0)
@@ -234,9 +234,9 @@ def _pieces(text: str) -> Iterator[tuple[str, str]]:
         if kind == "sign" and part in _UNCLOSED and (part != "/" or text.startswith("/*", match.start())):
             raise QueryError(f"the query has a {_UNCLOSED[part]} that nothing closes; close it.")
         if kind == "sign" and part not in _SIGNS:
-            shown = part if part.isprintable() else f"U+{ord(part):04X}"
+            description = part if part.isprintable() else f"U+{ord(part):04X}"
             raise QueryError(
-                f"the query contains the character {shown}, which Cypher does not use; leave it out, or put it in quotation marks."
+                f"the query contains the character {description}, which Cypher does not use; leave it out, or put it in quotation marks."
             )
         ended = part == ";"
         if not ended:
@@ -247,12 +247,12 @@ def _without_space(pieces: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     return [piece for piece in pieces if piece[0] != "space"]
 
 
-def _written(pieces: list[tuple[str, str]]) -> str:
+def _rewrite(pieces: list[tuple[str, str]]) -> str:
     """The statement anew from its ``pieces``, so that no engine can read it in another way; raises QueryError where that is not possible.
 
     A comment becomes blanks, and lines stay, so that what an engine says of a place is true of the text that the user wrote.
     """
-    written, before = [], ""
+    output, before = [], ""
     for kind, part in pieces:
         if kind == "space":
             new = re.sub(r"[^\n]", " ", part)
@@ -261,9 +261,9 @@ def _written(pieces: list[tuple[str, str]]) -> str:
         else:
             new = _value_anew(part) if kind == "value" else part
         # Nothing that came apart may grow together.
-        written.append(f" {new}" if before[-1:] in {"'", "`"} and new[:1] in {"'", "`"} else new)
+        output.append(f" {new}" if before[-1:] in {"'", "`"} and new[:1] in {"'", "`"} else new)
         before = new or before
-    statement = "".join(written).rstrip()
+    statement = "".join(output).rstrip()
     if [_meaning(piece) for piece in _without_space(pieces)] != [_meaning(piece) for piece in _without_space(_pieces(statement))]:
         raise QueryError("the query cannot be written in a form that both engines read alike; write it more simply.")
     return statement
@@ -291,14 +291,14 @@ def _unquoted(part: str) -> str:
     if "\0" in part:
         raise QueryError("the query has a text with a NUL character; leave it out.")
 
-    def meant(match: re.Match[str]) -> str:
+    def unescape(match: re.Match[str]) -> str:
         if match[1] not in _ESCAPES:
             raise QueryError(
                 f"the query has a text with the escape {match[0]}, which engines do not read alike; write \\\\ for a backslash."
             )
         return _ESCAPES[match[1]]
 
-    return re.sub(r"\\(.)", meant, part[1:-1], flags=re.DOTALL)
+    return re.sub(r"\\(.)", unescape, part[1:-1], flags=re.DOTALL)
 
 
 def _meaning(piece: tuple[str, str]) -> tuple[str, str]:
@@ -321,8 +321,8 @@ def _check_words(tokens: list[tuple[str, str]]) -> None:
         is_key = at + 1 < len(tokens) and tokens[at + 1][1] == ":"
         if begins and not (word in {"ALL", "DISTINCT"} and before[1].upper() == "UNION"):
             if word not in BEGINNINGS:
-                known = f"{', '.join(BEGINNINGS[:-1])} or {BEGINNINGS[-1]}"
-                raise QueryError(f"a query begins with {known}, this one with {part[:20]}; only reading is allowed here.")
+                openings = f"{', '.join(BEGINNINGS[:-1])} or {BEGINNINGS[-1]}"
+                raise QueryError(f"a query begins with {openings}, this one with {part[:20]}; only reading is allowed here.")
             begins = False
         if word and word in WRITING and not is_name and (not is_key or complete):
             raise QueryError(f"the query contains {word}, but only reading is allowed here; put a name in backticks.")

@@ -17,14 +17,14 @@ import pyarrow as pa
 from kgqa.errors import EngineFileError, QueryError, QueryMemory, QueryTimeout, StorageError, StoreConflict, StoreError
 from kgqa.progress import Advance
 from kgqa.store import paths
-from kgqa.store.apart import Refused, Worker
 from kgqa.store.base import as_declared, check_runs_on, distinct, first_line, holds_objects
 from kgqa.store.cypher import check_own_query, check_reads_only, limited
-from kgqa.store.given import check_values
 from kgqa.store.graph import TABLES
-from kgqa.store.limits import OWN_LIMITS, Answer, Asked, Limits, left, size
+from kgqa.store.limits import OWN_LIMITS, Answer, LimitErrors, Limits, remaining, size
 from kgqa.store.memory import VARIABLE, engine_memory, reading_memory
+from kgqa.store.parameter_values import check_values
 from kgqa.store.queries import Query, Value, read_queries
+from kgqa.store.query_process import Refused, Worker
 from kgqa.store.stop import stopped_by
 from kgqa.store.values import Node, Relationship, Walk, table_of_values
 
@@ -122,13 +122,13 @@ class EmbeddedStore:
                 raise
             # After many large answers the engine's buffer may be full of what nobody needs any more; in a new one there is room.
             self._reopen()
-            rows = self._rows(query, dict(arguments or {}), None if seconds is None else left(seconds, begin))
+            rows = self._rows(query, dict(arguments or {}), None if seconds is None else remaining(seconds, begin))
         self._new = False
         return as_declared(rows, query)
 
     def _rows(self, query: Query, arguments: dict[str, Any], seconds: float | None) -> pa.Table:
-        asked = Asked(what=f"query {query.name}")
-        with self._connected(query) as connection, stopped_by(connection.interrupt), _limited(connection, seconds, asked):
+        errors = LimitErrors(subject=f"query {query.name}")
+        with self._connected(query) as connection, stopped_by(connection.interrupt), _limited(connection, seconds, errors):
             return _execute(connection, query, arguments)
 
     def _reopen(self) -> None:
@@ -147,7 +147,7 @@ class EmbeddedStore:
         elif limits.rows is not None:
             statement = limited(statement, limits.rows + 1)
         try:
-            answer = self._apart(statement, parameters or {}, limits, Asked(what="the query"))
+            answer = self._in_process(statement, parameters or {}, limits, LimitErrors(subject="the query"))
         except Refused as error:
             hint = _NUMBER if _CAST.match(str(error)) else ""
             raise QueryError(f"the query cannot be run: {first_line(_RULE.sub('', str(error)))}{hint}") from None
@@ -156,33 +156,33 @@ class EmbeddedStore:
     def _run_own(self, query: Query, arguments: Mapping[str, Value] | None, seconds: float | None) -> pa.Table:
         text = check_own_query(query)
         limits = OWN_LIMITS if seconds is None else replace(OWN_LIMITS, seconds=seconds)
-        asked = Asked(what=f"query {query.name} ({query.file})", options=False)
+        errors = LimitErrors(subject=f"query {query.name} ({query.file})", options=False)
         try:
-            answer = self._apart(text, arguments or {}, limits, asked)
+            answer = self._in_process(text, arguments or {}, limits, errors)
         except Refused as error:
-            raise StoreError(f"{asked.what}: {first_line(str(error))}") from None
+            raise StoreError(f"{errors.subject}: {first_line(str(error))}") from None
         if answer.cut:
-            raise asked.too_much(limits.bytes)
+            raise errors.too_much(limits.bytes)
         return as_declared(answer.rows, query)
 
-    def _apart(self, text: str, arguments: Mapping[str, Any], limits: Limits, asked: Asked) -> Answer:
+    def _in_process(self, text: str, arguments: Mapping[str, Any], limits: Limits, errors: LimitErrors) -> Answer:
         self._check_is_there()
         begin, worker = time.monotonic(), self._worker
         if worker is None or worker.memory != limits.memory or not worker.alive:
             if worker is not None:
                 worker.close()
-            worker = self._worker = self._started(limits.memory)
+            worker = self._worker = self._start_worker(limits.memory)
         try:
-            return worker.ask(text, arguments, replace(limits, seconds=left(limits.seconds, begin)), asked)
+            return worker.ask(text, arguments, replace(limits, seconds=remaining(limits.seconds, begin)), errors)
         except Refused as error:
             meaning = _meaning(str(error))
             if meaning is QueryTimeout:
-                raise asked.too_long(limits.seconds) from None
+                raise errors.too_long(limits.seconds) from None
             if meaning is QueryMemory:
-                raise asked.too_large(limits.memory) from None
+                raise errors.too_large(limits.memory) from None
             raise
 
-    def _started(self, memory: int) -> Worker:
+    def _start_worker(self, memory: int) -> Worker:
         """A process that has the same graph open; it opens the file by its name, where by now another graph may lie."""
         worker = Worker(self._path, memory=memory, threads=self._threads)
         try:
@@ -233,10 +233,10 @@ class EmbeddedStore:
 def _identity(path: Path) -> tuple[int, ...]:
     """By which a file differs from another one that takes its place; empty where there is none."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return ()
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _without_objects(rows: pa.Table) -> pa.Table:
@@ -357,14 +357,14 @@ def _open(path: Path, *, read_only: bool, threads: int, any_version: bool) -> tu
 
 
 @contextmanager
-def _limited(connection: Any, seconds: float | None, asked: Asked) -> Iterator[None]:
+def _limited(connection: Any, seconds: float | None, errors: LimitErrors) -> Iterator[None]:
     connection.set_query_timeout(0 if seconds is None else max(1, round(seconds * 1000)))
     try:
         yield
     except QueryTimeout:
-        raise asked.too_long(seconds or 0) from None
+        raise errors.too_long(seconds or 0) from None
     except QueryMemory:
-        raise QueryMemory(f"{asked.what} took more than the graph engine may take; narrow it, or set {VARIABLE} to more.") from None
+        raise QueryMemory(f"{errors.subject} took more than the graph engine may take; narrow it, or set {VARIABLE} to more.") from None
 
 
 def _execute(connection: Any, query: Query, arguments: dict[str, Any]) -> pa.Table:

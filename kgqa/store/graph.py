@@ -63,8 +63,8 @@ def with_measures(rows: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     mentions, facts = frame(rows["mentions"]), frame(rows["fact"])
     ends = pl.concat([facts.select(id="head"), facts.select(id="tail")])
     entities = frame(rows["entity"])
-    for name, found in (("documents", mentions.select(id="entity")), ("facts", ends)):
-        counts = found.group_by("id").agg(pl.len().cast(pl.Int64).alias(name))
+    for name, entity_rows in (("documents", mentions.select(id="entity")), ("facts", ends)):
+        counts = entity_rows.group_by("id").agg(pl.len().cast(pl.Int64).alias(name))
         entities = entities.join(counts, on="id", how="left", maintain_order="left").with_columns(pl.col(name).fill_null(0))
     names = pl.concat_list(pl.concat_list("label"), "aliases").list.drop_nulls()
     table = arrow(entities.with_columns(search=_search(names)))
@@ -77,26 +77,26 @@ def with_measures(rows: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
 def _relations(rows: Mapping[str, pa.Table]) -> pl.DataFrame:
     """The table ``relation``: one row for each relation and label that facts have, in the order of the first of them."""
     usable = frame(rows["about"]).join(frame(rows["document"]).filter("usable").select(document="id"), on="document")
-    told = usable.join(frame(rows["mentions"]).select("document", tail="entity"), on="document")
+    stated_pairs = usable.join(frame(rows["mentions"]).select("document", tail="entity"), on="document")
     facts = frame(rows["fact"]).with_columns(
         without=~pl.col("head").is_in(usable["entity"].implode()),
-        told=pl.struct("head", "tail").is_in(told.select(pl.struct(head="entity", tail="tail")).to_series().implode()),
+        is_stated=pl.struct("head", "tail").is_in(stated_pairs.select(pl.struct(head="entity", tail="tail")).to_series().implode()),
     )
-    found = facts.group_by(id="relation", label="label").agg(
+    relations = facts.group_by(id="relation", label="label").agg(
         first=pl.col("row").min(),
         facts=pl.len().cast(pl.Int64),
         answers=pl.col("tail").n_unique().cast(pl.Int64),
         no_article=pl.col("without").sum().cast(pl.Int64),
-        stated=pl.col("told").sum().cast(pl.Int64),
+        stated=pl.col("is_stated").sum().cast(pl.Int64),
     )
     search = _search(pl.concat_list("label").list.drop_nulls())
-    return found.sort("first").drop("first").select(pl.int_range(pl.len()).alias("row"), pl.all(), search=search)
+    return relations.sort("first").drop("first").select(pl.int_range(pl.len()).alias("row"), pl.all(), search=search)
 
 
 def _aliases(names: pl.DataFrame, entities: pl.DataFrame) -> pl.DataFrame:
     """``id``, ``aliases``: the names of entities other than their labels."""
-    others = names.join(entities.select(entity="id", label="label"), on="entity").filter(pl.col("name") != pl.col("label"))
-    return others.group_by(id="entity").agg(aliases=pl.col("name").unique().sort())
+    other_names = names.join(entities.select(entity="id", label="label"), on="entity").filter(pl.col("name") != pl.col("label"))
+    return other_names.group_by(id="entity").agg(aliases=pl.col("name").unique().sort())
 
 
 def _common(mentions: pl.DataFrame, documents: pl.DataFrame, entities: pl.DataFrame) -> pl.DataFrame:
@@ -119,10 +119,10 @@ def folded(text: str) -> str:
 
 def _search(names: pl.Expr) -> pl.Expr:
     """Names that would go beyond ``SEARCH_BYTES`` are left out, the last ones first, and found by the entity's other names alone."""
-    every = pl.concat_str(pl.lit("\n"), names.list.eval(_folded(pl.element())).list.join("\n"), pl.lit("\n"))
+    all_names = pl.concat_str(pl.lit("\n"), names.list.eval(_folded(pl.element())).list.join("\n"), pl.lit("\n"))
     # A character takes four bytes at most; what is left of a name at the end goes too.
-    fewer = every.str.slice(0, SEARCH_BYTES // 4).str.replace(r"[^\n]*$", "")
-    return pl.when(every.str.len_bytes() > SEARCH_BYTES).then(fewer).otherwise(every)
+    truncated = all_names.str.slice(0, SEARCH_BYTES // 4).str.replace(r"[^\n]*$", "")
+    return pl.when(all_names.str.len_bytes() > SEARCH_BYTES).then(truncated).otherwise(all_names)
 
 
 def _folded(text: pl.Expr) -> pl.Expr:

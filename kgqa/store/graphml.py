@@ -45,13 +45,13 @@ def write(path: Path, rows: Mapping[str, pa.Table], *, about: Mapping[str, str] 
 
     Every end of a relationship must be among the nodes.
     """
-    told = dict(about or {})
+    graph_properties = dict(about or {})
     tables = {name: _without_search(rows[name]) for name in (*NODES, *RELATIONSHIPS) if name in rows}
-    keys = _Keys(tables, told)
+    keys = _Keys(tables, graph_properties)
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines((HEAD, *keys.declared(), '<graph edgedefault="directed">\n'))
-        file.writelines(f'<data key="{keys["graph", name, "string"]}">{_clean(text)}</data>\n' for name, text in told.items())
-        pictured = sum(character in PICTURED for text in told.values() for character in text)
+        file.writelines(f'<data key="{keys["graph", name, "string"]}">{_clean(text)}</data>\n' for name, text in graph_properties.items())
+        pictured = sum(character in PICTURED for text in graph_properties.values() for character in text)
         for name, table in tables.items():
             pictured += _write(file, name, table, keys, advance)
         file.write(FOOT)
@@ -64,18 +64,18 @@ class _Keys(dict[tuple[str, str, str], str]):
     A property that has another type elsewhere has another key there.
     """
 
-    def __init__(self, tables: Mapping[str, pa.Table], told: Mapping[str, str]) -> None:
-        properties = [("graph", name, "string") for name in told]
+    def __init__(self, tables: Mapping[str, pa.Table], graph_properties: Mapping[str, str]) -> None:
+        properties = [("graph", name, "string") for name in graph_properties]
         properties += [("node", "type", "string"), ("edge", "type", "string")]
         for name, table in tables.items():
-            what, begin = ("node", 0) if name in NODES else ("edge", 2)
-            properties += [(what, field.name, _type(field.type)) for field in [*table.schema][begin:]]
+            element, begin = ("node", 0) if name in NODES else ("edge", 2)
+            properties += [(element, field.name, _type(field.type)) for field in [*table.schema][begin:]]
         super().__init__({key: f"p{number}" for number, key in enumerate(dict.fromkeys(properties))})
 
     def declared(self) -> Iterator[str]:
         """One ``key`` element for each property."""
-        for (what, name, type_), key in self.items():
-            yield f'<key id="{key}" for="{what}" attr.name="{name}" attr.type="{type_}"/>\n'
+        for (element, name, type_), key in self.items():
+            yield f'<key id="{key}" for="{element}" attr.name="{name}" attr.type="{type_}"/>\n'
 
 
 def _without_search(table: pa.Table) -> pa.Table:
@@ -85,17 +85,19 @@ def _without_search(table: pa.Table) -> pa.Table:
 def _write(file: IO[str], name: str, table: pa.Table, keys: _Keys, advance: Advance) -> int:
     """The elements of all rows of a table."""
     if name in NODES:
-        what, properties = "node", [*table.schema]
-        begin = pl.format('<node id="{}"><data key="{}">{}</data>', *_name(name, NODES[name].key), *_type_of(keys, what, NODES[name].label))
+        element, properties = "node", [*table.schema]
+        begin = pl.format(
+            '<node id="{}"><data key="{}">{}</data>', *_name(name, NODES[name].key), *_type_of(keys, element, NODES[name].label)
+        )
     else:
         kind, ends = RELATIONSHIPS[name], table.column_names[:2]
-        what, properties = "edge", [*table.schema][2:]
+        element, properties = "edge", [*table.schema][2:]
         begin = pl.format(
             '<edge source="{}" target="{}"><data key="{}">{}</data>',
-            *_name(kind.source, ends[0]), *_name(kind.target, ends[1]), *_type_of(keys, what, kind.type),
+            *_name(kind.source, ends[0]), *_name(kind.target, ends[1]), *_type_of(keys, element, kind.type),
         )  # fmt: skip
-    values = [_data(keys[what, field.name, _type(field.type)], field) for field in properties]
-    line = pl.concat_str(begin, *values, pl.lit(f"</{what}>\n"))
+    values = [_data(keys[element, field.name, _type(field.type)], field) for field in properties]
+    line = pl.concat_str(begin, *values, pl.lit(f"</{element}>\n"))
     texts = [field.name for field in table.schema if pa.types.is_string(field.type)]
     pictured = 0
     for batch in _batches(table):
@@ -109,8 +111,8 @@ def _name(table: str, column: str) -> list[pl.Expr]:
     return [pl.concat_str(pl.lit(NODES[table].mark), _replaced(pl.col(column), _QUOTED))]
 
 
-def _type_of(keys: _Keys, what: str, type_: str) -> list[pl.Expr]:
-    return [pl.lit(keys[what, "type", "string"]), pl.lit(type_)]
+def _type_of(keys: _Keys, element: str, type_: str) -> list[pl.Expr]:
+    return [pl.lit(keys[element, "type", "string"]), pl.lit(type_)]
 
 
 def _batches(table: pa.Table) -> Iterator[pl.DataFrame]:

@@ -56,7 +56,7 @@ class Answer:
     cut: str = ""
     """``rows`` or ``bytes``: which limit left out further rows; empty: these are all."""
     nothing: str = ""
-    """Of a named query without rows: why (:mod:`kgqa.store.nothing`); empty where that is not known."""
+    """Of a named query without rows: why (:mod:`kgqa.store.empty_results`); empty where that is not known."""
     remarks: tuple[str, ...] = ()
     """Of a named query: sentences on which of several bearers of a name was taken."""
 
@@ -70,11 +70,11 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """A query in sentences about its limits."""
+class LimitErrors:
+    """The errors of a query that exceeds its limits."""
 
-    what: str
-    """``the query``, or a named one."""
+    subject: str
+    """Subject of the sentences: ``the query``, or a named one."""
     options: bool = True
     """Whether ``kgqa query`` can run it, which has options that allow more."""
     seconds: float | None = None
@@ -82,21 +82,21 @@ class Asked:
 
     def too_long(self, seconds: float) -> QueryTimeout:
         """The error for a query that took more time than these ``seconds``."""
-        return QueryTimeout(f"{self.what} took more than {self.seconds or seconds:g} seconds; narrow it{self._or('--seconds')}.")
+        return QueryTimeout(f"{self.subject} took more than {self.seconds or seconds:g} seconds; narrow it{self._or('--seconds')}.")
 
     def too_large(self, memory: int) -> QueryMemory:
         """The error for a query that took more memory."""
-        return QueryMemory(f"{self.what} took more than {size(memory)} of memory; narrow it{self._or('--memory')}.")
+        return QueryMemory(f"{self.subject} took more than {size(memory)} of memory; narrow it{self._or('--memory')}.")
 
     def too_much(self, most: int) -> QueryMemory:
         """The error for rows that take more bytes, where a part of them is of no use."""
-        return QueryMemory(f"{self.what} gives more than {size(most)} of rows; narrow it.")
+        return QueryMemory(f"{self.subject} gives more than {size(most)} of rows; narrow it.")
 
     def failed(self, status: int, memory: int) -> QueryMemory:
         """The error for a process that ended by itself with ``status``, as the engine's code does where the system gives it no memory."""
         how = f"signal {-status}" if status < 0 else f"status {status}"
         return QueryMemory(
-            f"{self.what} took more than {size(memory)} of memory, or the graph engine failed for another reason ({how}); "
+            f"{self.subject} took more than {size(memory)} of memory, or the graph engine failed for another reason ({how}); "
             f"narrow it{self._or('--memory')}."
         )
 
@@ -110,7 +110,7 @@ def check_seconds(seconds: float | None) -> None:
         raise QueryError(f"{seconds:g} seconds is not more than 0 and at most a day; give another limit.")
 
 
-def left(seconds: float, begin: float) -> float:
+def remaining(seconds: float, begin: float) -> float:
     """What is left of ``seconds`` that began at ``begin``, by the monotonic clock, but something in any case."""
     over = max(time.monotonic() - begin - BESIDE, 0.0)
     return round(max(seconds - over, min(seconds, BESIDE)), 1) if over else seconds

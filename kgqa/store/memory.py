@@ -50,7 +50,7 @@ def available_memory() -> int:
         free = next((int(entry[1]) << 10 for entry in entries if entry[0] == "MemAvailable:"), free)
     try:
         limit = (CGROUP / "memory.max").read_text("ascii").strip()
-        held = int((CGROUP / "memory.current").read_text("ascii"))
-        return free if limit == "max" else max(0, min(free, int(limit) - held))
+        used_bytes = int((CGROUP / "memory.current").read_text("ascii"))
+        return free if limit == "max" else max(0, min(free, int(limit) - used_bytes))
     except (OSError, ValueError):
         return free

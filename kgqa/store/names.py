@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from kgqa.errors import AmbiguousName, QueryError, UnknownName
 from kgqa.store.graph import folded
-from kgqa.store.limits import left
+from kgqa.store.limits import remaining
 from kgqa.store.queries import Query, Value, read_queries
 
 NAMED = {"entity": "entities", "document": "documents", "relation": "relations"}
@@ -60,12 +60,12 @@ class Bearer:
 
     def __str__(self) -> str:
         """``Q84 (London, capital of England, 2,031 documents)``, ``P36 (capital, 204 facts)``."""
-        said = [_short(self.label)]
+        details = [_short(self.label)]
         if self.kind == "relation":
-            said.append(_counted(self.facts, "fact"))
+            details.append(_counted(self.facts, "fact"))
         elif self.kind != "document":
-            said += [_short(self.description or self.kind), _counted(self.documents, "document")]
-        return f"{self.id} ({', '.join(filter(None, said))})"
+            details += [_short(self.description or self.kind), _counted(self.documents, "document")]
+        return f"{self.id} ({', '.join(filter(None, details))})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,17 +104,17 @@ def resolve(
     exact = look.exact(text)
     if len(exact) == 1:
         return exact[0].id
-    used = [bearer for bearer in exact if bearer.documents]
-    if kind == "entity" and len(used) == 1:
-        others = "the other one is" if len(exact) == 2 else f"the {len(exact) - 1:,} others are"
-        tell(f"{_quoted(text)} is taken for {used[0]}; {others} in no document. Give an id to mean another one.")
-        return used[0].id
+    mentioned = [bearer for bearer in exact if bearer.documents]
+    if kind == "entity" and len(mentioned) == 1:
+        phrase = "the other one is" if len(exact) == 2 else f"the {len(exact) - 1:,} others are"
+        tell(f"{_quoted(text)} is taken for {mentioned[0]}; {phrase} in no document. Give an id to mean another one.")
+        return mentioned[0].id
     if exact:
-        listed, more = exact[:TOLD], len(exact) - TOLD
-        every = " (kgqa query bearers --name NAME lists them)" if kind == "entity" else ""
+        listed, hidden_count = exact[:TOLD], len(exact) - TOLD
+        list_hint = " (kgqa query bearers --name NAME lists them)" if kind == "entity" else ""
         raise AmbiguousName(
             f"{len(exact):,} {NAMED[kind]} are called {_quoted(text)}: {'; '.join(map(str, listed))}"
-            f"{f'; and {more:,} more{every}' if more > 0 else ''}. Give the id of the one that you mean.",
+            f"{f'; and {hidden_count:,} more{list_hint}' if hidden_count > 0 else ''}. Give the id of the one that you mean.",
             names=Names(text=text, exact=exact, near=[], total=len(exact)),
         )
     near = look.near(text, TOLD, set())
@@ -143,10 +143,10 @@ def resolved(
     values = dict(arguments)
     begin = time.monotonic()
     for parameter in query.params:
-        given = values.get(parameter.name)
-        if parameter.kind in NAMED and isinstance(given, str) and given != parameter.default:
+        user_value = values.get(parameter.name)
+        if parameter.kind in NAMED and isinstance(user_value, str) and user_value != parameter.default:
             try:
-                values[parameter.name] = resolve(store, given, parameter.kind, seconds=left(seconds, begin), tell=tell)
+                values[parameter.name] = resolve(store, user_value, parameter.kind, seconds=remaining(seconds, begin), tell=tell)
             except (AmbiguousName, UnknownName) as error:
                 raise type(error)(f"query {query.name}, {parameter.name}: {error}", names=error.names, parameter=parameter.name) from None
     return values
@@ -172,19 +172,19 @@ class _LookUp:
         bearers = self._ask("named", name=name, text=f"\n{folded(name)}\n")
         return [bearer for bearer in bearers if bearer.label == name] or bearers
 
-    def near(self, text: str, limit: int, known: set[str]) -> list[Bearer]:
+    def near(self, text: str, limit: int, excluded_ids: set[str]) -> list[Bearer]:
         _check(text)
         name = _normal(text)[:LONGEST]
         if not name:
             return []
         small = folded(name)
-        found = self._ask("with_id", ids=sorted({name.upper(), name.lower(), name.capitalize()} - known))
-        found += self._ask("like", text=small, also=small, limit=limit + len(known))
-        if len(found) < limit:
-            found += self._alike(small)
-        return _once(bearer for bearer in found if bearer.id not in known)[:limit]
+        bearers = self._ask("with_id", ids=sorted({name.upper(), name.lower(), name.capitalize()} - excluded_ids))
+        bearers += self._ask("like", text=small, also=small, limit=limit + len(excluded_ids))
+        if len(bearers) < limit:
+            bearers += self._similar(small)
+        return _once(bearer for bearer in bearers if bearer.id not in excluded_ids)[:limit]
 
-    def _alike(self, small: str) -> list[Bearer]:
+    def _similar(self, small: str) -> list[Bearer]:
         """Those with a name that shares the first or the last half with ``small``, by how alike the two are."""
         from difflib import SequenceMatcher
 
@@ -206,12 +206,12 @@ class _LookUp:
                 ranked.append((-best, len(ranked), self._bearer(row)))
         return [bearer for *_, bearer in sorted(ranked, key=lambda entry: entry[:2])]
 
-    def _ask(self, what: str, **arguments: Value) -> list[Bearer]:
-        return _once(self._bearer(row) for row in self._rows(what, **arguments))
+    def _ask(self, suffix: str, **arguments: Value) -> list[Bearer]:
+        return _once(self._bearer(row) for row in self._rows(suffix, **arguments))
 
-    def _rows(self, what: str, **arguments: Value) -> list[dict[str, Any]]:
-        query = self._queries[f"{NAMED[self._kind]}_{what}"]
-        rows: list[dict[str, Any]] = self._store.run(query, arguments, seconds=left(self._seconds, self._begin)).to_pylist()
+    def _rows(self, suffix: str, **arguments: Value) -> list[dict[str, Any]]:
+        query = self._queries[f"{NAMED[self._kind]}_{suffix}"]
+        rows: list[dict[str, Any]] = self._store.run(query, arguments, seconds=remaining(self._seconds, self._begin)).to_pylist()
         return rows
 
     def _bearer(self, row: Mapping[str, Any]) -> Bearer:
@@ -227,10 +227,10 @@ class _LookUp:
 
 def _once(bearers: Iterable[Bearer]) -> list[Bearer]:
     """The first of each id; a relation has as many rows as labels."""
-    found: dict[str, Bearer] = {}
+    by_id: dict[str, Bearer] = {}
     for bearer in bearers:
-        found.setdefault(bearer.id, bearer)
-    return list(found.values())
+        by_id.setdefault(bearer.id, bearer)
+    return list(by_id.values())
 
 
 def _check(text: str) -> None:
@@ -249,8 +249,8 @@ def _quoted(text: str) -> str:
     return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}…")
 
 
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' * (number != 1)}"
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def _short(text: str) -> str:

@@ -78,7 +78,7 @@ class Surroundings:
         Of each node at most ``limit`` relationships of a kind are followed, those to what comes first on the pages of ``kgqa explore``.
         Memory: the part of the graph that comes out, texts included.
         """
-        found = {start: None}
+        nodes = {start: None}
         edge: Sequence[Node] = [start]
         cuts: list[Cut] = []
         for _ in range(hops):
@@ -86,9 +86,9 @@ class Surroundings:
             for node in edge:
                 for way in _WAYS[node[0]]:
                     reached |= dict.fromkeys(self._follow(node, way, limit, cuts))
-            edge = [node for node in reached if node not in found]
-            found |= dict.fromkeys(edge)
-        ids = {kind: [name for of, name in found if of == kind] for kind in _WAYS}
+            edge = [node for node in reached if node not in nodes]
+            nodes |= dict.fromkeys(edge)
+        ids = {kind: [name for of, name in nodes if of == kind] for kind in _WAYS}
         return Neighbourhood(rows=self.between(entities=ids["entity"], documents=ids["document"]), cuts=tuple(cuts))
 
     def between(self, *, entities: Sequence[str], documents: Sequence[str]) -> dict[str, pa.Table]:

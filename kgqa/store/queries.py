@@ -82,17 +82,17 @@ class Query:
     search: str = ""
     """One of ``SEARCHES``, or empty: the store runs the text."""
 
-    def arguments(self, given: dict[str, str]) -> dict[str, Value]:
+    def arguments(self, texts: dict[str, str]) -> dict[str, Value]:
         """The values of all parameters from what a user typed; raises QueryError for unknown, missing and unreadable ones."""
-        known = {parameter.name: parameter for parameter in self.params}
-        for name in given:
-            if name not in known:
-                hint = suggestion(name, list(known)) if known else "it takes none."
+        parameters = {parameter.name: parameter for parameter in self.params}
+        for name in texts:
+            if name not in parameters:
+                hint = suggestion(name, list(parameters)) if parameters else "it takes none."
                 raise QueryError(f"query {self.name}: there is no parameter {name!r}; {hint}")
         values: dict[str, Value] = {}
-        for name, parameter in known.items():
-            if name in given:
-                values[name] = value = _typed(self.name, parameter, given[name])
+        for name, parameter in parameters.items():
+            if name in texts:
+                values[name] = value = _typed(self.name, parameter, texts[name])
                 if isinstance(value, int) and value < 0 and name in _COUNTS.findall(self.text):
                     raise QueryError(f"query {self.name}: {name} {value} is a number of rows; give 0 or more.")
             elif parameter.default is not None:
@@ -158,10 +158,10 @@ def _query(header: dict[str, str], text: str, file: str, line: int, *, own: bool
         Parameter(name=name, kind=kind, default=None if default is None else _literal(default, kind, where))
         for name, kind, default in _fields(header["params"], where)
     )
-    used = set(re.findall(r"\$(\w+)", text))
+    used_names = set(re.findall(r"\$(\w+)", text))
     declared = {parameter.name for parameter in params}
-    if used != declared:
-        names = ", ".join(sorted(used ^ declared))
+    if used_names != declared:
+        names = ", ".join(sorted(used_names ^ declared))
         raise SettingsError(f"{where}: parameters declared and used differ in: {names}.")
     returns = {name: kind for name, kind, _ in _fields(header["returns"], where)}
     for name, kind in returns.items():
@@ -209,8 +209,8 @@ def _typed(query: str, parameter: Parameter, text: str) -> Value:
     try:
         return _convert(text, parameter.kind)
     except ValueError:
-        wanted = WANTED.get(parameter.kind) or asked_for(parameter.kind)
-        raise QueryError(f"query {query}: {parameter.name} {text!r} is not {wanted}; give another value.") from None
+        expected = WANTED.get(parameter.kind) or asked_for(parameter.kind)
+        raise QueryError(f"query {query}: {parameter.name} {text!r} is not {expected}; give another value.") from None
 
 
 def _convert(text: str, kind: str) -> Value:
@@ -224,10 +224,10 @@ def _convert(text: str, kind: str) -> Value:
             raise ValueError(text)
         return number
     if kind == "number":
-        given = float(text)
-        if math.isnan(given):  # which stores do not compare alike
+        value = float(text)
+        if math.isnan(value):  # which stores do not compare alike
             raise ValueError(text)
-        return given
+        return value
     text.encode("utf-8")  # a command line can hold bytes that are no text
     return text.split(",") if kind == "strings" else text
 

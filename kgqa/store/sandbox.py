@@ -116,8 +116,8 @@ def refuse_calls() -> list[str]:
     argument = Program(len(program) // 8, ctypes.cast(code, ctypes.c_void_p))
     number = {"x86_64": 317, "aarch64": 277}[platform.machine()]
     set_filter, all_threads = 1, 1  # SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC
-    done = _libc().syscall(number, ctypes.c_uint(set_filter), ctypes.c_uint(all_threads), ctypes.byref(argument))
-    return [SECCOMP] if done == 0 else []
+    status = _libc().syscall(number, ctypes.c_uint(set_filter), ctypes.c_uint(all_threads), ctypes.byref(argument))
+    return [SECCOMP] if status == 0 else []
 
 
 def open_nothing() -> None:

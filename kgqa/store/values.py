@@ -61,12 +61,12 @@ def table_of_values(names: Sequence[str], columns: Sequence[Sequence[Any]]) -> p
     arrays, fields = [], []
     for name, column in zip(names, columns, strict=True):
         array = None if any(map(_is_object, column)) else _plain_column(column)
-        told = None
+        field_metadata = None
         if array is None:
             texts = [None if value is None else as_json(plain(value, ends)) for value, ends in zip(column, rows, strict=True)]
-            array, told = pa.array(texts, pa.string()), JSON_FIELD
+            array, field_metadata = pa.array(texts, pa.string()), JSON_FIELD
         arrays.append(array)
-        fields.append(pa.field(name, array.type, metadata=told))
+        fields.append(pa.field(name, array.type, metadata=field_metadata))
     return pa.table(arrays, schema=pa.schema(fields))
 
 
@@ -93,8 +93,8 @@ def plain(value: Any, ends: Mapping[object, str | None]) -> Any:
         return {str(key): plain(part, ends) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [plain(part, ends) for part in value]
-    told = value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
-    return value if told else str(value)
+    is_plain = value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
+    return value if is_plain else str(value)
 
 
 def in_short(value: Any) -> Any:
@@ -115,8 +115,8 @@ def _plain_object(value: Node | Relationship | Walk, ends: Mapping[object, str |
         return {name: [plain(part, ends) for part in getattr(value, name)] for name in ("nodes", "relationships")}
     if isinstance(value, Node):
         return {"labels": list(value.labels), "properties": _properties(value.properties, ends)}
-    named = {"type": value.type, "start": ends.get(value.start), "end": ends.get(value.end)}
-    return {**named, "properties": _properties(value.properties, ends)}
+    fields = {"type": value.type, "start": ends.get(value.start), "end": ends.get(value.end)}
+    return {**fields, "properties": _properties(value.properties, ends)}
 
 
 def _properties(properties: Mapping[str, Any], ends: Mapping[object, str | None]) -> dict[str, Any]:
@@ -125,11 +125,11 @@ def _properties(properties: Mapping[str, Any], ends: Mapping[object, str | None]
 
 def _ends(row: Sequence[Any]) -> dict[object, str | None]:
     """What the nodes of a row are called, by what the engine calls them."""
-    found: dict[object, str | None] = {}
+    keys: dict[object, str | None] = {}
 
     def look(value: Any) -> None:
         if isinstance(value, Node):
-            found[value.key] = value.properties.get("key") or value.properties.get("id")
+            keys[value.key] = value.properties.get("key") or value.properties.get("id")
         elif isinstance(value, Walk):
             for node in value.nodes:
                 look(node)
@@ -142,7 +142,7 @@ def _ends(row: Sequence[Any]) -> dict[object, str | None]:
 
     for value in row:
         look(value)
-    return found
+    return keys
 
 
 def _is_object(value: Any) -> bool:

@@ -19,10 +19,10 @@ from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store import paths
 from kgqa.store.base import as_declared, check_runs_on, first_line
 from kgqa.store.cypher import check_own_query, check_reads_only
-from kgqa.store.given import check_values
-from kgqa.store.limits import OWN_LIMITS, Answer, Asked, Limits, left
+from kgqa.store.limits import OWN_LIMITS, Answer, LimitErrors, Limits, remaining
 from kgqa.store.neo4j.rows import plan_steps, table_of, weight
-from kgqa.store.neo4j.within import Result, within
+from kgqa.store.neo4j.timeout import Result, within
+from kgqa.store.parameter_values import check_values
 from kgqa.store.queries import Query, Value, read_queries
 from kgqa.store.stop import stopped_by
 
@@ -82,7 +82,7 @@ class Neo4jStore:
 
     def _greet(self) -> str:
         """The server's version, once it answers."""
-        with self._sentences(Asked(what="the connection")):
+        with self._sentences(LimitErrors(subject="the connection")):
             version = self._driver.get_server_info().agent.rpartition("/")[2]  # of Neo4j/5.26.30
         if _numbers(version) < OLDEST:
             raise StoreError(f"{self.settings.uri}: this is Neo4j {version}; {NEEDED}.")
@@ -100,10 +100,10 @@ class Neo4jStore:
             return as_declared(self._rows(query, values, seconds or self._seconds), query)
         text = check_own_query(query)
         limits = OWN_LIMITS if seconds is None else replace(OWN_LIMITS, seconds=seconds)
-        asked = Asked(what=f"query {query.name} ({query.file})", options=False, seconds=limits.seconds)
-        answer = self._first_rows(text, values, asked, limits, query)
+        errors = LimitErrors(subject=f"query {query.name} ({query.file})", options=False, seconds=limits.seconds)
+        answer = self._first_rows(text, values, errors, limits, query)
         if answer.cut:
-            raise asked.too_much(limits.bytes)
+            raise errors.too_much(limits.bytes)
         return as_declared(answer.rows, query)
 
     def read(self, text: str, parameters: Mapping[str, Any] | None = None, *, limits: Limits | None = None) -> Answer:
@@ -114,12 +114,12 @@ class Neo4jStore:
         limits, values = limits or Limits(), dict(parameters or {})
         plan, statement = check_reads_only(text, values, store=self.name)
         check_values(values, one_kind=False)
-        asked = Asked(what=THE_QUERY, seconds=limits.seconds)
+        errors = LimitErrors(subject=THE_QUERY, seconds=limits.seconds)
         if not plan:
-            return self._first_rows(statement, values, asked, limits)
+            return self._first_rows(statement, values, errors, limits)
         begin = time.monotonic()
-        self._check_reads_only(statement, values, asked, limits.seconds)
-        steps = self._timed(f"{plan} {statement}", values, asked, left(limits.seconds, begin), plan_steps)
+        self._check_reads_only(statement, values, errors, limits.seconds)
+        steps = self._timed(f"{plan} {statement}", values, errors, remaining(limits.seconds, begin), plan_steps)
         return Answer(rows=steps.slice(0, limits.rows), cut="rows" if limits.rows is not None and steps.num_rows > limits.rows else "")
 
     def write(
@@ -144,14 +144,14 @@ class Neo4jStore:
             return rows
 
         def run() -> list[list[Any]]:
-            with self._sentences(Asked(what=f"query {query.name}")), self._session(write=True) as session:
+            with self._sentences(LimitErrors(subject=f"query {query.name}")), self._session(write=True) as session:
                 return session.execute_write(work)
 
         return self._within(None, run)
 
     def announce(self, name: str) -> None:
         """Hold a transaction open that bears ``name``, by which others see that somebody is here until this process ends."""
-        with self._sentences(Asked(what="the announcement")):
+        with self._sentences(LimitErrors(subject="the announcement")):
             self._announced = session = self._open_session(write=False)
             text = _literal(read_queries()["answer"].text)
             self._within(None, lambda: session.begin_transaction(metadata={"kgqa": name}).run(text).consume())
@@ -190,47 +190,47 @@ class Neo4jStore:
         )
 
     def _rows(self, query: Query, arguments: dict[str, Any], seconds: float | None) -> pa.Table:
-        asked = Asked(what=f"query {query.name}")
+        errors = LimitErrors(subject=f"query {query.name}")
 
         def work(result: neo4j.Result) -> pa.Table:
             return table_of(result.keys(), [tuple(record) for record in result], query)
 
         if seconds is not None:  # whoever waits for an answer is told at once that the server is away
-            return self._timed(query.text, arguments, asked, seconds, work)
+            return self._timed(query.text, arguments, errors, seconds, work)
 
         def run() -> pa.Table:
-            with self._sentences(asked), self._session(write=False) as session:
+            with self._sentences(errors), self._session(write=False) as session:
                 return session.execute_read(lambda transaction: work(transaction.run(_literal(query.text), arguments)))
 
         return self._within(None, run)
 
-    def _first_rows(self, text: str, arguments: dict[str, Any], asked: Asked, limits: Limits, query: Query | None = None) -> Answer:
+    def _first_rows(self, text: str, arguments: dict[str, Any], errors: LimitErrors, limits: Limits, query: Query | None = None) -> Answer:
         def work(result: neo4j.Result) -> Answer:
             rows: list[tuple[Any, ...]] = []
-            left, cut = limits.bytes, ""
+            free_bytes, limit = limits.bytes, ""
             for record in result:
-                left -= sum(map(weight, record))
-                cut = "bytes" if left < 0 else "rows" if len(rows) == limits.rows else ""
-                if cut:
+                free_bytes -= sum(map(weight, record))
+                limit = "bytes" if free_bytes < 0 else "rows" if len(rows) == limits.rows else ""
+                if limit:
                     break
                 rows.append(tuple(record))
-            return Answer(rows=table_of(result.keys(), rows, query), cut=cut)
+            return Answer(rows=table_of(result.keys(), rows, query), cut=limit)
 
         begin = time.monotonic()
-        self._check_reads_only(text, arguments, asked, limits.seconds)
-        return self._timed(text, arguments, asked, left(limits.seconds, begin), work, fetch=FETCH_LIMITED)
+        self._check_reads_only(text, arguments, errors, limits.seconds)
+        return self._timed(text, arguments, errors, remaining(limits.seconds, begin), work, fetch=FETCH_LIMITED)
 
-    def _check_reads_only(self, text: str, arguments: dict[str, Any], asked: Asked, seconds: float) -> None:
+    def _check_reads_only(self, text: str, arguments: dict[str, Any], errors: LimitErrors, seconds: float) -> None:
         """Raise QueryError unless the server, too, says that the query reads."""
         try:
-            kind = self._timed(f"{EXPLAIN}{text}", arguments, asked, seconds, lambda result: result.consume().query_type)
+            kind = self._timed(f"{EXPLAIN}{text}", arguments, errors, seconds, lambda result: result.consume().query_type)
         except QueryError as error:
             raise QueryError(_PLACE.sub(_without_explain, str(error))) from None
         if kind not in {"r", "s"}:  # "s": it shows what is indexed; what else it could show was refused before
-            raise QueryError(f"{asked.what} does more than to read; leave out what changes the database or asks about the server.")
+            raise QueryError(f"{errors.subject} does more than to read; leave out what changes the database or asks about the server.")
 
     def _timed(
-        self, text: str, arguments: dict[str, Any], asked: Asked, seconds: float, work: Callable[[neo4j.Result], Result],
+        self, text: str, arguments: dict[str, Any], errors: LimitErrors, seconds: float, work: Callable[[neo4j.Result], Result],
         *, fetch: int = FETCH,
     ) -> Result:  # fmt: skip
         """What ``work`` makes of the result, once, within ``seconds``; what takes longer the server ends, also when nobody waits."""
@@ -239,14 +239,14 @@ class Neo4jStore:
         name = uuid.uuid4().hex
 
         def run() -> Result:
-            with self._sentences(asked, seconds), self._session(write=False, fetch=fetch) as session:
+            with self._sentences(errors, seconds), self._session(write=False, fetch=fetch) as session:
                 return work(session.run(Timed(_literal(text), metadata={"kgqa_query": name}, timeout=seconds), arguments))
 
         try:
             with stopped_by(lambda: self._terminate(name)):
                 return self._within(seconds + GRACE, run)
         except TimeoutError:
-            raise asked.too_long(seconds) from None
+            raise errors.too_long(seconds) from None
 
     def _terminate(self, name: str) -> None:
         """Let the server end the query of this ``name``, if it runs there."""
@@ -261,7 +261,7 @@ class Neo4jStore:
             raise _has_fallen_silent(self.settings, self._patience)
         if self._seconds is not None:
             return within(seconds, work)
-        return within(seconds, work, check=self._check_is_there, every=self._patience / SILENT_SECONDS)
+        return within(seconds, work, check=self._check_is_there, interval=self._patience / SILENT_SECONDS)
 
     def _check_is_there(self, seconds: float) -> None:
         """Raise StoreUnreachable where the server does not greet a new connection any more, if that is seen within ``seconds``.
@@ -283,11 +283,11 @@ class Neo4jStore:
             raise _has_fallen_silent(self.settings, self._patience) from None
 
     @contextmanager
-    def _sentences(self, asked: Asked, seconds: float | None = None) -> Iterator[None]:
+    def _sentences(self, errors: LimitErrors, seconds: float | None = None) -> Iterator[None]:
         """Turn what the driver raises into one sentence."""
         from neo4j import exceptions
 
-        place, what = self.settings.place, asked.what
+        place, subject = self.settings.place, errors.subject
         try:
             yield
         except exceptions.AuthError as error:
@@ -304,20 +304,20 @@ class Neo4jStore:
                     f"{self.settings.uri}: there is no database {self.settings.database!r}; create it, or set NEO4J_DATABASE to another."
                 ) from None
             if seconds is not None and ("TimedOut" in code or "Terminated" in code):
-                raise asked.too_long(seconds) from None
+                raise errors.too_long(seconds) from None
             if "OutOfMemory" in code:
                 limit = "db.memory.transaction.max or dbms.memory.transaction.total.max"
-                raise QueryMemory(f"{what} took more memory than the server allows ({limit} there); narrow it, or raise that.") from None
+                raise QueryMemory(f"{subject} took more memory than the server allows ({limit} there); narrow it, or raise that.") from None
             if "TimedOut" in code:
-                raise QueryTimeout(f"{place}: {what} took longer than the server allows; raise db.transaction.timeout there.") from None
-            if what == THE_QUERY:
+                raise QueryTimeout(f"{place}: {subject} took longer than the server allows; raise db.transaction.timeout there.") from None
+            if subject == THE_QUERY:
                 raise QueryError(f"the query cannot be run: {message}") from None
-            raise StoreError(f"{place}: {what} failed: {message}") from None
+            raise StoreError(f"{place}: {subject} failed: {message}") from None
         except exceptions.ConfigurationError:
             # What we ask of the connection (no notices) is unknown to servers before version 5.
             raise StoreError(f"{self.settings.uri}: this server is too old; {NEEDED}.") from None
         except exceptions.DriverError as error:
-            raise StoreError(f"{place}: {what} failed: {first_line(str(error))}") from None
+            raise StoreError(f"{place}: {subject} failed: {first_line(str(error))}") from None
 
 
 def _connect(settings: Neo4jSettings, seconds: float) -> neo4j.Driver:
@@ -371,5 +371,5 @@ def _without_explain(place: re.Match[str]) -> str:
 
 def _numbers(version: str) -> tuple[int, int]:
     """``5.26.30`` and ``5.26-aura`` → (5, 26)."""
-    found = re.match(r"(\d+)\.(\d+)", version)
-    return (int(found[1]), int(found[2])) if found else (0, 0)
+    match = re.match(r"(\d+)\.(\d+)", version)
+    return (int(match[1]), int(match[2])) if match else (0, 0)

@@ -172,22 +172,22 @@ def _make(store: Neo4jStore, constraints_and_indexes: Iterable[str]) -> None:
 
 
 def _load_table(
-    store: Neo4jStore, layout: Layout, name: str, table: pa.Table, done: int, loader: str, advance: Advance
+    store: Neo4jStore, layout: Layout, name: str, table: pa.Table, offset: int, loader: str, advance: Advance
 ) -> None:  # fmt: skip
-    """Load what comes after the first ``done`` rows of ``table``."""
+    """Load what comes after the first ``offset`` rows of ``table``."""
     query = read_queries()[f"add_{name}"]
-    advance(done)
-    for count, batch in ahead(_batches(table, done, layout.links.get(name, {}))):
-        if not store.write(query, {"loader": loader, "from": done, **batch}, expect=[[count]], anew=layout.anew):
-            _check_written(store, loader, name, done + count, layout)
-        done += count
+    advance(offset)
+    for count, batch in ahead(_batches(table, offset, layout.links.get(name, {}))):
+        if not store.write(query, {"loader": loader, "from": offset, **batch}, expect=[[count]], anew=layout.anew):
+            _check_written(store, loader, name, offset + count, layout)
+        offset += count
         advance(count)
 
 
-def _batches(table: pa.Table, done: int, columns: Mapping[str, str]) -> Iterator[tuple[int, dict[str, list[Any]]]]:
+def _batches(table: pa.Table, offset: int, columns: Mapping[str, str]) -> Iterator[tuple[int, dict[str, list[Any]]]]:
     """How many rows, at most ``BATCH_ROWS`` and, on average, ``BATCH_BYTES``, and what the query takes of them; ``columns`` hold ids."""
     size = min(BATCH_ROWS, max(1, BATCH_BYTES * max(table.num_rows, 1) // max(table.nbytes, 1)))
-    for at in range(done, table.num_rows, size):
+    for at in range(offset, table.num_rows, size):
         batch, ids = by_place(table.slice(at, size), columns)
         yield batch.num_rows, {**ids, "rows": listed(batch)}
 
@@ -202,19 +202,19 @@ def _claim(store: Neo4jStore, tables: str, loader: str, layout: Layout) -> Marke
 
 
 def _take_over(store: Neo4jStore, tables: str, loader: str, layout: Layout) -> Marker:
-    taken = store.write(read_queries()[layout.take_over], {"tables": tables, "loader": loader})
+    result = store.write(read_queries()[layout.take_over], {"tables": tables, "loader": loader})
     marker = read_marker(store, layout)
-    if taken != [[1]] or marker is None:
+    if result != [[1]] or marker is None:
         raise StoreConflict(
             f"{store.settings.place}: another run of kgqa changes this database; wait for it, then run the same command again."
         )
     return marker
 
 
-def _check_written(store: Neo4jStore, loader: str, name: str, done: int, layout: Layout) -> None:
+def _check_written(store: Neo4jStore, loader: str, name: str, expected_rows: int, layout: Layout) -> None:
     """A batch that did nothing was there already, because the answer to its commit was lost; or it is no longer ours to write."""
     marker = read_marker(store, layout)
-    if marker is None or marker.loader != loader or marker.rows[name] != done:
+    if marker is None or marker.loader != loader or marker.rows[name] != expected_rows:
         raise _taken_over(store)
 
 

@@ -84,8 +84,8 @@ def write(
 def _delimiter(rows: Mapping[str, pa.Table]) -> str:
     """A character that no text of a list holds."""
     texts = [column for table in rows.values() for column in table.columns if pa.types.is_list(column.type)]
-    held = "".join(set().union(*(set("".join(pc.list_flatten(column).unique().to_pylist())) for column in texts)))
-    return next(character for character in DELIMITERS if character not in held)
+    characters = "".join(set().union(*(set("".join(pc.list_flatten(column).unique().to_pylist())) for column in texts)))
+    return next(character for character in DELIMITERS if character not in characters)
 
 
 def _joined(table: pa.Table, delimiter: str) -> pa.Table:
@@ -133,14 +133,14 @@ def import_arguments(folder: Path) -> list[str]:
 
 
 def _instructions(groups: list[str], options: list[str], markers: Sequence[Mapping[str, str | int | bool]]) -> str:
-    here = ["neo4j-admin database import full neo4j", *(group.format("./") for group in groups), *options]
+    local_parts = ["neo4j-admin database import full neo4j", *(group.format("./") for group in groups), *options]
     mounted = [
         'docker compose run --rm --volume "THIS FOLDER:/kgqa:ro" neo4j',
         "neo4j-admin database import full neo4j --report-file=/data/import.report",
         *(group.format("/kgqa/") for group in groups),
         *options,
     ]
-    command, docker = (" \\\n        ".join(parts) for parts in (here, mounted))
+    command, docker = (" \\\n        ".join(parts) for parts in (local_parts, mounted))
     return INSTRUCTIONS.format(command=command, docker=docker, markers="\n".join(json.dumps(dict(marker), indent=1) for marker in markers))
 
 

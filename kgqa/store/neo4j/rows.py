@@ -78,10 +78,10 @@ def plan_steps(result: Any) -> pa.Table:
     columns: dict[str, list[Any]] = {name: [] for name in ("step", "details", "estimated_rows", "rows", "db_hits")}
 
     def add(operator: Mapping[str, Any], depth: int) -> None:
-        told = operator["args"]
+        arguments = operator["args"]
         columns["step"].append("  " * depth + str(operator["operatorType"]).partition("@")[0])
-        columns["details"].append(str(told.get("Details", "")))
-        columns["estimated_rows"].append(told.get("EstimatedRows"))
+        columns["details"].append(str(arguments.get("Details", "")))
+        columns["estimated_rows"].append(arguments.get("EstimatedRows"))
         columns["rows"].append(operator.get("rows"))
         columns["db_hits"].append(operator.get("dbHits"))
         for child in operator.get("children", ()):

@@ -50,7 +50,7 @@ class Part:
 
     name: str
     """Name of the part: ``samples`` or ``rejected``."""
-    called: str
+    noun: str
     """Name of the part in a sentence."""
     nodes: str
     """The table whose rows are counted."""
@@ -67,7 +67,7 @@ class Part:
 
 SAMPLES = Part(
     name="samples",
-    called="samples",
+    noun="samples",
     nodes="sample",
     under="chain",
     beside="",
@@ -84,7 +84,7 @@ SAMPLES = Part(
 )
 REJECTED = Part(
     name="rejected",
-    called="rejected questions",
+    noun="rejected questions",
     nodes="blocked",
     under="",
     beside="filter",
@@ -150,14 +150,14 @@ def add_part(
             _take_over(store, part, dataset, content, loader)
     else:
         _take_over(store, part, dataset, content, loader)
-    done = part_markers(store)[dataset, part.name].rows
-    advance(done)
-    for until, batch in ahead(_Cutter(part, rows).batches(done)):
-        arguments = {"marker": key, "tables": tables, "loader": loader, "from": done, "to": until, **batch}
+    loaded_count = part_markers(store)[dataset, part.name].rows
+    advance(loaded_count)
+    for until, batch in ahead(_Cutter(part, rows).batches(loaded_count)):
+        arguments = {"marker": key, "tables": tables, "loader": loader, "from": loaded_count, "to": until, **batch}
         if not store.write(queries[part.add], arguments, expect=[[len(values) for values in batch.values()]]):
             _check_written(store, part, dataset, loader, until)
-        advance(until - done)
-        done = until
+        advance(until - loaded_count)
+        loaded_count = until
     if store.write(queries["finish_samples"], {"marker": key, "loader": loader}) != [[1]]:
         raise _taken_over(store, dataset)
     return True
@@ -178,8 +178,8 @@ def drop_indexes(store: Neo4jStore) -> None:
 
 def imported_part_marker(part: Part, dataset: str, content: str, rows: Mapping[str, pa.Table]) -> dict[str, str | int | bool]:
     """The marker of a part that comes into the database whole, with the names of the node's properties."""
-    told = {"id": _marker_id(part, dataset), "dataset": dataset, "part": part.name, "content": content}
-    return {**told, "loader": "neo4j-admin", "finished": True, "rows": rows[part.nodes].num_rows}
+    marker = {"id": _marker_id(part, dataset), "dataset": dataset, "part": part.name, "content": content}
+    return {**marker, "loader": "neo4j-admin", "finished": True, "rows": rows[part.nodes].num_rows}
 
 
 def erase_part(store: Neo4jStore, part: Part, dataset: str, *, rows: int, advance: Advance = lambda _: None) -> None:
@@ -196,8 +196,8 @@ def erase_part(store: Neo4jStore, part: Part, dataset: str, *, rows: int, advanc
 def check_only_ours(store: Neo4jStore) -> None:
     """Raise StoreConflict where the database holds samples, chains, questions or filters that kgqa did not add."""
     for row in store.run(read_queries()["strange_samples"]).to_pylist():
-        what = f"{row['nodes']:,} {row['label'].lower()}s"
-        raise StoreConflict(f"{store.settings.place}: {what} are here that kgqa did not add; give it an empty database.")
+        description = f"{row['nodes']:,} {row['label'].lower()}s"
+        raise StoreConflict(f"{store.settings.place}: {description} are here that kgqa did not add; give it an empty database.")
 
 
 def _marker_id(part: Part, dataset: str) -> str:
@@ -217,25 +217,25 @@ class _Cutter:
         if part.under:
             self._places[part.under] = _lookup(rows["has_chain"]["sample"], nodes)
         for name, (begin, _) in part.links.items():
-            own = _lookup(rows[name][begin], rows[begin]["key"])
-            self._own[name] = own
-            self._places[name] = own if begin == part.nodes else self._places[begin][own]
+            node_numbers = _lookup(rows[name][begin], rows[begin]["key"])
+            self._own[name] = node_numbers
+            self._places[name] = node_numbers if begin == part.nodes else self._places[begin][node_numbers]
 
-    def ends(self, done: int) -> Iterator[int]:
-        """Up to which sample each batch goes, from ``done`` on: ``BATCH_ROWS`` rows together, or one sample that has more."""
+    def ends(self, offset: int) -> Iterator[int]:
+        """Up to which sample each batch goes, from ``offset`` on: ``BATCH_ROWS`` rows together, or one sample that has more."""
         rows = np.ones(self._count, np.int64)
         for places in self._places.values():
             rows += np.bincount(places, minlength=self._count)
         before = np.concatenate([[0], np.cumsum(rows)])
-        while done < self._count:
-            done = max(int(np.searchsorted(before, before[done] + BATCH_ROWS, side="right")) - 1, done + 1)
-            yield done
+        while offset < self._count:
+            offset = max(int(np.searchsorted(before, before[offset] + BATCH_ROWS, side="right")) - 1, offset + 1)
+            yield offset
 
-    def batches(self, done: int) -> Iterator[tuple[int, dict[str, list[Any]]]]:
-        """Up to which sample each goes, from ``done`` on, and the arguments of the query that adds them."""
-        for until in self.ends(done):
-            yield until, self.batch(done, until)
-            done = until
+    def batches(self, offset: int) -> Iterator[tuple[int, dict[str, list[Any]]]]:
+        """Up to which sample each goes, from ``offset`` on, and the arguments of the query that adds them."""
+        for until in self.ends(offset):
+            yield until, self.batch(offset, until)
+            offset = until
 
     def batch(self, first: int, last: int) -> dict[str, list[Any]]:
         """The arguments of the query that adds the samples from ``first`` up to ``last``."""
@@ -246,20 +246,24 @@ class _Cutter:
         if part.under:
             span = spans[part.under]
             starts[part.under] = span.start
-            own = (self._places[part.under][span] - first).tolist()
-            tables[part.under] = [[n, *row] for n, row in zip(own, listed(_sliced(self._rows[part.under], span)), strict=True)]
+            node_numbers = (self._places[part.under][span] - first).tolist()
+            tables[part.under] = [[n, *row] for n, row in zip(node_numbers, listed(_sliced(self._rows[part.under], span)), strict=True)]
         if part.beside:
             tables[part.beside] = listed(self._rows[part.beside].slice(0, None if first == 0 else 0))
-        cut = {name: _sliced(self._rows[name], spans[name]) for name in part.links}
-        found = {
-            name: distinct_ids(cut[table][name] for table, (_, to) in part.links.items() if to == name) for _, name in part.links.values()
+        slices = {name: _sliced(self._rows[name], spans[name]) for name in part.links}
+        end_ids = {
+            name: distinct_ids(slices[table][name] for table, (_, to) in part.links.items() if to == name)
+            for _, name in part.links.values()
         }
         for name, (begin, to) in part.links.items():
-            own = (self._own[name][spans[name]] - starts[begin]).tolist()
-            there = pc.index_in(cut[name][to], value_set=found[to]).to_pylist()
-            more = listed(cut[name].drop_columns([cut[name].column_names[0], to]))
-            tables[name] = [[a, b, *rest] for a, b, rest in zip(own, there, more or [[]] * len(own), strict=True)]
-        ids = {("entities" if name == "entity" else "documents"): ids.to_pylist() for name, ids in found.items()}
+            node_numbers = (self._own[name][spans[name]] - starts[begin]).tolist()
+            targets = pc.index_in(slices[name][to], value_set=end_ids[to]).to_pylist()
+            link_properties = listed(slices[name].drop_columns([slices[name].column_names[0], to]))
+            tables[name] = [
+                [a, b, *properties]
+                for a, b, properties in zip(node_numbers, targets, link_properties or [[]] * len(node_numbers), strict=True)
+            ]
+        ids = {("entities" if name == "entity" else "documents"): ids.to_pylist() for name, ids in end_ids.items()}
         return {**ids, **tables}
 
 
@@ -272,17 +276,17 @@ def _sliced(table: pa.Table, span: slice) -> pa.Table:
 
 
 def _take_over(store: Neo4jStore, part: Part, dataset: str, content: str, loader: str) -> None:
-    taken = store.write(read_queries()["take_over_samples"], {"marker": _marker_id(part, dataset), "content": content, "loader": loader})
-    if taken != [[1]]:
+    result = store.write(read_queries()["take_over_samples"], {"marker": _marker_id(part, dataset), "content": content, "loader": loader})
+    if result != [[1]]:
         raise StoreConflict(
             f"{store.settings.place}: another run of kgqa changes the samples of {dataset}; wait for it, then run the same command again."
         )
 
 
-def _check_written(store: Neo4jStore, part: Part, dataset: str, loader: str, done: int) -> None:
+def _check_written(store: Neo4jStore, part: Part, dataset: str, loader: str, expected_count: int) -> None:
     """A batch that added nothing was there already, because the answer to its commit was lost; or it is no longer ours to write."""
     marker = part_markers(store).get((dataset, part.name))
-    if marker is None or marker.loader != loader or marker.rows != done:
+    if marker is None or marker.loader != loader or marker.rows != expected_count:
         raise _taken_over(store, dataset)
 
 

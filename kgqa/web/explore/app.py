@@ -8,15 +8,15 @@ from fastapi import FastAPI, Request
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
+from kgqa.web.disconnection import StopOnDisconnect
 from kgqa.web.errors import tell_errors
 from kgqa.web.explore.addresses import node_link
 from kgqa.web.explore.cypher_pages import cypher_routes
 from kgqa.web.explore.data import data_routes
 from kgqa.web.explore.pages import page_routes
 from kgqa.web.explore.project import Project
-from kgqa.web.explore.still import still
+from kgqa.web.explore.server_svg import still
 from kgqa.web.guard import Guard
-from kgqa.web.leaving import Leaving
 from kgqa.web.rendering import Pages
 
 FOLDER = Path(__file__).resolve().parent
@@ -31,7 +31,7 @@ def create_app(project: Project) -> FastAPI:
     app.include_router(cypher_routes(project, pages))
     app.include_router(data_routes(project))
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
-    app.add_middleware(Leaving)
+    app.add_middleware(StopOnDisconnect)
     app.add_middleware(Guard)
 
     def error_page(request: Request, status: int, sentence: str) -> Response:

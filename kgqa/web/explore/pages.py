@@ -15,8 +15,8 @@ from kgqa.store.queries import find_query
 from kgqa.web.errors import sentence_of, status_of
 from kgqa.web.explore import bridges as bridging, chains, datasets as stored, paths as pathing, queries as asking
 from kgqa.web.explore.addresses import read_opened
-from kgqa.web.explore.ends import two_ends
 from kgqa.web.explore.neighbours import Sizes, Subject, document_picture, entity_picture, find_document, find_entity, neighbourhood
+from kgqa.web.explore.path_ends import two_ends
 from kgqa.web.explore.picture import Picture, split_key
 from kgqa.web.explore.project import Project
 from kgqa.web.marks import pieces

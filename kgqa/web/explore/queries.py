@@ -12,8 +12,8 @@ from starlette.requests import Request
 from kgqa.errors import QueryError
 from kgqa.store import limits
 from kgqa.store.base import check_runs_on
+from kgqa.store.empty_results import why_nothing
 from kgqa.store.names import resolved
-from kgqa.store.nothing import why_nothing
 from kgqa.store.paths import Over
 from kgqa.store.queries import Query
 from kgqa.store.values import as_json, in_short

@@ -12,7 +12,7 @@ import pytest
 from kgqa.web.explore.layers import Area, Point, label_places, place
 from kgqa.web.explore.picture import Edge, Node, Picture
 from kgqa.web.explore.project import Project
-from kgqa.web.explore.still import still
+from kgqa.web.explore.server_svg import still
 from tests.web.explore.conftest import Window
 
 Look = Callable[..., Window]

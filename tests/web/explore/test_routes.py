@@ -41,7 +41,7 @@ from kgqa.web.explore.neighbours import Subject
 from kgqa.web.explore.picture import Edge, Node, Picture, in_turn
 from kgqa.web.explore.project import Project, open_project
 from kgqa.web.explore.queries import show
-from kgqa.web.explore.still import still
+from kgqa.web.explore.server_svg import still
 from kgqa.web.explore.stores import StorePool, _Slot
 from kgqa.web.guard import POLICY
 from kgqa.web.marks import pieces

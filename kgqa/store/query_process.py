@@ -20,12 +20,12 @@ from typing import Any
 import pyarrow as pa
 
 from kgqa.errors import StoreError
-from kgqa.store.limits import Answer, Asked, Limits
+from kgqa.store.limits import Answer, LimitErrors, Limits
 from kgqa.store.memory import reading_memory
 from kgqa.store.queries import read_queries
 from kgqa.store.stop import stopped_by
 
-PROGRAM = Path(__file__).with_name("apart_program.py")
+PROGRAM = Path(__file__).with_name("query_program.py")
 OPENING_SECONDS = 60.0
 GRACE = 0.3
 """Seconds that the engine has to notice by itself that its time is up, which leaves the process alive."""
@@ -45,16 +45,16 @@ class Worker:
         """Start it. Raises StoreError where it cannot open the graph."""
         self.memory = memory
         try:
-            self._socket, self._process = _started()
+            self._socket, self._process = _start_program()
         except OSError as failed:
             raise StoreError(f"{graph}: no process can be started to ask the graph ({failed.strerror}); lift that limit.") from None
         self._ceiling = sys.maxsize
         try:
             buffer = min(reading_memory(graph), memory // 2)
-            asked = Asked(what="to open the graph", options=False)
+            errors = LimitErrors(subject="to open the graph", options=False)
             start = {"path": sys.path, "graph": str(graph.absolute()), "first": read_queries()["answer"].text}
-            self._send({**start, "buffer": buffer, "threads": threads, "memory": memory}, asked)
-            reply = self._receive(asked, time.monotonic() + OPENING_SECONDS, OPENING_SECONDS)
+            self._send({**start, "buffer": buffer, "threads": threads, "memory": memory}, errors)
+            reply = self._receive(errors, time.monotonic() + OPENING_SECONDS, OPENING_SECONDS)
             if error := reply.get("error"):
                 raise StoreError(f"{graph}: the graph cannot be opened in a process of its own: {error}.")
             self.walls: tuple[str, ...] = tuple(reply["walls"])
@@ -69,21 +69,21 @@ class Worker:
         """Whether it can be asked."""
         return self._process.poll() is None
 
-    def ask(self, text: str, values: Mapping[str, Any], limits: Limits, asked: Asked) -> Answer:
+    def ask(self, text: str, values: Mapping[str, Any], limits: Limits, errors: LimitErrors) -> Answer:
         """The rows of the query ``text``. Raises Refused where the engine refuses, QueryTimeout, QueryMemory and QueryStopped."""
         with stopped_by(self._process.kill):
-            return self._ask(text, values, limits, asked)
+            return self._ask(text, values, limits, errors)
 
-    def _ask(self, text: str, values: Mapping[str, Any], limits: Limits, asked: Asked) -> Answer:
+    def _ask(self, text: str, values: Mapping[str, Any], limits: Limits, errors: LimitErrors) -> Answer:
         end = time.monotonic() + limits.seconds + GRACE
         try:
-            self._send((limits.seconds, text, dict(values), limits.rows, limits.bytes), asked)
-            if error := self._receive(asked, end, limits.seconds).get("error"):
+            self._send((limits.seconds, text, dict(values), limits.rows, limits.bytes), errors)
+            if error := self._receive(errors, end, limits.seconds).get("error"):
                 raise Refused(error)
             pieces = []
-            while piece := self._receive(asked, end, limits.seconds, raw=True):
+            while piece := self._receive(errors, end, limits.seconds, raw=True):
                 pieces.append(pa.ipc.open_stream(piece).read_all())
-            return Answer(rows=pa.concat_tables(pieces), cut=self._receive(asked, end, limits.seconds)["cut"])
+            return Answer(rows=pa.concat_tables(pieces), cut=self._receive(errors, end, limits.seconds)["cut"])
         except Refused:
             raise
         except BaseException:
@@ -99,42 +99,42 @@ class Worker:
         if self._process.stdin:
             self._process.stdin.close()
 
-    def _send(self, message: object, asked: Asked) -> None:
+    def _send(self, message: object, errors: LimitErrors) -> None:
         try:
             self._socket.send(message)
         except ConnectionError:  # it ended since it was last looked at
-            raise asked.failed(self._process.wait(), self.memory) from None
+            raise errors.failed(self._process.wait(), self.memory) from None
 
-    def _receive(self, asked: Asked, end: float, seconds: float, *, raw: bool = False) -> Any:
+    def _receive(self, errors: LimitErrors, end: float, seconds: float, *, raw: bool = False) -> Any:
         """The next message, or the error that says which limit was reached before it came."""
         try:
             while not self._socket.poll(INTERVAL):
-                self._look(asked, end, seconds)
-            self._look(asked, end, seconds)
+                self._look(errors, end, seconds)
+            self._look(errors, end, seconds)
             return self._socket.recv_bytes() if raw else self._socket.recv()
         except (EOFError, ConnectionError):
-            raise asked.failed(self._process.wait(), self.memory) from None
+            raise errors.failed(self._process.wait(), self.memory) from None
 
-    def _look(self, asked: Asked, end: float, seconds: float) -> None:
+    def _look(self, errors: LimitErrors, end: float, seconds: float) -> None:
         if time.monotonic() > end:
-            raise asked.too_long(seconds)
+            raise errors.too_long(seconds)
         if _resident(self._process.pid) > self._ceiling:
-            raise asked.too_large(self.memory)
+            raise errors.too_large(self.memory)
 
 
-def _started() -> tuple[Connection, subprocess.Popen[bytes]]:
+def _start_program() -> tuple[Connection, subprocess.Popen[bytes]]:
     """The program, and what it is asked over."""
-    ours, theirs = Pipe()
-    with theirs:
-        command = [sys.executable, "-I", "-S", str(PROGRAM), str(theirs.fileno())]
+    parent, child = Pipe()
+    with child:
+        command = [sys.executable, "-I", "-S", str(PROGRAM), str(child.fileno())]
         try:
             # A group of its own: Ctrl-C in a terminal is for whoever asks, who then ends it.
-            return ours, subprocess.Popen(  # noqa: S603 - our own interpreter and file
+            return parent, subprocess.Popen(  # noqa: S603 - our own interpreter and file
                 command,
-                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, pass_fds=[theirs.fileno()], process_group=0,
+                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, pass_fds=[child.fileno()], process_group=0,
             )  # fmt: skip
         except BaseException:
-            ours.close()
+            parent.close()
             raise
 
 
@@ -145,7 +145,7 @@ def _resident(process: int) -> int:
             with open(f"/proc/{process}/statm", encoding="ascii") as status:
                 return int(status.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
         command = ["/bin/ps", "-o", "rss=", "-p", str(process)]  # macOS
-        shown = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - nothing of a user is in it
-        return int(shown.stdout or 0) << 10
+        output = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - nothing of a user is in it
+        return int(output.stdout or 0) << 10
     except (OSError, ValueError, IndexError):
         return 0

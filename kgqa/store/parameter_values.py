@@ -38,10 +38,10 @@ def _kind(value: Any, *, one_kind: bool) -> object:
             raise ValueError("is a map with null in it, which the embedded store does not take; leave the key out")
         return frozenset(kinds.items())
     if isinstance(value, list | tuple):
-        found = {_kind(part, one_kind=one_kind) for part in value} - {NOTHING}
-        if one_kind and len(found) > 1:
+        item_kinds = {_kind(part, one_kind=one_kind) for part in value} - {NOTHING}
+        if one_kind and len(item_kinds) > 1:
             raise ValueError("is a list of values of several kinds, which the embedded store does not take; give it values of one kind")
-        return list, frozenset(found)
+        return list, frozenset(item_kinds)
     return float if type(value) is int else type(value)
 
 

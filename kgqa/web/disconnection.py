@@ -13,7 +13,7 @@ AGAIN = 0.2
 """Seconds until an engine is told again."""
 
 
-class Leaving:
+class StopOnDisconnect:
     """Stops the queries of a request whose connection is closed before it is answered.
 
     A server looks at a connection only when somebody listens, and routes that ask a store are busy with that. Only for requests without a

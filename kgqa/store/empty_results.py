@@ -36,18 +36,18 @@ def why_nothing(store: Store, query: Query, arguments: Mapping[str, Value], *, s
         filters = store.run(queries["rejected_counts"], {"dataset": "", "limit": ALL}, seconds=seconds).to_pylist()
         if not filters:
             return f"what a dataset's filters rejected is not on this graph; {load} --rejected."
-        known = {"dataset": [row["dataset"] for row in filters], "setting": [row["setting"] for row in filters if row["setting"]]}
-        known["filter"] = known["setting"] + [row["reason"] for row in filters]
+        names_on_graph = {"dataset": [row["dataset"] for row in filters], "setting": [row["setting"] for row in filters if row["setting"]]}
+        names_on_graph["filter"] = names_on_graph["setting"] + [row["reason"] for row in filters]
     else:
-        loaded = store.run(queries["loaded_datasets"], {}, seconds=seconds).to_pylist()
-        if not loaded:
+        datasets = store.run(queries["loaded_datasets"], {}, seconds=seconds).to_pylist()
+        if not datasets:
             return f"no dataset is on this graph; {load}."
-        known = {name: [row[name] for row in loaded] for name in ("dataset", "split")}
-        known["other"] = known["split"]
+        names_on_graph = {name: [row[name] for row in datasets] for name in ("dataset", "split")}
+        names_on_graph["other"] = names_on_graph["split"]
     for parameter in query.params:
-        value, there = str(arguments[parameter.name]), known.get(parameter.name, [])
-        if value and there and not (any(value in name for name in there) if parameter.name in PARTS else value in there):
-            names = set(known["setting"] if parameter.name == "filter" else there)
+        value, candidates = str(arguments[parameter.name]), names_on_graph.get(parameter.name, [])
+        if value and candidates and not (any(value in name for name in candidates) if parameter.name in PARTS else value in candidates):
+            names = set(names_on_graph["setting"] if parameter.name == "filter" else candidates)
             return f"there is no {parameter.name} {value!r} on this graph; {suggestion(value, names)}"
         if parameter.name == "sample" and not store.run(queries["sample_documents"], {"sample": value}, seconds=seconds).num_rows:
             return f"there is no sample {value!r} on this graph; samples_about and samples_of_relation, among others, give ids."

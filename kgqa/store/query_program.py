@@ -1,4 +1,4 @@
-"""The program of a process that answers queries on an embedded graph; see :mod:`kgqa.store.apart`, which starts it.
+"""The program of a process that answers queries on an embedded graph; see :mod:`kgqa.store.query_process`, which starts it.
 
 It is run by its path and imports of kgqa only the wall, so that it starts in a fraction of a second. Requests and replies go over one
 socket: ``(seconds, text, arguments, rows, bytes)`` comes, a dictionary goes back, then pieces of the rows, each
@@ -85,7 +85,7 @@ def _answer(socket: Connection, connection: Any, seconds: float, text: str, valu
     except (ValueError, TypeError) as error:  # from values that the engine wants to be of one type, as all of a list
         socket.send({"error": f"a parameter has values of several types, which the engine does not take ({error})"})
         return
-    cut = "rows" if rows is not None and table.num_rows > rows else ""
+    limit = "rows" if rows is not None and table.num_rows > rows else ""
     table = table.slice(0, rows)
     socket.send({})
     socket.send_bytes(_stream(table.slice(0, 0)))  # the columns, also where there are no rows
@@ -94,11 +94,11 @@ def _answer(socket: Connection, connection: Any, seconds: float, text: str, valu
         piece = _stream(table.slice(at, step))
         most -= piece.size
         if most < 0:
-            cut = "bytes"
+            limit = "bytes"
             break
         socket.send_bytes(piece)
     socket.send_bytes(b"")
-    socket.send({"cut": cut})
+    socket.send({"cut": limit})
 
 
 def _stream(table: Any) -> Any:
@@ -117,8 +117,8 @@ def _limit_memory(most: int) -> None:
     """
     try:
         with open("/proc/self/status", encoding="ascii") as status:
-            held = next(int(line.split()[1]) for line in status if line.startswith("VmData:")) << 10
-        resource.setrlimit(resource.RLIMIT_DATA, (held + most, held + most))
+            data_bytes = next(int(line.split()[1]) for line in status if line.startswith("VmData:")) << 10
+        resource.setrlimit(resource.RLIMIT_DATA, (data_bytes + most, data_bytes + most))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     except (OSError, ValueError, StopIteration):
         pass
