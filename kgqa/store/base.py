@@ -55,12 +55,8 @@ def as_declared(rows: pa.Table, query: Query) -> pa.Table:
         # Engines differ in how they call the type of a column without a value, so nulls take the declared one.
         return pa.table([_cast(rows[field.name], field.type) for field in schema], schema=schema)
     except pa.ArrowInvalid:
-        declared_kinds, actual_kinds = (
-            ", ".join(f"{name}: {kind}" for name, kind in kinds) for kinds in (query.returns.items(), _kinds(rows))
-        )
-        sentence = (
-            f"query {query.name} ({query.file}): its header says that it returns {declared_kinds}, but it returns {actual_kinds}; fix it."
-        )
+        declared, actual = (", ".join(f"{name}: {kind}" for name, kind in kinds) for kinds in (query.returns.items(), _kinds(rows)))
+        sentence = f"query {query.name} ({query.file}): its header says that it returns {declared}, but it returns {actual}; fix it."
         raise HeaderMismatch(sentence) from None
 
 

@@ -32,10 +32,10 @@ class Pages:
         return HTMLResponse(text, status_code=status, headers={"Vary": "HX-Request"})
 
 
-def link(path: str, parameters: Mapping[str, Any] | None = None, **more: Any) -> str:
+def link(path: str, parameters: Mapping[str, Any] | None = None, **options: Any) -> str:
     """``path`` with its parameters; those that are empty are left out."""
-    given = {name: value for name, value in {**(parameters or {}), **more}.items() if value not in ("", None, False)}
-    return f"{path}?{urlencode(given, doseq=True)}" if given else path
+    query = {name: value for name, value in {**(parameters or {}), **options}.items() if value not in ("", None, False)}
+    return f"{path}?{urlencode(query, doseq=True)}" if query else path
 
 
 def _hash_of_files(*static: Path) -> str:

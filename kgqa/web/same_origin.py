@@ -16,10 +16,10 @@ READING = frozenset({"GET", "HEAD"})
 def is_own(request: Request) -> bool:
     """Whether somebody here asks: a page elsewhere cannot read an answer, but it could keep this machine busy with queries."""
     origin = request.headers.get("origin", "").lower()
-    return request.headers.get("sec-fetch-site", "") in OWN and origin in {"", _own(request.scope)}
+    return request.headers.get("sec-fetch-site", "") in OWN and origin in {"", _own_origin(request.scope)}
 
 
-def _own(scope: Scope) -> str:
+def _own_origin(scope: Scope) -> str:
     """The origin of this very server, as the request has it."""
     return f"{scope.get('scheme', 'http')}://{Headers(scope=scope).get('host', '')}".lower()
 
@@ -38,7 +38,7 @@ class SameOrigin:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request; its body is not read where it is refused."""
         headers = Headers(scope=scope)
-        if scope["type"] == "http" and scope["method"] not in READING and headers.get("origin", "").lower() != _own(scope):
+        if scope["type"] == "http" and scope["method"] not in READING and headers.get("origin", "").lower() != _own_origin(scope):
             sentence = "Only this page itself may change the table; open it, and use its keys."
             await JSONResponse({"error": {"status": 403, "sentence": sentence}}, status_code=403)(scope, receive, send)
         else:

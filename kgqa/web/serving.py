@@ -18,7 +18,7 @@ HEAD_BYTES = 1 << 20
 NEEDED = ("fastapi", "jinja2", "uvicorn")
 
 
-def serve(app: ASGIApp, taken: socket.socket, *, ready: Callable[[str], object]) -> None:
+def serve(app: ASGIApp, listener: socket.socket, *, ready: Callable[[str], object]) -> None:
     """Answer what comes to the socket until somebody stops it; ``ready`` is told the address, once it answers and can be stopped.
 
     Ends by KeyboardInterrupt.
@@ -30,13 +30,13 @@ def serve(app: ASGIApp, taken: socket.socket, *, ready: Callable[[str], object])
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets=sockets)
-            ready(f"http://{ADDRESS}:{taken.getsockname()[1]}/")
+            ready(f"http://{ADDRESS}:{listener.getsockname()[1]}/")
 
     config = uvicorn.Config(
         app, log_level="error", access_log=False, lifespan="off", server_header=False, ws="none", timeout_graceful_shutdown=1,
         http="h11", h11_max_incomplete_event_size=HEAD_BYTES,
     )  # fmt: skip
-    Telling(config).run(sockets=[taken])
+    Telling(config).run(sockets=[listener])
 
 
 def check_installed(command: str) -> None:
@@ -52,14 +52,14 @@ def listening(port: int) -> socket.socket:
     """A socket that listens on ``port`` of this machine only; raises SettingsError where it cannot be had."""
     if not 0 <= port <= 65535:
         raise SettingsError(f"port {port} is not between 0 and 65535; give another --port.")
-    taken = socket.socket()
-    taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        taken.bind((ADDRESS, port))
-        taken.listen()
+        listener.bind((ADDRESS, port))
+        listener.listen()
     except OSError as error:
-        taken.close()
+        listener.close()
         raise SettingsError(
             f"port {port} of {ADDRESS} cannot be used ({error.strerror}); give another --port, or 0 for a free one."
         ) from None
-    return taken
+    return listener

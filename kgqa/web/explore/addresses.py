@@ -23,10 +23,10 @@ def read_opened(words: list[str]) -> dict[str, Sizes]:
     """``8.10.7.16~e:Q84`` → the node's key and how many facts in, facts out, documents and entities it shows; raises UnknownId."""
     if len(words) > OPENED:
         raise UnknownId(f"the address opens {len(words)} nodes, {OPENED} is the most; close some.")
-    return dict(_read(word) for word in words)
+    return dict(_parse(word) for word in words)
 
 
-def _read(word: str) -> tuple[str, Sizes]:
+def _parse(word: str) -> tuple[str, Sizes]:
     numbers, tilde, key = word.partition("~")
     parts = numbers.split(".")
     if not tilde or len(parts) != 4 or not all(part.isascii() and part.isdigit() and len(part) < 4 for part in parts):

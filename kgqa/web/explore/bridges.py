@@ -43,9 +43,9 @@ def bridges_picture(graph: Graph, first: Subject, second: Subject, bridges: Brid
     """Entity, document, bridge, document, entity from left to right: for each bridge a document on each side that says much of both."""
     picture = Picture(root=first.node.key, layout="flow")
     picture.add(replace(first.node, layer=0, role="start"))
-    drawn = bridges.listed[:DRAWN]
-    beside = {subject.id: _documents(graph, subject, [row["bridge"] for row in drawn]) for subject in (first, second)}
-    for row in drawn:
+    rows = bridges.listed[:DRAWN]
+    beside = {subject.id: _documents(graph, subject, [row["bridge"] for row in rows]) for subject in (first, second)}
+    for row in rows:
         middle = entity_node({**row, "entity": row["bridge"]}, layer=2, role="bridge")
         for layer, subject, count in ((1, first, row["near"]), (3, second, row["far"])):
             document = picture.add(document_node(_choice(picture, beside[subject.id][row["bridge"]], layer), layer=layer))
@@ -60,18 +60,18 @@ def bridges_picture(graph: Graph, first: Subject, second: Subject, bridges: Brid
                 picture.connect(Edge(source=document, target=subject.node.key, kind="mention"))
             break
     picture.add(replace(second.node, layer=4, role="answer"))
-    left = bridges.total - DRAWN
-    hidden = f" {left:,} more bridge {'entity is' if left == 1 else 'entities are'} not drawn." if left > 0 else ""
+    hidden_count = bridges.total - DRAWN
+    hidden = f" {hidden_count:,} more bridge {'entity is' if hidden_count == 1 else 'entities are'} not drawn." if hidden_count > 0 else ""
     picture.hidden = f"One document of those that connect is drawn for each bridge.{hidden}"
     return picture
 
 
 def _documents(graph: Graph, subject: Subject, bridges: list[str]) -> dict[str, list[dict[str, Any]]]:
     """Bridge → the documents that it shares with an end, those that say most of both first."""
-    found: dict[str, list[dict[str, Any]]] = {bridge: [] for bridge in bridges}
+    by_bridge: dict[str, list[dict[str, Any]]] = {bridge: [] for bridge in bridges}
     for row in graph.rows("path_documents", entity=subject.id, others=bridges) if bridges else []:
-        found[row["other"]].append(row)
-    return found
+        by_bridge[row["other"]].append(row)
+    return by_bridge
 
 
 def _choice(picture: Picture, rows: list[dict[str, Any]], layer: int) -> dict[str, Any]:

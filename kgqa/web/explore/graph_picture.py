@@ -49,8 +49,8 @@ def graph_picture(
     that lead to a node from the first one.
     """
     picture = Picture(layout="flow")
-    found = {node.key: node for node in map(_node, nodes) if node is not None}
-    for node in list(found.values())[:most]:
+    by_key = {node.key: node for node in map(_node, nodes) if node is not None}
+    for node in list(by_key.values())[:most]:
         picture.add(node)
     by_id: dict[str, list[str]] = {}
     for key in picture.nodes:
@@ -62,8 +62,8 @@ def graph_picture(
             picture.connect(edge)
         else:
             left_out += 1
-    if len(found) > most:
-        picture.hidden = f"{len(found) - most:,} more nodes are not drawn."
+    if len(by_key) > most:
+        picture.hidden = f"{len(by_key) - most:,} more nodes are not drawn."
     elif left_out:
         picture.hidden = f"{left_out:,} relationships whose ends the rows do not hold are not drawn."
     _lay_out(picture, places or {})
@@ -95,7 +95,7 @@ def _places(value: Any) -> dict[str, int]:
     """Nodes on the paths in a value, by their keys → the first place that one has on a path."""
     places: dict[str, int] = {}
     if isinstance(value, Mapping) and value.keys() == PATH:
-        places = {found.key: place for place, found in reversed(list(enumerate(map(_node, value["nodes"])))) if found}
+        places = {drawable.key: place for place, drawable in reversed(list(enumerate(map(_node, value["nodes"])))) if drawable}
     elif isinstance(value, Mapping | list | tuple):
         for part in value.values() if isinstance(value, Mapping) else value:
             places = {**_places(part), **places}
@@ -112,8 +112,8 @@ def in_words(value: Any) -> str:
     if not isinstance(value, Mapping):
         return ""
     if {"type", "start", "end", "properties"} <= value.keys():
-        told = ", ".join(f"{name}: {as_json(part)}" for name, part in value["properties"].items())
-        return f"[:{value['type']}{f' {{{told}}}' if told else ''}]"
+        properties = ", ".join(f"{name}: {as_json(part)}" for name, part in value["properties"].items())
+        return f"[:{value['type']}{f' {{{properties}}}' if properties else ''}]"
     if value.keys() != PATH:
         return ""
     text = ""
@@ -123,8 +123,8 @@ def in_words(value: Any) -> str:
             before = value["nodes"][place - 1]["properties"]
             onward = step["start"] in {before.get("key"), before.get("id")}
             text += f"-[:{step['type']}]->" if onward else f"<-[:{step['type']}]-"
-        found = _node(node)
-        text += f"({found.label if found else ':'.join(node['labels'])})"
+        drawable = _node(node)
+        text += f"({drawable.label if drawable else ':'.join(node['labels'])})"
     return text
 
 
@@ -139,13 +139,13 @@ def _node(thing: Thing) -> Node | None:
     if label == "Document":
         return document_node({"document": name, "title": properties.get("title")})
     letter = LETTERS.get(label, "x")
-    said = properties.get("question") or name
+    text = properties.get("question") or name
     if letter == "c" and properties.get("candidate"):
-        said = f"chain {properties.get('number', 0) + 1} to {properties['candidate']}"
+        text = f"chain {properties.get('number', 0) + 1} to {properties['candidate']}"
     page = ""
     if letter == "s" and properties.get("dataset") and properties.get("split"):
         page = link("/sample", dataset=properties["dataset"], split=properties["split"], id=properties["id"])
-    return Node(key=f"{letter}:{name}", label=str(said), note=label.lower(), link=page)
+    return Node(key=f"{letter}:{name}", label=str(text), note=label.lower(), link=page)
 
 
 def _edge(thing: Thing, by_id: Mapping[str, list[str]]) -> Edge | None:
@@ -157,8 +157,8 @@ def _edge(thing: Thing, by_id: Mapping[str, list[str]]) -> Edge | None:
     )
     if source is None or target is None:
         return None
-    said = {"FACT": properties.get("label") or properties.get("relation"), "MENTIONS": "mentions", "ABOUT": "article"}
-    label = said.get(kind) or kind.lower().replace("_", " ")
+    labels = {"FACT": properties.get("label") or properties.get("relation"), "MENTIONS": "mentions", "ABOUT": "article"}
+    label = labels.get(kind) or kind.lower().replace("_", " ")
     if kind == "STEP" and properties.get("position") is not None:
         label = f"step {properties['position']}"
     return Edge(source=source, target=target, kind=KINDS.get(kind, "row"), label=str(label))
@@ -192,8 +192,8 @@ def _steps(picture: Picture) -> dict[str, int]:
         layers[begin] = 0
         waiting = [begin]
         for key in waiting:  # grows while it is walked
-            for other in beside.get(key, ()):
-                if other not in layers:
-                    layers[other] = layers[key] + 1
-                    waiting.append(other)
+            for neighbour in beside.get(key, ()):
+                if neighbour not in layers:
+                    layers[neighbour] = layers[key] + 1
+                    waiting.append(neighbour)
     return layers

@@ -73,8 +73,8 @@ def place(nodes: Mapping[str, tuple[int, int]], edges: Sequence[tuple[str, str]]
     lines = []
     for line, way, (source, _) in zip(_lines(ways, places, borders, along, at), ways, edges, strict=True):
         # Where a node is as wide as its layer, its line begins at the border; the tip of an arrow needs a part that has a length.
-        kept = [line[0], *(point for before, point in pairwise(line) if dist(before, point) > 1)]
-        turned = [point[::-1] for point in kept] if down else kept
+        points = [line[0], *(point for before, point in pairwise(line) if dist(before, point) > 1)]
+        turned = [point[::-1] for point in points] if down else points
         lines.append(turned if way[0] == source else turned[::-1])
     return Layers(nodes={key: places[key][::-1] if down else places[key] for key in nodes}, lines=lines)
 
@@ -83,9 +83,9 @@ def _order(columns: list[list[str]], ways: list[list[str]]) -> None:
     """Sort each layer so that lines cross little, as a few sweeps find it."""
     near: defaultdict[str, list[str]] = defaultdict(list)
     for way in ways:
-        for one, other in pairwise(way):
-            near[one].append(other)
-            near[other].append(one)
+        for left, right in pairwise(way):
+            near[left].append(right)
+            near[right].append(left)
     rank: dict[str, float] = {}
 
     def number(column: list[str]) -> None:
@@ -95,8 +95,8 @@ def _order(columns: list[list[str]], ways: list[list[str]]) -> None:
         number(column)
     for sweep in range(4):
         for column in columns[::-1] if sweep % 2 else columns:
-            wanted = {key: sum(rank[other] for other in near[key]) / len(near[key]) if near[key] else rank[key] for key in column}
-            column.sort(key=wanted.__getitem__)
+            mean_rank = {key: sum(rank[right] for right in near[key]) / len(near[key]) if near[key] else rank[key] for key in column}
+            column.sort(key=mean_rank.__getitem__)
             number(column)
 
 
@@ -104,13 +104,13 @@ def _lines(
     ways: list[list[str]], places: Mapping[str, Point], borders: list[tuple[float, float]], along: Mapping[str, int], at: Mapping[str, int]
 ) -> Iterator[list[Point]]:
     """The points of each way from its lower layer to its higher one; lines with the same ends lie beside one another."""
-    alike = Counter(frozenset((way[0], way[-1])) for way in ways)
-    taken: Counter[frozenset[str]] = Counter()
+    lane_counts = Counter(frozenset((way[0], way[-1])) for way in ways)
+    lanes: Counter[frozenset[str]] = Counter()
     for way in ways:
         low, high = way[0], way[-1]
         ends = frozenset((low, high))
-        lane = (taken[ends] - (alike[ends] - 1) / 2) * LANE
-        taken[ends] += 1
+        lane = (lanes[ends] - (lane_counts[ends] - 1) / 2) * LANE
+        lanes[ends] += 1
         (x1, y1), (x2, y2) = places[low], places[high]
         if at[low] == at[high]:  # out of the layer, along it, and back
             out, by = borders[at[low]][1] + SLOT + lane, LANE / 2 if low == high else 0
@@ -129,9 +129,9 @@ def label_places(
 
     ``widths``: of the forms that a label has, the best first. None where there is no room for any, or no form.
     """
-    covered, found = list(nodes), list[tuple[int, Point] | None]()
+    covered, places = list(nodes), list[tuple[int, Point] | None]()
     for line, forms in zip(lines, widths, strict=True):
-        chosen = next(
+        free = next(
             (
                 (form, area, point)
                 for form, wide in enumerate(forms)
@@ -141,15 +141,15 @@ def label_places(
             ),
             None,
         )
-        found.append(chosen and (chosen[0], chosen[2]))
-        covered += [chosen[1]] if chosen else []
-    return found
+        places.append(free and (free[0], free[2]))
+        covered += [free[1]] if free else []
+    return places
 
 
 def _points(line: Sequence[Point]) -> Iterator[Point]:
     """Points of a line where its label may stand: first where it passes a layer, then on its longest part."""
-    parts = [(one, other) for one, other in pairwise(line) if dist(one, other) > LABEL]
-    straight = {(one, other) for one, other in parts if one[0] == other[0] or (one[1] == other[1] and dist(one, other) > STUB)}
-    for one, other in sorted(parts, key=lambda part: (part not in straight, -dist(*part))):
+    parts = [(begin, end) for begin, end in pairwise(line) if dist(begin, end) > LABEL]
+    straight = {(begin, end) for begin, end in parts if begin[0] == end[0] or (begin[1] == end[1] and dist(begin, end) > STUB)}
+    for begin, end in sorted(parts, key=lambda part: (part not in straight, -dist(*part))):
         for share in SHARES:
-            yield one[0] + (other[0] - one[0]) * share, one[1] + (other[1] - one[1]) * share
+            yield begin[0] + (end[0] - begin[0]) * share, begin[1] + (end[1] - begin[1]) * share

@@ -136,15 +136,15 @@ def document_picture(graph: Graph, subject: Subject, *, sizes: Sizes) -> Picture
 def _add_facts(picture: Picture, graph: Graph, subject: Subject, *, outwards: bool, wanted: int, total: int, relation: str) -> None:
     name = "page_facts_from" if outwards else "page_facts_to"
     rows = graph.rows(name, entity=subject.id, relation=relation, limit=POOL) if wanted else []
-    chosen = list(dict.fromkeys(row["entity"] for row in in_turn(rows, lambda row: str(row["relation"]))))[:wanted]
-    shown = [row for row in rows if row["entity"] in set(chosen)]
-    by_id = {row["entity"]: row for row in reversed(shown)}
-    keys = [picture.add(entity_node(by_id[entity])) for entity in chosen]
-    for row in shown:
+    entities = list(dict.fromkeys(row["entity"] for row in in_turn(rows, lambda row: str(row["relation"]))))[:wanted]
+    drawn_rows = [row for row in rows if row["entity"] in set(entities)]
+    by_id = {row["entity"]: row for row in reversed(drawn_rows)}
+    keys = [picture.add(entity_node(by_id[entity])) for entity in entities]
+    for row in drawn_rows:
         ends = (subject.node.key, entity_key(row["entity"]))
         source, target = ends if outwards else ends[::-1]
         picture.connect(Edge(source=source, target=target, kind="fact", label=row["relation_label"] or row["relation"]))
-    _add_group(picture, "facts_out" if outwards else "facts_in", "facts", len(shown), total, keys)
+    _add_group(picture, "facts_out" if outwards else "facts_in", "facts", len(drawn_rows), total, keys)
 
 
 def _add_group(picture: Picture, name: str, noun: str, shown: int, total: int, keys: list[str]) -> None:

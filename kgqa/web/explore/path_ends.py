@@ -43,8 +43,8 @@ def find_end(graph: Graph, text: str, was: str = "") -> End:
     if not text:
         return End(text="")
     if was and was != text:
-        known = graph.entities([was]).get(was)
-        if known and known["label"] == text:
+        entity = graph.entities([was]).get(was)
+        if entity and entity["label"] == text:
             return End(text=text, subject=find_entity(graph, was))
     try:
         return End(text=text, subject=find_entity(graph, text))

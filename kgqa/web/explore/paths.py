@@ -37,10 +37,10 @@ class Paths:
     """Steps of the longest path that was looked for."""
 
 
-def said(step: Step) -> str:
+def in_words(step: Step) -> str:
     """A step's facts in words: ``capital → · ← country and 3 more``."""
-    more = f" and {len(step.words) - SAID} more" if len(step.words) > SAID else ""
-    return " · ".join(step.words[:SAID]) + more
+    suffix = f" and {len(step.words) - SAID} more" if len(step.words) > SAID else ""
+    return " · ".join(step.words[:SAID]) + suffix
 
 
 def find_paths(graph: Graph, first: Subject, second: Subject, over: Over) -> Paths:
@@ -63,11 +63,11 @@ def paths_picture(first: Subject, second: Subject, paths: Paths) -> Picture:
     """From left to right, one column for each step."""
     picture = Picture(root=first.node.key, layout="flow")
     picture.add(replace(first.node, layer=0, role="start"))
-    drawn = paths.listed[:DRAWN]
+    rows = paths.listed[:DRAWN]
     wide = 1 if paths.over == "facts" else 2
-    last = wide * max(map(len, drawn), default=1)
+    last = wide * max(map(len, rows), default=1)
     end = replace(second.node, layer=last, role="answer")
-    for path in drawn:
+    for path in rows:
         for number, step in enumerate(path):
             if step.document is not None:
                 # A shorter path keeps to the middle.
@@ -78,9 +78,9 @@ def paths_picture(first: Subject, second: Subject, paths: Paths) -> Picture:
                 picture.add(end)
             _connect(picture, step)
     picture.add(end)
-    left = paths.total - len(drawn)
-    count = "Many" if paths.total == MOST else f"{left:,}"
-    picture.hidden = f"{count} more {'path is' if left == 1 else 'paths are'} not drawn." if left > 0 else ""
+    hidden_count = paths.total - len(rows)
+    count = "Many" if paths.total == MOST else f"{hidden_count:,}"
+    picture.hidden = f"{count} more {'path is' if hidden_count == 1 else 'paths are'} not drawn." if hidden_count > 0 else ""
     return picture
 
 

@@ -80,10 +80,10 @@ class Picture:
     def connect(self, edge: Edge) -> None:
         """Add an edge; a second one of the same kind between the same nodes adds its label to the first."""
         place = (edge.source, edge.target, edge.kind)
-        known = self.edges.get(place)
-        if known is not None:
-            labels = list(dict.fromkeys([*known.label.split(" · "), edge.label]))
-            edge = replace(edge, label=" · ".join(label for label in labels if label), chain=known.chain or edge.chain)
+        previous = self.edges.get(place)
+        if previous is not None:
+            labels = list(dict.fromkeys([*previous.label.split(" · "), edge.label]))
+            edge = replace(edge, label=" · ".join(label for label in labels if label), chain=previous.chain or edge.chain)
         self.edges[place] = edge
 
     def data(self) -> dict[str, Any]:
@@ -117,21 +117,21 @@ def split_key(key: str) -> tuple[str, str]:
     return kinds[letter], name
 
 
-def entity_node(row: dict[str, Any], **more: Any) -> Node:
+def entity_node(row: dict[str, Any], **fields: Any) -> Node:
     """The node of an entity from a row with ``entity``, ``kind`` and ``label``."""
-    return Node(key=entity_key(row["entity"]), label=row["label"] or row["entity"], note=row["kind"] or "", **more)
+    return Node(key=entity_key(row["entity"]), label=row["label"] or row["entity"], note=row["kind"] or "", **fields)
 
 
-def document_node(row: dict[str, Any], **more: Any) -> Node:
+def document_node(row: dict[str, Any], **fields: Any) -> Node:
     """The node of a document from a row with ``document`` and ``title``."""
-    return Node(key=document_key(row["document"]), label=row["title"] or row["document"], note="document", **more)
+    return Node(key=document_key(row["document"]), label=row["title"] or row["document"], note="document", **fields)
 
 
 def in_turn(rows: Iterable[Row], kind: Callable[[Row], str]) -> list[Row]:
     """``rows`` with their kinds taking turns, so that the first few show as many kinds as there are."""
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     placed: list[tuple[int, Row]] = []
     for row in rows:
-        placed.append((seen[kind(row)], row))
-        seen[kind(row)] += 1
+        placed.append((counts[kind(row)], row))
+        counts[kind(row)] += 1
     return [row for _, row in sorted(placed, key=lambda entry: entry[0])]

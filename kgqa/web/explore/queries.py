@@ -66,10 +66,10 @@ class Answer:
     """Why there are no rows, as :class:`kgqa.store.limits.Answer` has it."""
 
 
-def ask(graph: Graph, query: Query, given: Mapping[str, str]) -> Answer:
+def ask(graph: Graph, query: Query, form: Mapping[str, str]) -> Answer:
     """Run ``query`` with what the form sent; empty fields take their defaults. Raises QueryError and QueryTimeout."""
     check_runs_on(query, graph.stores.name)
-    filled = filled_in(given)
+    filled = filled_in(form)
     missing = [parameter.name for parameter in query.params if parameter.default is None and parameter.name not in filled]
     if missing:
         raise QueryError(f"query {query.name}: {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} empty; fill in the form.")
@@ -77,7 +77,7 @@ def ask(graph: Graph, query: Query, given: Mapping[str, str]) -> Answer:
     table = graph.stores.run(query, arguments, seconds=graph.seconds)
     why = "" if table.num_rows else why_nothing(graph.stores, query, arguments, seconds=graph.seconds)
     between = _between(graph, query, arguments, table) if table.num_rows and query.name in BETWEEN else None
-    return show(graph, limits.Answer(rows=table, nothing=why), asked=list(arguments.values()), picture=between)
+    return show(graph, limits.Answer(rows=table, nothing=why), arguments=list(arguments.values()), picture=between)
 
 
 def form_values(request: Request) -> dict[str, str]:
@@ -85,39 +85,39 @@ def form_values(request: Request) -> dict[str, str]:
     return {key[2:]: value for key, value in request.query_params.items() if key.startswith("p.")}
 
 
-def with_value(given: Mapping[str, str], parameter: str, value: str) -> dict[str, str]:
+def with_value(form: Mapping[str, str], parameter: str, value: str) -> dict[str, str]:
     """What the form would send with ``value`` in one of its fields."""
-    return {f"p.{name}": text for name, text in {**given, parameter: value}.items()}
+    return {f"p.{name}": text for name, text in {**form, parameter: value}.items()}
 
 
-def filled_in(given: Mapping[str, str]) -> dict[str, str]:
+def filled_in(form: Mapping[str, str]) -> dict[str, str]:
     """The fields of a form that are not empty."""
-    return {name: text for name, text in given.items() if text != ""}
+    return {name: text for name, text in form.items() if text != ""}
 
 
-def show(graph: Graph, found: limits.Answer, *, asked: Sequence[object], picture: Picture | None = None) -> Answer:
-    """The first rows on the page; ``asked`` are the values that were asked about.
+def show(graph: Graph, answer: limits.Answer, *, arguments: Sequence[object], picture: Picture | None = None) -> Answer:
+    """The first rows on the page; ``arguments`` are the values that were asked about.
 
     Its picture, if none is given, is that of the nodes, relationships and paths in the rows shown; where they hold none, of the ids in
     them.
     """
-    columns, total = found.rows.column_names, found.rows.num_rows
-    rows = limits.Answer(rows=found.rows.slice(0, SHOWN)).to_pylist()
-    about = [text for value in asked for text in _texts(value)]
+    columns, total = answer.rows.column_names, answer.rows.num_rows
+    rows = limits.Answer(rows=answer.rows.slice(0, SHOWN)).to_pylist()
+    about = [text for value in arguments for text in _texts(value)]
     ids = list(dict.fromkeys([*about, *(text for row in rows for cell in row.values() for text in _texts(cell))]))[:LOOKED_UP]
     entities, documents = graph.entities(ids), graph.documents(ids)
     kinds = {name: _kind([row[name] for row in rows], entities, documents) for name in columns}
-    named = [{name: _keys(row, name, kinds[name], entities, documents) for name in columns} for row in rows]
-    cells = tuple(tuple(_cell(row[name], keys[name]) for name in columns) for row, keys in zip(rows, named, strict=True))
+    row_keys = [{name: _keys(row, name, kinds[name], entities, documents) for name in columns} for row in rows]
+    cells = tuple(tuple(_cell(row[name], keys[name]) for name in columns) for row, keys in zip(rows, row_keys, strict=True))
     start = [entity_key(value) for value in about if value in entities] + [document_key(value) for value in about if value in documents]
     picture = picture or picture_of(rows)
     if picture is None and any(kinds.values()):
-        picture = _picture(*_joined(rows, named), start, entities=entities, documents=documents)
+        picture = _picture(*_joined(rows, row_keys), start, entities=entities, documents=documents)
     if picture is not None and not picture.nodes:
         picture = None
     shortened = any(cell.shortened for row in cells for cell in row)
     return Answer(
-        columns=tuple(columns), rows=cells, total=total, picture=picture, cut=found.cut, nothing=found.nothing, shortened=shortened
+        columns=tuple(columns), rows=cells, total=total, picture=picture, cut=answer.cut, nothing=answer.nothing, shortened=shortened
     )
 
 
@@ -159,9 +159,9 @@ def _keys(row: Mapping[str, Any], name: str, kind: str, entities: Mapping[str, A
     return tuple(keys)
 
 
-def _joined(rows: list[dict[str, Any]], named: list[dict[str, tuple[str, ...]]]) -> tuple[list[dict[str, Any]], list[tuple[str, ...]]]:
+def _joined(rows: list[dict[str, Any]], row_keys: list[dict[str, tuple[str, ...]]]) -> tuple[list[dict[str, Any]], list[tuple[str, ...]]]:
     """The rows that are drawn with the nodes in each; rows that are the places of one chain are one."""
-    paths = [tuple(key for keys in each.values() for key in keys) for each in named]
+    paths = [tuple(key for keys in columns.values() for key in keys) for columns in row_keys]
     if not rows or not {"chain", "position"} <= rows[0].keys():
         return rows, paths
     chains: dict[tuple[Any, ...], tuple[str, ...]] = {}

@@ -176,15 +176,15 @@ def _place_tree(root: Box) -> None:
     def tall(box: Box) -> float:
         return max(ROW, sum(map(tall, box.branches)))
 
-    def put(boxes: list[Box], side: int, edge: float, top: float) -> None:
+    def place_column(boxes: list[Box], side: int, edge: float, top: float) -> None:
         for box in boxes:
             box.x, box.y = edge + side * box.width / 2, top + tall(box) / 2
-            put(box.branches, side, edge + side * (COLUMN + GAP), top)
+            place_column(box.branches, side, edge + side * (COLUMN + GAP), top)
             top += tall(box)
 
     for side in (-1, 1):
-        there = [box for box in root.branches if box.side == side]
-        put(there, side, side * (root.width / 2 + GAP + 20), -sum(map(tall, there)) / 2)
+        side_boxes = [box for box in root.branches if box.side == side]
+        place_column(side_boxes, side, side * (root.width / 2 + GAP + 20), -sum(map(tall, side_boxes)) / 2)
 
 
 def _place_layers(boxes: dict[str, Box], edges: list[Data], *, down: bool) -> tuple[list[Line], list[Point]]:
@@ -194,8 +194,8 @@ def _place_layers(boxes: dict[str, Box], edges: list[Data], *, down: bool) -> tu
             box.label = _short(box.label, FEWER)
             box.width = _box_width(box)
     forms = [list(dict.fromkeys(_short(edge["label"], letters) for letters in FORMS)) if edge["label"] else [] for edge in edges]
-    widths = [[_width(form) * SMALL + 6 for form in each] for each in forms]
-    gap = DOWN if down else max(BETWEEN[0], BETWEEN[1] + max((each[0] for each in widths if each), default=0))
+    widths = [[_width(form) * SMALL + 6 for form in texts_widths] for texts_widths in forms]
+    gap = DOWN if down else max(BETWEEN[0], BETWEEN[1] + max((texts_widths[0] for texts_widths in widths if texts_widths), default=0))
     placed = place(
         {box.key: (box.layer, box.width) for box in boxes.values()},
         [(edge["source"], edge["target"]) for edge in edges],
@@ -207,17 +207,17 @@ def _place_layers(boxes: dict[str, Box], edges: list[Data], *, down: bool) -> tu
     areas = [(box.x - box.width / 2, box.y - HEIGHT / 2, box.x + box.width / 2, box.y + HEIGHT / 2) for box in boxes.values()]
     lines, points = [], [*placed.nodes.values(), *(point for line in placed.lines for point in line)]
     labels = label_places(placed.lines, widths, areas)
-    for edge, line, shown, wide, found in zip(edges, placed.lines, forms, widths, labels, strict=True):
-        form, (x, y) = found or (0, line[0])
-        points += [(x - wide[form] / 2, y), (x + wide[form] / 2, y)] if found else []
-        label = shown[form] if found else ""
+    for edge, line, texts, wide, placed_label in zip(edges, placed.lines, forms, widths, labels, strict=True):
+        form, (x, y) = placed_label or (0, line[0])
+        points += [(x - wide[form] / 2, y), (x + wide[form] / 2, y)] if placed_label else []
+        label = texts[form] if placed_label else ""
         path = "M" + "L".join(f"{x:.0f} {y:.0f}" for x, y in line)
         lines.append(Line(path=path, kind=_line_kind(edge), label=label, full=edge["label"], x=x, y=y + 3.5))
     return lines, points
 
 
-def _line_kind(edge: Data, *more: str) -> str:
-    return " ".join(filter(None, (edge["kind"], "chain" if edge["chain"] else "", *more)))
+def _line_kind(edge: Data, *classes: str) -> str:
+    return " ".join(filter(None, (edge["kind"], "chain" if edge["chain"] else "", *classes)))
 
 
 def _line(edge: Data, source: Box, target: Box) -> Line:
@@ -230,11 +230,11 @@ def _line(edge: Data, source: Box, target: Box) -> Line:
     else:
         way = 1 if target.y > source.y else -1
         path = f"M{source.x:.0f} {source.y + way * HEIGHT / 2:.0f}L{target.x:.0f} {target.y - way * HEIGHT / 2:.0f}"
-    held = target.parent == source.key or source.parent == target.key
+    is_branch = target.parent == source.key or source.parent == target.key
     outer = source if source.parent == target.key else target
     x, y = outer.x - outer.side * (outer.width / 2 + 62), outer.y
-    label = _short(edge["label"], 16) if held else ""
-    return Line(path=path, kind=_line_kind(edge, "" if held else "cross"), label=label, full=edge["label"], x=x, y=y + 3.5)
+    label = _short(edge["label"], 16) if is_branch else ""
+    return Line(path=path, kind=_line_kind(edge, "" if is_branch else "cross"), label=label, full=edge["label"], x=x, y=y + 3.5)
 
 
 def _kind(key: str) -> str:
@@ -246,12 +246,12 @@ def _short(text: str, letters: int = LETTERS) -> str:
     room = letters * 7.6
     if _width(text[: letters * 3]) <= room and len(text) <= letters * 3:
         return text
-    kept = ""
+    fitted = ""
     for letter in text[: letters * 3]:
-        if _width(kept + letter) > room - 12:
+        if _width(fitted + letter) > room - 12:
             break
-        kept += letter
-    return f"{kept.rstrip()}…"
+        fitted += letter
+    return f"{fitted.rstrip()}…"
 
 
 def _box_width(box: Box) -> int:

@@ -114,10 +114,10 @@ class Graph:
         query = self.queries[name]
         if not query.params and name in self._kept:
             return self._kept[name]
-        found: list[dict[str, Any]] = self.table(name, **arguments).to_pylist()
+        table_rows: list[dict[str, Any]] = self.table(name, **arguments).to_pylist()
         if not query.params and self.stores.name == "embedded":
-            self._kept[name] = found
-        return found
+            self._kept[name] = table_rows
+        return table_rows
 
     def table(self, name: str, **arguments: Value) -> pa.Table:
         """The same as a table, which is never kept."""

@@ -67,24 +67,29 @@ def shown(reading: Reading) -> ShownSample:
     instance = reading.instance
     paragraphs = {paragraph.id: paragraph for paragraph in instance.paragraphs}
     answer = _candidate(reading, paragraphs, instance.answer_id or "", reading.answer)
-    seen = {shown.hop.document for chain in answer.chains for shown in chain.hops}
+    documents = {shown.hop.document for chain in answer.chains for shown in chain.hops}
     roles = dict.fromkeys((candidate.id for candidate in reading.others), "candidate")
     roles |= {instance.answer_id: "answer"} if instance.answer_id else {}
     return ShownSample(
         answer=answer,
         others=tuple(_candidate(reading, paragraphs, candidate.id, candidate.text) for candidate in reading.others),
         documents=tuple(
-            ShownDocument(id=each.id, title=each.title or each.id, supporting=bool(each.supporting), pieces=_pieces(each, roles))
-            for each in instance.paragraphs
-            if each.id not in seen
+            ShownDocument(
+                id=other.id,
+                title=other.title or other.id,
+                supporting=bool(other.supporting),
+                pieces=_pieces(other, roles),
+            )
+            for other in instance.paragraphs
+            if other.id not in documents
         ),
     )
 
 
 def _candidate(reading: Reading, paragraphs: dict[str, Paragraph], id: str, text: str) -> ShownCandidate:  # noqa: A002 - what it is
     chains = reading.chains.get(id, ())
-    kept = tuple(ShownChain(hops=tuple(_hop(hop, paragraphs, last=hop.entity == id) for hop in chain)) for chain in chains[:CHAINS])
-    return ShownCandidate(id=id, text=text, chains=kept, more=len(chains) - len(kept))
+    shown_chains = tuple(ShownChain(hops=tuple(_hop(hop, paragraphs, last=hop.entity == id) for hop in chain)) for chain in chains[:CHAINS])
+    return ShownCandidate(id=id, text=text, chains=shown_chains, more=len(chains) - len(shown_chains))
 
 
 def _hop(hop: Hop, paragraphs: dict[str, Paragraph], *, last: bool) -> ShownHop:

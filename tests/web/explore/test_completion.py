@@ -16,7 +16,7 @@ QUERIES = {name: query for name, query in read_queries().items() if name in {"fa
 def told(text: str, given: tuple[str, ...] = ()) -> Completion:
     """What is suggested where ``|`` stands in ``text``."""
     at = text.index("|")
-    return complete(text[:at] + text[at + 1 :], at, SCHEMA, queries=QUERIES, given=given)
+    return complete(text[:at] + text[at + 1 :], at, SCHEMA, queries=QUERIES, parameters=given)
 
 
 def words(text: str, given: tuple[str, ...] = ()) -> list[str]:
@@ -59,7 +59,7 @@ def words(text: str, given: tuple[str, ...] = ()) -> list[str]:
 def test_what_fits_is_suggested(text: str, expected: list[str]) -> None:
     if text.count("|") == 2:  # one of them is Cypher's
         at = text.rindex("|")
-        found = [each.word for each in complete(text[:at], at, SCHEMA, queries=QUERIES, given=("id",)).suggestions]
+        found = [each.word for each in complete(text[:at], at, SCHEMA, queries=QUERIES, parameters=("id",)).suggestions]
     else:
         found = words(text, ("id",))
     assert found == expected[:SUGGESTED]

@@ -271,7 +271,7 @@ def test_every_named_query_can_be_opened_and_gives_the_same_rows(either: Project
         assert sentence(answer) == "", query.name
         assert field(answer, "q") == query.text.strip()
         assert 'id="answer" class="answer-of-query">\n</div>' in answer.text  # it waits for Run
-        written = Written(text=field(answer, "q"), given=field(answer, "params"))
+        written = Written(text=field(answer, "q"), assignments=field(answer, "params"))
         check_reads_only(written.text, written.names(), store=store)
         if all(parameter.default is not None for parameter in query.params):
             mine = ask.get("/cypher.json", params=written.address)

@@ -667,7 +667,7 @@ def test_ids_of_entities_and_documents_in_one_column_are_links_to_each(wikidata:
         for chain, names in enumerate(chains)
         for at, name in enumerate(names)
     ]
-    answer = show(wikidata.graph, Answer(rows=pa.Table.from_pylist(rows)), asked=[])
+    answer = show(wikidata.graph, Answer(rows=pa.Table.from_pylist(rows)), arguments=[])
     keys = [f"{'d' if at % 2 else 'e'}:{name}" for names in chains for at, name in enumerate(names)]
     assert [row[3].keys for row in answer.rows] == [(key,) for key in keys]
     assert {row[4].keys for row in answer.rows} == {()}  # one of its values is no id
