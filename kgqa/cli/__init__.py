@@ -46,12 +46,12 @@ def _is_delicate(frame: FrameType | None) -> bool:
     return False
 
 
-def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
+def _interrupt_again(hook_arguments: sys.UnraisableHookArgs) -> None:
     """Where the signal came while C code had called Python, as compilers do, Python only reports it, and the run would go on."""
-    if isinstance(lost.exc_value, KeyboardInterrupt):
+    if isinstance(hook_arguments.exc_value, KeyboardInterrupt):
         _try_again()
     else:
-        sys.__unraisablehook__(lost)
+        sys.__unraisablehook__(hook_arguments)
 
 
 def print_nowhere() -> None:

@@ -40,10 +40,10 @@ class Commands(typer.core.TyperGroup):
         """The command of this name with its options, or None."""
         if cmd_name not in COMMANDS:
             return None
-        one = typer.Typer(**PLAIN)
+        application = typer.Typer(**PLAIN)
         settings = {"allow_extra_args": True, "ignore_unknown_options": True} if cmd_name == "query" else None
-        one.command(cmd_name, context_settings=settings)(_function(cmd_name))
-        return typer.main.get_command(one)
+        application.command(cmd_name, context_settings=settings)(_function(cmd_name))
+        return typer.main.get_command(application)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Their names, and as much of what each is for as one line holds."""
@@ -86,8 +86,8 @@ def run() -> int:
     return 0
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(is_set: bool) -> None:
+    if is_set:
         typer.echo(f"kgqa {__version__}")
         raise typer.Exit
 

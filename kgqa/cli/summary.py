@@ -66,12 +66,12 @@ def print_notes(console: Terminal, funnel: Iterable[FunnelRow]) -> None:
 def print_changed(console: Terminal, files: Sequence[str]) -> None:
     """Print the changed input files, because of which stages run again."""
     if files:
-        named = ", ".join(files[:5]) + (f" and {len(files) - 5:,} more" if len(files) > 5 else "")
-        console.say(f"Changed since the last run in this workspace: {named}; the stages that depend on them run again.", style="yellow")
+        names = ", ".join(files[:5]) + (f" and {len(files) - 5:,} more" if len(files) > 5 else "")
+        console.say(f"Changed since the last run in this workspace: {names}; the stages that depend on them run again.", style="yellow")
 
 
-def print_tables(console: Terminal, funnel: Iterable[FunnelRow], seconds: Mapping[str, float], reused: Sequence[str], *more: Any) -> None:
-    """Print the tables of ``--verbose``: the funnel without empty rules, ``more`` tables, seconds per stage."""
+def print_tables(console: Terminal, funnel: Iterable[FunnelRow], seconds: Mapping[str, float], reused: Sequence[str], *tables: Any) -> None:
+    """Print the tables of ``--verbose``: the funnel without empty rules, ``tables`` tables, seconds per stage."""
     from rich.table import Table
 
     from kgqa.runs.funnel import HEADER
@@ -83,10 +83,10 @@ def print_tables(console: Terminal, funnel: Iterable[FunnelRow], seconds: Mappin
     times = Table("stage", "seconds", title="Time")
     for stage, part in seconds.items():
         times.add_row(stage, f"{part:,.2f}" + (" (finished before)" if stage in reused else ""))
-    console.print(dropped, *more, times)
+    console.print(dropped, *tables, times)
 
 
 def plain(reason: str) -> str:
     """A rule without the settings in brackets, which the card names."""
-    head, bracket, rest = reason.rpartition(" (")
-    return head if bracket and rest.endswith(")") and "." in rest and " " not in rest.removesuffix(")") else reason
+    head, bracket, suffix = reason.rpartition(" (")
+    return head if bracket and suffix.endswith(")") and "." in suffix and " " not in suffix.removesuffix(")") else reason

@@ -64,8 +64,8 @@ def convert(
     if single and len(source.files) > 1:
         raise SettingsError(f"{out}: the set has {len(source.files)} splits ({', '.join(source.files)}), give a folder for their files.")
     if not single and out.name.endswith(FILE_ENDINGS):
-        wanted = "a folder" if isinstance(target, FolderFormat) else f"a folder, or a file that ends in {target.SUFFIX}"
-        raise SettingsError(f"{out}: {to} is written as {wanted}; give another --out.")
+        expected = "a folder" if isinstance(target, FolderFormat) else f"a folder, or a file that ends in {target.SUFFIX}"
+        raise SettingsError(f"{out}: {to} is written as {expected}; give another --out.")
     progress = progress or Silent()
     if single:
         counts, changes, files = _single_file(source, to, out, progress, lossy=lossy)
@@ -89,7 +89,7 @@ def _write_and_compare(source: QuestionSet, to: str, partial: Path, progress: Pr
         partial.mkdir()
         for split, instances in streams.items():
             target.write(instances, partial / f"{split}{target.SUFFIX}")
-    counts = {split: len(written) for split, written in before.items()}
+    counts = {split: len(questions) for split, questions in before.items()}
     if not any(counts.values()):
         raise EmptyResult(f"{source.path}: the set holds no question; give one that does.")
     progress.finish(f"{sum(counts.values()):,} questions")
@@ -126,8 +126,8 @@ def _describe(folder: Path, source: QuestionSet, counts: dict[str, int]) -> None
 def _read_back(target: FileFormat | FolderFormat, partial: Path, splits: Iterable[str]) -> dict[str, Iterable[Instance]]:
     if not isinstance(target, FolderFormat):
         return {split: target.read(partial / f"{split}{target.SUFFIX}") for split in splits}
-    found = target.splits(partial)
-    return {split: target.read(found[split]) if split in found else () for split in splits}
+    paths = target.splits(partial)
+    return {split: target.read(paths[split]) if split in paths else () for split in splits}
 
 
 def _single_file(
@@ -137,6 +137,6 @@ def _single_file(
     with storage_errors(out), parents_of(out), scratch(out) as folder:
         counts, changes = _write_and_compare(source, to, folder / out.name, progress, lossy=lossy)
         files = sorted((folder / out.name).iterdir(), key=lambda path: len(path.name))
-        named = [out, *(out.with_name(out.stem + path.name.removeprefix(files[0].stem)) for path in files[1:])]
-        put_all(dict(zip(files, named, strict=True)))
-    return counts, changes, tuple(named)
+        targets = [out, *(out.with_name(out.stem + path.name.removeprefix(files[0].stem)) for path in files[1:])]
+        put_all(dict(zip(files, targets, strict=True)))
+    return counts, changes, tuple(targets)

@@ -48,8 +48,8 @@ class Examination:
     @property
     def agree(self) -> bool:
         """Whether stores were checked, all answers are right, and no version is known to be bad."""
-        done = [report for report in self.stores if report.comparison]
-        return bool(done) and not any(report.fault or (report.comparison and report.comparison.disagreements) for report in done)
+        compared = [report for report in self.stores if report.comparison]
+        return bool(compared) and not any(report.fault or (report.comparison and report.comparison.disagreements) for report in compared)
 
     @property
     def missed(self) -> StoreReport | None:
@@ -85,10 +85,10 @@ def doctor(
         replace(report, named=named and report.store == "neo4j")
         for report in _examine(makers, queries=queries, seed=seed, progress=progress or Silent())
     )
-    written = next((report.script for report in reports if report.script), "")
-    if script is not None and written:
+    reproduction = next((report.script for report in reports if report.script), "")
+    if script is not None and reproduction:
         with storage_errors(Path(script)):
-            Path(script).write_text(written, "utf-8")
+            Path(script).write_text(reproduction, "utf-8")
     return Examination(pieces=tuple(components(Path(workspace))), stores=reports)
 
 

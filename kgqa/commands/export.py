@@ -74,9 +74,9 @@ def export(
     if to in DATASET_FORMATS:
         around = {"entity": entity, "document": document, "sample": sample, "hops": hops, "limit": limit}
         of_graphs = {"workspace": workspace, "rejected": rejected or None, **around, "neo4j": neo4j}
-        given = [name for name, value in of_graphs.items() if value is not None] + ["store"] * (store != STORE)
-        if given:
-            raise SettingsError(f"the format {to} is one for datasets, which need no {given[0]}; leave it out.")
+        options = [name for name, value in of_graphs.items() if value is not None] + ["store"] * (store != STORE)
+        if options:
+            raise SettingsError(f"the format {to} is one for datasets, which need no {options[0]}; leave it out.")
         if len(datasets) != 1:
             raise SettingsError(f"the format {to} is one for datasets; give the folder of one, as kgqa-workspace/datasets/wikihop.")
         return _export_dataset(Path(datasets[0]), Path(out), to, progress or Silent(), lossy=lossy)
@@ -126,11 +126,11 @@ def _export_dataset(dataset: Path, out: Path, to: str, progress: Progress, *, lo
     with storage_errors(out), parents_of(jobs[0][1]), scratch(jobs[0][1]) as folder:
         progress.start(f"Writing {to}", None, "questions")
         for source, target in jobs:
-            written = WrittenQuestions()
-            form.write(written.watch(native.read(source), progress), folder / target.name)
-            count += len(written)
+            questions = WrittenQuestions()
+            form.write(questions.watch(native.read(source), progress), folder / target.name)
+            count += len(questions)
             # An empty file is none that could be read.
-            changes += written.compare(form.read(folder / target.name) if len(written) else (), progress)
+            changes += questions.compare(form.read(folder / target.name) if len(questions) else (), progress)
         progress.finish(f"{count:,} questions")
         if not lossy:
             changes.check_gold(str(dataset), to, count)
@@ -157,20 +157,20 @@ def _export_graph(
     (check_new_file if to == "graphml" else check_new_folder)(out, again=True)
     with finished_tables(workspace) as tables:
         # What is wrong with a dataset is found before anything is written.
-        read = [
+        datasets_on_graph = [
             DatasetOnGraph.read(dataset_folder(workspace, Path(dataset)), workspace, progress, rejected=rejected) for dataset in datasets
         ]
-        names = [samples.name for samples in read]
+        names = [samples.name for samples in datasets_on_graph]
         if twice := [name for name in names if names.count(name) > 1]:
             raise SettingsError(f"two of the datasets are called {twice[0]}, and a graph tells them apart by that; leave out one.")
         progress.start("Reading the graph", None, "rows")
         graph = rows_of(workspace)
         progress.finish()
-        rows = graph | _together(read)
+        rows = graph | _together(datasets_on_graph)
         if to == "graphml":
             return _write_graphml(out, rows, {"datasets": names} if names else {}, progress)
         markers = [imported_marker(tables, graph)]
-        for samples in read:
+        for samples in datasets_on_graph:
             markers += [imported_part_marker(part, samples.name, samples.content, samples.rows) for part in parts_of(samples.rows)]
         with new_folder(out, again=True) as partial:
             progress.start("Writing the graph for Neo4j", _rows(rows), "rows")
@@ -186,12 +186,12 @@ def _together(datasets: Sequence[DatasetOnGraph]) -> dict[str, pa.Table]:
 
 
 def _write_graphml(out: Path, rows: Mapping[str, pa.Table], about: Mapping[str, Any], progress: Progress) -> list[Path]:
-    told = {name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for name, value in about.items()}
+    properties = {name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for name, value in about.items()}
     with storage_errors(out), scratch(Path(os.path.abspath(out))) as folder:
         progress.start("Writing GraphML", _rows(rows), "rows")
-        pictured = graphml.write(folder / out.name, rows, about=told, advance=progress.advance)
-        said = f", {pictured:,} characters that XML cannot hold as pictures of them" if pictured else ""
-        progress.finish(f"{(folder / out.name).stat().st_size / 1e6:,.1f} MB{said}")
+        pictured = graphml.write(folder / out.name, rows, about=properties, advance=progress.advance)
+        remark = f", {pictured:,} characters that XML cannot hold as pictures of them" if pictured else ""
+        progress.finish(f"{(folder / out.name).stat().st_size / 1e6:,.1f} MB{remark}")
         put_all({folder / out.name: out})
     return [out]
 

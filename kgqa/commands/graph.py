@@ -88,9 +88,9 @@ class Part:
                     raise SettingsError(
                         f"{name} {getattr(self, name)!r} is not {'text' if kind is str else 'a whole number'}; give another."
                     )
-        given = [name for name in ("entity", "document", "sample") if getattr(self, name) is not None]
-        if len(given) > 1:
-            raise SettingsError(f"{' and '.join(given)} are given, and a graph is about one of them; leave out the others.")
+        parts = [name for name in ("entity", "document", "sample") if getattr(self, name) is not None]
+        if len(parts) > 1:
+            raise SettingsError(f"{' and '.join(parts)} are given, and a graph is about one of them; leave out the others.")
         sizes = {name: number for name, number in (("hops", self.hops), ("limit", self.limit)) if number is not None}
         if sizes and self.of not in {"entity", "document"}:
             raise SettingsError(
@@ -116,17 +116,17 @@ class Part:
             # What is wrong with the dataset is found before a store is opened.
             folder = self._folder(place, self.sample)
             native.check_whole(folder)
-            named = rows_of_sample(sample_rows(folder, dataset_name(folder)), self.sample)
+            sample_tables = rows_of_sample(sample_rows(folder, dataset_name(folder)), self.sample)
             with closing(open_store(self.store, place, neo4j=self.neo4j)) as store:
-                rows = {**_between(store, named, folder), **named}
+                rows = {**_between(store, sample_tables, folder), **sample_tables}
             return rows, {"sample": self.sample, "dataset": dataset_name(folder)}
         kind, text = ("entity", self.entity) if self.entity is not None else ("document", self.document)
         assert text is not None
         hops, limit = self.hops or GRAPH_HOPS, self.limit or GRAPH_LIMIT
         with closing(open_store(self.store, place, neo4j=self.neo4j)) as store:
             name = resolve(store, text, kind)
-            found = Surroundings(store).around((kind, name), hops=hops, limit=limit)
-        return found.rows, {kind: name, "hops": hops, "limit": limit, "cuts": [asdict(cut) for cut in found.cuts]}
+            surroundings = Surroundings(store).around((kind, name), hops=hops, limit=limit)
+        return surroundings.rows, {kind: name, "hops": hops, "limit": limit, "cuts": [asdict(cut) for cut in surroundings.cuts]}
 
     def _folder(self, place: Workspace, sample: str) -> Path:
         if self.dataset is None:
@@ -137,12 +137,12 @@ class Part:
         return folder
 
 
-def _between(store: GraphStore, named: Mapping[str, pa.Table], folder: Path) -> dict[str, pa.Table]:
+def _between(store: GraphStore, sample_tables: Mapping[str, pa.Table], folder: Path) -> dict[str, pa.Table]:
     """The entities and documents that the rows of a sample name, with what the graph says of these; raises UnknownId."""
-    ids = {kind: _ids(named, kind) for kind in ("entity", "document")}
+    ids = {kind: _ids(sample_tables, kind) for kind in ("entity", "document")}
     rows = Surroundings(store).between(entities=ids["entity"], documents=ids["document"])
-    for kind, wanted in ids.items():
-        if missing := set(wanted).difference(rows[kind]["id"].to_pylist()):
+    for kind, sample_ids in ids.items():
+        if missing := set(sample_ids).difference(rows[kind]["id"].to_pylist()):
             raise UnknownId(
                 f"{folder}: the sample names the {kind} {min(missing)!r}, which is not in the graph; give the workspace in which "
                 "the dataset was made."
@@ -150,25 +150,25 @@ def _between(store: GraphStore, named: Mapping[str, pa.Table], folder: Path) -> 
     return rows
 
 
-def _ids(named: Mapping[str, pa.Table], kind: str) -> list[str]:
-    columns = [table[kind].to_pylist() for table in named.values() if kind in table.column_names]
+def _ids(sample_tables: Mapping[str, pa.Table], kind: str) -> list[str]:
+    columns = [table[kind].to_pylist() for table in sample_tables.values() if kind in table.column_names]
     return list(dict.fromkeys(name for column in columns for name in column))
 
 
 def _networkx(rows: Mapping[str, pa.Table], about: Mapping[str, Any]) -> networkx.MultiDiGraph[str]:
     from networkx import MultiDiGraph
 
-    made: networkx.MultiDiGraph[str] = MultiDiGraph(**about)
+    graph: networkx.MultiDiGraph[str] = MultiDiGraph(**about)
     for name, node in NODES.items():
         if name in rows:
             keys, attributes = _attributes(rows[name], node.label, [node.key])
-            made.add_nodes_from(zip(_marked(node.mark, keys[0]), attributes, strict=True))
+            graph.add_nodes_from(zip(_marked(node.mark, keys[0]), attributes, strict=True))
     for name, link in RELATIONSHIPS.items():
         if name in rows:
             ends, attributes = _attributes(rows[name], link.type, rows[name].column_names[:2], besides=True)
             source, target = (_marked(NODES[end].mark, keys) for end, keys in zip((link.source, link.target), ends, strict=True))
-            made.add_edges_from(zip(source, target, attributes, strict=True))
-    return made
+            graph.add_edges_from(zip(source, target, attributes, strict=True))
+    return graph
 
 
 def _attributes(table: pa.Table, type_: str, keys: Sequence[str], *, besides: bool = False) -> tuple[list[list[str]], list[dict[str, Any]]]:

@@ -43,20 +43,20 @@ def answer(
     *, seconds: float | None, explain: bool = False,
 ) -> Answer:  # fmt: skip
     """Like :func:`query`; with ``explain``, errors give the reason for an empty result if one is known."""
-    asked = find_query(name, askable_queries(), suggested=listed_queries())
-    arguments = asked.arguments(dict(parameters or {}))
+    named_query = find_query(name, askable_queries(), suggested=listed_queries())
+    arguments = named_query.arguments(dict(parameters or {}))
     check_seconds(seconds)
     begin = time.monotonic()
     with closing(open_store(store, workspace, neo4j=neo4j, seconds=seconds)) as graph:
         remarks: list[str] = []
         arguments = resolved(
-            graph, asked, arguments, seconds=SECONDS if seconds is None else remaining(seconds, begin), tell=remarks.append
+            graph, named_query, arguments, seconds=SECONDS if seconds is None else remaining(seconds, begin), tell=remarks.append
         )
-        rows = graph.run(asked, arguments, seconds=None if seconds is None else remaining(seconds, begin))
+        rows = graph.run(named_query, arguments, seconds=None if seconds is None else remaining(seconds, begin))
         if rows.num_rows or not explain:
             return Answer(rows=rows, remarks=tuple(remarks))
-        nothing = why_nothing(graph, asked, arguments, seconds=SECONDS if seconds is None else remaining(seconds, begin))
-        return Answer(rows=rows, nothing=nothing, remarks=tuple(remarks))
+        reason = why_nothing(graph, named_query, arguments, seconds=SECONDS if seconds is None else remaining(seconds, begin))
+        return Answer(rows=rows, nothing=reason, remarks=tuple(remarks))
 
 
 def cypher(

@@ -107,10 +107,10 @@ def compared(first: RecordedRun, second: RecordedRun) -> Comparison:
 
 def flat(settings: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     """Nested settings with dotted names."""
-    found: dict[str, Any] = {}
+    items: dict[str, Any] = {}
     for name, value in settings.items():
-        found |= flat(value, f"{before}{name}.") if isinstance(value, Mapping) else {f"{before}{name}": value}
-    return found
+        items |= flat(value, f"{before}{name}.") if isinstance(value, Mapping) else {f"{before}{name}": value}
+    return items
 
 
 def _differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:

@@ -64,7 +64,7 @@ def split(
     and shared item, twice that with ``cut``, and 4,096 questions. Raises KgqaError; then nothing is left behind.
     """
     check_seed(seed)
-    by, shares = _named(by), _numbers(shares)
+    by, shares = _criteria(by), _numbers(shares)
     for name in by:
         if name not in BY:
             raise SettingsError(f"--by {name!r} is not known; {suggestion(name, tuple(BY))}")
@@ -95,7 +95,7 @@ def split(
     )
 
 
-def _named(by: str | Sequence[str]) -> list[str]:
+def _criteria(by: str | Sequence[str]) -> list[str]:
     return [name.strip() for name in (by.split(",") if isinstance(by, str) else by)]
 
 
@@ -110,12 +110,12 @@ def _write(source: QuestionSet, place: npt.NDArray[np.int8], folder: Path, progr
     counts = {}
     progress.start("Writing", len(place), "questions")
     for number, name in enumerate(SPLITS):
-        chosen = place == number
-        counts[name] = int(chosen.sum())
+        selection = place == number
+        counts[name] = int(selection.sum())
         if not counts[name]:
             continue
         with pq.ParquetWriter(folder / f"{name}.parquet", SCHEMA, compression="zstd", compression_level=1) as writer:
-            for some in native.batched(compress(source.instances(), chosen.tolist()), ROWS):
+            for some in native.batched(compress(source.instances(), selection.tolist()), ROWS):
                 writer.write_table(table_of(some))
                 progress.advance(len(some))
     progress.finish()

@@ -47,24 +47,24 @@ def load_domain(
     does so only where one of its own files names the ``seed_domain``, and its settings win over the seed's. Raises SettingsError.
     """
     files = read_files(str(domain))
-    said = {**change, **({"recipe": made_by} if made_by else {})}
-    own = merged(dict(default), files.own)
-    built = _described(files)
-    raw = merged(built, own)
+    changes = {**change, **({"recipe": made_by} if made_by else {})}
+    own_settings = merged(dict(default), files.own)
+    built_in_settings = _described(files)
+    raw = merged(built_in_settings, own_settings)
     layout = raw.get("source", {}).get("layout") if isinstance(raw.get("source"), dict) else None
     if source is not None or layout == QUESTIONS:
-        return _checked(files, merged(_varied(files, raw, recipe), said), Path(source or ""), is_seed=False)
+        return _checked(files, merged(_varied(files, raw, recipe), changes), Path(source or ""), is_seed=False)
     folder = resource("seeds") / _seed_domain(files)
-    ours = {key: value for key, value in built.items() if key != "attribution"}  # the small domains are nobody else's
-    raw = merged(merged(ours, parse(folder / "domain.toml")), own)
-    return _checked(files, merged(_varied(files, raw, recipe), said), folder, is_seed=True)
+    ours = {key: value for key, value in built_in_settings.items() if key != "attribution"}  # the small domains are nobody else's
+    raw = merged(merged(ours, parse(folder / "domain.toml")), own_settings)
+    return _checked(files, merged(_varied(files, raw, recipe), changes), folder, is_seed=True)
 
 
 def built_in_variant(domain: str | Path, name: str) -> dict[str, Any]:
     """What kgqa's own file, at which the domain's end, says of its variant ``name``; nothing where it has none."""
     variants = read_files(str(domain)).built_in.get("variants", {})
-    found: dict[str, Any] = variants.get(name, {})
-    return found
+    settings: dict[str, Any] = variants.get(name, {})
+    return settings
 
 
 def _described(files: Files) -> dict[str, Any]:
@@ -169,11 +169,13 @@ def _check_projection(path: Path, settings: DomainSettings, queries: dict[str, Q
                 raise SettingsError(f"{path}: projection.{role}: there is no query {name!r}; {suggestion(name, list(queries))}")
             returned = ["candidate"] if role == "candidates" else chain_columns(documents)
             # Where the id of an entity is wanted, people may give its name; the traversal gives ids.
-            taken = {parameter.name: "string" if parameter.kind == "entity" else parameter.kind for parameter in queries[name].params}
-            if taken != takes or list(queries[name].returns.items()) != [(column, "string") for column in returned]:
-                wanted = " and ".join(f"{parameter} ({kind})" for parameter, kind in takes.items())
-                needed = f"take {wanted} and return {', '.join(returned)}, all strings"
-                raise SettingsError(f"{path}: projection.{role}: the query {name!r} must {needed}.")
+            parameter_kinds = {
+                parameter.name: "string" if parameter.kind == "entity" else parameter.kind for parameter in queries[name].params
+            }
+            if parameter_kinds != takes or list(queries[name].returns.items()) != [(column, "string") for column in returned]:
+                parameters = " and ".join(f"{parameter} ({kind})" for parameter, kind in takes.items())
+                requirement = f"take {parameters} and return {', '.join(returned)}, all strings"
+                raise SettingsError(f"{path}: projection.{role}: the query {name!r} must {requirement}.")
 
 
 def chain_columns(documents: int) -> list[str]:
@@ -187,7 +189,7 @@ def _sentence(error: ValidationError) -> str:
     first = error.errors(include_url=False)[0]
     name = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
-        return f"unknown setting {name!r}; {suggestion(str(first['loc'][-1]), _known(first['loc'][:-1]))}"
+        return f"unknown setting {name!r}; {suggestion(str(first['loc'][-1]), _setting_names(first['loc'][:-1]))}"
     if first["type"] == "missing":
         return f'the setting {name!r} is missing; add it, or begin with extends = "wikidata" to take that domain\'s.'
     message = first["msg"].removeprefix("Value error, ")
@@ -200,7 +202,7 @@ def _sentence(error: ValidationError) -> str:
     )
 
 
-def _known(place: tuple[int | str, ...]) -> list[str]:
+def _setting_names(place: tuple[int | str, ...]) -> list[str]:
     """The settings that exist at ``place``."""
     at: Any = model()
     for part in place:

@@ -39,20 +39,20 @@ def built_in() -> list[str]:
 def read_files(domain: str) -> Files:
     """The files of the domain with this name or path. Raises SettingsError."""
     path = _find(domain)
-    own: dict[str, Any] = {}
-    seen: set[str] = set()
+    settings: dict[str, Any] = {}
+    visited: set[str] = set()
     at = path
     while at.parent != FOLDER:
-        seen.add(os.path.realpath(at))
+        visited.add(os.path.realpath(at))
         raw = parse(at)
         base = raw.pop("extends", None)
-        own = merged(_moved(raw, at, path.parent), own)
+        settings = merged(_moved(raw, at, path.parent), settings)
         if base is None:
-            return Files(path=path, built_in={}, own=own)
+            return Files(path=path, built_in={}, own=settings)
         at = _extended(at, base)
-        if os.path.realpath(at) in seen:
+        if os.path.realpath(at) in visited:
             raise SettingsError(f"{at}: 'extends' leads back to this file; remove one of the two.")
-    return Files(path=path, built_in=parse(at), own=own)
+    return Files(path=path, built_in=parse(at), own=settings)
 
 
 def parse(path: Path) -> dict[str, Any]:
@@ -95,10 +95,10 @@ def _extended(path: Path, base: object) -> Path:
         raise SettingsError(f"{path}: 'extends' must be the name of a built-in domain or the path of a .toml file.")
     if base in {*built_in(), QUESTIONS}:
         return FOLDER / f"{base}.toml"
-    other = _inside(path, "extends", base)
-    if other is None:
+    file = _inside(path, "extends", base)
+    if file is None:
         raise SettingsError(f"{path}: extends {base!r}, which is neither a built-in domain ({', '.join(built_in())}) nor a file here.")
-    return other
+    return file
 
 
 def _moved(raw: dict[str, Any], path: Path, folder: Path) -> dict[str, Any]:
@@ -107,7 +107,9 @@ def _moved(raw: dict[str, Any], path: Path, folder: Path) -> dict[str, Any]:
     variants = raw.get("variants")
     if not isinstance(variants, dict):
         return raw  # the check of the settings says what is wrong
-    moved = {name: _queries_moved(each, path, folder) if isinstance(each, dict) else each for name, each in variants.items()}
+    moved = {
+        name: _queries_moved(settings, path, folder) if isinstance(settings, dict) else settings for name, settings in variants.items()
+    }
     return {**raw, "variants": moved}
 
 
