@@ -1,4 +1,4 @@
-"""What every graph store must do; a dataset does not depend on which one is underneath."""
+"""The interface of every graph store. A dataset does not depend on the store it was made with."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def holds_objects(kind: pa.DataType) -> bool:
 
 
 def distinct(names: Sequence[str]) -> list[str]:
-    """``a, a`` → ``a, a (2)``: a query may give two columns one name, of which a dictionary would keep one."""
+    """Rename repeated columns, ``a, a`` → ``a, a (2)``: a query may return two columns with one name, and a dictionary would keep only one."""
     return [name if names.index(name) == at else f"{name} ({at + 1})" for at, name in enumerate(names)]
 
 
@@ -100,7 +100,7 @@ def _word(kind: pa.DataType) -> str:
 
 
 def first_line(message: str) -> str:
-    """What an engine says, as one sentence of ours takes it."""
+    """The first line of an engine's message, with one full stop, to be quoted in our own sentence."""
     return message.strip().splitlines()[0].rstrip(".") + "."
 
 

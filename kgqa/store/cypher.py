@@ -1,8 +1,8 @@
-"""Whether a Cypher statement only reads, judged from its words before any engine sees it.
+"""Check that a Cypher statement only reads, from its tokens, before any engine sees it.
 
-The engines refuse to write to a graph that is open for reading, but that is not enough: the embedded one still exports files, reads others
-and changes settings, and a server runs procedures. So a statement that a user brings, on the command line or in a domain's own file, is cut
-into tokens here, by the rules that both engines share, and held to a list: where a clause may begin, one that reads must stand.
+The engines refuse to write to a graph that is open for reading. That is not enough: the embedded engine still exports files, reads other
+files and changes settings, and a server runs procedures. So each statement of a user, from the command line or from a domain's file, is
+split into tokens by the rules that both engines share. Wherever a clause may begin, only a reading clause is allowed.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from kgqa.errors import QueryError, suggestion
 from kgqa.store.queries import Query
 
 BEGINNINGS = ("MATCH", "OPTIONAL", "UNWIND", "WITH", "RETURN")
-"""What a statement, and each part of a UNION, may begin with."""
+"""The first words allowed in a statement and in each part of a UNION."""
 WRITING = frozenset(
     """ALTER ANALYZE ATTACH BEGIN CALL CHECKPOINT COMMENT COMMIT COPY CREATE DELETE DETACH DROP EXPORT FOREACH IMPORT INSERT INSTALL LOAD
     MERGE REMOVE ROLLBACK SET UNINSTALL UPDATE USE""".split()  # noqa: SIM905 - it reads better than so many quotation marks
 )
-"""Words that stand nowhere in a statement that reads, but as a name in backticks, of a property, a label or a key."""
+"""Words that are refused everywhere, except as a name in backticks, a property, a label or a key."""
 OPENS = frozenset(BEGINNINGS) | frozenset(
     """UNION WHERE ORDER BY SKIP OFFSET LIMIT AND OR XOR NOT IN STARTS ENDS CONTAINS IS TYPED AS CASE WHEN THEN ELSE NULLS DISTINCT TRAIL
     ACYCLIC""".split()  # noqa: SIM905
 )
-"""Words after which a name, a value or another of them stands."""
+"""Words that are followed by a name, by a value or by another word of this set."""
 GOES_ON = (OPENS - {"BY", "DISTINCT", "TYPED"}) | frozenset(
     "END ASC ASCENDING DESC DESCENDING FIRST LAST SHORTEST WSHORTEST PATH PATHS GROUP GROUPS".split()  # noqa: SIM905
 )
 """Words that may follow a name, a value or a closing bracket; any other there would begin a clause that is not known to read."""
 PLANS = ("EXPLAIN", "PROFILE")
-"""Before a statement: how it is run, in place of or beside running it."""
+"""Prefixes of a statement that return its plan: without running it (EXPLAIN) or while running it (PROFILE)."""
 PROCEDURES = {
     "neo4j": (
         "db.labels", "db.relationshipTypes", "db.propertyKeys", "db.schema.visualization", "db.schema.nodeTypeProperties",
@@ -42,7 +42,7 @@ PROCEDURES = {
 """Store → what may be called: each only tells what is there."""
 SHOWN = ("INDEX", "INDEXES", "CONSTRAINT", "CONSTRAINTS")
 SHOW_KINDS = ("ALL", "RANGE", "TEXT", "FULLTEXT", "POINT", "LOOKUP", "VECTOR", "UNIQUE", "KEY", "NODE", "RELATIONSHIP", "PROPERTY")
-"""What may stand between SHOW and them."""
+"""The words allowed between SHOW and one of ``SHOWN``."""
 _TOKEN = re.compile(
     r"""(?P<space>[^\S\r]+|\r\n|//[^\r\n]*|/\*.*?\*/)
     |(?P<value>'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:``|[^`])*`|\$[^\S\r\n]*(?:\w+|`(?:``|[^`])*`)
@@ -58,7 +58,7 @@ DIGITS = 25
 _SIGNS = frozenset("()[]{}<>.,:+-*/%^=|&!?;")
 """All characters outside of names, numbers and quotation marks that a statement may have."""
 _ESCAPES = {"\\": "\\", "'": "'", '"': '"', "`": "`", "n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
-"""What a backslash may stand before in a text → what is meant; engines read others differently."""
+"""The character after a backslash in a text → its meaning. Engines disagree about all other escapes."""
 _QUOTED = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"})
 _UNCLOSED = {"'": "quotation mark", '"': "quotation mark", "`": "backtick", "/": "comment"}
 
@@ -66,10 +66,10 @@ _UNCLOSED = {"'": "quotation mark", '"': "quotation mark", "`": "backtick", "/":
 def check_reads_only(text: str, parameters: Collection[str] | None = None, *, store: str = "") -> tuple[str, str]:
     """Raise QueryError unless ``text`` is one Cypher statement that only reads: no writing, no files, no settings, no procedures.
 
-    ``parameters`` are the names for which there are values (None: whatever it names), and it must name those alone: the embedded engine
-    would take another for null. With ``store`` it may also call what only tells what is there (``PROCEDURES``), show indexes and
-    constraints, and begin with EXPLAIN or PROFILE. Returns that word in capitals, or an empty text, and the statement without it, written
-    anew: whoever runs the query runs this text, never ``text`` itself.
+    ``parameters`` are the names that have values (None: any name is allowed). The statement must use exactly these names, because the
+    embedded engine takes a missing value for null. With ``store``, the statement may also call procedures that only describe the graph
+    (``PROCEDURES``), show indexes and constraints, and begin with EXPLAIN or PROFILE. Returns that first word in capitals (or an empty
+    text) and the rest of the statement, rewritten. Callers run the rewritten text, never ``text`` itself.
     """
     try:
         text.encode("utf-8")
@@ -133,8 +133,9 @@ def _integer(digits: str) -> int:
 
 
 def limited(text: str, rows: int) -> str:
-    """``text`` with a LIMIT of so many ``rows`` at its end, where it is one that :func:`check_reads_only` lets pass, ends without and could
-    take one: an engine that makes all rows before it gives the first then makes no more than these.
+    """``text`` with ``LIMIT rows`` at its end, if it passes :func:`check_reads_only`, has no limit yet and can take one.
+
+    An engine that computes all rows before it returns the first one then computes no more than these.
     """
     last, depth, begins, end = "", 0, "", 0
     for match in _TOKEN.finditer(text):
@@ -149,7 +150,7 @@ def limited(text: str, rows: int) -> str:
 
 
 def _word(tokens: list[tuple[str, str]], at: int) -> str:
-    """The word there, in capitals; empty where there is none."""
+    """The word at this position in capitals, or an empty text if the token is no word."""
     return tokens[at][1].upper() if at < len(tokens) and tokens[at][0] == "word" else ""
 
 
@@ -167,7 +168,7 @@ def _check_parameters(tokens: list[tuple[str, str]], parameters: Collection[str]
 
 
 def _after_call(tokens: list[tuple[str, str]], store: str) -> list[tuple[str, str]]:
-    """What follows ``CALL name(…) YIELD …``; raises QueryError for a procedure that is not among ``PROCEDURES``."""
+    """The tokens after ``CALL name(…) YIELD …``. Raises QueryError for a procedure that is not in ``PROCEDURES``."""
     at, name = 1, ""
     while at < len(tokens) and (tokens[at][0] == "word" or tokens[at][1] == "."):
         name += tokens[at][1]
@@ -188,7 +189,7 @@ def _after_call(tokens: list[tuple[str, str]], store: str) -> list[tuple[str, st
 
 
 def _after_show(tokens: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """What follows ``SHOW INDEXES YIELD …``; raises QueryError for what says more than what is indexed and constrained."""
+    """The tokens after ``SHOW INDEXES YIELD …``. Raises QueryError for anything but indexes and constraints."""
     at = 1
     while _word(tokens, at) in SHOW_KINDS:
         at += 1
@@ -200,7 +201,7 @@ def _after_show(tokens: list[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def _after_yield(tokens: list[tuple[str, str]], at: int) -> list[tuple[str, str]]:
-    """What follows ``YIELD name AS other, …``, if that stands there; where more stands in it, that is left, and begins no clause."""
+    """The tokens after ``YIELD name AS other, …``, if there is one. Anything else in it stays and cannot begin a clause."""
     if _word(tokens, at) != "YIELD":
         return tokens[at:]
     while at < len(tokens) and (_word(tokens, at) == "YIELD" or tokens[at][1] == ","):
@@ -248,9 +249,9 @@ def _without_space(pieces: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def _rewrite(pieces: list[tuple[str, str]]) -> str:
-    """The statement anew from its ``pieces``, so that no engine can read it in another way; raises QueryError where that is not possible.
+    """The statement, rewritten from its ``pieces`` so that every engine reads it the same way. Raises QueryError where that is impossible.
 
-    A comment becomes blanks, and lines stay, so that what an engine says of a place is true of the text that the user wrote.
+    A comment becomes spaces and lines are kept, so that positions in an engine's messages fit the user's text.
     """
     output, before = [], ""
     for kind, part in pieces:
@@ -287,7 +288,7 @@ def _name_anew(part: str) -> str:
 
 
 def _unquoted(part: str) -> str:
-    """What a text in quotation marks means; raises QueryError for what engines read differently."""
+    """The content of a quoted text. Raises QueryError for escapes that engines read differently."""
     if "\0" in part:
         raise QueryError("the query has a text with a NUL character; leave it out.")
 
@@ -302,7 +303,7 @@ def _unquoted(part: str) -> str:
 
 
 def _meaning(piece: tuple[str, str]) -> tuple[str, str]:
-    """What a token says, however it is written."""
+    """Kind and content of a token, independent of how it is written."""
     kind, part = piece
     if kind == "value" and part[0] in {"'", '"'}:
         return "text", _unquoted(part)

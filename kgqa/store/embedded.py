@@ -32,7 +32,7 @@ ENGINE_VERSION = "0.20.4"
 WRONG_ANSWERS = ("0.21.", "0.22.")
 """These return wrong counts on filtered multi-hop patterns (docs/decisions/0002-embedded-engine.md)."""
 ADDRESSES = 1 << 43
-"""Bytes of address space that the engine reserves, 8 TiB, of which it uses what it needs."""
+"""Bytes of address space that the engine reserves (8 TiB). It uses only a part."""
 MEANINGS: tuple[tuple[str, type[StoreError]], ...] = (
     ("Interrupted.", QueryTimeout),
     ("Buffer manager exception", QueryMemory),
@@ -47,7 +47,7 @@ AFTER_COMMIT = (
 )
 """How the engine begins where what fails is only the writing to the file."""
 _RULE = re.compile(r": expected rule \w+")
-"""What the engine's own grammar calls what it looked for."""
+"""A grammar rule's name in a parser's message, which helps no user."""
 _CAST = re.compile(r"Conversion exception: Cast failed")
 """How the engine says that it compares text with a number."""
 _NUMBER = """ Text that looks like a number needs quotation marks of its own: id="5", in a shell 'id="5"'."""
@@ -79,7 +79,7 @@ def check_engine_version(version: str) -> None:
 
 
 def known_fault(version: str) -> str:
-    """What a version of the engine is known to do wrong; empty where nothing is known."""
+    """The known fault of this version of the engine, or an empty text."""
     return "returns wrong counts on filtered multi-hop patterns" if version.startswith(WRONG_ANSWERS) else ""
 
 
@@ -231,7 +231,7 @@ class EmbeddedStore:
 
 
 def _identity(path: Path) -> tuple[int, ...]:
-    """By which a file differs from another one that takes its place; empty where there is none."""
+    """Identity of a file: it changes when another file takes its place. Empty if there is no file."""
     try:
         status = path.stat()
     except OSError:
@@ -333,7 +333,7 @@ def _fill(connection: Any, rows: Mapping[str, pa.Table], tables: Sequence[str], 
 
 
 def _step(table: pa.Table, most: int) -> int:
-    """How many rows take ``most`` bytes, on average."""
+    """Rows that take ``most`` bytes on average, at least 1."""
     return max(1, most * int(table.num_rows) // max(1, int(table.nbytes)))
 
 
@@ -383,6 +383,6 @@ def _execute(connection: Any, query: Query, arguments: dict[str, Any]) -> pa.Tab
 
 
 def _meaning(message: str) -> type[StoreError]:
-    """What the engine means, which it only says in words; this is the only place that looks at them."""
+    """Our exception for an engine's message. The engine has no error codes, so this is the only place that reads its messages."""
     cause = message.removeprefix(AFTER_COMMIT)
     return next((kind for beginning, kind in MEANINGS if cause.startswith(beginning)), EngineFileError if cause != message else StoreError)

@@ -1,4 +1,4 @@
-"""Why a named query about samples or rejected questions found nothing, where that can be said."""
+"""The reason why a named query about samples or rejected questions returned no rows, where one is known."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ALL = 1_000_000
 
 
 PARTS = ("setting", "filter")
-"""Parameters of which a part of what is on the graph is enough."""
+"""Parameters that match any part of a value on the graph."""
 
 
 class Store(Answers, Protocol):

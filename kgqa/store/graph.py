@@ -35,7 +35,7 @@ TABLES = ("entity", "document", "relation", "fact", "mentions", "about")
 GRAPH_VERSION = 4
 """Raised when the same tables give another graph."""
 SEARCH_BYTES = 32_000
-"""Of ``search``: a server's index takes no text of more than 32,766 bytes; a drug has names of 35,000 together."""
+"""Maximum bytes of ``search``: a server's index takes texts of up to 32,766 bytes, and the names of one drug take 35,000."""
 
 
 def graph_rows(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:

@@ -27,7 +27,7 @@ PICTURED = {chr(code): chr(0x2400 + code) for code in range(32) if code not in {
     "\ufffe": "\ufffd",
     "\uffff": "\ufffd",
 }
-"""What XML 1.0 cannot hold → what is written."""
+"""Characters that XML 1.0 cannot hold → their visible replacements."""
 _ILLEGAL = "[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]"
 _TEXT = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;", **PICTURED}
 _QUOTED = {**_TEXT, '"': "&quot;", "\t": "&#9;", "\n": "&#10;"}
@@ -59,9 +59,9 @@ def write(path: Path, rows: Mapping[str, pa.Table], *, about: Mapping[str, str] 
 
 
 class _Keys(dict[tuple[str, str, str], str]):
-    """What has a property (``graph``, ``node`` or ``edge``), its name and its type → the key by which data name it.
+    """(``graph``, ``node`` or ``edge``; property; type) → the id of its ``key`` element.
 
-    A property that has another type elsewhere has another key there.
+    A property with several types has one key for each type.
     """
 
     def __init__(self, tables: Mapping[str, pa.Table], graph_properties: Mapping[str, str]) -> None:
@@ -127,7 +127,7 @@ def _batches(table: pa.Table) -> Iterator[pl.DataFrame]:
 
 
 def _json(texts: list[str]) -> str:
-    """What XML cannot hold stands there as an escape, so that nothing is lost."""
+    """``texts`` as JSON, with escapes for characters that XML cannot hold, so that none is lost."""
     return json.dumps(texts, ensure_ascii=False).replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff")
 
 

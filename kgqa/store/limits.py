@@ -1,4 +1,4 @@
-"""What a query that a user brings may take, and what came of it."""
+"""The limits of a user's query, and its answer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MIB = 1 << 20
 LEAST_MEMORY = 32 * MIB
 MOST_BYTES = 1 << 42
 BESIDE = 1.0
-"""So long what comes before a query may take beside what the query may; more comes off that."""
+"""Seconds that the work before a query may take on top of the query's limit. More than that is subtracted from the limit."""
 MOST_ROWS = 10_000_000
 UNITS = {"": 1, "b": 1, "kib": 1 << 10, "mib": MIB, "gib": 1 << 30, "kb": 1000, "mb": 1000**2, "gb": 1000**3}
 
@@ -33,7 +33,7 @@ class Limits:
     rows: int | None = QUERY_ROWS
     """More are cut off; None: as many as there are."""
     bytes: int = QUERY_BYTES
-    """Of the rows as they are sent; more are cut off."""
+    """Maximum bytes of the rows as they are sent; further rows are cut off."""
 
     def __post_init__(self) -> None:
         """Check that each can be kept."""
@@ -56,9 +56,9 @@ class Answer:
     cut: str = ""
     """``rows`` or ``bytes``: which limit left out further rows; empty: these are all."""
     nothing: str = ""
-    """Of a named query without rows: why (:mod:`kgqa.store.empty_results`); empty where that is not known."""
+    """The reason why a named query returned no rows (:mod:`kgqa.store.empty_results`), or an empty text if none is known."""
     remarks: tuple[str, ...] = ()
-    """Of a named query: sentences on which of several bearers of a name was taken."""
+    """Sentences about ambiguous names in a named query: which of the bearers was taken."""
 
     def to_pylist(self) -> list[dict[str, Any]]:
         """The rows, with nodes, relationships, paths and maps as dictionaries (:mod:`kgqa.store.values`)."""
@@ -111,7 +111,7 @@ def check_seconds(seconds: float | None) -> None:
 
 
 def remaining(seconds: float, begin: float) -> float:
-    """What is left of ``seconds`` that began at ``begin``, by the monotonic clock, but something in any case."""
+    """Seconds left of a limit of ``seconds`` that started at ``begin`` (monotonic clock). Never zero."""
     over = max(time.monotonic() - begin - BESIDE, 0.0)
     return round(max(seconds - over, min(seconds, BESIDE)), 1) if over else seconds
 

@@ -1,4 +1,4 @@
-"""How much memory the embedded engine's buffer may take: decided from what the machine has, or set in the environment."""
+"""Size of the embedded engine's buffer: derived from the machine's memory, or set in the environment."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""From what people call an entity, a document or a relation to its id: an id is one; then labels and titles, then aliases; else what is
-near.
+"""Resolve the name of an entity, a document or a relation to its id: by id, then by label or title, then by alias, then by similarity.
 
-Exact is exact, letter for letter. Near are names that contain the text in any case, those called so and those that begin so first; then,
-where those are few, names that share its first or its last half, the most alike first, which finds all that differ in one place.
-Candidates come from the store, by tests that both stores answer alike, and are compared here.
+An exact match compares letter for letter. Near matches are, first, names that contain the text in any case, with equal names and prefixes
+first. If these are few, names that share the first or the last half of the text follow, the most similar first; they include every name
+that differs in one place. The store finds the candidates, with tests that both stores answer alike; this module compares them.
 """
 
 from __future__ import annotations
@@ -49,9 +48,9 @@ class Bearer:
 
     id: str
     label: str
-    """Of a document its title."""
+    """The title, if it is a document."""
     kind: str
-    """Of a document ``document``, of a relation ``relation``."""
+    """``document`` or ``relation``, if it is one."""
     description: str = ""
     documents: int = 0
     """That mention the entity."""
@@ -70,7 +69,7 @@ class Bearer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Names:
-    """What a text may mean."""
+    """The entities, documents or relations that a text may mean."""
 
     text: str
     exact: list[Bearer]
@@ -78,7 +77,7 @@ class Names:
     near: list[Bearer]
     """Others, the nearest first."""
     total: int
-    """How many there are of the exact ones, of which the first are listed."""
+    """Number of exact matches; only the first ones are listed."""
 
 
 def find_names(store: Answers, text: str, kind: str, limit: int = 20, *, seconds: float = SECONDS) -> Names:
@@ -95,10 +94,10 @@ def find_names(store: Answers, text: str, kind: str, limit: int = 20, *, seconds
 def resolve(
     store: Answers, text: str, kind: str, *, seconds: float = SECONDS, tell: Callable[[str], None] = lambda _: None
 ) -> str:  # fmt: skip
-    """The id of the one entity, document or relation (``kind``) that ``text`` means.
+    """The id of the one entity, document or relation (``kind``) that ``text`` names.
 
-    Of several entities of one name the only one that documents mention is meant; ``tell`` is given a sentence that says so.
-    Raises AmbiguousName where several bear the name and UnknownName where none does, both with the :class:`Names` that were found.
+    If several entities share the name and documents mention only one of them, that one is taken, and ``tell`` gets a sentence about it.
+    Raises AmbiguousName if several bear the name and UnknownName if none does, both with the :class:`Names` found.
     """
     look = _LookUp(store, kind, seconds)
     exact = look.exact(text)
@@ -136,9 +135,9 @@ _OTHER = {
 def resolved(
     store: Answers, query: Query, arguments: Mapping[str, Value], *, seconds: float = SECONDS, tell: Callable[[str], None] = lambda _: None
 ) -> dict[str, Value]:
-    """``arguments`` with ids in place of names, where ``query`` declares that it wants the id of one of ``NAMED``.
+    """``arguments`` with ids in place of names, for each parameter whose kind is in ``NAMED``.
 
-    ``tell`` is given a sentence for each name of which :func:`resolve` chooses a bearer.
+    ``tell`` gets a sentence whenever :func:`resolve` chooses among several bearers of a name.
     """
     values = dict(arguments)
     begin = time.monotonic()
@@ -153,7 +152,7 @@ def resolved(
 
 
 class _LookUp:
-    """Questions about names to one store, which together take so many seconds."""
+    """Look-ups of names in one store, with one limit of seconds for all of them."""
 
     def __init__(self, store: Answers, kind: str, seconds: float) -> None:
         self._store, self._kind, self._seconds = store, kind, seconds

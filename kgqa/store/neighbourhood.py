@@ -1,4 +1,4 @@
-"""What lies around an entity or a document, and what lies between given ones, as rows of the tables that a graph is made of."""
+"""The neighbourhood of an entity or a document, and the relationships between given nodes, as rows of the tables of a graph."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class _Way:
     """From nodes of one kind to those on the other end of relationships of one kind."""
 
     name: str
-    """What they are, in a sentence."""
+    """Description of these relationships."""
     to: str
     query: str
     """Gives them, the most telling ones first."""
@@ -73,10 +73,10 @@ class Surroundings:
         self._queries = read_queries()
 
     def around(self, start: Node, *, hops: int, limit: int) -> Neighbourhood:
-        """The nodes that at most ``hops`` relationships lead to, whatever their direction, and all relationships between these nodes.
+        """The nodes within ``hops`` relationships in any direction, and all relationships between these nodes.
 
-        Of each node at most ``limit`` relationships of a kind are followed, those to what comes first on the pages of ``kgqa explore``.
-        Memory: the part of the graph that comes out, texts included.
+        For each node and kind of relationship, at most ``limit`` are followed, in the order of the pages of ``kgqa explore``. Memory: the
+        resulting part of the graph, texts included.
         """
         nodes = {start: None}
         edge: Sequence[Node] = [start]

@@ -1,12 +1,12 @@
 """The shortest paths between two entities, over facts or over documents, found step by step with the queries of ``paths.cypher``.
 
-No single text finds them on both stores: what is written so walks through all that stands around a hub. Here a length is only looked at
-where the shorter ones give too few, and of it only what lies between the neighbours of both ends. A path visits no entity twice, and none
-of its inner entities can be left out: then it would say no more than a shorter one. Over documents each step is a document that mentions
-both its ends, and paths that differ in documents alone are one.
+No single Cypher query finds them on both stores, because it would expand all neighbours of a hub. So a longer length is only searched if
+the shorter ones give too few paths, and only between the neighbours of both ends. A path visits no entity twice. No inner entity of a path
+can be left out: otherwise a shorter path would say the same. Over documents, each step is a document that mentions both its ends, and paths
+that differ only in documents count as one.
 
-The order is defined: shorter ones first; of one length those whose inner entities few documents mention, by the product of 1 + documents of
-each; then by the rows of the inner entities, from the first on. Paths of two documents come in the order of ``bridges_between``.
+The order is defined. Shorter paths come first. Paths of one length are ordered by how few documents mention their inner entities (the
+product of 1 + documents of each), then by the rows of these entities. Paths of two documents come in the order of ``bridges_between``.
 """
 
 from __future__ import annotations
@@ -28,13 +28,14 @@ from kgqa.store.queries import Query, Value, arrow_schema, read_queries
 
 Over = Literal["documents", "facts"]
 LONGEST = {"documents": 3, "facts": 4}
-"""Steps of the longest path that can be asked for."""
+"""Maximum length of a path, in steps."""
 MOST = 200
-"""Paths that can be asked for."""
+"""Maximum number of paths."""
 PAIR = ("one", "row_one", "documents_one", "two", "row_two", "documents_two")
 """Columns of two entities with their measures."""
 MENTIONS = 10_000
-"""Documents of the entities whose companions are asked for at a time; the embedded engine has half a GiB for what they mention."""
+"""Documents of the entities whose companions are queried at a time; the embedded engine has half a GiB for the entities that they mention.
+"""
 TAILS = 10
 """About how many facts begin at an entity; hundreds of thousands may end there."""
 
@@ -75,7 +76,7 @@ class Step:
 
 
 def answer(store: Runs, query: Query, arguments: Mapping[str, Value], *, seconds: float | None = None) -> pa.Table:
-    """The rows of a ``query`` that is a search. Raises QueryError for a length or a number that cannot be asked for."""
+    """The rows of a ``query`` that is a search. Raises QueryError if the length or the number of paths is out of range."""
     over: Over = "facts" if query.search == "facts" else "documents"
     longest, limit = int(str(arguments["longest"])), int(str(arguments["limit"]))
     if not 1 <= longest <= LONGEST[over]:
@@ -94,7 +95,7 @@ def answer(store: Runs, query: Query, arguments: Mapping[str, Value], *, seconds
 def find_paths(ask: Ask, over: Over, first: str, second: str, *, longest: int, limit: int, enough: int = MOST) -> list[Path]:
     """Up to ``limit`` paths of up to ``longest`` steps between two entities, in the order of this module.
 
-    Of a longer length none is looked for where there are ``enough`` already, or ``limit``.
+    A longer length is not searched once there are ``enough`` paths, or ``limit``.
     """
     paths: list[Path] = []
     lengths = (_over_facts if over == "facts" else _over_documents)(ask, first, second, limit)
@@ -251,10 +252,10 @@ def _over_documents(ask: Ask, first: str, second: str, limit: int) -> Iterator[l
 
 
 def _companions(ask: Ask, near: pl.DataFrame, far: pl.DataFrame, limit: int) -> pl.DataFrame:
-    """Pairs of the one side and the other that share a document, ``limit`` at least that come first of all.
+    """Pairs across the two sides that share a document: at least the first ``limit`` in the order of paths.
 
-    Each pair is found from the one of the two that fewer documents mention, hardly mentioned ones first: after some it is clear that all
-    others come later, and the documents of hubs are hardly ever looked at.
+    Each pair is found from its rarer entity, the one that fewer documents mention, and the rarest come first. After some batches all
+    remaining pairs are known to come later, so the documents of hubs are rarely read.
     """
     joined = pl.DataFrame(schema={name: pl.String if name in {"one", "two"} else pl.Int64 for name in PAIR})
     if near.is_empty() or far.is_empty():

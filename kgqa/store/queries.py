@@ -76,7 +76,7 @@ class Query:
     stores: tuple[str, ...]
     text: str
     file: str
-    """The file that it stands in, relative to ``cypher/``; of a user's own only the name."""
+    """Its file, relative to ``cypher/``; only the file name for a user's own query."""
     own: bool = False
     """Whether it is from a user's file: then it is held to :mod:`kgqa.store.cypher`, and runs with a budget."""
     search: str = ""
@@ -237,7 +237,7 @@ FOR_PEOPLE = ("explore.cypher", "samples.cypher")
 
 
 HARMLESS = (*FOR_PEOPLE, "graph.cypher", "names.cypher", "page.cypher", "paths.cypher", "traverse/")
-"""Files and folders whose queries may be asked by name; the others build a graph, project it or test an engine."""
+"""Files and folders with queries for users. The other queries build a graph, project it or test an engine."""
 
 
 def find_query(name: str, queries: Mapping[str, Query], *, suggested: Iterable[str]) -> Query:

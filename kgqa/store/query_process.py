@@ -1,9 +1,9 @@
-"""Queries of a user on an embedded graph, each within a budget that holds: in a process of its own, which is killed when it takes more.
+"""Run a user's queries on an embedded graph in a process of its own, which is killed when it exceeds its limits.
 
-The engine looks at the clock between its steps only, and at its memory hardly: counting thirty million numbers with a limit of two seconds
-took 69 and 24 GB. Whoever asks looks on from outside instead. It also gives up its right to write, to load and to connect
-(:mod:`kgqa.store.sandbox`). The process is a fresh interpreter, not a fork, because a fork of a program
-with threads may hang; it imports the engine and Arrow alone and has the graph open, for reading, after 0.3 s.
+The engine checks the clock only between its steps, and hardly checks its memory: counting thirty million numbers with a limit of two
+seconds took 69 seconds and 24 GB. So the parent process watches from outside. The child also gives up its rights to write, to load and to
+connect (:mod:`kgqa.store.sandbox`). It is a fresh interpreter, not a fork, because a fork of a program with threads may hang. It imports
+only the engine and Arrow, and opens the graph for reading within 0.3 s.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ INTERVAL = 0.01 if HAS_PROC else 0.1
 
 
 class Refused(Exception):
-    """What the engine says that it cannot do, in its own words; whoever asked makes a sentence of it."""
+    """A refusal by the engine, in its own words. The caller turns it into a sentence."""
 
 
 class Worker:
@@ -58,7 +58,9 @@ class Worker:
             if error := reply.get("error"):
                 raise StoreError(f"{graph}: the graph cannot be opened in a process of its own: {error}.")
             self.walls: tuple[str, ...] = tuple(reply["walls"])
-            """What keeps it from writing, loading and connecting, by the names in :mod:`kgqa.store.sandbox`; empty where nothing does."""
+            """Mechanisms that keep it from writing, loading and connecting, by their names in :mod:`kgqa.store.sandbox`; empty if there is
+            none.
+            """
         except BaseException:
             self.close()
             raise
@@ -66,7 +68,7 @@ class Worker:
 
     @property
     def alive(self) -> bool:
-        """Whether it can be asked."""
+        """Whether the process still runs."""
         return self._process.poll() is None
 
     def ask(self, text: str, values: Mapping[str, Any], limits: Limits, errors: LimitErrors) -> Answer:
@@ -123,7 +125,7 @@ class Worker:
 
 
 def _start_program() -> tuple[Connection, subprocess.Popen[bytes]]:
-    """The program, and what it is asked over."""
+    """The child process, and the socket to it."""
     parent, child = Pipe()
     with child:
         command = [sys.executable, "-I", "-S", str(PROGRAM), str(child.fileno())]

@@ -20,7 +20,7 @@ from typing import Any
 PIECE = 1 << 20
 """Bytes of rows that are sent at a time."""
 READABLE = ("/proc/self", "/sys/devices/system/cpu", "/sys/fs/cgroup")
-"""What may be read beside the graph: how much memory and how many cores there are."""
+"""Paths that the process may read in addition to the graph: they tell the amount of memory and the number of cores."""
 SMALL = 32 << 20
 """Bytes of buffer for a graph without content."""
 

@@ -85,7 +85,7 @@ def landlock_abi() -> int:
 
 
 def available() -> list[str]:
-    """The walls that this system offers, as far as that can be told without building one."""
+    """The mechanisms that this system appears to offer, without trying them."""
     if not sys.platform.startswith("linux"):
         return []
     refuses = os.path.exists("/proc/sys/kernel/seccomp/actions_avail") and platform.machine() in _NUMBERS

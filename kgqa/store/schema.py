@@ -1,4 +1,4 @@
-"""What a graph holds, read from the queries that make it: labels, types of relationships, and their properties."""
+"""The schema of a graph, read from the queries that create it: labels, relationship types, and their properties."""
 
 from __future__ import annotations
 

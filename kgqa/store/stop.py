@@ -46,7 +46,7 @@ class Stop:
 
 
 CURRENT: ContextVar[Stop | None] = ContextVar("kgqa_stop", default=None)
-"""Of the request that is being answered; None where nobody can stop it."""
+"""The stop signal of the request being answered; None if nobody can stop it."""
 
 
 @contextmanager

@@ -32,7 +32,7 @@ class Node:
     """A node as an engine gives it."""
 
     key: object
-    """By which the engine's relationships name it."""
+    """The engine's identifier of the node, which its relationships use."""
     labels: tuple[str, ...]
     properties: Mapping[str, Any]
 
@@ -71,7 +71,7 @@ def table_of_values(names: Sequence[str], columns: Sequence[Sequence[Any]]) -> p
 
 
 def all_scalars(values: Iterable[Any]) -> bool:
-    """Whether all ``values`` stand for themselves; fast, as a projection has lists of thousands, in which nothing else is looked for."""
+    """Whether no value needs conversion. Fast, because a projection has lists of thousands of values."""
     return set(map(type, values)) <= SCALARS
 
 
@@ -124,7 +124,7 @@ def _properties(properties: Mapping[str, Any], ends: Mapping[object, str | None]
 
 
 def _ends(row: Sequence[Any]) -> dict[object, str | None]:
-    """What the nodes of a row are called, by what the engine calls them."""
+    """The names of a row's nodes, by the engine's identifiers."""
     keys: dict[object, str | None] = {}
 
     def look(value: Any) -> None:

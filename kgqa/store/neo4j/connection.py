@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 THE_QUERY = "the query"
 OLDEST = (5, 0)
-"""Older servers lack EXISTS with a pattern inside, on which the queries rely."""
+"""Older servers lack EXISTS with a pattern inside, which the queries need."""
 NEEDED = f"kgqa needs Neo4j {OLDEST[0]}.{OLDEST[1]} or later"
 FETCH = 10_000
 """Rows that the server sends at a time."""
@@ -40,7 +40,7 @@ FETCH_LIMITED = 200
 RETRY_SECONDS = 30.0
 CONNECT_SECONDS = 10.0
 SILENT_SECONDS = 2.5
-"""At least so long a server that has an answer to give may take to greet somebody else before it counts as away."""
+"""Minimum seconds that a busy server has to accept a second connection before it counts as away."""
 CLOSE_SECONDS = 1.0
 GRACE = 0.5
 """Seconds that a server has, beyond those that a query may take, to say itself that they are over; it looks every two seconds only."""
@@ -150,7 +150,7 @@ class Neo4jStore:
         return self._within(None, run)
 
     def announce(self, name: str) -> None:
-        """Hold a transaction open that bears ``name``, by which others see that somebody is here until this process ends."""
+        """Hold a transaction with ``name`` in its metadata open until this process ends, so that other loaders see this one."""
         with self._sentences(LimitErrors(subject="the announcement")):
             self._announced = session = self._open_session(write=False)
             text = _literal(read_queries()["answer"].text)
@@ -233,7 +233,7 @@ class Neo4jStore:
         self, text: str, arguments: dict[str, Any], errors: LimitErrors, seconds: float, work: Callable[[neo4j.Result], Result],
         *, fetch: int = FETCH,
     ) -> Result:  # fmt: skip
-        """What ``work`` makes of the result, once, within ``seconds``; what takes longer the server ends, also when nobody waits."""
+        """Apply ``work`` once to the result of the query, within ``seconds``. The server ends a longer query even if nobody waits for it."""
         from neo4j import Query as Timed
 
         name = uuid.uuid4().hex
@@ -256,7 +256,7 @@ class Neo4jStore:
             session.run(_literal(read_queries()["terminate_query"].text), {"name": name}).consume()
 
     def _within(self, seconds: float | None, work: Callable[[], Result]) -> Result:
-        """What ``work`` returns, as :func:`within` has it; StoreUnreachable where the server falls silent."""
+        """The result of ``work``; see :func:`within`. Raises StoreUnreachable if the server stops answering."""
         if self._lost:
             raise _has_fallen_silent(self.settings, self._patience)
         if self._seconds is not None:
@@ -364,7 +364,7 @@ def _literal(text: str) -> LiteralString:
 
 
 def _without_explain(place: re.Match[str]) -> str:
-    """Where a mistake is in what the user wrote, which stands behind ``EXPLAIN``."""
+    """Move the position of a fault to the user's own text, which follows ``EXPLAIN``."""
     line, column = int(place[1]), int(place[2])
     return f"(line {line}, column {column - len(EXPLAIN) if line == 1 else column})"
 

@@ -1,8 +1,8 @@
-"""Tables → a Neo4j database: in batches, each with its own place in a marker node, so that nothing is written twice and nothing is lost.
+"""Load tables into a Neo4j database: in batches, with the progress in a marker node, so that no row is lost or written twice.
 
-The marker (``KgqaGraph``, of questions ``KgqaQuestions``) holds the hash of the tables and how many rows of each are there. A batch and
-the marker's new counts are one transaction, which does nothing if the counts are not what the loader believes: an interrupted load goes on
-where it stopped, a commit whose answer was lost is not repeated, and of two loaders the one that came last goes on.
+The marker (``KgqaGraph``, or ``KgqaQuestions`` for questions) holds the hash of the tables and the number of loaded rows of each table. One
+transaction writes a batch and the new counts, and does nothing if the counts differ from those that the loader expects. So an interrupted
+load resumes where it stopped. A commit whose answer was lost is not repeated. If two loaders run, the later one continues.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ ERASE_NODES = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marker:
-    """What kgqa wrote down about the graph in a database."""
+    """The marker of a graph in a database."""
 
     version: int
-    """Of the kind of graph; 0 where whoever loaded it knew none."""
+    """Version of this kind of graph; 0 if the loader knew none."""
     tables: str
     """Hash of the tables that it is made from."""
     loader: str
     """The run that loads it, or did."""
     finished: bool
     rows: dict[str, int]
-    """How many rows of each table are there."""
+    """Number of loaded rows of each table."""
 
 
 def read_marker(store: Neo4jStore, layout: Layout = GRAPH) -> Marker | None:
@@ -185,7 +185,7 @@ def _load_table(
 
 
 def _batches(table: pa.Table, offset: int, columns: Mapping[str, str]) -> Iterator[tuple[int, dict[str, list[Any]]]]:
-    """How many rows, at most ``BATCH_ROWS`` and, on average, ``BATCH_BYTES``, and what the query takes of them; ``columns`` hold ids."""
+    """Number of rows and query parameters of each batch: at most ``BATCH_ROWS`` rows and about ``BATCH_BYTES`` bytes; ``columns`` hold ids."""
     size = min(BATCH_ROWS, max(1, BATCH_BYTES * max(table.num_rows, 1) // max(table.nbytes, 1)))
     for at in range(offset, table.num_rows, size):
         batch, ids = by_place(table.slice(at, size), columns)

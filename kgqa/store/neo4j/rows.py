@@ -1,4 +1,4 @@
-"""What a Neo4j server sends, as tables."""
+"""The results of a Neo4j server as tables."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def parts_of(rows: Mapping[str, pa.Table]) -> tuple[Part, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartMarker:
-    """What kgqa wrote down about the samples, or the rejected questions, of one dataset."""
+    """The marker of the samples, or the rejected questions, of one dataset."""
 
     dataset: str
     part: str
@@ -111,11 +111,11 @@ class PartMarker:
     loader: str
     finished: bool
     rows: int
-    """How many samples or questions are there."""
+    """Number of loaded samples or questions."""
 
 
 def part_markers(store: Neo4jStore) -> dict[tuple[str, str], PartMarker]:
-    """What is in the database, by dataset and part."""
+    """All markers in the database, by dataset and part."""
     rows = store.run(read_queries()["sample_markers"]).to_pylist()
     return {(row["dataset"], row["part"]): PartMarker(**row) for row in rows}
 
@@ -124,10 +124,10 @@ def add_part(
     store: Neo4jStore, part: Part, rows: Mapping[str, pa.Table], *, tables: str, dataset: str, content: str,
     advance: Advance = lambda _: None,
 ) -> bool:  # fmt: skip
-    """Add ``rows`` of ``dataset``, go on with what an earlier load left, or do nothing; whether anything was done.
+    """Load the ``rows`` of ``dataset``, or resume an earlier load. Returns whether anything was written.
 
-    ``tables`` is the hash of the tables of the graph on which they lie, ``content`` that of the dataset. Raises StoreConflict where the
-    database holds others of a dataset of this name, or where another run takes over.
+    ``tables`` is the hash of the tables of the graph, ``content`` that of the dataset. Raises StoreConflict if the database holds another
+    dataset of this name, or if another run takes over.
     """
     queries = read_queries()
     # What kgqa did not add cannot be told from what it adds.
@@ -183,7 +183,7 @@ def imported_part_marker(part: Part, dataset: str, content: str, rows: Mapping[s
 
 
 def erase_part(store: Neo4jStore, part: Part, dataset: str, *, rows: int, advance: Advance = lambda _: None) -> None:
-    """Remove what kgqa added of ``dataset``, in batches; ``rows`` are those that count as progress, beside filters."""
+    """Remove everything that kgqa added for ``dataset``, in batches. ``rows`` is the total for the progress bar; filters do not count."""
     queries = read_queries()
     loader, key = uuid.uuid4().hex, _marker_id(part, dataset)
     store.write(queries["begin_erasing_samples"], {"marker": key, "loader": loader})
@@ -222,7 +222,7 @@ class _Cutter:
             self._places[name] = node_numbers if begin == part.nodes else self._places[begin][node_numbers]
 
     def ends(self, offset: int) -> Iterator[int]:
-        """Up to which sample each batch goes, from ``offset`` on: ``BATCH_ROWS`` rows together, or one sample that has more."""
+        """The end of each batch of samples, starting at ``offset``: ``BATCH_ROWS`` rows in all, or one sample that has more."""
         rows = np.ones(self._count, np.int64)
         for places in self._places.values():
             rows += np.bincount(places, minlength=self._count)
@@ -232,7 +232,7 @@ class _Cutter:
             yield offset
 
     def batches(self, offset: int) -> Iterator[tuple[int, dict[str, list[Any]]]]:
-        """Up to which sample each goes, from ``offset`` on, and the arguments of the query that adds them."""
+        """The end of each batch of samples, starting at ``offset``, and the parameters of the query that adds it."""
         for until in self.ends(offset):
             yield until, self.batch(offset, until)
             offset = until

@@ -1,4 +1,4 @@
-"""Work that may hang, for so long and no longer."""
+"""Run work that may hang, with a limit of time."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Result = TypeVar("Result")
 def within(
     seconds: float | None, work: Callable[[], Result], *, check: Callable[[float], None] | None = None, interval: float = math.inf
 ) -> Result:
-    """What ``work`` returns or raises; TimeoutError where that takes longer, never where ``seconds`` is None.
+    """The result of ``work``, or its exception. Raises TimeoutError after ``seconds`` (None: no limit).
 
-    While it takes long, ``check`` is called ``interval`` so many seconds, with the seconds that it may take; what it raises ends the wait.
+    During the wait, ``check`` is called every ``interval`` seconds with the seconds that are left. An exception from it ends the wait.
 
-    For what nothing can interrupt: the look-up of a server's name, and the wait for one that has fallen silent; and for what nothing must
-    interrupt: of a message that is cut off by Ctrl-C the driver sends the beginning twice, and the server's complaint hides the Ctrl-C. The
-    work is then left to itself, in a thread that does not keep the program from ending, so it must own all that it changes.
+    Some work cannot be interrupted: looking up a server's name, and waiting for a server that no longer answers. Other work must not be
+    interrupted: if Ctrl-C cuts off a message, the driver sends its beginning twice, and the server's complaint hides the Ctrl-C. After a
+    timeout the work goes on in a daemon thread, so it must own everything that it changes.
     """
     outcomes: SimpleQueue[tuple[Result | None, BaseException | None]] = SimpleQueue()
 
