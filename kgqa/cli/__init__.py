@@ -62,9 +62,10 @@ def print_nowhere() -> None:
 
 
 def _end(status: int) -> NoReturn:
-    """Exit; all is said and done, so that who stops what is left, the interpreter's own end, changes neither.
+    """Exit. All work and output is done, so a signal during the interpreter's shutdown must not change the exit status.
 
-    Only at its end: whoever calls :func:`main` within a program goes on, and what it starts would inherit signals that are ignored.
+    Signals are ignored only from the interpreter's exit on: a longer program that calls :func:`main` goes on, and its child processes would
+    inherit ignored signals.
     """
     atexit.register(_ignore_signals)
     sys.exit(status)

@@ -64,7 +64,7 @@ def print_notes(console: Terminal, funnel: Iterable[FunnelRow]) -> None:
 
 
 def print_changed(console: Terminal, files: Sequence[str]) -> None:
-    """Print the changed input files, because of which stages run again."""
+    """Print the input files that changed, so that stages run again."""
     if files:
         names = ", ".join(files[:5]) + (f" and {len(files) - 5:,} more" if len(files) > 5 else "")
         console.say(f"Changed since the last run in this workspace: {names}; the stages that depend on them run again.", style="yellow")

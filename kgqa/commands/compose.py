@@ -336,9 +336,9 @@ def _check_readers(settings: MusiqueSettings) -> None:
 
 
 def _in_order(sets: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
-    """The sets by name and content, so that nothing depends on the order in which they are given; and set and file → SHA-256.
+    """The sets by name and content, so that their order does not matter, and the hashes: set and file → SHA-256.
 
-    Raises InputError where one is not there or of no known format.
+    Raises InputError if one is missing or of no known format.
     """
     opened = [(source.name, sorted(source.hashes().items()), path) for path, source in ((path, open_dataset(path)) for path in sets)]
     opened.sort(key=lambda entry: entry[:2])

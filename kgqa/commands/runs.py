@@ -34,7 +34,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingRuns:
-    """Result of :func:`training_runs`."""
+    """Result of :func:`training_runs`: the runs found, and their comparison."""
 
     place: str
     """The database, without user and password."""

@@ -186,9 +186,9 @@ def _check_read(source: QuestionSet, watch: Watch) -> None:
 
 @contextmanager
 def _undone(folder: Path, runs: str | Path | None) -> Iterator[None]:
-    """Where the input or a setting is at fault and nothing was learned yet, a folder that was not there goes again, to be begun anew.
+    """Remove a new folder if the input or a setting is at fault before any training, so that the command can start over.
 
-    So does the run's record, since nothing is left of it to look at, and the user was told why.
+    The run's record is removed too: it would have no content, and the user has seen the error message.
     """
     was_there = (folder / RUN).exists()
     try:

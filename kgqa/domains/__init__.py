@@ -40,11 +40,11 @@ def load_domain(
 ) -> Domain:
     """The domain with this name or in this TOML file, with its source folder; ``recipe`` is the name of one of its ``variants``.
 
-    ``made_by`` is the recipe that a command stands for, whatever the domain names; ``change`` wins over all that its files say, and
-    ``default`` over what built-in ones say.
+    ``made_by`` is the recipe of the calling command and overrides the domain's. ``change`` overrides all files, and ``default`` overrides
+    only the built-in ones.
 
-    Without ``source`` a built-in domain reads its seed domain, with the settings in the seed's own ``domain.toml``; a domain of the user's
-    does so only where one of its own files names the ``seed_domain``, and its settings win over the seed's. Raises SettingsError.
+    Without ``source``, a built-in domain reads its seed domain with the settings in the seed's ``domain.toml``. A user's domain does so
+    only if one of its own files sets ``seed_domain``, and its settings override the seed's. Raises SettingsError.
     """
     files = read_files(str(domain))
     changes = {**change, **({"recipe": made_by} if made_by else {})}
@@ -61,14 +61,14 @@ def load_domain(
 
 
 def built_in_variant(domain: str | Path, name: str) -> dict[str, Any]:
-    """What kgqa's own file, at which the domain's end, says of its variant ``name``; nothing where it has none."""
+    """The settings of variant ``name`` in the built-in file that this domain extends; empty if there are none."""
     variants = read_files(str(domain)).built_in.get("variants", {})
     settings: dict[str, Any] = variants.get(name, {})
     return settings
 
 
 def _described(files: Files) -> dict[str, Any]:
-    """What kgqa's own file says; for a domain of the user's without what it says of texts and facts that are not the user's."""
+    """The settings of the built-in file. For a user's domain, without those that describe the built-in texts and facts."""
     if not files.is_own or not files.built_in:
         return files.built_in
     settings = {key: value for key, value in files.built_in.items() if key not in DESCRIPTION}
@@ -108,7 +108,7 @@ def seed_domains() -> list[str]:
 
 
 def model() -> type[DomainSettings]:
-    """What a domain may hold, with a section for each recipe that is registered."""
+    """The settings model of a domain, with one section for each registered recipe."""
     return with_sections({name: find_recipe(name).settings for name in RECIPES})
 
 
@@ -179,7 +179,7 @@ def _check_projection(path: Path, settings: DomainSettings, queries: dict[str, Q
 
 
 def chain_columns(documents: int) -> list[str]:
-    """What a query for chains of so many documents returns: the candidate, and the nodes between the entity and it."""
+    """Columns of a query for chains of this many documents: the candidate, and the nodes between the subject and it."""
     between = [name for number in range(1, documents + 1) for name in (f"entity_{number - 1}", f"document_{number}")]
     return ["candidate", *between[1:]]
 

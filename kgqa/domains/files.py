@@ -16,14 +16,14 @@ FOLDER = Path(__file__).resolve().parent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Files:
-    """What the files of one domain say, before it is checked."""
+    """The settings in the files of one domain, not yet validated."""
 
     path: Path
     """Path of the domain's TOML file."""
     built_in: dict[str, Any]
-    """What kgqa's own file says at which ``extends`` ends; empty where it ends at a file of the user's."""
+    """The built-in file at the end of ``extends``; empty if the last file is a user's."""
     own: dict[str, Any]
-    """What the user's files say, the nearest wins; empty for a built-in domain."""
+    """The user's files, merged; a file overrides those it extends. Empty for a built-in domain."""
 
     @property
     def is_own(self) -> bool:
@@ -56,7 +56,7 @@ def read_files(domain: str) -> Files:
 
 
 def parse(path: Path) -> dict[str, Any]:
-    """What one file says. Raises SettingsError where it is no TOML, BrokenInput where it is no file that is read whole."""
+    """The content of one file. Raises SettingsError if it is not TOML, BrokenInput if it is not a regular file of moderate size."""
     try:
         raw = read_toml(path)
         return merged(raw, raw)  # the same again; dotted keys may nest more deeply than what merges them can follow
@@ -130,9 +130,9 @@ def _queries_moved(raw: dict[str, Any], path: Path, folder: Path) -> dict[str, A
 
 
 def _inside(path: Path, key: str, name: str) -> Path | None:
-    """The file ``name`` in the folder of the domain file ``path``, or None; SettingsError where it lies elsewhere, be it over a link.
+    """The file ``name`` in the folder of the domain file ``path``, or None. Raises SettingsError if it lies elsewhere, also through a link.
 
-    A domain may come from somebody else, so it reads nothing but what lies beside it.
+    A domain may come from a stranger, so it may only read files in its own folder.
     """
     if "\0" in name:
         return None

@@ -70,7 +70,7 @@ def read_json_lines(path: Path, fields: tuple[str, ...], *, advance: Advance = l
 
 
 def _schema(names: tuple[str, ...]) -> pa.Schema:
-    """Of what is read."""
+    """Schema of the rows: the text fields ``names``, and the line number."""
     return pa.schema([*((name, pa.string()) for name in names), ("line", pa.int64())])
 
 

@@ -76,7 +76,7 @@ def holds_objects(kind: pa.DataType) -> bool:
 
 
 def distinct(names: Sequence[str]) -> list[str]:
-    """Rename repeated columns, ``a, a`` → ``a, a (2)``: a query may return two columns with one name, and a dictionary would keep only one."""
+    """Rename repeated columns, ``a, a`` → ``a, a (2)``: two columns may share a name, and a dictionary would keep only one."""
     return [name if names.index(name) == at else f"{name} ({at + 1})" for at, name in enumerate(names)]
 
 

@@ -1,4 +1,4 @@
-"""What stands around every route: where the client leaves, its queries end."""
+"""Middleware: when a client disconnects, the queries of its request end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kgqa.store.stop import CURRENT, Stop
 from kgqa.web.same_origin import READING
 
 AGAIN = 0.2
-"""Seconds until an engine is told again."""
+"""Seconds between two attempts to stop an engine."""
 
 
 class StopOnDisconnect:

@@ -38,7 +38,7 @@ STATUS: tuple[tuple[type[KgqaError], int], ...] = (
 )
 """The first that fits is the status of an answer."""
 COMMAND_AGAIN = "run the same command again"
-"""What is to be done at the end of a sentence for a terminal."""
+"""Advice for the command line at the end of an error's sentence."""
 SENTENCES = {404: "There is no such page; begin at the start page.", 405: "Nothing can be changed here: this page only reads."}
 
 
@@ -77,6 +77,6 @@ def status_of(error: KgqaError) -> int:
 
 
 def sentence_of(error: KgqaError) -> str:
-    """What it says, as one sentence with a capital letter; but a file that it begins with is called as it is."""
+    """The error's message as one sentence with a capital letter. A file name at its beginning keeps its case."""
     text = " ".join(str(error).split()).replace(COMMAND_AGAIN, "load this page again")
     return text if text.split(" ", 1)[0].endswith((":", ",")) else text[:1].upper() + text[1:]

@@ -1,4 +1,4 @@
-"""What stands before every route: only this machine may ask, and a page may load nothing from elsewhere."""
+"""Middleware for all routes: only this machine has access, and pages load nothing from other hosts."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def _is_hidden(headers: Headers) -> bool:
 
 
 class Guard:
-    """Refuses requests that were meant for another host name, or that a page elsewhere makes unseen; adds these headers to every answer.
+    """Refuses requests for another host name and hidden requests from other sites; adds security headers to every response.
 
-    A page elsewhere may point a name of its own at 127.0.0.1 and so read what this server says (DNS rebinding); its requests carry that
+    Another site may point its own host name at 127.0.0.1 to read this server's responses (DNS rebinding), but its requests then carry that
     name.
     """
 

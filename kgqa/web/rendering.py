@@ -19,7 +19,7 @@ class Pages:
     """Renders the templates of one application."""
 
     def __init__(self, templates: Path, *static: Path, **values: Any) -> None:
-        """Read no template yet; every one of them knows ``values``. What is in folders ``static`` has an address that changes with it."""
+        """Templates load at their first use, and all of them see ``values``. Addresses of files in ``static`` change with their content."""
         self._environment = Environment(
             loader=FileSystemLoader(templates), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
         )

@@ -1,4 +1,4 @@
-"""What stands before routes that change something: only a page of this server may ask for it."""
+"""Middleware for routes that change data: only this server's pages may use them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 OWN = frozenset({"", "same-origin", "none"})
-"""What browsers say of a request that comes from this page, or from the address line or a bookmark; other programs say nothing."""
+"""``Sec-Fetch-Site`` of requests from this page, the address line or a bookmark. Other programs do not send it."""
 NOT_RUN = "This link comes from another site, so the query was not run; read it, then press Run."
 READING = frozenset({"GET", "HEAD"})
 
@@ -25,10 +25,10 @@ def _own_origin(scope: Scope) -> str:
 
 
 class SameOrigin:
-    """Refuses whatever is no reading unless it says that it comes from a page of this very server, which browsers say truly.
+    """Refuses every writing request unless its headers say that it comes from this server; browsers send them truthfully.
 
-    A page elsewhere, or one of another port of this machine, may send a form here without asking; what it sends carries its own origin.
-    Whoever is no browser, and says nothing, is refused as well.
+    A page of another site, or of another port of this machine, may send a form here without permission, but the request then carries that
+    page's origin. Programs that send no such header are refused as well.
     """
 
     def __init__(self, app: ASGIApp) -> None:

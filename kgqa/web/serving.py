@@ -14,12 +14,13 @@ if TYPE_CHECKING:
 
 ADDRESS = "127.0.0.1"
 HEAD_BYTES = 1 << 20
-"""Of a request's address and headers: a query of 20,000 characters in any script, its parameters, and the address before it."""
+"""Maximum bytes of a request's address and headers: a query of 20,000 characters in any script, its parameters, and the referring address.
+"""
 NEEDED = ("fastapi", "jinja2", "uvicorn")
 
 
 def serve(app: ASGIApp, listener: socket.socket, *, ready: Callable[[str], object]) -> None:
-    """Answer what comes to the socket until somebody stops it; ``ready`` is told the address, once it answers and can be stopped.
+    """Answer requests on the socket until stopped. ``ready`` gets the address as soon as the server answers and can be stopped.
 
     Ends by KeyboardInterrupt.
     """

@@ -233,7 +233,7 @@ class Neo4jStore:
         self, text: str, arguments: dict[str, Any], errors: LimitErrors, seconds: float, work: Callable[[neo4j.Result], Result],
         *, fetch: int = FETCH,
     ) -> Result:  # fmt: skip
-        """Apply ``work`` once to the result of the query, within ``seconds``. The server ends a longer query even if nobody waits for it."""
+        """Apply ``work`` once to the result of the query, within ``seconds``. The server ends a longer query even if nobody waits."""
         from neo4j import Query as Timed
 
         name = uuid.uuid4().hex

@@ -185,7 +185,7 @@ def _load_table(
 
 
 def _batches(table: pa.Table, offset: int, columns: Mapping[str, str]) -> Iterator[tuple[int, dict[str, list[Any]]]]:
-    """Number of rows and query parameters of each batch: at most ``BATCH_ROWS`` rows and about ``BATCH_BYTES`` bytes; ``columns`` hold ids."""
+    """Rows and query parameters of each batch: at most ``BATCH_ROWS`` rows and about ``BATCH_BYTES`` bytes; ``columns`` hold ids."""
     size = min(BATCH_ROWS, max(1, BATCH_BYTES * max(table.num_rows, 1) // max(table.nbytes, 1)))
     for at in range(offset, table.num_rows, size):
         batch, ids = by_place(table.slice(at, size), columns)

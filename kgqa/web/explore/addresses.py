@@ -1,4 +1,4 @@
-"""Addresses: the page of a node, and the parts that say what a graph shows: which nodes are opened, and how far."""
+"""Addresses of pages and of a graph's state: the page of a node, the nodes that are opened, and how many of their neighbours are shown."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kgqa.web.rendering import link
 OPENED = 40
 """Nodes that one address may open."""
 CHILD = Sizes(facts_in=4, facts_out=6, documents=4, entities=8)
-"""What a neighbour that is opened shows at first."""
+"""Neighbours of each kind that a node shows when it is opened."""
 
 
 def node_link(key: str) -> str:

@@ -1,4 +1,4 @@
-"""What connects two entities: documents that mention both, and bridge entities that share documents with each."""
+"""Connections of two entities: documents that mention both, and bridge entities that share documents with each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kgqa.web.explore.picture import Edge, Picture, document_key, document_node,
 from kgqa.web.explore.stores import Graph
 
 DRAWN = 7
-"""Bridges in the picture; the list beside it holds more."""
+"""Bridges in the picture; the list on the page holds more."""
 LISTED = 50
 COUNTED = 10_000
 """Bridges that are counted at most."""
@@ -75,6 +75,6 @@ def _documents(graph: Graph, subject: Subject, bridges: list[str]) -> dict[str, 
 
 
 def _choice(picture: Picture, rows: list[dict[str, Any]], layer: int) -> dict[str, Any]:
-    """The first of the documents that does not stand elsewhere in the picture already."""
+    """The first document that is not in the picture yet."""
     places = [picture.nodes.get(document_key(row["document"])) for row in rows]
     return next((row for row, node in zip(rows, places, strict=True) if node is None or node.layer == layer), rows[0])

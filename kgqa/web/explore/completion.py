@@ -1,4 +1,4 @@
-"""What a word of a Cypher query may become: labels, types, properties, variables, parameters, words of the language, named queries."""
+"""Completion of a word in a Cypher query: labels, types, properties, variables, parameters, keywords, named queries."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ class Completion:
     """Words that fit where somebody writes."""
 
     begun: str
-    """What is there of the word: the end of the text before the cursor."""
+    """The beginning of the word: the end of the text before the cursor."""
     suggestions: tuple[Suggestion, ...] = ()
 
 
 def complete(text: str, at: int, schema: GraphSchema, *, queries: Mapping[str, Query], parameters: Collection[str] = ()) -> Completion:
-    """What may stand at the place ``at`` of ``text``, in characters; ``parameters`` are the names of parameters.
+    """Completions at position ``at`` of ``text``, in characters; ``parameters`` are the names of parameters.
 
-    Properties are those of the label or type of the variable before the dot where the text says which, else those of all. Nothing is
-    said inside texts and comments.
+    After a dot, these are the properties of the variable's label or type if the text declares it, otherwise all properties. There are none
+    inside texts and comments.
     """
     before = _CLOSED.sub(lambda options: "''" if options[0][0] in "'\"" else " ", text[:at])
     prefix = _BEGUN.search(before)[0]  # type: ignore[index]
@@ -66,7 +66,7 @@ def complete(text: str, at: int, schema: GraphSchema, *, queries: Mapping[str, Q
 def _fitting(
     head: str, prefix: str, text: str, schema: GraphSchema, queries: Mapping[str, Query], parameters: Collection[str]
 ) -> Iterable[Suggestion]:
-    """All that may stand after ``head``, whatever is there of the word."""
+    """All completions after ``head``, regardless of the beginning of the word."""
     sign = head.rstrip()[-1:] if head[-1:] != "$" else "$"
     opened = _opened(head)
     variables = _variables(text)
@@ -93,7 +93,7 @@ def _fitting(
 
 
 def _opened(head: str) -> str:
-    """The bracket that ``head`` opens last and does not close; empty where there is none."""
+    """The last bracket that ``head`` opens and does not close, or an empty text."""
     opened: list[str] = []
     for sign in re.findall(r"[()\[\]{}]", head):
         if sign in "([{":

@@ -26,14 +26,14 @@ from kgqa.web.explore.stores import Graph
 LONGEST = 20_000
 """Characters of a query, and of its parameters; an address holds them."""
 MOST_ROWS = 100_000
-"""What one may ask for here; ``kgqa query`` gives more."""
+"""Maximum number of rows on this page; ``kgqa query`` returns more."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-"""How text begins that programs for tables take for a formula, which may then send what is beside it elsewhere."""
+"""First characters of texts that spreadsheet programs take for a formula, which could send the cells next to it elsewhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """What the form sends, as it was written: what is wrong in it is said beside it, and nothing of it is lost."""
+    """The fields of the form, unchanged, so that the page can show them again with an error message."""
 
     text: str = ""
     assignments: str = ""
@@ -49,7 +49,7 @@ class Written:
         return {"q": self.text, "params": self.assignments, "rows": self.rows, "seconds": self.seconds}
 
     def names(self) -> list[str]:
-        """Of parameters that are given, as far as they are written."""
+        """Names of the parameters that are assigned so far."""
         return [line.partition("=")[0].strip() for line in self.assignments.splitlines() if "=" in line]
 
     def parameters(self) -> dict[str, object]:
@@ -125,10 +125,10 @@ def as_json(answer: limits.Answer) -> str:
 
 
 def as_csv(answer: limits.Answer) -> str:
-    """The rows as a table with a header; lists, nodes and the like are JSON in it.
+    """The rows as CSV with a header; lists, nodes and the like are JSON.
 
-    What this page saves is opened with a click, in a program that runs formulas, and holds names that strangers wrote: text that would be
-    one there gets an apostrophe before it. Numbers stay numbers, and ``kgqa query --format csv`` changes nothing.
+    People open this file with a click in a spreadsheet program, which runs formulas, and strangers wrote its names. So text that would be a
+    formula gets an apostrophe in front. Numbers stay numbers. ``kgqa query --format csv`` changes nothing.
     """
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")

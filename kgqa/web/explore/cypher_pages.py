@@ -1,4 +1,4 @@
-"""The page on which people write Cypher, its rows as files, and what may be written next."""
+"""The page for writing Cypher, its results as files, and completion."""
 
 from __future__ import annotations
 

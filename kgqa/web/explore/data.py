@@ -1,4 +1,4 @@
-"""What scripts on the page ask for, as JSON."""
+"""JSON for the scripts on the pages."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from kgqa.web.rendering import link
 DRAWN = 60
 """Nodes in one picture."""
 STAR = 5
-"""Edges of which a star has at least as many; a smaller one reads as well in layers."""
+"""Minimum number of edges of a star; a smaller one is as readable in layers."""
 LETTERS = {"Entity": "e", "Document": "d", "Sample": "s", "Chain": "c", "Question": "q"}
 """The label of a node → how the keys of such nodes begin."""
 ENDS = {
@@ -42,11 +42,11 @@ def picture_of(rows: Sequence[Mapping[str, Any]]) -> Picture | None:
 def graph_picture(
     nodes: Iterable[Thing], relationships: Iterable[Thing], *, most: int = DRAWN, places: Mapping[str, int] | None = None
 ) -> Picture:
-    """The first ``most`` of ``nodes`` (``labels``, ``properties``), and those ``relationships`` (``type``, ``start``, ``end``,
-    ``properties``) whose ends are among them.
+    """The first ``most`` of ``nodes`` (``labels``, ``properties``), and the ``relationships`` (``type``, ``start``, ``end``,
+    ``properties``) between them.
 
-    A star is drawn around its middle; anything else in layers: by the ``places`` of nodes on paths where all have one, else by the steps
-    that lead to a node from the first one.
+    A star is drawn around its centre. Any other graph is drawn in layers: by the ``places`` of nodes on paths if all nodes have one,
+    otherwise by their distance from the first node.
     """
     picture = Picture(layout="flow")
     by_key = {node.key: node for node in map(_node, nodes) if node is not None}
@@ -71,7 +71,7 @@ def graph_picture(
 
 
 def join(picture: Picture, edges: Iterable[Edge]) -> None:
-    """Put edges between nodes of a picture that has none, and lay it out anew."""
+    """Add edges to a picture that has none, and lay it out again."""
     for edge in edges:
         picture.connect(edge)
     if picture.edges:
@@ -180,7 +180,7 @@ def _lay_out(picture: Picture, places: Mapping[str, int]) -> None:
 
 
 def _steps(picture: Picture) -> dict[str, int]:
-    """How many edges, in either direction, lead to each node from the first one of its part of the picture."""
+    """Distance in edges, in either direction, of each node from the first node of its component."""
     beside: dict[str, list[str]] = {}
     for edge in picture.edges.values():
         beside.setdefault(edge.source, []).append(edge.target)

@@ -1,7 +1,7 @@
-"""Where the nodes, lines and labels of a picture in layers go. ``static/layout.js`` follows the same rules.
+"""Positions of the nodes, lines and labels of a picture in layers. ``static/layout.js`` follows the same rules.
 
-Layers lie beside one another, or ``down``, below one another. A line that passes layers has a slot in each, as if a node stood there: so
-it leads through no node. Between two layers it bends; in a layer it is straight.
+Layers are columns, or rows if ``down``. A line that crosses a layer has a slot of its own in it, like a node, so that it runs through no
+node. It is straight within a layer and bends between two layers.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ HEIGHT = 26
 NEXT = 42
 """From node to node in a column."""
 SLOT = 22
-"""From a line that passes to what stands beside it."""
+"""Distance from a line that crosses a layer to its neighbours in the layer."""
 BESIDE = 18
-"""Between nodes that stand beside one another in a layer."""
+"""Distance between neighbouring nodes of a layer."""
 LANE = 10
 """Between two lines that connect the same nodes."""
 SHARES = (0.5, 0.62, 0.38, 0.74, 0.26, 0.86, 0.14)
-"""Where on a part of a line its label may stand, the best place first."""
+"""Positions of a label along a part of a line (0 to 1), the best first."""
 LABEL = 14
 """Height of a label."""
 STUB = 44
@@ -103,7 +103,7 @@ def _order(columns: list[list[str]], ways: list[list[str]]) -> None:
 def _lines(
     ways: list[list[str]], places: Mapping[str, Point], borders: list[tuple[float, float]], along: Mapping[str, int], at: Mapping[str, int]
 ) -> Iterator[list[Point]]:
-    """The points of each way from its lower layer to its higher one; lines with the same ends lie beside one another."""
+    """The points of each line from its lower to its higher layer. Lines with the same ends run in parallel."""
     lane_counts = Counter(frozenset((way[0], way[-1])) for way in ways)
     lanes: Counter[frozenset[str]] = Counter()
     for way in ways:
@@ -125,9 +125,9 @@ def _lines(
 def label_places(
     lines: Sequence[Sequence[Point]], widths: Sequence[Sequence[float]], nodes: Sequence[Area]
 ) -> list[tuple[int, Point] | None]:
-    """Where the labels of ``lines`` stand so that none covers a node or another label: which of its forms, and the middle of it.
+    """The form and centre of each label of ``lines``, such that no label covers a node or another label.
 
-    ``widths``: of the forms that a label has, the best first. None where there is no room for any, or no form.
+    ``widths`` are the widths of each label's forms, the best form first. None if no form fits.
     """
     covered, places = list(nodes), list[tuple[int, Point] | None]()
     for line, forms in zip(lines, widths, strict=True):
@@ -147,7 +147,7 @@ def label_places(
 
 
 def _points(line: Sequence[Point]) -> Iterator[Point]:
-    """Points of a line where its label may stand: first where it passes a layer, then on its longest part."""
+    """Possible centres of a line's label: first where the line crosses a layer, then on its longest part."""
     parts = [(begin, end) for begin, end in pairwise(line) if dist(begin, end) > LABEL]
     straight = {(begin, end) for begin, end in parts if begin[0] == end[0] or (begin[1] == end[1] and dist(begin, end) > STUB)}
     for begin, end in sorted(parts, key=lambda part: (part not in straight, -dist(*part))):

@@ -17,7 +17,7 @@ MOST = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
-    """How many neighbours of each kind are wanted."""
+    """Number of neighbours to show, by kind."""
 
     facts_in: int = 8
     facts_out: int = 10
@@ -32,7 +32,7 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """An entity or a document with what is said about it beside the graph."""
+    """An entity or a document, with the texts of its page."""
 
     node: Node
     id: str
@@ -118,7 +118,7 @@ def entity_picture(graph: Graph, subject: Subject, *, sizes: Sizes, relation: st
 
 
 def document_picture(graph: Graph, subject: Subject, *, sizes: Sizes) -> Picture:
-    """What a document is about and the entities that it mentions."""
+    """The subject of a document and the entities that it mentions."""
     picture = Picture(root=subject.node.key)
     picture.add(subject.node)
     for row in subject.subjects:

@@ -82,7 +82,9 @@ def _start_routes(router: APIRouter, project: Project, pages: Pages) -> None:
         page: Between = "bridges",
         fill: Fill = "",
     ) -> HTMLResponse:
-        """What is called like the text in a field: of the page's head, of an end (``pick``), or of a query's form (``fill``)."""
+        """Entries whose names match the text in a field: the search field, an end of a path (``pick``), or a field of a query's form
+        (``fill``).
+        """
         text = (q or begin or end or next(iter(asking.form_values(request).values()), "")).strip()
         kinds = (fill,) if fill else ("entity",) if pick else WITH_PAGE
         return pages.page(request, "suggest.html", q=text, pick=pick, other=other, to=page, fill=fill, **_bearers(text, SUGGESTED, kinds))

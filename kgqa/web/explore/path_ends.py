@@ -1,4 +1,4 @@
-"""The two ends of what is looked for between entities: given by id or name, of which the page asks what is meant."""
+"""The two entities to connect, given by id or name. If a name is ambiguous, the page asks which entity is meant."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class End:
     """The id or name that the user typed."""
     subject: Subject | None = None
     names: Names | None = None
-    """What there is to choose from, where the text is not the name of one entity alone."""
+    """The entities to choose from, if the text is not the name of exactly one."""
 
     @property
     def shown(self) -> str:
-        """What stands in its field."""
+        """The text in its field."""
         return self.subject.node.label if self.subject else self.text
 
     @property

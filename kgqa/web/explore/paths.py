@@ -13,12 +13,12 @@ from kgqa.web.explore.picture import Edge, Picture, document_node, entity_key, e
 from kgqa.web.explore.stores import Graph
 
 DRAWN = 7
-"""Paths in the picture; the list beside it holds more."""
+"""Paths in the picture; the list on the page holds more."""
 LISTED = 20
 COMPARED = 200
 """Paths over facts whose relations are compared, so that those that are listed are not all of one kind."""
 ENOUGH = 7
-"""Paths of which no longer ones are looked for."""
+"""Once this many paths are found, longer ones are not searched."""
 SAID = 2
 """Facts of a step that are named."""
 
@@ -32,7 +32,7 @@ class Paths:
     names: dict[str, dict[str, Any]]
     """Entity → ``entity``, ``kind``, ``label``."""
     total: int
-    """How many were found, of which the first are listed; there may be more where it is ``MOST``."""
+    """Number of paths found; only the first are listed. If it is ``MOST``, there may be more."""
     longest: int
     """Steps of the longest path that was looked for."""
 
@@ -85,7 +85,7 @@ def paths_picture(first: Subject, second: Subject, paths: Paths) -> Picture:
 
 
 def _relations(path: tuple[Step, ...]) -> str:
-    """What kind of path it is; paths over documents are of one kind."""
+    """The kind of a path: its relations. All paths over documents are of one kind."""
     return " ".join(step.facts[0]["relation"] if step.facts else "" for step in path)
 
 

@@ -1,4 +1,4 @@
-"""What is drawn: nodes, edges, and how much of a neighbourhood is left out. The page gets it as JSON."""
+"""A picture: nodes, edges, and the number of hidden neighbours. The page gets it as JSON."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Group:
     name: str
     """``facts_in``, ``facts_out``, ``documents`` or ``entities``."""
     noun: str
-    """What is hidden: facts, documents, entities."""
+    """The kind of hidden neighbours: facts, documents, entities."""
     shown: int
     total: int
     keys: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What the page is about: a workspace, an open graph, and the queries that people may run."""
+"""The content of the pages: a workspace, an open graph, and the named queries."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class Project:
             return []  # the page shows the text without marks
 
     def mark(self) -> str:
-        """What the graph is known by; empty for a file, which stays the same while it is open. A server may be loaded with another one.
+        """The identity of the graph; empty for a file, which cannot change while it is open. A server may get another graph.
 
-        Raises StoreUnreachable where no server answers, QueryTimeout where it is silent, StoreConflict where it holds no whole graph.
+        Raises StoreUnreachable if no server answers, QueryTimeout if it is too slow, StoreConflict if it holds no complete graph.
         """
         if self.graph.stores.name == "embedded":
             return ""

@@ -29,7 +29,7 @@ SHOWN = 200
 LONGEST = 1000
 """Characters of a value in a cell, and a tenth as many parts of a list."""
 LOOKED_UP = 2000
-"""Texts in the rows of which it is asked whether they are ids."""
+"""Maximum number of texts in the rows that are looked up as ids."""
 DRAWN = 24
 """Rows in the picture."""
 STEPS = 16
@@ -51,7 +51,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a query returned."""
+    """The rows of a query, ready for the page."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
@@ -81,12 +81,12 @@ def ask(graph: Graph, query: Query, form: Mapping[str, str]) -> Answer:
 
 
 def form_values(request: Request) -> dict[str, str]:
-    """What the form of a named query sends: parameter → text."""
+    """The fields of a named query's form: parameter → text."""
     return {key[2:]: value for key, value in request.query_params.items() if key.startswith("p.")}
 
 
 def with_value(form: Mapping[str, str], parameter: str, value: str) -> dict[str, str]:
-    """What the form would send with ``value`` in one of its fields."""
+    """Query parameters of the form, with ``value`` in one of its fields."""
     return {f"p.{name}": text for name, text in {**form, parameter: value}.items()}
 
 
@@ -96,10 +96,10 @@ def filled_in(form: Mapping[str, str]) -> dict[str, str]:
 
 
 def show(graph: Graph, answer: limits.Answer, *, arguments: Sequence[object], picture: Picture | None = None) -> Answer:
-    """The first rows on the page; ``arguments`` are the values that were asked about.
+    """The first rows for the page; ``arguments`` are the values of the query's parameters.
 
-    Its picture, if none is given, is that of the nodes, relationships and paths in the rows shown; where they hold none, of the ids in
-    them.
+    The default picture shows the nodes, relationships and paths in these rows or, if there are none, the entities and documents whose ids
+    are in them.
     """
     columns, total = answer.rows.column_names, answer.rows.num_rows
     rows = limits.Answer(rows=answer.rows.slice(0, SHOWN)).to_pylist()
@@ -122,7 +122,7 @@ def show(graph: Graph, answer: limits.Answer, *, arguments: Sequence[object], pi
 
 
 def _between(graph: Graph, query: Query, arguments: Mapping[str, object], table: pa.Table) -> Picture:
-    """What lies between two entities, from the one to the other; ``table`` is not empty."""
+    """The picture of the paths or bridges between two entities, from first to last; ``table`` is not empty."""
     first, second = (find_entity(graph, str(arguments[name])) for name in ("entity", "other"))
     rows, over = table.to_pylist(), BETWEEN[query.name]
     if over is None:
@@ -198,7 +198,7 @@ def _text(text: str, *, cut: bool = False) -> Cell:
 def _picture(
     rows: list[dict[str, Any]], paths: list[tuple[str, ...]], start: list[str], *, entities: Mapping[str, Any], documents: Mapping[str, Any]
 ) -> Picture:
-    """Each row is a path through the ids in it, from the id that was asked about if the row does not hold it itself."""
+    """Each row as a path through the ids in it. It starts at the id in the query's arguments, unless the row holds that id."""
     picture = Picture(layout="flow")
     numbers = [name for name, value in rows[0].items() if isinstance(value, int) and not isinstance(value, bool)] if rows else []
     long = 0

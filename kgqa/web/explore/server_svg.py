@@ -16,15 +16,15 @@ ROW = 34
 COLUMN = 200
 """Width of the widest box in pixels."""
 GAP = 150
-"""Between the columns of a tree, where the labels of edges stand."""
+"""Width between the columns of a tree, for the labels of edges."""
 BETWEEN = (62, 20)
-"""Between two layers that lie beside one another at least, and what the longest label of a line leaves free there."""
+"""Minimum width between two layers, and the margin around the longest label there."""
 DOWN = 42
 """Between layers that lie below one another."""
 LETTERS = 26
 """Characters of a label that a box has room for; the whole of it is its title."""
 MANY, FEWER = 5, 17
-"""Layers beside one another of which the boxes have less room, and for how many characters."""
+"""From this number of layers on, boxes are narrower; and the number of characters that they then show."""
 FORMS = (18, 9)
 """Characters of the label of a line, and of its shorter form where there is no room for that."""
 SMALL = 10.5 / 12.5
@@ -51,7 +51,7 @@ class Box:
     """1: right of the root, -1: left."""
     group: str = ""
     relation: str = ""
-    """What connects it with its parent."""
+    """Label of the edge to its parent."""
     layer: int = 0
     x: float = 0.0
     y: float = 0.0
@@ -84,14 +84,14 @@ class Still:
     root: Box
     """Its ``branches`` are the outline."""
     hidden: str
-    """How much is left out, as a sentence."""
+    """A sentence about hidden nodes."""
     tree: bool
 
 
 def still(pictures: list[Data], node_link: Callable[[str], str], *, down: bool = False) -> Still | None:
-    """The pictures of one page (:meth:`~kgqa.web.explore.picture.Picture.data`) as one; ``down``: layers below one another.
+    """The pictures of one page (:meth:`~kgqa.web.explore.picture.Picture.data`) as one SVG; ``down``: layers are rows.
 
-    None where there is nothing to draw.
+    None if there is nothing to draw.
     """
     if not pictures or not pictures[0]["nodes"]:
         return None
@@ -171,7 +171,7 @@ def _hang(boxes: dict[str, Box], edges: Iterable[Data], root: Box) -> None:
 
 
 def _place_tree(root: Box) -> None:
-    """What leads to the root on its left, what it leads to on its right, what is opened farther out."""
+    """Place nodes with an edge to the root on its left, nodes with an edge from it on its right, and opened neighbours further out."""
 
     def tall(box: Box) -> float:
         return max(ROW, sum(map(tall, box.branches)))
@@ -221,7 +221,7 @@ def _line_kind(edge: Data, *classes: str) -> str:
 
 
 def _line(edge: Data, source: Box, target: Box) -> Line:
-    """From border to border of a tree; the label stands beside the outer node."""
+    """A line of a tree from border to border; its label is next to the outer node."""
     way = 1 if target.x > source.x else -1
     if source.x != target.x:
         x1, y1, x2, y2 = source.x + way * source.width / 2, source.y, target.x - way * target.width / 2, target.y
@@ -242,7 +242,7 @@ def _kind(key: str) -> str:
 
 
 def _short(text: str, letters: int = LETTERS) -> str:
-    """``text`` cut where it would be wider than so many letters of a Latin alphabet."""
+    """``text``, cut to the width of this many letters of a Latin alphabet."""
     room = letters * 7.6
     if _width(text[: letters * 3]) <= room and len(text) <= letters * 3:
         return text

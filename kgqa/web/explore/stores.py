@@ -24,8 +24,8 @@ SIZE = 2
 class StorePool:
     """Holds ``size`` open stores and lends each to one request at a time.
 
-    A server may go away and come back while the page is open: a store that does not answer is opened anew, at once if that is possible,
-    else when it is needed next.
+    A server may disappear and return while the page is open. So a store that does not answer is reopened, at once if possible, otherwise at
+    its next use.
     """
 
     def __init__(self, open_one: Callable[[], GraphStore], *, size: int = SIZE) -> None:
@@ -48,7 +48,7 @@ class StorePool:
         return self.use(lambda store: store.run(query, arguments, seconds=seconds), seconds=seconds)
 
     def use(self, work: Callable[[GraphStore], Result], *, seconds: float) -> Result:
-        """What ``work`` makes of a store that is free, once more where a server has come back; raises QueryTimeout like :meth:`run`."""
+        """The result of ``work`` on a free store, tried again once if a server has come back. Raises QueryTimeout like :meth:`run`."""
         with self._lent(seconds) as slot:
             begin = time.monotonic()
             try:
@@ -103,7 +103,7 @@ class Graph:
     """The named queries of the page, asked of whatever store is free, each within ``seconds``."""
 
     def __init__(self, stores: StorePool, queries: Mapping[str, Query], *, seconds: float) -> None:
-        """Answers that do not depend on parameters are kept while the graph cannot change: a file is open, a server may be loaded anew."""
+        """Cache answers without parameters if the graph is an open file; a server's graph may change."""
         self.stores = stores
         self.queries = queries
         self.seconds = seconds

@@ -21,7 +21,7 @@ STATIC = FOLDER / "static"
 
 
 def create_app(session: Session) -> FastAPI:
-    """The application on which the samples of ``session`` are read; it writes the session's table and nothing else."""
+    """The app for reviewing the samples of ``session``. It writes only the session's table."""
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
     pages = Pages(FOLDER / "templates", STATIC, EXPLORE, session=session)
     app.include_router(routes(session, pages))

@@ -1,4 +1,4 @@
-"""What the page is about: samples to read, and the table in which a reader's judgements are put down."""
+"""The content of the pages: the samples, and the table of an annotator's judgements."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Session:
         return self.places[sample]
 
     def judgement(self, body: dict[str, Any]) -> Judgement:
-        """What the page sent, as a judgement of this session's reader. Raises UnknownId and SettingsError."""
+        """The judgement in the body of a request, by this session's annotator. Raises UnknownId and SettingsError."""
         if set(body) != set(FIELDS) or not all(isinstance(body[name], str) for name in FIELDS if name != "marks"):
             raise SettingsError(f"a judgement has the fields {', '.join(FIELDS)}, texts all but the marks; load the page again.")
         if not isinstance(body["marks"], list) or not all(isinstance(mark, str) for mark in body["marks"]):

@@ -1,4 +1,4 @@
-"""A sample cut up for the template: texts with the two entities of a hop marked, and what stands between them."""
+"""A sample, cut up for the template: texts with the two entities of a hop marked, and the relations between them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ShownHop:
     hop: Hop
     title: str
     role: str
-    """Of the entity that it leads to: ``answer`` where the chain ends, else ``bridge``."""
+    """Role of the entity that the hop leads to: ``answer`` at the end of the chain, otherwise ``bridge``."""
     pieces: tuple[Piece, ...]
     unmarked: tuple[str, ...]
     """Those of the two entities that the text does not mention, as the graph links it: the article's own subject, or nothing."""
