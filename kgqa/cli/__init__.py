@@ -77,7 +77,7 @@ def _ignore_signals() -> None:
 
 
 def _is_interruption(error: BaseException | None) -> bool:
-    """Whether it is a KeyboardInterrupt, or what compiled code made of one, with an error of its own for each call."""
+    """Whether the error is a KeyboardInterrupt, or the chain of SystemErrors that compiled code makes of one."""
     while isinstance(error, SystemError):
         error = error.__cause__ or error.__context__
     return isinstance(error, KeyboardInterrupt)

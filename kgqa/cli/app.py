@@ -25,7 +25,7 @@ PLAIN: dict[str, Any] = {"add_completion": False, "pretty_exceptions_enable": Fa
 
 
 class Commands(typer.core.TyperGroup):
-    """The commands by name; what an option of one of them costs is paid by nobody who asks for another, or for the list."""
+    """The commands by name. Each is imported only when it is used, so that its options cost other commands nothing."""
 
     def __init__(self, **settings: Any) -> None:
         """As typer calls it; a slip of the hand is compared with the names."""
@@ -46,7 +46,7 @@ class Commands(typer.core.TyperGroup):
         return typer.main.get_command(application)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Their names, and as much of what each is for as one line holds."""
+        """The names of the commands, each with one line of help."""
         width = formatter.width - 6 - max(map(len, COMMANDS))
         listed = [(name, typer.core.TyperCommand(name, help=_function(name).__doc__).get_short_help_str(width)) for name in COMMANDS]
         with formatter.section("Commands"):

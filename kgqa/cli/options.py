@@ -37,9 +37,9 @@ def print_remarks(console: Terminal, remarks: Sequence[str]) -> None:
 
 
 def server(store: str, uri: str | None, user: str | None, database: str | None) -> Neo4jSettings | None:
-    """Where the server is, for a command that needs one; None, and no complaint about ``NEO4J_*``, for one that does not.
+    """The server's settings for a command that needs a server, otherwise None, regardless of ``NEO4J_*``.
 
-    Raises SettingsError where options say where a server is, but the store needs none, and where one of them is empty.
+    Raises SettingsError if options name a server but the store needs none, and if one of them is empty.
     """
     from kgqa.settings.neo4j import Neo4jSettings
     from kgqa.store.base import check_store

@@ -10,7 +10,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 
 
 class ConsoleProgress:
-    """Draws what :class:`kgqa.progress.Progress` reports."""
+    """Draws the progress of a command (:class:`kgqa.progress.Progress`) in the terminal."""
 
     def __init__(self, console: Console) -> None:
         """Bars appear on a terminal only; lines of finished stages everywhere."""

@@ -86,7 +86,7 @@ def query(
 
 
 def parameters(arguments: list[str]) -> dict[str, str]:
-    """``--entity Q84 --limit=5`` → ``{"entity": "Q84", "limit": "5"}``; raises QueryError for anything else."""
+    """``--entity Q84 --limit=5`` → ``{"entity": "Q84", "limit": "5"}``. Raises QueryError for other arguments."""
     result: dict[str, str] = {}
     words = list(arguments)
     while words:
@@ -146,7 +146,7 @@ def _print(answer: Answer, format: str) -> None:  # noqa: A002
 
 
 def _cell(value: object) -> str:
-    """``value`` in a table or in CSV, as JSON has it and not as Python does; nothing is empty, and text stands for itself."""
+    """``value`` as text for a table or for CSV: plain text, an empty cell for null, and JSON for everything else."""
     from kgqa.store.values import as_json, plain
 
     content = plain(value, {})

@@ -57,7 +57,7 @@ def review(
 
 
 def _refuse_idle_options(ctx: typer.Context) -> None:
-    """Raise SettingsError for options that would mean nothing together."""
+    """Raise SettingsError for options that have no effect together."""
     options = _options(ctx)
     sources = {name: ctx.get_parameter_source(name) for name in options}
     passed = {name: options[name] for name, source in sources.items() if source and source.name == "COMMANDLINE"}
@@ -74,7 +74,7 @@ def _refuse_idle_options(ctx: typer.Context) -> None:
 
 
 def _options(ctx: typer.Context) -> dict[str, str]:
-    """Parameter → what is typed for it; arguments left out."""
+    """Parameter → its option on the command line, without arguments."""
     return {parameter.name or "": parameter.opts[-1] for parameter in ctx.command.params if parameter.param_type_name == "option"}
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kgqa.training.recorded import RecordedRun
 
     Rows = list[tuple[tuple[str, int], list[Mapping[str, Any]]]]
-    """Part and step, and what each of the runs measured there."""
+    """Part and step, with the figures of each run there."""
 
 POINTS = 20
 """Points of a curve that are printed, about; all of them are in the JSON."""
@@ -80,7 +80,7 @@ def _print_list(console: Terminal, result: TrainingRuns) -> None:
 
 
 def _print_sentences(console: Terminal, listed: tuple[RecordedRun, ...]) -> None:
-    """Why runs ended early, each, and what stopped means, once."""
+    """Print why each run ended early, and explain once what ``stopped`` means."""
     from kgqa.training.recorded import STATUSES
 
     for run in listed:

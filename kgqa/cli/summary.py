@@ -21,13 +21,13 @@ REMARKS = 4
 LOSES = ("questions", "pairs", "chains", "facts")
 """Funnel rows whose items could have become questions."""
 UNREAL = frozenset({"random", "rule"})
-"""Baselines that are no shortcut: chance, and what knows the grades that samples were chosen by."""
+"""Baselines that are no shortcut: chance, and the one that knows the grades by which samples were chosen."""
 
 
 def print_result(
     console: Terminal, dataset: Path, counts: Mapping[str, int], funnel: Sequence[FunnelRow], seconds: Mapping[str, float]
 ) -> None:
-    """Where the dataset lies, how large its splits are, what dropped most, and how long it took."""
+    """Print the dataset's folder, the sizes of its splits, the rules that dropped most, and the time."""
     total = ", ".join(f"{split} {count:,}" for split, count in counts.items())
     console.say(f"{dataset}: {total}", style="bold")
     dropped = sorted((row for row in funnel if row.what in LOSES and row.removed), key=lambda row: -(row.removed or 0))

@@ -44,7 +44,7 @@ from kgqa.training.extra import NETWORKS, require_readers
 
 FILTERS = ("readers", "lexical", "none")
 SAYS_TO = dict.fromkeys(("head_reader", "tail_reader", "settings", "training"), ("readers",))
-"""Setting of the filter → the filters that it says something to, if not both."""
+"""Setting of the filter → the filters that use it, if not both."""
 OF_GRAPHS = frozenset({"templates", "neutral", "unasked"})
 SINGLE_HOP_OF_GRAPHS = frozenset({"max_objects", "functional", "by_chance", "documents", "clauses", "min_both"})
 """Settings of single-hop questions that are made from facts."""

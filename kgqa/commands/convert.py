@@ -32,8 +32,9 @@ class Conversion:
     counts: dict[str, int]
     """Split → number of questions."""
     changed: dict[str, int]
-    """Part of an Instance → questions in which it does not come back as it was, also ``LOST``, ``MORE``, and ``note NAME.FIELD`` of what is
-    not noted any more; empty: nothing was lost."""
+    """Part of an Instance → number of questions that differ when read back. Other keys are ``LOST``, ``MORE``, and ``note NAME.FIELD`` for
+    a lost field of a note. Empty if nothing was lost.
+    """
     gold: dict[str, int]
     """Part of the gold → questions that lost it, which is empty but for ``lossy`` conversions."""
 

@@ -114,7 +114,7 @@ def evaluate(
 
 
 def _check(metric: str | None, json: str | Path | None, seed: int) -> None:
-    """Raise KgqaError for what cannot be done, before anything is read."""
+    """Raise KgqaError for impossible arguments, before anything is read."""
     check_seed(seed)
     if metric is not None and metric not in METRICS:
         raise SettingsError(f"metric {metric!r} is not known; {suggestion(metric, tuple(METRICS))}")

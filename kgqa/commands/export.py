@@ -33,7 +33,7 @@ FORMATS = (*DATASET_FORMATS, *GRAPH_FORMATS)
 FORMERLY = {"neo4j-import": "neo4j"}
 """Names that formats had before, which still do."""
 _NAMES = {"qangaroo": ("{}.json", "{}.masked.json"), "musique": ("musique_ans_{}.jsonl", "musique_full_{}.jsonl")}
-"""Format → what the file of a split is called, and that of its twin."""
+"""Format → file name of a split, and that of its masked twin."""
 TWINS = {"qangaroo": "masked", "musique": "full"}
 """Format → the folder of a dataset's twins."""
 Datasets = str | Path | Sequence[str | Path]

@@ -32,7 +32,7 @@ from kgqa.store.neo4j.graph import check_can_load
 
 TRAVERSALS = ("kernel", "cypher")
 RELATIONS = "entailed"
-"""The variant that asks about single relations."""
+"""The variant with questions about single relations."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +130,7 @@ def generate(
 
 
 def _by_relations(domain: str | Path, opened_domain: Domain) -> Domain | None:
-    """The domain with queries about single relations, where it asks about paths only because kgqa's own file does; else None."""
+    """The domain with queries about single relations, if only the built-in file asks for paths; otherwise None."""
     own_settings = opened_domain.own.get(RECIPE)
     if opened_domain.settings.recipe != RECIPE or (isinstance(own_settings, dict) and "queries" in own_settings):
         return None
@@ -241,7 +241,7 @@ def prepared(
     neo4j: Neo4jSettings | None,
     progress: Progress,
 ) -> Runner:
-    """A run of checked arguments as :func:`generate` takes them, and the hashes of its input files; nothing is written."""
+    """A run with checked arguments of :func:`generate`, and the hashes of its input files. Writes nothing."""
     # What asks for no file comes first, so that a slip of the hand is told before anything is read.
     check_seed(seed)
     threads = worker_count(workers)

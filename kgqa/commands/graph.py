@@ -80,7 +80,7 @@ class Part:
     neo4j: Neo4jSettings | None = None
 
     def __post_init__(self) -> None:
-        """Raise SettingsError for what does not go together, and for what is of another kind."""
+        """Raise SettingsError for options that do not go together, and for values of a wrong type."""
         check_store(self.store)
         for kind, names in ((str, ("entity", "document", "sample")), (int, ("hops", "limit"))):
             for name in names:
@@ -138,7 +138,7 @@ class Part:
 
 
 def _between(store: GraphStore, sample_tables: Mapping[str, pa.Table], folder: Path) -> dict[str, pa.Table]:
-    """The entities and documents that the rows of a sample name, with what the graph says of these; raises UnknownId."""
+    """The entities and documents of a sample, and all relationships between them. Raises UnknownId."""
     ids = {kind: _ids(sample_tables, kind) for kind in ("entity", "document")}
     rows = Surroundings(store).between(entities=ids["entity"], documents=ids["document"])
     for kind, sample_ids in ids.items():
@@ -172,7 +172,9 @@ def _networkx(rows: Mapping[str, pa.Table], about: Mapping[str, Any]) -> network
 
 
 def _attributes(table: pa.Table, type_: str, keys: Sequence[str], *, besides: bool = False) -> tuple[list[list[str]], list[dict[str, Any]]]:
-    """The columns ``keys``, and for each row what the others hold, or with ``besides`` only the others, where it is anything."""
+    """The values of the columns ``keys``, and for each row a dictionary of its type and all values but nulls; ``besides`` leaves out
+    ``keys``.
+    """
     names = [name for name in table.column_names if name != LOOKED_UP and not (besides and name in keys)]
     columns = [table[name].to_pylist() for name in names]
     rows = zip(*columns, strict=True) if columns else iter([()] * table.num_rows)

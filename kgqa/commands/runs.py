@@ -27,9 +27,9 @@ class Comparison:
     other: Mapping[str, tuple[Any, Any]]
     """The same of reader, dataset, seed and device."""
     same_data: bool
-    """Whether their datasets are the same byte for byte; False too where nothing is known of the bytes."""
+    """Whether their datasets are the same, byte for byte. False if the bytes of one are unknown."""
     curve: tuple[tuple[str, int, Mapping[str, Any], Mapping[str, Any]], ...]
-    """Part and step, and what the two measured there; empty for one that measured nothing."""
+    """Part, step, and the figures of both runs there; empty for a run without any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,7 +61,7 @@ class Trained:
     """The reader's mean score on dev questions, from 0 to 1."""
     seconds: float
     was_finished: bool = False
-    """Whether there was nothing left to do."""
+    """Whether the run was finished before."""
 
 
 def list_readers() -> dict[str, str]:
@@ -179,7 +179,7 @@ def _fit(
 
 
 def _check_read(source: QuestionSet, watch: Watch) -> None:
-    """Raise InputChanged where the set, or the run to begin with, is not what was hashed."""
+    """Raise InputChanged if the files of the set, or of the initial run, no longer have their recorded hashes."""
     source.watch.check()
     watch.check()
 
@@ -230,7 +230,7 @@ def _check_start(start: Path, request: Specification) -> None:
 
 
 def _begin(folder: Path, source: QuestionSet, request: Specification, seed: int, start: Path | None) -> dict[str, Any]:
-    """Say what the run is begun with; RunMismatch where it was begun with something else."""
+    """Write the arguments of the run. Raises RunMismatch if the folder has a run with others."""
     identity = {
         **request.record(), "seed": seed, "dataset": {"name": source.name, "format": source.format, "files": source.hashes()},
         "start_from": None if start is None else key_of(file_hashes(start)),

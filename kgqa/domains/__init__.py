@@ -1,6 +1,6 @@
-"""Domains: built in or the user's own, each one TOML file plus the Cypher that it names.
+"""Domains: built in or the user's own, each a TOML file and the Cypher files that it names.
 
-``extends = "wikidata"`` (or the path of another TOML) takes that domain's settings and changes only what is written.
+``extends = "wikidata"`` (or the path of another TOML file) takes that domain's settings, and the file overrides some of them.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _described(files: Files) -> dict[str, Any]:
 
 
 def _varied(files: Files, raw: dict[str, Any], recipe: str | None) -> dict[str, Any]:
-    """``raw`` without its variants, but with what that of this name says instead."""
+    """``raw`` without its variants, overridden by the variant ``recipe`` if one is given."""
     settings, variants = {key: value for key, value in raw.items() if key != "variants"}, raw.get("variants", {})
     if not isinstance(variants, dict) or not all(isinstance(variant, dict) for variant in variants.values()):
         raise SettingsError(f"{files.path}: 'variants' must hold a table for each name, as [variants.paper]; fix the file.")
@@ -185,7 +185,7 @@ def chain_columns(documents: int) -> list[str]:
 
 
 def _sentence(error: ValidationError) -> str:
-    """The first fault as one sentence: which setting, what is wrong, what was found."""
+    """The first fault as one sentence: the setting, the fault, and the value."""
     first = error.errors(include_url=False)[0]
     name = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":

@@ -1,4 +1,4 @@
-"""The TOML files of a domain: found by name or path, followed along ``extends``, merged; what they name lies in their folders."""
+"""The TOML files of a domain: found by name or path, followed along ``extends``, and merged. Files that they name are in their folders."""
 
 from __future__ import annotations
 

@@ -238,6 +238,6 @@ def require_ids(table: pa.Table, column: str, path: Path, noun: str) -> None:
 
 
 def require_rows(table: pa.Table, path: Path, noun: str) -> None:
-    """Raise MissingInput where a file that must say something has no rows."""
+    """Raise MissingInput if a required file has no rows."""
     if table.num_rows == 0:
         raise MissingInput(f"{path.name}: the file has no rows; at least one {noun} is needed.")

@@ -69,7 +69,7 @@ def objects_returned(query: Query, column: str) -> HeaderMismatch:
 
 
 def holds_objects(kind: pa.DataType) -> bool:
-    """Whether a type stands for nodes and the like, also several in a list."""
+    """Whether a type is that of nodes, relationships, paths or maps, or of lists of them."""
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return holds_objects(kind.value_type)
     return bool(pa.types.is_struct(kind) or pa.types.is_map(kind))

@@ -39,7 +39,7 @@ PROCEDURES = {
     ),
     "embedded": ("show_tables", "table_info", "show_connection", "db_version"),
 }  # fmt: skip
-"""Store → what may be called: each only tells what is there."""
+"""Store → the procedures that a query may call; each only describes the graph."""
 SHOWN = ("INDEX", "INDEXES", "CONSTRAINT", "CONSTRAINTS")
 SHOW_KINDS = ("ALL", "RANGE", "TEXT", "FULLTEXT", "POINT", "LOOKUP", "VECTOR", "UNIQUE", "KEY", "NODE", "RELATIONSHIP", "PROPERTY")
 """The words allowed between SHOW and one of ``SHOWN``."""
@@ -97,7 +97,9 @@ def check_reads_only(text: str, parameters: Collection[str] | None = None, *, st
 
 
 def cypher_parameters(entries: Iterable[str]) -> dict[str, object]:
-    """``["id=Q84", "limit=5"]`` → ``{"id": "Q84", "limit": 5}``; raises QueryError for what has no name or no value, or is given twice."""
+    """``["id=Q84", "limit=5"]`` → ``{"id": "Q84", "limit": 5}``. Raises QueryError for an entry without name or value, or a repeated
+    name.
+    """
     values: dict[str, object] = {}
     for entry in entries:
         name, equals, text = entry.partition("=")
@@ -212,7 +214,7 @@ def _after_yield(tokens: list[tuple[str, str]], at: int) -> list[tuple[str, str]
 
 
 def check_own_query(query: Query) -> str:
-    """The text to run of a query from a user's file, as :func:`check_reads_only` writes it; what it raises names query and file."""
+    """The rewritten text of a user's own query (:func:`check_reads_only`). Errors name the query and its file."""
     try:
         return check_reads_only(query.text)[1]
     except QueryError as error:

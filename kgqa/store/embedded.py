@@ -40,21 +40,21 @@ MEANINGS: tuple[tuple[str, type[StoreError]], ...] = (
     ("MemoryError", QueryMemory),
     ("IO exception", EngineFileError),
 )
-"""How what the engine says begins, and what it means by it."""
+"""Beginning of an engine's message → our exception."""
 AFTER_COMMIT = (
     "Transaction committed successfully, but the post-commit checkpoint failed. "
     "The committed data is durable and will be recovered on restart: "
 )
-"""How the engine begins where what fails is only the writing to the file."""
+"""Beginning of a message about a commit whose write to the file failed."""
 _RULE = re.compile(r": expected rule \w+")
 """A grammar rule's name in a parser's message, which helps no user."""
 _CAST = re.compile(r"Conversion exception: Cast failed")
-"""How the engine says that it compares text with a number."""
+"""The engine's message for a comparison of text with a number."""
 _NUMBER = """ Text that looks like a number needs quotation marks of its own: id="5", in a shell 'id="5"'."""
 _NOT_THERE = re.compile(
     r"Binder exception: (?:Table \w+ does not exist|Cannot find property \w+ for|\$rows has \d+ columns but \d+ columns were expected)"
 )
-"""How the engine says that a graph lacks what a query of ours asks or fills."""
+"""The engine's messages for a graph that lacks a table or property of one of our queries."""
 PIECES = 32
 """The part of the engine's buffer that the rows of one COPY take at most: documents of 100 MB in one piece do not fit into half a GiB."""
 _PLANNED_VALUE = re.compile(r"\b(?:LIMIT|SKIP)\s+\$", re.IGNORECASE)
@@ -193,7 +193,7 @@ class EmbeddedStore:
         return worker
 
     def _check_is_there(self) -> None:
-        """Raise StoreConflict where the file is another one by now: what else is read of its workspace would not fit the graph in it."""
+        """Raise StoreConflict if another file has taken this one's place: the rest of the workspace would not match the open graph."""
         if _identity(self._path) != self._file:
             raise StoreConflict(f"{self._path}: another graph, or none, has taken the place of the one that was opened; start again.")
 
@@ -253,7 +253,7 @@ def _without_objects(rows: pa.Table) -> pa.Table:
 
 
 def _value(value: Any) -> Any:
-    """``value`` as :mod:`kgqa.store.values` has it; the engine marks what is a node by keys that no map of a user's query can have."""
+    """``value`` in the classes of :mod:`kgqa.store.values`. The engine marks nodes by keys that no map in a user's query can have."""
     if isinstance(value, list):
         return [_value(part) for part in value]
     if not isinstance(value, dict):

@@ -27,7 +27,7 @@ class Store(Answers, Protocol):
 
 
 def why_nothing(store: Store, query: Query, arguments: Mapping[str, Value], *, seconds: float) -> str:
-    """A sentence on what ``query`` asks for and the graph does not hold; empty where nothing is known to be wrong."""
+    """A sentence that names the argument of ``query`` without a match on the graph, or an empty text if all have one."""
     if query.file != SAMPLES:
         return ""
     load = f"put it there with kgqa load --store {store.name} --dataset NAME"

@@ -31,7 +31,7 @@ from kgqa.sources.tables import arrow, frame
 SOURCES = ("entities", "names", "documents", "relations", "facts", "mentions", "links", "unused")
 """The workspace's tables that the graph is made from."""
 TABLES = ("entity", "document", "relation", "fact", "mentions", "about")
-"""Nodes first, then what connects them."""
+"""Tables of nodes first, then those of relationships."""
 GRAPH_VERSION = 4
 """Raised when the same tables give another graph."""
 SEARCH_BYTES = 32_000
@@ -59,7 +59,7 @@ def graph_rows(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
 
 
 def with_measures(rows: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
-    """``rows`` with what follows from the others: ``documents``, ``facts`` and ``search``, and the table ``relation``."""
+    """``rows`` with the derived columns ``documents``, ``facts`` and ``search``, and the table ``relation``."""
     mentions, facts = frame(rows["mentions"]), frame(rows["fact"])
     ends = pl.concat([facts.select(id="head"), facts.select(id="tail")])
     entities = frame(rows["entity"])
@@ -100,7 +100,7 @@ def _aliases(names: pl.DataFrame, entities: pl.DataFrame) -> pl.DataFrame:
 
 
 def _common(mentions: pl.DataFrame, documents: pl.DataFrame, entities: pl.DataFrame) -> pl.DataFrame:
-    """``id``, ``common``: where most mentions of a kind begin with a small letter, as drugs do, that says nothing of one of them."""
+    """``id``, ``common`` (percent of mentions with a small first letter; 0 for kinds where most mentions have one, as drugs)."""
     rows = mentions.select("document").join(documents.select("row", document="id"), on="document", how="left", maintain_order="left")["row"]
     codes = characters_at(arrow(documents.select("text"))["text"], rows.to_numpy(), mentions["start"].to_numpy())
     several, number = np.unique(codes, return_inverse=True)

@@ -116,7 +116,7 @@ def _type_of(keys: _Keys, element: str, type_: str) -> list[pl.Expr]:
 
 
 def _batches(table: pa.Table) -> Iterator[pl.DataFrame]:
-    """Lists come as the JSON that stands for them."""
+    """Convert lists to JSON."""
     for at in range(0, table.num_rows, BATCH_ROWS):
         batch = table.slice(at, BATCH_ROWS)
         for place, field in enumerate(batch.schema):
@@ -132,7 +132,7 @@ def _json(texts: list[str]) -> str:
 
 
 def _data(key: str, field: pa.Field) -> pl.Expr:
-    """The element of one property; nothing where it is null."""
+    """The ``data`` element of one property, or an empty text for null."""
     value = pl.col(field.name).cast(pl.String)
     return pl.format('<data key="{}">{}</data>', pl.lit(key), _replaced(value, _TEXT)).fill_null("")
 

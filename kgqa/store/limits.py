@@ -29,7 +29,7 @@ class Limits:
 
     seconds: float = QUERY_SECONDS
     memory: int = QUERY_MEMORY
-    """Bytes above what the opened graph takes. A server has a limit of its own (``db.memory.transaction.max``)."""
+    """Bytes on top of the opened graph's. A server has a limit of its own (``db.memory.transaction.max``)."""
     rows: int | None = QUERY_ROWS
     """More are cut off; None: as many as there are."""
     bytes: int = QUERY_BYTES
@@ -78,7 +78,7 @@ class LimitErrors:
     options: bool = True
     """Whether ``kgqa query`` can run it, which has options that allow more."""
     seconds: float | None = None
-    """That it may take in all, where its parts may take what others of them leave."""
+    """The limit of the whole query, if its parts run with what is left of it."""
 
     def too_long(self, seconds: float) -> QueryTimeout:
         """The error for a query that took more time than these ``seconds``."""
@@ -117,7 +117,7 @@ def remaining(seconds: float, begin: float) -> float:
 
 
 def read_size(text: str) -> int:
-    """``300MiB``, ``1.5 GiB`` or ``1000000`` → bytes; raises QueryError for anything else."""
+    """``300MiB``, ``1.5 GiB`` or ``1000000`` → bytes. Raises QueryError for other texts."""
     match = re.fullmatch(r"\s*([0-9]{1,15}(?:\.[0-9]{1,6})?)\s*([a-z]*)\s*", text.lower())
     if not match or match[2] not in UNITS:
         raise QueryError(f"{text!r} is not a size; give a number with a unit, as in 300MiB or 2GiB.")

@@ -37,7 +37,7 @@ def engine_memory() -> int:
 
 
 def reading_memory(graph: Path) -> int:
-    """Bytes for the buffer of a process that asks the graph in this file: twice the file, within :func:`engine_memory`."""
+    """Bytes of buffer for a process that queries the graph in this file: twice the file's size, up to :func:`engine_memory`."""
     return min(engine_memory(), max(USUAL, 2 * graph.stat().st_size))
 
 

@@ -21,7 +21,7 @@ from kgqa.store.limits import remaining
 from kgqa.store.queries import Query, Value, read_queries
 
 NAMED = {"entity": "entities", "document": "documents", "relation": "relations"}
-"""Kinds of parameters that can be given as names → what the queries of ``names.cypher`` call them."""
+"""Kinds of parameters that accept names → their prefix in the queries of ``names.cypher``."""
 TOLD = 8
 """Bearers and near matches in a sentence."""
 SECONDS = 60.0
@@ -44,7 +44,7 @@ class Answers(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bearer:
-    """An entity, a document or a relation with what tells it from others of its name."""
+    """An entity, a document or a relation, with details that distinguish it from others of the same name."""
 
     id: str
     label: str
@@ -73,7 +73,7 @@ class Names:
 
     text: str
     exact: list[Bearer]
-    """The one with this id; else those whose label or title it is; else those that have it as an alias. Often mentioned ones first."""
+    """The one with this id; otherwise those with this label or title; otherwise those with this alias. The most mentioned come first."""
     near: list[Bearer]
     """Others, the nearest first."""
     total: int

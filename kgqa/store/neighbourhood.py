@@ -60,7 +60,7 @@ class Neighbourhood:
     """Part of a graph."""
 
     rows: dict[str, pa.Table]
-    """By table, without what names are looked up in."""
+    """Table → rows, without the column ``search``."""
     cuts: tuple[Cut, ...]
 
 

@@ -1,4 +1,4 @@
-"""The values that a user gives to the parameters of a query of their own: what both stores take, and what the embedded one spoils."""
+"""Check a user's values for query parameters: both stores must take them, and the embedded store must return them unchanged."""
 
 from __future__ import annotations
 

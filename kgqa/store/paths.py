@@ -173,7 +173,7 @@ def _over_facts(ask: Ask, first: str, second: str, limit: int) -> Iterator[Itera
 
 
 def _beside(ask: Ask, ids: list[str]) -> pl.DataFrame:
-    """``entity, other, row, documents, facts``: what facts connect these entities with, in either direction."""
+    """``entity, other, row, documents, facts``: all neighbours of these entities over facts, in either direction."""
     tables = [frame(ask(query, ids=ids)) for query in ("path_tails", "path_heads")]
     return pl.concat(tables).unique(["entity", "other"], keep="first", maintain_order=True)
 

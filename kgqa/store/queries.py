@@ -37,19 +37,22 @@ KINDS = {
     "relation": pa.string(),
     "table": None,
 }
-"""Kind of a parameter or column → its Arrow type; a table stands for rows to load. An entity, a document or a relation is a parameter
-that wants its id, in whose place people may give a name (:mod:`kgqa.store.names`)."""
+"""Kind of a parameter or column → its Arrow type; a table holds rows to load. For an entity, a document or a relation the query needs the
+id, and users may give a name (:mod:`kgqa.store.names`).
+"""
 PARAMETERS_ONLY = ("entity", "document", "relation")
 PLURALS = {"documents": "document", "entities": "entity"}
-"""Columns that hold a list → what is in it; a projection may give many edges in a row, which is read much faster from a server."""
+"""Columns that hold lists → the kind of their items. A projection may return many edges in one row, which a server sends much faster."""
 HEADERS = ("name", "purpose", "params", "returns", "stores")
 SEARCH = "search"
-"""A sixth line where no text gives the rows on both stores: over what :mod:`kgqa.store.paths` searches. The text then says it in words."""
+"""A sixth header line, for searches that no single query answers on both stores: what :mod:`kgqa.store.paths` searches over. The text then
+describes the search.
+"""
 SEARCHES = ("documents", "facts")
 _HEADER = re.compile(r"^//\s*(\w+):\s*(.*)$")
 _FIELD = re.compile(r"^(\w+):\s*(\w+)(?:\s*=\s*(.+))?$")
 WANTED = {"integer": "an integer of at most 64 bits", "number": "a number", "boolean": "true or false", "string": "text (UTF-8)"}
-"""Kinds of parameters → what a value of another kind is not."""
+"""Kind of a parameter → its name in an error message."""
 _COUNTS = re.compile(r"\b(?:LIMIT|SKIP)\s+\$(\w+)", re.IGNORECASE)
 """Parameters that are numbers of rows."""
 
@@ -83,7 +86,7 @@ class Query:
     """One of ``SEARCHES``, or empty: the store runs the text."""
 
     def arguments(self, texts: dict[str, str]) -> dict[str, Value]:
-        """The values of all parameters from what a user typed; raises QueryError for unknown, missing and unreadable ones."""
+        """The values of all parameters, parsed from a user's texts. Raises QueryError for unknown, missing and malformed ones."""
         parameters = {parameter.name: parameter for parameter in self.params}
         for name in texts:
             if name not in parameters:
@@ -194,7 +197,7 @@ def arrow_schema(query: Query) -> pa.Schema:
 
 
 def asked_for(kind: str) -> str:
-    """A kind of parameter in the words of whoever has to give it."""
+    """A kind of parameter, named for users."""
     return f"name or id of {'an' if kind == 'entity' else 'a'} {kind}" if kind in PARAMETERS_ONLY else kind
 
 
@@ -253,5 +256,5 @@ def askable_queries() -> dict[str, Query]:
 
 
 def listed_queries() -> dict[str, Query]:
-    """Those of :func:`askable_queries` that say something to people, by name."""
+    """The queries of :func:`askable_queries` that are useful to people, by name."""
     return {name: query for name, query in askable_queries().items() if query.file in FOR_PEOPLE}

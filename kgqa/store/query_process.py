@@ -108,7 +108,7 @@ class Worker:
             raise errors.failed(self._process.wait(), self.memory) from None
 
     def _receive(self, errors: LimitErrors, end: float, seconds: float, *, raw: bool = False) -> Any:
-        """The next message, or the error that says which limit was reached before it came."""
+        """The next message. Raises the error of the limit that is exceeded before it comes."""
         try:
             while not self._socket.poll(INTERVAL):
                 self._look(errors, end, seconds)

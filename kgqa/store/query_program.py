@@ -26,7 +26,7 @@ SMALL = 32 << 20
 
 
 def main() -> None:
-    """Open the graph, then answer until nobody asks any more."""
+    """Open the graph, then answer queries until the parent closes the socket."""
     socket = Connection(int(sys.argv[1]))
     start = socket.recv()
     sys.path[:] = start["path"]
@@ -111,7 +111,7 @@ def _stream(table: Any) -> Any:
 
 
 def _limit_memory(most: int) -> None:
-    """Let the system refuse what goes beyond ``most`` bytes more than now; where it cannot, whoever started us looks on.
+    """Let the system refuse allocations beyond ``most`` bytes more than now. Where it cannot, the parent watches the memory.
 
     Not RLIMIT_AS: the engine reserves 8 TB of addresses when it opens a graph.
     """

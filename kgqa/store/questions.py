@@ -18,4 +18,4 @@ Numbers are 64 bits wide, and no value is null. Nodes are known by ``row`` and n
 from __future__ import annotations
 
 QUESTION_TABLES = ("question", "answer", "subject", "answered_by", "names", "asks_about", "composes")
-"""Nodes first, then what connects them."""
+"""Tables of nodes first, then those of relationships."""

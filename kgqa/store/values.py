@@ -86,7 +86,7 @@ def as_json(value: object) -> str:
 
 
 def plain(value: Any, ends: Mapping[object, str | None]) -> Any:
-    """``value`` as data that JSON has: what it has no number for, as infinity, becomes text."""
+    """``value`` as JSON data; numbers that JSON lacks, like infinity, become text."""
     if isinstance(value, Node | Relationship | Walk):
         return _plain_object(value, ends)
     if isinstance(value, Mapping):

@@ -14,10 +14,10 @@ AGAIN = 0.2
 
 
 class StopOnDisconnect:
-    """Stops the queries of a request whose connection is closed before it is answered.
+    """Stops the queries of a request whose client disconnects before the response.
 
-    A server looks at a connection only when somebody listens, and routes that ask a store are busy with that. Only for requests without a
-    body.
+    A server notices a closed connection only when somebody reads from it, and a route that waits for a store does not. Only for requests
+    without a body.
     """
 
     def __init__(self, app: ASGIApp) -> None:

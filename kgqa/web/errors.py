@@ -1,4 +1,4 @@
-"""How a page says what went wrong: one status and one sentence, as JSON below ``/api/`` and as a page elsewhere."""
+"""Error responses: one status and one sentence, as JSON below ``/api/`` and as a page elsewhere."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from kgqa.errors import (
 )
 
 Page = Callable[[Request, int, str], Response]
-"""Makes the page that says a status and a sentence."""
+"""Renders the page of a status and a sentence."""
 STATUS: tuple[tuple[type[KgqaError], int], ...] = (
     (UnknownId, 404),
     (MissingInput, 404),
@@ -43,7 +43,7 @@ SENTENCES = {404: "There is no such page; begin at the start page.", 405: "Nothi
 
 
 def tell_errors(app: FastAPI, page: Page, *, command: str) -> None:
-    """Let ``app`` answer whatever goes wrong with a ``page`` of its own; ``command`` is what was typed to serve it."""
+    """Register handlers that answer every error of ``app`` with a ``page``; ``command`` is the command that serves it."""
 
     def answer(request: Request, status: int, sentence: str) -> Response:
         if request.url.path.startswith("/api/"):
@@ -72,7 +72,7 @@ def tell_errors(app: FastAPI, page: Page, *, command: str) -> None:
 
 
 def status_of(error: KgqaError) -> int:
-    """The status of an answer that says ``error``."""
+    """The HTTP status for ``error``."""
     return next(status for kind, status in STATUS if isinstance(error, kind))
 
 

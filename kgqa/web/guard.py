@@ -24,7 +24,7 @@ YEAR = "public, max-age=31536000, immutable"
 
 
 def _is_hidden(headers: Headers) -> bool:
-    """Whether a page elsewhere asks without showing what it gets, as for a picture; it could keep this machine busy that way."""
+    """Whether another site embeds this page without showing the response, as for a picture. That could keep this machine busy."""
     return headers.get("sec-fetch-site", "") in {"cross-site", "same-site"} and headers.get("sec-fetch-dest", "document") != "document"
 
 
@@ -36,7 +36,7 @@ class Guard:
     """
 
     def __init__(self, app: ASGIApp) -> None:
-        """``app`` answers what is let through."""
+        """``app`` handles the accepted requests."""
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -26,7 +26,7 @@ class Pages:
         self._environment.globals.update(link=link, version=__version__, assets=_hash_of_files(*static), number="{:,}".format, **values)
 
     def page(self, request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
-        """The page that ``template`` makes; what htmx asks for is the part of it that changes."""
+        """The page of ``template``; for a request by htmx, only the part that changes."""
         part = request.headers.get("hx-request") == "true"
         text = self._environment.get_template(template).render(request=request, part=part, **values)
         return HTMLResponse(text, status_code=status, headers={"Vary": "HX-Request"})
@@ -39,7 +39,7 @@ def link(path: str, parameters: Mapping[str, Any] | None = None, **options: Any)
 
 
 def _hash_of_files(*static: Path) -> str:
-    """Changes whenever a file in ``static`` does, so that browsers may keep what they have."""
+    """A version that changes with every file in ``static``, so that browsers may cache them."""
     digest = hashlib.sha256()
     for folder in static:
         for path in sorted(folder.rglob("*.*")):

@@ -14,7 +14,7 @@ READING = frozenset({"GET", "HEAD"})
 
 
 def is_own(request: Request) -> bool:
-    """Whether somebody here asks: a page elsewhere cannot read an answer, but it could keep this machine busy with queries."""
+    """Whether the request comes from this page. Another site cannot read the response, but could keep this machine busy with queries."""
     origin = request.headers.get("origin", "").lower()
     return request.headers.get("sec-fetch-site", "") in OWN and origin in {"", _own_origin(request.scope)}
 
@@ -32,7 +32,7 @@ class SameOrigin:
     """
 
     def __init__(self, app: ASGIApp) -> None:
-        """``app`` answers what is let through."""
+        """``app`` handles the accepted requests."""
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -27,7 +27,7 @@ def serve(app: ASGIApp, listener: socket.socket, *, ready: Callable[[str], objec
     import uvicorn
 
     class Telling(uvicorn.Server):
-        """A server that says when it has begun; a signal before that would leave it half made."""
+        """A server that reports its address after startup. A signal before that would leave it half started."""
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets=sockets)
@@ -41,7 +41,7 @@ def serve(app: ASGIApp, listener: socket.socket, *, ready: Callable[[str], objec
 
 
 def check_installed(command: str) -> None:
-    """Raise SettingsError with the line that installs what is missing."""
+    """Raise SettingsError with the command that installs the missing packages."""
     for name in NEEDED:
         try:
             import_module(name)

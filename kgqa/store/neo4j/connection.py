@@ -43,13 +43,13 @@ SILENT_SECONDS = 2.5
 """Minimum seconds that a busy server has to accept a second connection before it counts as away."""
 CLOSE_SECONDS = 1.0
 GRACE = 0.5
-"""Seconds that a server has, beyond those that a query may take, to say itself that they are over; it looks every two seconds only."""
+"""Extra seconds for a server to report a timeout itself. It checks only every two seconds."""
 EXPLAIN = "EXPLAIN "
 """Before a user's query, to learn whether it reads."""
 _PLACE = re.compile(r"\(line (\d+), column (\d+) \(offset: \d+\)\)")
-"""Where a mistake is, as a server says it."""
+"""Position of a fault in a server's message."""
 NOBODY_LISTENS = logging.NullHandler()
-"""The driver logs what we say in a sentence, and Python prints what nobody handles. One for all connections."""
+"""Silence the driver's log and Python's report of unhandled errors: our own sentences say the same. One for all connections."""
 
 
 class Neo4jStore:
@@ -90,8 +90,7 @@ class Neo4jStore:
         return version
 
     def run(self, query: Query, arguments: Mapping[str, Value] | None = None, *, seconds: float | None = None) -> pa.Table:
-        """The rows of ``query``; see :class:`~kgqa.store.base.GraphStore`. Without ``seconds`` retried while the server says that trouble
-        will pass."""
+        """The rows of ``query``; see :class:`~kgqa.store.base.GraphStore`. Without ``seconds``, transient errors are retried."""
         check_runs_on(query, self.name)
         values = dict(arguments or {})
         if query.search:
@@ -221,7 +220,7 @@ class Neo4jStore:
         return self._timed(text, arguments, errors, remaining(limits.seconds, begin), work, fetch=FETCH_LIMITED)
 
     def _check_reads_only(self, text: str, arguments: dict[str, Any], errors: LimitErrors, seconds: float) -> None:
-        """Raise QueryError unless the server, too, says that the query reads."""
+        """Raise QueryError unless the server also classifies the query as reading."""
         try:
             kind = self._timed(f"{EXPLAIN}{text}", arguments, errors, seconds, lambda result: result.consume().query_type)
         except QueryError as error:
@@ -264,9 +263,8 @@ class Neo4jStore:
         return within(seconds, work, check=self._check_is_there, interval=self._patience / SILENT_SECONDS)
 
     def _check_is_there(self, seconds: float) -> None:
-        """Raise StoreUnreachable where the server does not greet a new connection any more, if that is seen within ``seconds``.
-
-        Whatever else it says, it is there.
+        """Raise StoreUnreachable if the server does not accept a new connection within ``seconds``. Any answer, even an error, shows that
+        it is there.
         """
         from neo4j.exceptions import DriverError, Neo4jError
 
@@ -284,7 +282,7 @@ class Neo4jStore:
 
     @contextmanager
     def _sentences(self, errors: LimitErrors, seconds: float | None = None) -> Iterator[None]:
-        """Turn what the driver raises into one sentence."""
+        """Turn exceptions of the driver into ours, each with one sentence."""
         from neo4j import exceptions
 
         place, subject = self.settings.place, errors.subject
@@ -359,7 +357,7 @@ def _has_fallen_silent(settings: Neo4jSettings, seconds: float) -> StoreUnreacha
 
 
 def _literal(text: str) -> LiteralString:
-    """The text of a query as the driver wants it typed: it comes from a file, or is what the user wrote."""
+    """The text of a query in the type that the driver requires. It comes from a file, or from a user."""
     return cast("Any", text)  # type: ignore[no-any-return]
 
 

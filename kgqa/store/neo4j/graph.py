@@ -77,7 +77,7 @@ def check_holds(store: Neo4jStore, tables: str | None = None) -> None:
 
 
 def check_can_load(store: Neo4jStore, tables: str | None = None, layout: Layout = GRAPH) -> Marker | None:
-    """The database's marker; raise StoreConflict if it holds something else than the graph made from ``tables``, or anything where None."""
+    """The database's marker. Raises StoreConflict if it holds another graph than that of ``tables`` or, for None, if it holds any."""
     marker = read_marker(store, layout)
     if marker is None:
         other = QUESTIONS if layout is GRAPH else GRAPH
@@ -91,7 +91,7 @@ def check_can_load(store: Neo4jStore, tables: str | None = None, layout: Layout 
 
 
 def _check_whole(store: Neo4jStore, marker: Marker, layout: Layout) -> None:
-    """Raise StoreConflict where there are not as many rows of each table as ``marker`` says, also of a graph that is not yet whole."""
+    """Raise StoreConflict unless each table has as many rows as ``marker`` says; holds for incomplete graphs too."""
     for name, count in _counts(store, layout).items():
         if count != marker.rows[name]:
             raise StoreConflict(
@@ -146,7 +146,7 @@ def load(
 
 
 def erase(store: Neo4jStore, *, layout: Layout = GRAPH, advance: Advance = lambda _: None) -> None:
-    """Remove the graph that kgqa made, in batches; raises StoreConflict if the database holds what kgqa did not write."""
+    """Remove kgqa's graph in batches. Raises StoreConflict if the database holds anything else."""
     queries = read_queries()
     marker = read_marker(store, layout)
     if marker is None:
@@ -174,7 +174,7 @@ def _make(store: Neo4jStore, constraints_and_indexes: Iterable[str]) -> None:
 def _load_table(
     store: Neo4jStore, layout: Layout, name: str, table: pa.Table, offset: int, loader: str, advance: Advance
 ) -> None:  # fmt: skip
-    """Load what comes after the first ``offset`` rows of ``table``."""
+    """Load the rows of ``table`` from ``offset`` on."""
     query = read_queries()[f"add_{name}"]
     advance(offset)
     for count, batch in ahead(_batches(table, offset, layout.links.get(name, {}))):
@@ -212,7 +212,7 @@ def _take_over(store: Neo4jStore, tables: str, loader: str, layout: Layout) -> M
 
 
 def _check_written(store: Neo4jStore, loader: str, name: str, expected_rows: int, layout: Layout) -> None:
-    """A batch that did nothing was there already, because the answer to its commit was lost; or it is no longer ours to write."""
+    """Check a batch that changed nothing: either it was committed before and only the answer was lost, or another loader has taken over."""
     marker = read_marker(store, layout)
     if marker is None or marker.loader != loader or marker.rows[name] != expected_rows:
         raise _taken_over(store)

@@ -13,7 +13,7 @@ ON_SAMPLES = (
     "constrain_chain", "constrain_blocked", "index_blocked_value", "index_blocked_reason", "index_blocked_place", "index_blocked_relation",
     "await_indexes",
 )  # fmt: skip
-"""Constraints and indexes for what :mod:`kgqa.store.samples` puts on a graph, made when it is there: only people's queries need them."""
+"""Constraints and indexes on the nodes of :mod:`kgqa.store.samples`. Only users' queries need them, so they are made after the load."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,11 +27,11 @@ class Layout:
     holds: str
     """Description of the graph."""
     version: int
-    """Written into the marker: of another one queries may want what is not there."""
+    """Stored in the marker. Queries may need tables that a graph of an older version lacks."""
     nodes: tuple[str, ...]
     """The tables of nodes, which come first."""
     links: Mapping[str, Mapping[str, str]]
-    """The tables of what connects them → columns of ids in whose stead the query takes places → what it calls the list of these ids."""
+    """Table of relationships → columns of ids that the query takes as indexes → the query's parameter with the list of these ids."""
     anew: str
     """Advice for a graph that kgqa did not leave in this state."""
     constraints: tuple[str, ...]

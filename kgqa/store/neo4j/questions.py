@@ -13,7 +13,7 @@ from kgqa.store.neo4j.layouts import QUESTIONS
 
 
 def check_can_put(store: Neo4jStore) -> None:
-    """Raise StoreConflict unless the database is empty or holds kgqa's questions, and nothing else."""
+    """Raise StoreConflict unless the database is empty or holds only kgqa's questions."""
     marker = check_can_load(store, layout=QUESTIONS)
     if marker is not None:
         check_can_erase(store, marker, QUESTIONS)

@@ -46,7 +46,7 @@ ERASE_NODES = {"samples": 50, "rejected": 5_000}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """Nodes of one kind, the chains on them, and what connects them with the graph."""
+    """Nodes of one kind, the nodes below them, and their relationships to the graph."""
 
     name: str
     """Name of the part: ``samples`` or ``rejected``."""
@@ -59,7 +59,7 @@ class Part:
     beside: str
     """A small table of nodes that goes in with the first batch, if there is one."""
     links: Mapping[str, tuple[str, str]]
-    """Table → which nodes it leads from, and to what."""
+    """Table of relationships → the tables of nodes at its two ends."""
     add: str
     erase: str
     """Names of the queries that add and erase the part."""
@@ -164,13 +164,13 @@ def add_part(
 
 
 def make_indexes(store: Neo4jStore) -> None:
-    """Make what samples and rejected questions are looked up by, of all that are there."""
+    """Create the indexes of samples and rejected questions."""
     for name in ON_SAMPLES:
         store.write(read_queries()[name])
 
 
 def drop_indexes(store: Neo4jStore) -> None:
-    """Forget it, where nothing is there any more."""
+    """Drop these indexes once no samples are left."""
     for name in ON_SAMPLES:
         if name != "await_indexes":
             store.write(read_queries()[f"drop_{name}"])
@@ -284,7 +284,7 @@ def _take_over(store: Neo4jStore, part: Part, dataset: str, content: str, loader
 
 
 def _check_written(store: Neo4jStore, part: Part, dataset: str, loader: str, expected_count: int) -> None:
-    """A batch that added nothing was there already, because the answer to its commit was lost; or it is no longer ours to write."""
+    """Check a batch that added nothing: either it was committed before and only the answer was lost, or another loader has taken over."""
     marker = part_markers(store).get((dataset, part.name))
     if marker is None or marker.loader != loader or marker.rows != expected_count:
         raise _taken_over(store, dataset)

@@ -24,7 +24,7 @@ STATIC = FOLDER / "static"
 
 
 def create_app(project: Project) -> FastAPI:
-    """The application that shows ``project``; it reads and writes nothing else, and whoever made the project closes it."""
+    """The app that shows ``project``. It accesses nothing else, and the caller closes the project."""
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
     pages = Pages(FOLDER / "templates", STATIC, node_link=node_link, still=still, project=project)
     app.include_router(page_routes(project, pages))

@@ -34,13 +34,15 @@ def find_bridges(graph: Graph, first: Subject, second: Subject) -> Bridges:
 
 
 def listed_bridges(graph: Graph, first: Subject, second: Subject, rows: Sequence[dict[str, Any]]) -> Bridges:
-    """Those of ``rows`` of ``bridges_between`` that are listed, and what mentions both ends."""
+    """The listed rows of ``bridges_between``, and the documents that mention both entities."""
     direct = graph.rows("page_shared_documents", entity=first.id, other=second.id, limit=5)
     return Bridges(listed=tuple(rows[:LISTED]), total=len(rows), direct=tuple(direct))
 
 
 def bridges_picture(graph: Graph, first: Subject, second: Subject, bridges: Bridges) -> Picture:
-    """Entity, document, bridge, document, entity from left to right: for each bridge a document on each side that says much of both."""
+    """Entity, document, bridge, document, entity, from left to right. The document on each side is the one that mentions both most
+    often.
+    """
     picture = Picture(root=first.node.key, layout="flow")
     picture.add(replace(first.node, layer=0, role="start"))
     rows = bridges.listed[:DRAWN]
@@ -67,7 +69,7 @@ def bridges_picture(graph: Graph, first: Subject, second: Subject, bridges: Brid
 
 
 def _documents(graph: Graph, subject: Subject, bridges: list[str]) -> dict[str, list[dict[str, Any]]]:
-    """Bridge → the documents that it shares with an end, those that say most of both first."""
+    """Bridge → the documents that it shares with an end, the richest in mentions of both first."""
     by_bridge: dict[str, list[dict[str, Any]]] = {bridge: [] for bridge in bridges}
     for row in graph.rows("path_documents", entity=subject.id, others=bridges) if bridges else []:
         by_bridge[row["other"]].append(row)

@@ -1,4 +1,4 @@
-"""A sample with its chains as a picture, and its documents with what they mention marked."""
+"""A sample: its chains as a picture, and its documents with marked mentions."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class Opened:
 
     instance: Instance
     head: str
-    """The subject's id; empty where the record does not say."""
+    """The subject's id; empty if the record lacks it."""
     names: dict[str, str]
-    """Entity → what it is called."""
+    """Entity → its label."""
     chain: tuple[str, ...]
     """The answer's first chain: alternating entities and documents."""
     answer_chains: int
@@ -49,7 +49,7 @@ class Opened:
 
 
 def open_sample(graph: Graph, instance: Instance, *, every: bool = False) -> Opened:
-    """Put a sample together; ``every`` draws the chains of all candidates, else those of the answer."""
+    """Collect the data of a sample's page. ``every`` draws the chains of all candidates, otherwise only those of the answer."""
     chains = _chains(instance)
     of_answer = chains.get(instance.answer_id or "", [])
     chain = of_answer[0] if of_answer else ()
@@ -151,7 +151,7 @@ def _articles(graph: Graph, picture_paths: list[tuple[str, tuple[str, ...]]]) ->
 
 
 def _edge(layer: int, first: str, second: str, *, articles: set[tuple[str, str]], chain: bool) -> Edge:
-    """One hop; an entity leads to its article or to a document that mentions it, a document to what it mentions."""
+    """One hop. An entity is linked with its article or a document that mentions it, a document with an entity in it."""
     if layer % 2:
         return Edge(source=document_key(first), target=entity_key(second), kind="mention", label="mentions", chain=chain)
     kind, label = ("article", "article") if (first, second) in articles else ("mention", "mentioned in")

@@ -104,7 +104,7 @@ def _opened(head: str) -> str:
 
 
 def _variables(text: str) -> dict[str, str]:
-    """The variables of ``text`` → their label or type, empty where it says none."""
+    """The variables of ``text`` → their label or type; empty if the text declares none."""
     variables: dict[str, str] = {}
     for match in _VARIABLE.finditer(_CLOSED.sub("''", text)):
         name = match["name"] or match["column"] or match["path"]

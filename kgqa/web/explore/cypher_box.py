@@ -1,4 +1,4 @@
-"""Cypher that people write on the page: what the form sends, the rows, and their forms as files."""
+"""The page for writing Cypher: the fields of its form, the rows, and the rows as files."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Written:
 
     @property
     def address(self) -> dict[str, str]:
-        """The part of an address that says the same again."""
+        """The query parameters of an address that fills the form in the same way."""
         return {"q": self.text, "params": self.assignments, "rows": self.rows, "seconds": self.seconds}
 
     def names(self) -> list[str]:
@@ -80,9 +80,9 @@ class Written:
 
 
 def of_named(graph: Graph, query: Query, form: Mapping[str, str]) -> Written:
-    """A named query with what its form holds, to be changed; what has neither value nor default is left to be filled in.
+    """The text of a named query with the values of its form, to be edited. Parameters without value or default stay empty.
 
-    Raises QueryError for a value that the query does not take, and for a search, which no text stands for.
+    Raises QueryError for a value that the query does not take, and for a search, which has no Cypher text.
     """
     if query.search:
         raise QueryError(f"{query.name} is a search of several queries and cannot be edited here; run it under /query.")
@@ -95,7 +95,7 @@ def of_named(graph: Graph, query: Query, form: Mapping[str, str]) -> Written:
 
 
 def _as_field(value: object) -> str:
-    """A value as the field of parameters has it: text as it is where that is read as the same text again, else JSON."""
+    """A value as text for the parameter field: plain if it would be parsed as the same text again, otherwise JSON."""
     plainly = isinstance(value, str) and value == value.strip() and len(value.splitlines()) == 1
     if plainly and cypher_parameters([f"value={value}"])["value"] == value:
         return str(value)
@@ -103,7 +103,7 @@ def _as_field(value: object) -> str:
 
 
 def read(graph: Graph, statement: Written) -> limits.Answer:
-    """The rows of what is written; raises QueryError, QueryTimeout, QueryMemory and StoreError."""
+    """The rows of the statement. Raises QueryError, QueryTimeout, QueryMemory and StoreError."""
     most, parameters = statement.budget(graph.seconds), statement.parameters()
     text = statement.text.replace("\r\n", "\n")  # as a browser sends the ends of lines
     return graph.stores.use(lambda store: store.read(text, parameters, limits=most), seconds=graph.seconds)
@@ -119,7 +119,7 @@ def ask(graph: Graph, statement: Written) -> Answer:
 
 
 def as_json(answer: limits.Answer) -> str:
-    """The rows as a list of objects; what JSON has no number for, as infinity, is text."""
+    """The rows as a list of objects; numbers that JSON lacks, like infinity, are text."""
     rows = [plain(row, {}) for row in answer.to_pylist()]
     return json.dumps(rows, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 

@@ -51,7 +51,7 @@ class Page:
     """Number of the page, from 1."""
     pages: int
     total: int
-    """Samples that fit what was looked for."""
+    """Samples that match a search."""
 
 
 def datasets(workspace: Path) -> list[Dataset]:
@@ -113,7 +113,7 @@ def beside(source: Dataset, split: str, id: str) -> tuple[str, str]:  # noqa: A0
 
 
 def head_of(instance: Instance) -> str:
-    """The entity that the question is about, from the record's provenance or its chains; empty where it does not say."""
+    """The subject of the question, from the record's provenance or its chains; empty if it is in neither."""
     try:
         head = json.loads(instance.provenance or "{}").get("head", "")
     except (ValueError, AttributeError):

@@ -21,7 +21,7 @@ ENDS = {
     "FACT": ("e", "e"), "MENTIONS": ("d", "e"), "ABOUT": ("e", "d"), "ASKS_ABOUT": ("sq", "e"), "ANSWER": ("sq", "e"),
     "CANDIDATE": ("s", "e"), "SUPPORT": ("s", "d"), "HAS_CHAIN": ("s", "c"), "STEP": ("c", "ed"),
 }  # fmt: skip
-"""The type of a relationship → the letters of what it leads from and to: an entity and a document may share an id."""
+"""Relationship type → letters of its source and target nodes. They are needed because an entity and a document may share an id."""
 KINDS = {"FACT": "fact", "MENTIONS": "mention", "ABOUT": "article"}
 PATH = {"nodes", "relationships"}
 """The keys of a path."""
@@ -108,7 +108,7 @@ def node_of(value: Any) -> Node | None:
 
 
 def in_words(value: Any) -> str:
-    """A relationship or a path as Cypher draws it, with names in place of nodes; empty for anything else."""
+    """A relationship or a path in Cypher's notation, with names in place of nodes; empty for other values."""
     if not isinstance(value, Mapping):
         return ""
     if {"type", "start", "end", "properties"} <= value.keys():

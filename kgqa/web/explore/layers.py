@@ -43,7 +43,7 @@ class Layers:
 
 
 def place(nodes: Mapping[str, tuple[int, int]], edges: Sequence[tuple[str, str]], *, down: bool, gap: float) -> Layers:
-    """``nodes``: key → layer and width; ``edges``: source and target; ``gap`` is what lies between two layers."""
+    """Lay out ``nodes`` (key → layer and width) and ``edges`` (source and target), with a ``gap`` between two layers."""
     numbers = sorted({layer for layer, _ in nodes.values()})
     depth = {number: at for at, number in enumerate(numbers)}
     columns: list[list[str]] = [[] for _ in numbers]

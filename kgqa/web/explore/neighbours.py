@@ -25,7 +25,7 @@ class Sizes:
     entities: int = 16
 
     def __post_init__(self) -> None:
-        """Raise UnknownId for numbers that no page asks for."""
+        """Raise UnknownId for numbers out of range."""
         if not all(0 <= number <= MOST for number in (self.facts_in, self.facts_out, self.documents, self.entities)):
             raise UnknownId(f"a number of neighbours is not between 0 and {MOST}; ask for fewer.")
 
@@ -45,7 +45,7 @@ class Subject:
     articles: tuple[dict[str, Any], ...] = ()
     """``document``, ``title``: the articles about the entity."""
     subjects: tuple[dict[str, Any], ...] = ()
-    """``entity``, ``kind``, ``label``: what the document is the article about."""
+    """``entity``, ``kind``, ``label``: the subjects of the document, if it is an article."""
     mentions: int = 0
     """Entities that the document mentions."""
     usable: bool = True

@@ -1,4 +1,4 @@
-"""The pages: one address per state, and nothing that changes anything."""
+"""The pages: one address per state. No route changes anything."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Between = Literal["bridges", "paths/documents", "paths/facts"]
 Fill = Literal["", "entity", "document", "relation"]
 """Kinds of parameters whose fields have suggestions."""
 WITH_PAGE = ("entity", "document")
-"""Kinds of what has a page of its own."""
+"""Kinds that have a page."""
 HUBS = 12
 """On the start page."""
 SUGGESTED = 6
@@ -100,7 +100,7 @@ def _start_routes(router: APIRouter, project: Project, pages: Pages) -> None:
 
 
 def same_graph(project: Project) -> Callable[[Request, str], None]:
-    """A dependency of routes that show the graph: ``mark``, if the address has one, is that of the graph on the page which asks."""
+    """A dependency of routes that show the graph: checks the address's ``mark``, the identity of the graph that the calling page shows."""
 
     def check(request: Request, mark: str = "") -> None:
         request.state.mark = project.check_mark(mark)

@@ -1,4 +1,4 @@
-"""The two entities to connect, given by id or name. If a name is ambiguous, the page asks which entity is meant."""
+"""The two entities to connect, given by id or name. An ambiguous name gets a list of entities to choose from."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def find_end(graph: Graph, text: str, was: str = "") -> End:
 
 
 def two_ends(graph: Graph, begin: tuple[str, str], end: tuple[str, str]) -> tuple[End, End]:
-    """Both ends, each a text and what its field showed; raises UnknownId where they are one entity."""
+    """Both ends, each from a text and the id that its field had before. Raises UnknownId if they are the same entity."""
     first, second = find_end(graph, *begin), find_end(graph, *end)
     if first.subject and second.subject and first.id == second.id:
         raise UnknownId("both ends are the same entity; choose another one.")

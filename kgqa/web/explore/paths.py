@@ -50,7 +50,7 @@ def find_paths(graph: Graph, first: Subject, second: Subject, over: Over) -> Pat
 
 
 def listed_paths(graph: Graph, over: Over, paths: Sequence[tuple[str, ...]], *, longest: int) -> Paths:
-    """Those of ``paths``, each of all its entities, that are listed, with what their steps are."""
+    """The listed ones of ``paths`` (each with all its entities), with the facts and documents of their steps."""
     compared = paths[: COMPARED if over == "facts" else LISTED]
     between = find_steps(graph.table, over, compared)
     steps = [tuple(between[pair] for pair in pairwise(path)) for path in compared]

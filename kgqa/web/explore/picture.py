@@ -28,7 +28,7 @@ class Node:
     step: int | None = None
     """Place of a document in the chain, from 1."""
     link: str = ""
-    """The address of its page where the key does not say it."""
+    """The address of its page, if the key does not imply it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,12 +65,12 @@ class Picture:
 
     root: str = ""
     layout: str = "tree"
-    """``tree``: what leads to the root on its left, what it leads to on its right; ``flow``: layer by layer."""
+    """``tree``: sources left of the root and targets right of it; ``flow``: in layers."""
     nodes: dict[str, Node] = field(default_factory=dict)
     edges: dict[tuple[str, str, str], Edge] = field(default_factory=dict)
     groups: list[Group] = field(default_factory=list)
     hidden: str = ""
-    """One sentence about what is left out as a whole."""
+    """One sentence about everything that is hidden."""
 
     def add(self, node: Node) -> str:
         """Add a node unless it is there; its key."""

@@ -1,4 +1,4 @@
-"""Queries on the page: what a form sends, what its rows hold, and the graph in them."""
+"""Named queries on the page: the fields of their forms, their rows, and the graph in these rows."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ DRAWN = 24
 STEPS = 16
 """Ids of one row in the picture."""
 BETWEEN: dict[str, Over | None] = {"paths_over_facts": "facts", "paths_over_documents": "documents", "bridges_between": None}
-"""Queries whose rows are drawn as the page does that is about them alone → over what their paths lead; None for bridges."""
+"""Queries whose rows get the picture of their own page → what their paths lead over; None for bridges."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +67,7 @@ class Answer:
 
 
 def ask(graph: Graph, query: Query, form: Mapping[str, str]) -> Answer:
-    """Run ``query`` with what the form sent; empty fields take their defaults. Raises QueryError and QueryTimeout."""
+    """Run ``query`` with the fields of its form. Empty fields take their defaults. Raises QueryError and QueryTimeout."""
     check_runs_on(query, graph.stores.name)
     filled = filled_in(form)
     missing = [parameter.name for parameter in query.params if parameter.default is None and parameter.name not in filled]
@@ -138,7 +138,7 @@ def _texts(value: Any) -> list[str]:
 
 
 def _kind(column: list[Any], entities: Mapping[str, Any], documents: Mapping[str, Any]) -> str:
-    """``e`` or ``d`` where every value of the column is the id of an entity or document, ``m`` where both are in it, else empty."""
+    """``e`` or ``d`` if all values of the column are ids of entities or of documents, ``m`` if both occur, otherwise empty."""
     values = [value for cell in column for value in _texts(cell)]
     if not values or any(isinstance(value, Mapping) for cell in column if isinstance(cell, list) for value in cell):
         return ""

@@ -128,7 +128,7 @@ def still(pictures: list[Data], node_link: Callable[[str], str], *, down: bool =
 def _merge(
     picture: Data, boxes: dict[str, Box], edges: dict[tuple[str, str, str], Data], *, root: str, node_link: Callable[[str], str]
 ) -> None:
-    """Add a picture; what is new hangs on the picture's own root."""
+    """Add a picture. New nodes are attached to the picture's own root."""
     holder = boxes.get(picture["root"])
     groups = {key: group["name"] for group in picture["groups"] for key in group["keys"]}
     leading = {edge["source"]: edge for edge in picture["edges"] if edge["target"] == picture["root"]}

@@ -29,7 +29,7 @@ class StorePool:
     """
 
     def __init__(self, open_one: Callable[[], GraphStore], *, size: int = SIZE) -> None:
-        """Open all of them now: one that is opened later could find another graph in its place. Raises what ``open_one`` raises."""
+        """Open all stores now, because one opened later could find another graph. Raises the exceptions of ``open_one``."""
         self._open_one = open_one
         self._free: queue.LifoQueue[_Slot] = queue.LifoQueue()
         self._lock = threading.Lock()

@@ -52,7 +52,7 @@ def routes(session: Session, pages: Pages) -> APIRouter:
 
     @router.post("/api/judgement", response_class=JSONResponse)
     def judge(body: Annotated[dict[str, Any], Body()]) -> dict[str, Any]:
-        """Put what was sent into the table; it is on the disk when this answers."""
+        """Write the judgement into the table. It is on disk before the response."""
         judgement = session.judgement(body)
         judgements = session.book.store(judgement, seen=body["seen"])
         return {"done": judged_count(judgements), "of": len(ids), "seen": state(judgements.get(judgement.sample))}

@@ -22,7 +22,7 @@ class ShownHop:
     """Role of the entity that the hop leads to: ``answer`` at the end of the chain, otherwise ``bridge``."""
     pieces: tuple[Piece, ...]
     unmarked: tuple[str, ...]
-    """Those of the two entities that the text does not mention, as the graph links it: the article's own subject, or nothing."""
+    """Those of the two entities that the graph links with the document but the text does not mention, as the subject of an article."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
