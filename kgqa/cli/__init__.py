@@ -89,12 +89,12 @@ def main() -> None:
     from kgqa.errors import InterruptedRun, KgqaError
 
     STOP.number = None
-    # A scheduler that stops the run, or a terminal that is closed, is to leave as little behind as a person who stops it.
+    # SIGTERM from a scheduler and SIGHUP from a closed terminal must clean up like Ctrl-C.
     for number in NUMBERS:
         if signal.getsignal(number) != signal.SIG_IGN:  # as nohup has it
             signal.signal(number, _interrupt)
     sys.unraisablehook = _interrupt_again
-    os.environ.setdefault("HF_HUB_VERBOSITY", "critical")  # what the hub's package has to say stands in our own sentence
+    os.environ.setdefault("HF_HUB_VERBOSITY", "critical")  # our own sentence says what the hub's package logs
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal without a letter shows its number
@@ -104,20 +104,20 @@ def main() -> None:
 
             _end(run())
         except (KeyboardInterrupt, SystemError) as error:
-            # Compiled code that is interrupted fails with an error of its own, whose cause is the interruption.
+            # Interrupted compiled code raises a SystemError; its cause is the KeyboardInterrupt.
             if not _is_interruption(error):
                 raise
-            _ignore_signals()  # a second one would end what the first one began
+            _ignore_signals()  # a second signal would interrupt the clean-up
             raise InterruptedRun("stopped; run the same command again.") from None
     except KgqaError as error:
         if isinstance(error, InterruptedRun):
             _ignore_signals()
         print(f"kgqa: {printable(' '.join(str(error).split()))}", file=sys.stderr)
         if isinstance(error, InterruptedRun):
-            # The frames that were interrupted go, and with them what a generator on its way to a "with" had made.
+            # Drop the interrupted frames, so that generators that had not reached their "with" clean up.
             error.__context__ = None
             gc.collect()
-            # Python ends with the signal's status, not with ours, where the signal came while a library ran code by PyRun_String.
+            # If the signal came while a library ran code with PyRun_String, Python would end with the signal's status instead of ours.
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(STOP.status)
@@ -126,7 +126,7 @@ def main() -> None:
         print("kgqa: there is not enough memory for this; close other programs, or give it smaller files or limits.", file=sys.stderr)
         _end(2)
     except BrokenPipeError:
-        # Whoever read our output has gone, as in "kgqa query hubs | head"; nothing is wrong.
+        # The reader of the pipe has gone, as in "kgqa query hubs | head"; that is no error.
         print_nowhere()
         sys.exit(0)
     except OSError as error:

@@ -60,7 +60,7 @@ def _print(console: Terminal, result: Audit) -> None:
     from kgqa.checks.report.page import percent
     from kgqa.cli.printable import printable
 
-    # The whole name, which --fail-on takes, however narrow the terminal.
+    # Show the whole name even in a narrow terminal, because --fail-on needs it.
     check = Column("check", overflow="fold", min_width=max(len(finding.check) for finding in result.findings))
     state = Column("state", no_wrap=True, min_width=len("counted"))
     title = f"Audit of {printable(result.dataset)}, the worst first"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 AnySet = Annotated[str, Argument(help="A dataset folder, a file or folder in any known format, or hf://owner/name.")]
 From = Annotated[str | None, Option("--from", help="Format of the question set; recognised by default.")]
 Store = Annotated[str, Option(help="embedded, or neo4j: the server at NEO4J_URI, with NEO4J_USERNAME and NEO4J_PASSWORD.")]
-# The environment is read by Neo4jSettings alone, so that what arrives here was typed.
+# Only Neo4jSettings reads the environment, so these values come from the command line.
 Neo4jUri = Annotated[str | None, Option(help="Server address; by default NEO4J_URI, or bolt://localhost:7687.")]
 Neo4jUser = Annotated[str | None, Option(help="User; by default NEO4J_USERNAME. The password is NEO4J_PASSWORD.")]
 Neo4jDatabase = Annotated[str | None, Option(help="Database; by default NEO4J_DATABASE.")]

@@ -64,7 +64,7 @@ def _print(console: Terminal, result: Relations) -> None:
     from kgqa.recipes.qangaroo.relation_figures import ASKED, figure_text
 
     counts = Counter(relation.verdict for relation in result.relations)
-    # A sentence in each row would leave no room for figures; the letters are explained below.
+    # A sentence in each row would leave no room for figures, so rows have letters with a legend.
     out = dict(zip((verdict for verdict, _ in counts.most_common() if verdict != ASKED), ascii_lowercase, strict=False))
     numbers = (Column(head, justify="right", no_wrap=True) for head in SHOWN.values())
     table = Table(

@@ -140,7 +140,7 @@ def compose(
         },
     )
     if name is None and not set_paths and opened_domain.settings.dataset != COMPOSED and opened_domain.own.get("recipe") != COMPOSED:
-        # The file names the dataset that kgqa generate makes; both have a place in one workspace.
+        # The file's name is that of the dataset of kgqa generate; both must fit in one workspace.
         opened_domain = replace(
             opened_domain, settings=opened_domain.settings.model_copy(update={"dataset": f"{opened_domain.settings.dataset}-{COMPOSED}"})
         )
@@ -157,7 +157,7 @@ def compose(
         _refuse_graph_settings(settings)
     if store == "neo4j":
         neo4j = neo4j or Neo4jSettings.from_environment()
-        # Before anything is read: a server that is away, or that holds something else, is noticed now.
+        # Notice a missing server, or one with other data, before anything is read.
         with Neo4jStore(neo4j) as server:
             check_can_put(server)
     watches = _watches(opened_domain, set_paths, settings, people)

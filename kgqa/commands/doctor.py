@@ -104,7 +104,7 @@ def _examine(makers: Sequence[Callable[[], Bench]], *, queries: int, seed: int, 
             comparison = compare(bench, queries=queries, seed=seed, advance=progress.advance)
             script = ""
             if comparison.smallest and not comparison.smallest.query.search:
-                # A witness was shrunk when it was found.
+                # Witnesses are already shrunk.
                 if all(comparison.smallest.graph is not witness.graph for witness in witnesses()):
                     comparison = replace(comparison, smallest=shrink(bench, comparison.smallest))
                 assert comparison.smallest

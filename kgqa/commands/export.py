@@ -129,7 +129,7 @@ def _export_dataset(dataset: Path, out: Path, to: str, progress: Progress, *, lo
             questions = WrittenQuestions()
             form.write(questions.watch(native.read(source), progress), folder / target.name)
             count += len(questions)
-            # An empty file is none that could be read.
+            # An empty file is no valid file of the format.
             changes += questions.compare(form.read(folder / target.name) if len(questions) else (), progress)
         progress.finish(f"{count:,} questions")
         if not lossy:
@@ -156,7 +156,7 @@ def _export_graph(
 ) -> list[Path]:
     (check_new_file if to == "graphml" else check_new_folder)(out, again=True)
     with finished_tables(workspace) as tables:
-        # What is wrong with a dataset is found before anything is written.
+        # Check the datasets before anything is written.
         datasets_on_graph = [
             DatasetOnGraph.read(dataset_folder(workspace, Path(dataset)), workspace, progress, rejected=rejected) for dataset in datasets
         ]

@@ -242,7 +242,7 @@ def prepared(
     progress: Progress,
 ) -> Runner:
     """A run with checked arguments of :func:`generate`, and the hashes of its input files. Writes nothing."""
-    # What asks for no file comes first, so that a slip of the hand is told before anything is read.
+    # Checks that need no file come first, so that a typing error is reported before anything is read.
     check_seed(seed)
     threads = worker_count(workers)
     check_store(store)
@@ -261,7 +261,7 @@ def prepared(
         check_runs_on(opened_domain.queries[name], store)
     if store == "neo4j":
         neo4j = neo4j or Neo4jSettings.from_environment()
-        # Before anything is read: a server that is away, or that holds something else, is noticed now.
+        # Notice a missing server, or one with other data, before anything is read.
         with Neo4jStore(neo4j) as server:
             check_can_load(server)
     run = Run(

@@ -113,7 +113,7 @@ class Part:
     def read(self, place: Workspace) -> tuple[dict[str, pa.Table], dict[str, Any]]:
         """Rows of the part by table, and remarks; raises like :func:`graph`."""
         if self.sample is not None:
-            # What is wrong with the dataset is found before a store is opened.
+            # Check the dataset before a store is opened.
             folder = self._folder(place, self.sample)
             native.check_whole(folder)
             sample_tables = rows_of_sample(sample_rows(folder, dataset_name(folder)), self.sample)

@@ -68,7 +68,7 @@ def load(
     place, progress = Workspace(Path(workspace)), progress or Silent()
     try:
         with finished_tables(place) as tables:
-            # What is wrong with the dataset is found before anything is erased or written.
+            # Check the dataset before anything is erased or written.
             samples = (
                 None if dataset is None else DatasetOnGraph.read(dataset_folder(place, Path(dataset)), place, progress, rejected=rejected)
             )
@@ -118,7 +118,7 @@ def _replace(server: Neo4jStore, tables: str, samples: DatasetOnGraph | None, pr
     check_only_ours(server)
     graph.check_can_erase(server, marker)
     whole = samples is None or marker.tables != tables
-    # Samples go first, a few at a time: each has hundreds of relationships.
+    # Erase samples first, and a few at a time, because each has hundreds of relationships.
     for (name, part), recorded in part_markers(server).items():
         if whole or (samples and name == samples.name):
             progress.start(f"Erasing {part} of {name}", recorded.rows, part)
@@ -136,7 +136,7 @@ def _replace(server: Neo4jStore, tables: str, samples: DatasetOnGraph | None, pr
 def _load_graph(server: Neo4jStore, place: Workspace, tables: str, progress: Progress) -> tuple[dict[str, int], bool]:
     marker = graph.check_can_load(server, tables)
     if marker is not None and marker.finished:
-        # The graph is not read again; but one that was imported from files has no constraints yet.
+        # The graph need not be loaded again, but a graph imported from files has no constraints yet.
         progress.start("Loading the graph", sum(marker.rows.values()), "rows")
         graph.load(server, tables, {})
         progress.finish(f"all {sum(marker.rows.values()):,} rows are there already")

@@ -68,7 +68,7 @@ def predict(
     if not len(questions):
         raise MissingInput(f"{source.path}: its {split_name} split has no question; give another --split.")
     if form in TRANSFORMED:
-        notes_of(next(iter(questions)))  # without them no prediction can be written, which is said before the reader has read for an hour
+        notes_of(next(iter(questions)))  # predictions need them; say so before the reader has run for an hour
     answers = _unchanged(source, reader.predict(questions, progress or Silent()))
     remarks = write_predictions(form, questions, answers, out)
     return Predicted(

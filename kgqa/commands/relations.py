@@ -66,7 +66,7 @@ def relations(
         try:
             runner.perform()
         except EmptyResult as error:
-            # Measures that leave nothing to ask about are what one wants to see then; there are none before the rules are mined.
+            # If the measures exclude every relation, the user wants to see them. There are none before the rules are mined.
             if "mine_rules" not in (record.stage for record in runner.records):
                 raise
             remark = str(error)

@@ -44,7 +44,7 @@ def review(
     with listening(port) as listener:
         place = Path(f"{name_of(folder)}-review.tsv" if table is None else table)
         _check_place(place, folder)
-        # A table of a larger draw is gone on with as a whole: its first samples are those of the smaller one.
+        # Continue a table of a larger draw as a whole: its first samples are those of the smaller draw.
         most = max(sample, read_table(place).origin.sample) if sample > 0 and place.exists() else sample
         samples = draw(folder, sample=most, seed=seed, split=split)
         book = Book(place, samples, reader=reader)

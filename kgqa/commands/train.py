@@ -142,7 +142,7 @@ def _fit(
         parts: set[object] = set()
 
         def note(point: Mapping[str, Any]) -> None:
-            # By the first point of a part all is read; what comes to the files later is not what was learned.
+            # At the first point of a part all files have been read; later changes to them do not matter.
             if point.get("part") not in parts:
                 _check_read(source, watch)
                 parts.add(point.get("part"))
@@ -195,7 +195,7 @@ def _undone(folder: Path, runs: str | Path | None) -> Iterator[None]:
         yield
     except (InputError, SettingsError, EmptyResult):
         if not was_there and is_first_process() and (folder / RUN).exists() and not any(folder.glob(f"{FIT}/**/{STATE}")):
-            with suppress(KgqaError):  # what was at fault is said first
+            with suppress(KgqaError):  # the original error is reported first
                 record.forget(runs, run=folder)
             shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -236,7 +236,7 @@ def _begin(folder: Path, source: QuestionSet, request: Specification, seed: int,
         "start_from": None if start is None else key_of(file_hashes(start)),
     }  # fmt: skip
     start_record = {**identity, "versions": record.reader_versions()}
-    if not is_first_process():  # the first one says it
+    if not is_first_process():  # the first process compares and writes it
         return start_record
     path = folder / RUN
     with storage_errors(path):

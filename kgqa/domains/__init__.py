@@ -55,7 +55,7 @@ def load_domain(
     if source is not None or layout == QUESTIONS:
         return _checked(files, merged(_varied(files, raw, recipe), changes), Path(source or ""), is_seed=False)
     folder = resource("seeds") / _seed_domain(files)
-    ours = {key: value for key, value in built_in_settings.items() if key != "attribution"}  # the small domains are nobody else's
+    ours = {key: value for key, value in built_in_settings.items() if key != "attribution"}  # the seed domains need no attribution
     raw = merged(merged(ours, parse(folder / "domain.toml")), own_settings)
     return _checked(files, merged(_varied(files, raw, recipe), changes), folder, is_seed=True)
 
@@ -168,7 +168,7 @@ def _check_projection(path: Path, settings: DomainSettings, queries: dict[str, Q
             if name not in queries:
                 raise SettingsError(f"{path}: projection.{role}: there is no query {name!r}; {suggestion(name, list(queries))}")
             returned = ["candidate"] if role == "candidates" else chain_columns(documents)
-            # Where the id of an entity is wanted, people may give its name; the traversal gives ids.
+            # Users may give an entity's name for its id; the traversal passes ids.
             parameter_kinds = {
                 parameter.name: "string" if parameter.kind == "entity" else parameter.kind for parameter in queries[name].params
             }

@@ -59,7 +59,7 @@ def parse(path: Path) -> dict[str, Any]:
     """The content of one file. Raises SettingsError if it is not TOML, BrokenInput if it is not a regular file of moderate size."""
     try:
         raw = read_toml(path)
-        return merged(raw, raw)  # the same again; dotted keys may nest more deeply than what merges them can follow
+        return merged(raw, raw)  # a no-op that fails if dotted keys nest too deeply for merged()
     except RecursionError:
         raise SettingsError(f"{path}: this is not a domain, its lists or tables are nested too deeply; fix the file.") from None
     except OSError as error:
@@ -106,7 +106,7 @@ def _moved(raw: dict[str, Any], path: Path, folder: Path) -> dict[str, Any]:
     raw = _queries_moved(raw, path, folder)
     variants = raw.get("variants")
     if not isinstance(variants, dict):
-        return raw  # the check of the settings says what is wrong
+        return raw  # validation of the settings reports the fault
     moved = {
         name: _queries_moved(settings, path, folder) if isinstance(settings, dict) else settings for name, settings in variants.items()
     }
@@ -119,7 +119,7 @@ def _queries_moved(raw: dict[str, Any], path: Path, folder: Path) -> dict[str, A
         return raw
     names = projection["files"]
     if not all(isinstance(name, str) for name in names):
-        return raw  # the check of the settings says what is wrong
+        return raw  # validation of the settings reports the fault
     files = []
     for name in names:
         file = _inside(path, "projection.files", name)

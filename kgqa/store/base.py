@@ -52,7 +52,7 @@ def as_declared(rows: pa.Table, query: Query) -> pa.Table:
     try:
         if rows.column_names != schema.names:
             raise pa.ArrowInvalid("names")
-        # Engines differ in how they call the type of a column without a value, so nulls take the declared one.
+        # Engines differ in the type of a column that holds only nulls, so such a column takes the declared type.
         return pa.table([_cast(rows[field.name], field.type) for field in schema], schema=schema)
     except pa.ArrowInvalid:
         declared, actual = (", ".join(f"{name}: {kind}" for name, kind in kinds) for kinds in (query.returns.items(), _kinds(rows)))

@@ -76,7 +76,7 @@ def check_reads_only(text: str, parameters: Collection[str] | None = None, *, st
     except UnicodeEncodeError:
         raise QueryError("the query is not UTF-8; write it in UTF-8.") from None
     if re.search(r"\\u", text, re.IGNORECASE):
-        # Neo4j reads such an escape before anything else, also in the middle of a word.
+        # Neo4j decodes these escapes before it parses, even in the middle of a word.
         raise QueryError("the query contains a \\u escape; write the character itself.")
     pieces = list(_pieces(text))
     tokens = _without_space(pieces)
@@ -147,7 +147,7 @@ def limited(text: str, rows: int) -> str:
         begins = begins or word or match[0]
         depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(match[0], 0) if match.lastgroup == "sign" else 0
         if not depth and word in {"RETURN", "LIMIT", "UNION"}:
-            last = last if last == "UNION" else word  # a LIMIT would be that of the last part alone
+            last = last if last == "UNION" else word  # a LIMIT would apply only to the last part
     return f"{text[:end]}\nLIMIT {rows}" if last == "RETURN" and begins in BEGINNINGS else text
 
 
@@ -260,10 +260,10 @@ def _rewrite(pieces: list[tuple[str, str]]) -> str:
         if kind == "space":
             new = re.sub(r"[^\n]", " ", part)
         elif kind == "word":
-            new = part if part.isascii() else f"`{part}`"  # no letter is a letter of a keyword for an engine alone
+            new = part if part.isascii() else f"`{part}`"  # an engine may fold a non-ASCII letter to one of a keyword
         else:
             new = _value_anew(part) if kind == "value" else part
-        # Nothing that came apart may grow together.
+        # Two adjacent quoted tokens must not merge into one.
         output.append(f" {new}" if before[-1:] in {"'", "`"} and new[:1] in {"'", "`"} else new)
         before = new or before
     statement = "".join(output).rstrip()

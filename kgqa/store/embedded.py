@@ -120,7 +120,7 @@ class EmbeddedStore:
         except QueryMemory:
             if self._new:
                 raise
-            # After many large answers the engine's buffer may be full of what nobody needs any more; in a new one there is room.
+            # After many large answers the engine's buffer may be full of stale data; reopening empties it.
             self._reopen()
             rows = self._rows(query, dict(arguments or {}), None if seconds is None else remaining(seconds, begin))
         self._new = False
@@ -245,7 +245,7 @@ def _without_objects(rows: pa.Table) -> pa.Table:
     if not any(holds_objects(kind) for kind in rows.schema.types):
         return rows.rename_columns(names)
     table = table_of_values(names, [[_value(value) for value in column.to_pylist()] for column in rows.columns])
-    # What has no objects keeps the type that the engine gave it, also where all values are null.
+    # Columns without objects keep the engine's type, even if all values are null.
     for at, kind in enumerate(rows.schema.types):
         if not holds_objects(kind):
             table = table.set_column(at, names[at], rows.column(at))
@@ -307,7 +307,7 @@ def _writable(path: Path, *, threads: int, any_version: bool) -> Iterator[Any]:
     try:
         yield connection
     except EngineFileError as error:
-        # The engine speaks of a failed checkpoint, or of a read past the end of the file that it could not write.
+        # The engine reports a failed checkpoint, or a read past the end of the file that it failed to write.
         where, remedy = path.parent, "free some space and run the same command again"
         raise StorageError(f"{where}: the disk is full or limits the size of files; {remedy}.") from error
     finally:

@@ -120,7 +120,7 @@ def folded(text: str) -> str:
 def _search(names: pl.Expr) -> pl.Expr:
     """Names that would go beyond ``SEARCH_BYTES`` are left out, the last ones first, and found by the entity's other names alone."""
     all_names = pl.concat_str(pl.lit("\n"), names.list.eval(_folded(pl.element())).list.join("\n"), pl.lit("\n"))
-    # A character takes four bytes at most; what is left of a name at the end goes too.
+    # A character takes at most four bytes. A name cut at the end is dropped.
     truncated = all_names.str.slice(0, SEARCH_BYTES // 4).str.replace(r"[^\n]*$", "")
     return pl.when(all_names.str.len_bytes() > SEARCH_BYTES).then(truncated).otherwise(all_names)
 

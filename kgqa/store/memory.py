@@ -45,7 +45,7 @@ def available_memory() -> int:
     """Bytes that this process can still have: of the machine, or of its container where that has less."""
     free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     if MEMINFO.is_file():
-        # What Linux would give back if somebody asked counts too.
+        # Includes caches that Linux would free on demand.
         entries = (line.split() for line in MEMINFO.read_text("ascii").splitlines())
         free = next((int(entry[1]) << 10 for entry in entries if entry[0] == "MemAvailable:"), free)
     try:

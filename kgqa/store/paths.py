@@ -145,7 +145,7 @@ def _names(ask: Ask, query: str, ids: set[str]) -> dict[str, str]:
     return {row["id"]: row["label"] or row["id"] for row in rows}
 
 
-# Over facts: for each length the inner entities of its paths
+# Over facts: for each length, the inner entities of its paths.
 
 
 def _over_facts(ask: Ask, first: str, second: str, limit: int) -> Iterator[Iterator[Path] | list[Path]]:
@@ -155,7 +155,7 @@ def _over_facts(ask: Ask, first: str, second: str, limit: int) -> Iterator[Itera
     near, far = near.filter(inner), far.filter(inner)
     yield _ranked(near.join(far.select("other"), on="other", how="semi").select(*_pair_columns("one")), ["one"])
     neighbours = pl.concat([near, far])["other"]
-    # What both stand beside is on shorter paths.
+    # A common neighbour of both ends lies on a shorter path.
     near, far = (side.join(by.select("other"), on="other", how="anti") for side, by in ((near, far), (far, near)))
     met = _edges(ask, near, far)
     yield _ranked(met.join(near.select(*_pair_columns("one")), on="one").join(far.select(*_pair_columns("two")), on="two"), ["one", "two"])
@@ -239,7 +239,7 @@ def _places(entries: list[dict[str, Any]]) -> list[tuple[int, int, str]]:
     return [tuple(entry.values()) for entry in entries]
 
 
-# Over documents: likewise
+# Over documents: for each length, the inner entities of its paths.
 
 
 def _over_documents(ask: Ask, first: str, second: str, limit: int) -> Iterator[list[Path]]:
@@ -262,7 +262,7 @@ def _companions(ask: Ask, near: pl.DataFrame, far: pl.DataFrame, limit: int) -> 
         return joined
     ones, twos = near.select(*_pair_columns("one")), far.select(*_pair_columns("two"))
     sides = pl.concat([near.with_columns(side=0), far.with_columns(side=1)]).sort("documents", "row").with_row_index()
-    # Where all of one side are done, so are all pairs.
+    # Once one side is complete, all pairs are found.
     sides = sides.head(1 + min(int(side["index"].max()) for side in sides.partition_by("side")))  # type: ignore[arg-type]
     while sides.height:
         batch_size = max(1, int((sides["documents"].cum_sum() <= MENTIONS).sum()))

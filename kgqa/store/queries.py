@@ -109,7 +109,7 @@ def read_queries(further: Iterable[Path] = ()) -> dict[str, Query]:
     """All named queries of kgqa and of the ``further`` files, by name."""
     queries: dict[str, Query] = {}
     folder = resource("cypher")
-    # What lies in browser/ is for Neo4j Browser: values in place of parameters, and no headers.
+    # Queries in browser/ are for Neo4j Browser: they have values instead of parameters, and no headers.
     ours = {
         path: path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*.cypher")) if path.parent.parent != folder / "browser"
     }
@@ -228,10 +228,10 @@ def _convert(text: str, kind: str) -> Value:
         return number
     if kind == "number":
         value = float(text)
-        if math.isnan(value):  # which stores do not compare alike
+        if math.isnan(value):  # stores compare NaN differently
             raise ValueError(text)
         return value
-    text.encode("utf-8")  # a command line can hold bytes that are no text
+    text.encode("utf-8")  # a command line may hold bytes that are not UTF-8
     return text.split(",") if kind == "strings" else text
 
 

@@ -89,7 +89,7 @@ class Worker:
         except Refused:
             raise
         except BaseException:
-            # The rest of the answer is nobody's, also where the user stopped us.
+            # The rest of the answer may still come, so this process cannot be used again.
             self.close()
             raise
 
@@ -104,7 +104,7 @@ class Worker:
     def _send(self, message: object, errors: LimitErrors) -> None:
         try:
             self._socket.send(message)
-        except ConnectionError:  # it ended since it was last looked at
+        except ConnectionError:  # it has ended since the last check
             raise errors.failed(self._process.wait(), self.memory) from None
 
     def _receive(self, errors: LimitErrors, end: float, seconds: float, *, raw: bool = False) -> Any:
@@ -130,7 +130,7 @@ def _start_program() -> tuple[Connection, subprocess.Popen[bytes]]:
     with child:
         command = [sys.executable, "-I", "-S", str(PROGRAM), str(child.fileno())]
         try:
-            # A group of its own: Ctrl-C in a terminal is for whoever asks, who then ends it.
+            # Its own process group: Ctrl-C in a terminal reaches only the parent, which then ends it.
             return parent, subprocess.Popen(  # noqa: S603 - our own interpreter and file
                 command,
                 stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, pass_fds=[child.fileno()], process_group=0,

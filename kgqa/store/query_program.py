@@ -30,7 +30,7 @@ def main() -> None:
     socket = Connection(int(sys.argv[1]))
     start = socket.recv()
     sys.path[:] = start["path"]
-    # Whoever started us holds the other end of our standard input: when it closes, nobody waits for an answer.
+    # The parent holds the other end of our standard input. When it closes, nobody waits for an answer.
     threading.Thread(target=_end_with_whoever_asks, daemon=True).start()
     try:
         import ladybug
@@ -39,7 +39,7 @@ def main() -> None:
         from kgqa.store import sandbox
 
         _warm_up(ladybug.Database(":memory:", buffer_pool_size=SMALL, max_num_threads=1), ladybug.Connection, start["first"])
-        # What the engine starts from here on has no more rights than this thread.
+        # Threads that the engine starts from here on inherit the restrictions of this thread.
         walls = sandbox.restrict(readable=[start["graph"], *READABLE])
         database = ladybug.Database(start["graph"], read_only=True, buffer_pool_size=start["buffer"], max_num_threads=start["threads"])
         ladybug.Connection(database).close()
@@ -55,7 +55,7 @@ def main() -> None:
             request = socket.recv()
         except EOFError:
             return
-        # A connection of its own for each: one keeps the plan of a text, and in it the first values of LIMIT and SKIP.
+        # A new connection for each query: a connection caches the plan of a text, with the first values of LIMIT and SKIP.
         connection = ladybug.Connection(database, num_threads=start["threads"])
         _answer(socket, connection, *request)
         connection.close()
@@ -82,7 +82,7 @@ def _answer(socket: Connection, connection: Any, seconds: float, text: str, valu
     except (RuntimeError, MemoryError, pa.ArrowException) as error:
         socket.send({"error": str(error) or type(error).__name__})
         return
-    except (ValueError, TypeError) as error:  # from values that the engine wants to be of one type, as all of a list
+    except (ValueError, TypeError) as error:  # the engine wants all values of a list to have one type
         socket.send({"error": f"a parameter has values of several types, which the engine does not take ({error})"})
         return
     limit = "rows" if rows is not None and table.num_rows > rows else ""

@@ -129,7 +129,7 @@ def open_nothing() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
         resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
     except (OSError, ValueError):
-        return  # the walls of Linux hold without it
+        return  # the Linux mechanisms work without it
 
 
 def _libc() -> ctypes.CDLL:

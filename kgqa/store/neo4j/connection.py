@@ -181,7 +181,7 @@ class Neo4jStore:
             with session:
                 yield session
         finally:
-            _close(session)  # again, for the reason that it names
+            _close(session)  # once more; see _close
 
     def _open_session(self, *, write: bool, fetch: int = FETCH) -> neo4j.Session:
         return self._driver.session(
@@ -194,7 +194,7 @@ class Neo4jStore:
         def work(result: neo4j.Result) -> pa.Table:
             return table_of(result.keys(), [tuple(record) for record in result], query)
 
-        if seconds is not None:  # whoever waits for an answer is told at once that the server is away
+        if seconds is not None:  # no retries: a caller with a limit learns at once that the server is away
             return self._timed(query.text, arguments, errors, seconds, work)
 
         def run() -> pa.Table:
@@ -225,7 +225,7 @@ class Neo4jStore:
             kind = self._timed(f"{EXPLAIN}{text}", arguments, errors, seconds, lambda result: result.consume().query_type)
         except QueryError as error:
             raise QueryError(_PLACE.sub(_without_explain, str(error))) from None
-        if kind not in {"r", "s"}:  # "s": it shows what is indexed; what else it could show was refused before
+        if kind not in {"r", "s"}:  # "s": SHOW INDEXES or CONSTRAINTS; other SHOW commands were refused before
             raise QueryError(f"{errors.subject} does more than to read; leave out what changes the database or asks about the server.")
 
     def _timed(
@@ -312,7 +312,7 @@ class Neo4jStore:
                 raise QueryError(f"the query cannot be run: {message}") from None
             raise StoreError(f"{place}: {subject} failed: {message}") from None
         except exceptions.ConfigurationError:
-            # What we ask of the connection (no notices) is unknown to servers before version 5.
+            # Servers before version 5 do not know the option that disables notices.
             raise StoreError(f"{self.settings.uri}: this server is too old; {NEEDED}.") from None
         except exceptions.DriverError as error:
             raise StoreError(f"{place}: {subject} failed: {first_line(str(error))}") from None

@@ -132,7 +132,7 @@ def load(
         advance(sum(table.num_rows for table in rows.values()))
         return False
     marker = (_claim if marker is None else _take_over)(store, tables, loader, layout)
-    # Only now, when whoever loaded before can write no more, do the marker and the rows hold still.
+    # Count only now: an earlier loader can no longer write, so the marker and the rows are stable.
     _check_whole(store, marker, layout)
     for name in layout.nodes:
         _load_table(store, layout, name, rows[name], marker.rows[name], loader, advance)
@@ -196,7 +196,7 @@ def _claim(store: Neo4jStore, tables: str, loader: str, layout: Layout) -> Marke
     try:
         store.write(read_queries()[layout.claim], {"version": layout.version, "tables": tables, "loader": loader})
     except StoreError:
-        # Somebody else was faster: the constraint lets only one marker be made.
+        # Another loader was faster: the constraint allows only one marker.
         return _take_over(store, tables, loader, layout)
     return Marker(version=layout.version, tables=tables, loader=loader, finished=False, rows=dict.fromkeys(layout.tables, 0))
 

@@ -73,7 +73,7 @@ def write(
         groups.append(f"--nodes={MARKER}={{0}}{name}-header.csv,{{0}}{name}.csv")
     for option, tables in (("nodes", NODES), ("relationships", RELATIONSHIPS)):
         for name, (label, header) in tables.items():
-            # The importer has no use for an empty file.
+            # Empty tables need no file.
             if name in rows and rows[name].num_rows:
                 _header(folder, name, header)
                 _data(folder, name, rows[name], advance)

@@ -130,7 +130,7 @@ def add_part(
     dataset of this name, or if another run takes over.
     """
     queries = read_queries()
-    # What kgqa did not add cannot be told from what it adds.
+    # Check first: later, foreign nodes could not be distinguished from kgqa's.
     check_only_ours(store)
     marker, loader = part_markers(store).get((dataset, part.name)), uuid.uuid4().hex
     key = _marker_id(part, dataset)
@@ -146,7 +146,7 @@ def add_part(
         try:
             store.write(queries["claim_samples"], claim)
         except StoreError:
-            # Somebody else was faster: the constraint lets only one marker of this name be made.
+            # Another loader was faster: the constraint allows only one marker of this name.
             _take_over(store, part, dataset, content, loader)
     else:
         _take_over(store, part, dataset, content, loader)
@@ -211,7 +211,7 @@ class _Cutter:
         self._part, self._rows = part, rows
         nodes = rows[part.nodes]["key"]
         self._count = len(nodes)
-        # Table → for each of its rows the place of its sample among all; what hangs on chains has that of the chain's.
+        # Table → for each row the index of its sample; rows of a chain have the index of the chain's sample.
         self._places: dict[str, npt.NDArray[np.int64]] = {}
         self._own: dict[str, npt.NDArray[np.int64]] = {}
         if part.under:

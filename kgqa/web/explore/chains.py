@@ -59,7 +59,7 @@ def open_sample(graph: Graph, instance: Instance, *, every: bool = False) -> Ope
         (candidate, path) for candidate, paths in chains.items() for path in paths if every or candidate == instance.answer_id
     ]
     candidate_paths.sort(key=lambda entry: entry[0] != instance.answer_id)
-    # One chain of each candidate comes before the second one of any.
+    # The first chain of every candidate comes before any second chain.
     picture_paths = in_turn(candidate_paths, lambda entry: entry[0])[:DRAWN]
     ids = [*candidates, head, *(node for _, path in picture_paths for node in path[::2])]
     entities = graph.entities([entity for entity in ids if entity])

@@ -105,7 +105,7 @@ def _as_field(value: object) -> str:
 def read(graph: Graph, statement: Written) -> limits.Answer:
     """The rows of the statement. Raises QueryError, QueryTimeout, QueryMemory and StoreError."""
     most, parameters = statement.budget(graph.seconds), statement.parameters()
-    text = statement.text.replace("\r\n", "\n")  # as a browser sends the ends of lines
+    text = statement.text.replace("\r\n", "\n")  # browsers send CRLF
     return graph.stores.use(lambda store: store.read(text, parameters, limits=most), seconds=graph.seconds)
 
 
@@ -113,7 +113,7 @@ def ask(graph: Graph, statement: Written) -> Answer:
     """The same for the page; nodes that come without relationships are drawn with those that the graph has between them."""
     answer = show(graph, read(graph, statement), arguments=list(statement.parameters().values()))
     if answer.picture is not None and not answer.picture.edges:
-        with suppress(QueryTimeout):  # the rows are there all the same
+        with suppress(QueryTimeout):  # the rows are shown anyway
             join(answer.picture, edges_among(graph, answer.picture.nodes))
     return answer
 

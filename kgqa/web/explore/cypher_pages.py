@@ -50,7 +50,7 @@ def cypher_routes(project: Project, pages: Pages) -> APIRouter:
             elif name:
                 query = find_query(name, project.graph.queries, suggested=project.queries)
                 if not query.search:
-                    statement = Written(text=query.text.strip())  # which stays where a value of its form does not fit
+                    statement = Written(text=query.text.strip())  # kept if a value of the form is invalid
                 statement = cypher_box.of_named(project.graph, query, form_values(request))
         except KgqaError as error:
             sentence, status = sentence_of(error), status_of(error)

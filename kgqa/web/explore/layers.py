@@ -72,7 +72,7 @@ def place(nodes: Mapping[str, tuple[int, int]], edges: Sequence[tuple[str, str]]
         begin += wide + gap
     lines = []
     for line, way, (source, _) in zip(_lines(ways, places, borders, along, at), ways, edges, strict=True):
-        # Where a node is as wide as its layer, its line begins at the border; the tip of an arrow needs a part that has a length.
+        # If a node is as wide as its layer, its line starts at the border. Drop parts without length: an arrow's tip needs a direction.
         points = [line[0], *(point for before, point in pairwise(line) if dist(before, point) > 1)]
         turned = [point[::-1] for point in points] if down else points
         lines.append(turned if way[0] == source else turned[::-1])

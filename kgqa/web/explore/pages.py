@@ -95,7 +95,7 @@ def _start_routes(router: APIRouter, project: Project, pages: Pages) -> None:
             names = find_names(graph.stores, text, kind, limit, seconds=graph.seconds)
             by_table[NAMED[kind]] = [*names.exact, *names.near][:limit]
         if text and not any(by_table.values()):
-            project.mark()  # raises where it is the graph that is not there
+            project.mark()  # raises if the graph itself is missing
         return by_table
 
 

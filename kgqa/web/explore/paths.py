@@ -70,7 +70,7 @@ def paths_picture(first: Subject, second: Subject, paths: Paths) -> Picture:
     for path in rows:
         for number, step in enumerate(path):
             if step.document is not None:
-                # A shorter path keeps to the middle.
+                # A shorter path is drawn in the middle.
                 picture.add(document_node(step.document, layer=number * wide + 1 if len(path) > 1 else last // 2))
             if number + 1 < len(path):
                 picture.add(entity_node(paths.names[step.after], layer=(number + 1) * wide, role="bridge"))

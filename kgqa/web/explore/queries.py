@@ -153,7 +153,7 @@ def _keys(row: Mapping[str, Any], name: str, kind: str, entities: Mapping[str, A
     """The nodes that the value of a column names."""
     keys = []
     for at, text in enumerate(_texts(row[name]) if kind else ()):
-        # What is the id of both: in a chain entities and documents take turns, from an entity on; a place of a chain says what it is.
+        # Ids of both kinds: in a chain, entities and documents alternate, starting with an entity; a row of a step names the kind.
         as_document = text in documents and (at % 2 == 1 or row.get("kind") == "Document") if kind == "m" else kind == "d"
         keys.append(document_key(text) if as_document or text not in entities else entity_key(text))
     return tuple(keys)
@@ -210,7 +210,7 @@ def _picture(
         label = str(row.get("relation_label") or row.get("label") or "") if {"head", "tail"} <= row.keys() else ""
         if not label and "relation" in row and "tail" in row:
             label = str(row["relation"])
-        # Where two ids were asked about, a number says something of both, not of the line from the first.
+        # If the query has two ids, a number describes the pair, not the edge from the first.
         if not label and len(path) + len(begin) == 2 and numbers and len(start) == 1:
             label = f"{row[numbers[0]]:,} {numbers[0]}"
         for layer, key in enumerate([*begin, *path]):

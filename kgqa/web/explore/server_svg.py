@@ -146,7 +146,7 @@ def _merge(
             kind=" ".join(filter(None, (_kind(node["key"]), node["role"], "root" if node["key"] == root else ""))),
             link=node["link"] or (node_link(node["key"]) if node["key"][:2] in {"e:", "d:"} else ""),
             width=0,
-            parent=picture["root"] if node["key"] != picture["root"] else root,  # a node may be opened that is not drawn any more
+            parent=picture["root"] if node["key"] != picture["root"] else root,  # an opened node may no longer be in the picture
             side=side if holder is None or picture["root"] == root else holder.side,
             group=groups.get(node["key"], "article"),
             relation=edge["label"] if edge is not None else "",

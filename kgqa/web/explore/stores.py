@@ -55,7 +55,7 @@ class StorePool:
                 return work(slot.opened(self._open_one))
             except StoreUnreachable:
                 slot.close()
-                if time.monotonic() - begin > seconds / 2:  # a silent server was waited for long enough
+                if time.monotonic() - begin > seconds / 2:  # the wait for this server was long enough
                     raise
                 return work(slot.opened(self._open_one))
 

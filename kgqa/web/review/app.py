@@ -28,7 +28,7 @@ def create_app(session: Session) -> FastAPI:
     app.mount("/static/explore", StaticFiles(directory=EXPLORE), name="explore")  # the same letters and colours
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.add_middleware(SameOrigin)
-    app.add_middleware(Guard)  # the outermost: what it adds to answers stands on refusals too
+    app.add_middleware(Guard)  # outermost, so that its headers are on refusals too
 
     def error_page(request: Request, status: int, sentence: str) -> Response:
         return pages.page(request, "error.html", status=status, code=status, sentence=sentence)
