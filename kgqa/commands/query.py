@@ -15,7 +15,7 @@ from kgqa.runs.graph import open_store
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.defaults import STORE, WORKSPACE
 from kgqa.settings.neo4j import Neo4jSettings
-from kgqa.store.empty_results import why_nothing
+from kgqa.store.empty_results import reason_for_empty_result
 from kgqa.store.limits import Answer, Limits, check_seconds, remaining
 from kgqa.store.names import SECONDS, resolved
 from kgqa.store.queries import askable_queries, find_query, listed_queries
@@ -55,7 +55,7 @@ def answer(
         rows = graph.run(named_query, arguments, seconds=None if seconds is None else remaining(seconds, begin))
         if rows.num_rows or not explain:
             return Answer(rows=rows, remarks=tuple(remarks))
-        reason = why_nothing(graph, named_query, arguments, seconds=SECONDS if seconds is None else remaining(seconds, begin))
+        reason = reason_for_empty_result(graph, named_query, arguments, seconds=SECONDS if seconds is None else remaining(seconds, begin))
         return Answer(rows=rows, nothing=reason, remarks=tuple(remarks))
 
 

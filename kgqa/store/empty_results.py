@@ -26,7 +26,7 @@ class Store(Answers, Protocol):
         """Name of the store: ``embedded`` or ``neo4j``."""
 
 
-def why_nothing(store: Store, query: Query, arguments: Mapping[str, Value], *, seconds: float) -> str:
+def reason_for_empty_result(store: Store, query: Query, arguments: Mapping[str, Value], *, seconds: float) -> str:
     """A sentence that names the argument of ``query`` without a match on the graph, or an empty text if all have one."""
     if query.file != SAMPLES:
         return ""

@@ -159,6 +159,7 @@ def _over_facts(ask: Ask, first: str, second: str, limit: int) -> Iterator[Itera
     near, far = (side.join(by.select("other"), on="other", how="anti") for side, by in ((near, far), (far, near)))
     met = _edges(ask, near, far)
     yield _ranked(met.join(near.select(*_pair_columns("one")), on="one").join(far.select(*_pair_columns("two")), on="two"), ["one", "two"])
+    # Expand the side with fewer facts.
     turned = near["facts"].sum() > far["facts"].sum()
     few, many = (far, near) if turned else (near, far)
     middle = _beside(ask, few["other"].to_list()).filter(inner & ~pl.col("other").is_in(neighbours.implode()))
@@ -219,6 +220,8 @@ def _of_four(
         product = (1.0 + before[i][0]) * (1.0 + documents) * (1.0 + after[j][0])
         return product, before[i][1], row, after[j][1], middle, i, j
 
+    # Best-first search over the products: for each middle entity, a heap entry (i, j) pairs the i-th one with the j-th three. Successors
+    # are (i, j + 1) and, from j = 0 only, (i + 1, 0), so that each pair enters the heap once.
     waiting = [entry(middle, 0, 0) for middle in range(len(lists))]
     heapq.heapify(waiting)
     count = 0
@@ -272,13 +275,14 @@ def _companions(ask: Ask, near: pl.DataFrame, far: pl.DataFrame, limit: int) -> 
         fresh = pl.concat(pairs).unique().join(ones, on="one").join(twos, on="two").select(PAIR)
         joined = pl.concat([joined, fresh]).unique(["one", "two"], maintain_order=True)
         if joined.height >= limit and sides.height:
+            # Every later pair consists of two entities at least as common as the next one, so its product is no smaller than this bound.
             products = joined.select(_product(["one", "two"])).to_series().sort()
             if products[limit - 1] < (1.0 + sides["documents"][0]) ** 2:
                 break
     return joined
 
 
-# Both
+# For both.
 
 
 def _pair_columns(name: str) -> list[pl.Expr]:

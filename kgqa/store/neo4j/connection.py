@@ -21,7 +21,7 @@ from kgqa.store.base import as_declared, check_runs_on, first_line
 from kgqa.store.cypher import check_own_query, check_reads_only
 from kgqa.store.limits import OWN_LIMITS, Answer, LimitErrors, Limits, remaining
 from kgqa.store.neo4j.rows import plan_steps, table_of, weight
-from kgqa.store.neo4j.timeout import Result, within
+from kgqa.store.neo4j.timeout import Result, run_within
 from kgqa.store.parameter_values import check_values
 from kgqa.store.queries import Query, Value, read_queries
 from kgqa.store.stop import stopped_by
@@ -164,7 +164,7 @@ class Neo4jStore:
                     _close(part)
 
         with suppress(TimeoutError):
-            within(CLOSE_SECONDS, close)
+            run_within(CLOSE_SECONDS, close)
 
     def __enter__(self) -> Neo4jStore:
         """Use as a context manager."""
@@ -255,12 +255,12 @@ class Neo4jStore:
             session.run(_literal(read_queries()["terminate_query"].text), {"name": name}).consume()
 
     def _within(self, seconds: float | None, work: Callable[[], Result]) -> Result:
-        """The result of ``work``; see :func:`within`. Raises StoreUnreachable if the server stops answering."""
+        """The result of ``work``; see :func:`run_within`. Raises StoreUnreachable if the server stops answering."""
         if self._lost:
             raise _has_fallen_silent(self.settings, self._patience)
         if self._seconds is not None:
-            return within(seconds, work)
-        return within(seconds, work, check=self._check_is_there, interval=self._patience / SILENT_SECONDS)
+            return run_within(seconds, work)
+        return run_within(seconds, work, check=self._check_is_there, interval=self._patience / SILENT_SECONDS)
 
     def _check_is_there(self, seconds: float) -> None:
         """Raise StoreUnreachable if the server does not accept a new connection within ``seconds``. Any answer, even an error, shows that
@@ -273,7 +273,7 @@ class Neo4jStore:
                 driver.verify_connectivity()
 
         try:
-            within(min(seconds, self._patience), greet)
+            run_within(min(seconds, self._patience), greet)
         except TimeoutError:
             if seconds < self._patience:
                 return

@@ -12,7 +12,7 @@ from typing import TypeVar
 Result = TypeVar("Result")
 
 
-def within(
+def run_within(
     seconds: float | None, work: Callable[[], Result], *, check: Callable[[float], None] | None = None, interval: float = math.inf
 ) -> Result:
     """The result of ``work``, or its exception. Raises TimeoutError after ``seconds`` (None: no limit).

@@ -15,7 +15,7 @@ from kgqa.web.explore.cypher_pages import cypher_routes
 from kgqa.web.explore.data import data_routes
 from kgqa.web.explore.pages import page_routes
 from kgqa.web.explore.project import Project
-from kgqa.web.explore.server_svg import still
+from kgqa.web.explore.server_svg import server_svg
 from kgqa.web.guard import Guard
 from kgqa.web.rendering import Pages
 
@@ -26,7 +26,7 @@ STATIC = FOLDER / "static"
 def create_app(project: Project) -> FastAPI:
     """The app that shows ``project``. It accesses nothing else, and the caller closes the project."""
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
-    pages = Pages(FOLDER / "templates", STATIC, node_link=node_link, still=still, project=project)
+    pages = Pages(FOLDER / "templates", STATIC, node_link=node_link, server_svg=server_svg, project=project)
     app.include_router(page_routes(project, pages))
     app.include_router(cypher_routes(project, pages))
     app.include_router(data_routes(project))

@@ -93,9 +93,12 @@ def _order(columns: list[list[str]], ways: list[list[str]]) -> None:
 
     for column in columns:
         number(column)
+    # The barycentre heuristic: sort each layer by the mean rank of its neighbours, forwards and backwards in turn.
     for sweep in range(4):
         for column in columns[::-1] if sweep % 2 else columns:
-            mean_rank = {key: sum(rank[right] for right in near[key]) / len(near[key]) if near[key] else rank[key] for key in column}
+            mean_rank = {
+                key: sum(rank[neighbour] for neighbour in near[key]) / len(near[key]) if near[key] else rank[key] for key in column
+            }
             column.sort(key=mean_rank.__getitem__)
             number(column)
 
@@ -104,6 +107,7 @@ def _lines(
     ways: list[list[str]], places: Mapping[str, Point], borders: list[tuple[float, float]], along: Mapping[str, int], at: Mapping[str, int]
 ) -> Iterator[list[Point]]:
     """The points of each line from its lower to its higher layer. Lines with the same ends run in parallel."""
+    # Parallel lines between two nodes get lanes around the middle.
     lane_counts = Counter(frozenset((way[0], way[-1])) for way in ways)
     lanes: Counter[frozenset[str]] = Counter()
     for way in ways:
@@ -131,6 +135,7 @@ def label_places(
     """
     covered, places = list(nodes), list[tuple[int, Point] | None]()
     for line, forms in zip(lines, widths, strict=True):
+        # Greedy: the longest form first, at the first centre where it covers nothing.
         free = next(
             (
                 (form, area, point)

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from kgqa.errors import QueryError
 from kgqa.store import limits
 from kgqa.store.base import check_runs_on
-from kgqa.store.empty_results import why_nothing
+from kgqa.store.empty_results import reason_for_empty_result
 from kgqa.store.names import resolved
 from kgqa.store.paths import Over
 from kgqa.store.queries import Query
@@ -75,7 +75,7 @@ def ask(graph: Graph, query: Query, form: Mapping[str, str]) -> Answer:
         raise QueryError(f"query {query.name}: {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} empty; fill in the form.")
     arguments = resolved(graph.stores, query, query.arguments(filled), seconds=graph.seconds)
     table = graph.stores.run(query, arguments, seconds=graph.seconds)
-    why = "" if table.num_rows else why_nothing(graph.stores, query, arguments, seconds=graph.seconds)
+    why = "" if table.num_rows else reason_for_empty_result(graph.stores, query, arguments, seconds=graph.seconds)
     between = _between(graph, query, arguments, table) if table.num_rows and query.name in BETWEEN else None
     return show(graph, limits.Answer(rows=table, nothing=why), arguments=list(arguments.values()), picture=between)
 

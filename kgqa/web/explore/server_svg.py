@@ -72,7 +72,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Still:
+class ServerSvg:
     """A picture drawn without scripts: its area, boxes and lines."""
 
     left: int
@@ -88,7 +88,7 @@ class Still:
     tree: bool
 
 
-def still(pictures: list[Data], node_link: Callable[[str], str], *, down: bool = False) -> Still | None:
+def server_svg(pictures: list[Data], node_link: Callable[[str], str], *, down: bool = False) -> ServerSvg | None:
     """The pictures of one page (:meth:`~kgqa.web.explore.picture.Picture.data`) as one SVG; ``down``: layers are rows.
 
     None if there is nothing to draw.
@@ -119,7 +119,7 @@ def still(pictures: list[Data], node_link: Callable[[str], str], *, down: bool =
     left = min([x for x, _ in points] + [box.x - box.width / 2 for box in boxes.values()])
     right = max([x for x, _ in points] + [box.x + box.width / 2 for box in boxes.values()])
     top, bottom = min(y for _, y in points), max(y for _, y in points)
-    return Still(
+    return ServerSvg(
         left=round(left) - 12, top=round(top) - HEIGHT, width=round(right - left) + 24, height=round(bottom - top) + 2 * HEIGHT,
         boxes=list(boxes.values()), lines=lines, root=root, hidden=_hidden(first), tree=tree,
     )  # fmt: skip

@@ -12,7 +12,7 @@ import pytest
 from kgqa.web.explore.layers import Area, Point, label_places, place
 from kgqa.web.explore.picture import Edge, Node, Picture
 from kgqa.web.explore.project import Project
-from kgqa.web.explore.server_svg import still
+from kgqa.web.explore.server_svg import server_svg
 from tests.web.explore.conftest import Window
 
 Look = Callable[..., Window]
@@ -98,7 +98,7 @@ def through(line: Sequence[Sequence[float]], area: Sequence[float]) -> bool:
 @pytest.mark.parametrize("down", [False, True])
 @pytest.mark.parametrize("make", [crowded, woven])
 def test_the_server_places_lines_and_labels_where_nothing_else_is(make: Callable[[], Picture], down: bool) -> None:
-    drawn = still([make().data()], lambda key: key, down=down)
+    drawn = server_svg([make().data()], lambda key: key, down=down)
     assert drawn is not None
     nodes = {box.key: (box.x - box.width / 2, box.y - 13, box.x + box.width / 2, box.y + 13) for box in drawn.boxes}
     room = (drawn.left, drawn.top, drawn.left + drawn.width, drawn.top + drawn.height)

@@ -41,7 +41,7 @@ from kgqa.web.explore.neighbours import Subject
 from kgqa.web.explore.picture import Edge, Node, Picture, in_turn
 from kgqa.web.explore.project import Project, open_project
 from kgqa.web.explore.queries import show
-from kgqa.web.explore.server_svg import still
+from kgqa.web.explore.server_svg import server_svg
 from kgqa.web.explore.stores import StorePool, _Slot
 from kgqa.web.guard import POLICY
 from kgqa.web.marks import pieces
@@ -602,7 +602,7 @@ def test_pictures_are_drawn_without_scripts_too(wikidata: Project, awkward: Proj
 
 
 def test_relations_of_one_label_are_told_apart() -> None:
-    text = Pages(FOLDER / "templates", STATIC, node_link=node_link, still=still)
+    text = Pages(FOLDER / "templates", STATIC, node_link=node_link, server_svg=server_svg)
     rows = [{"relation": name, "label": label, "facts": 3} for name, label in (("P17", "country"), ("FB1", "country"), ("P36", "capital"))]
     macros = text._environment.get_template("macros.html").module
     shown = str(macros.relations(Subject(node=Node(key="e:1", label="x"), id="1", description=""), rows, "in", "Facts to it", 9, ""))  # type: ignore[attr-defined]
