@@ -2,7 +2,7 @@
 
 entity     ``id``, ``row``, ``kind``, ``label``, ``description``, ``aliases`` (a list: its names other than the label), ``common``
            (percent of its mentions that begin with a small letter, as those of common nouns do; 0 for all of a kind where most do),
-           ``documents`` (how many mention it), ``facts`` (how many it stands in), ``search``
+           ``documents`` (number that mention it), ``facts`` (number with it as an end), ``search``
 document   ``id``, ``row``, ``title``, ``text``, ``usable`` (false where the settings leave a document out of the traversal),
            ``search``
 relation   ``row``, ``id``, ``label``, ``facts``, ``answers`` (distinct tails), ``no_article`` (facts whose head has no usable article),
@@ -11,10 +11,10 @@ fact       ``head``, ``tail``, ``row``, ``relation``, ``label``
 mentions   ``document``, ``entity``, ``count``
 about      ``entity``, ``document``: the article about an entity
 
-``row`` is the place in the sorted table. Queries order by it: engines do not agree on the order of text (beyond the basic plane Neo4j
-compares UTF-16 units, the embedded engine UTF-8 bytes), but they do on numbers. ``search`` is what names are looked up in: all of them,
-folded (:func:`folded`), each between two line feeds. One test of whether a text contains another then finds names, beginnings, ends and
-parts in whatever case; an index of a server answers it, and no engine's own idea of small letters matters.
+``row`` is the index in the sorted table. Queries order by it, because engines order numbers alike but not texts: outside the basic plane,
+Neo4j compares UTF-16 units and the embedded engine UTF-8 bytes. ``search`` holds all names for look-ups, folded (:func:`folded`), each
+between two line feeds. A single CONTAINS then finds names, prefixes, suffixes and parts in any case. A server's index answers it, and it
+does not depend on an engine's rules for case.
 """
 
 from __future__ import annotations

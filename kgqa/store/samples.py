@@ -1,4 +1,4 @@
-"""The samples of a dataset on the graph, the same rows for every store: samples, their chains as paths, and the questions that became none.
+"""The rows of a dataset's samples on the graph, the same for every store: samples, their chains as paths, and rejected questions.
 
 sample         ``key``, ``id``, ``dataset``, ``split``, ``row`` (in the dataset), ``question``, ``relation``, ``answer``, ``hops``
                (documents on the shortest chain to the answer), ``grade`` (of the answer; null where it has none)

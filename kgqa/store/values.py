@@ -6,10 +6,10 @@
     relationship  {"type": "FACT", "start": "Q45", "end": "Q597", "properties": {…}}
     path          {"nodes": [node, …], "relationships": [relationship, …]}
 
-What a node does not have, an empty list included, which the embedded store keeps and a server does not, is not among its properties; these
-stand in the order of their names. ``start`` and ``end`` are the ``key``, or else the ``id``, of the nodes at the ends where the same row
-holds them, and null where it does not. What engines number is left out. A column of such values is text, JSON, and its field says so
-(``JSON_FIELD``); columns of plain values keep their type.
+Properties are sorted by name. Nulls are left out, and so are empty lists, because the embedded store keeps them and a server does not.
+``start`` and ``end`` are the ``key``, or otherwise the ``id``, of the end nodes if the same row holds them, and null if not. Engines' own
+numbers of nodes are left out. A column of such values is text in JSON, and its field is marked with ``JSON_FIELD``. Columns of plain values
+keep their type.
 """
 
 from __future__ import annotations

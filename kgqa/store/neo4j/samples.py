@@ -1,4 +1,4 @@
-"""Finished samples → the Neo4j database that holds their graph, so that one can browse from a question to its chain.
+"""Load finished samples into the Neo4j database of their graph, so that users can browse from a question to its chain.
 
 ::
 
@@ -14,9 +14,9 @@
         -[:ASKS_ABOUT]-> (:Entity), -[:ANSWER]-> (:Entity)
     (:Filter {key, row, dataset, stage, reason, setting, questions})
 
-The rows are those of :mod:`kgqa.store.samples`; what is null there is not there here. The samples of a dataset, and the questions that
-became none, have a marker each beside the graph's (:mod:`kgqa.store.neo4j.graph`), and a batch and the marker's new count are one
-transaction, so a load goes on where it was cut off.
+The rows are those of :mod:`kgqa.store.samples`; nodes have no property for a null. The samples and the rejected questions of a dataset have
+one marker each, like the graph (:mod:`kgqa.store.neo4j.graph`). One transaction writes a batch and the marker's new count, so an interrupted
+load resumes where it stopped.
 """
 
 from __future__ import annotations
