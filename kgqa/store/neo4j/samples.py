@@ -15,8 +15,8 @@
     (:Filter {key, row, dataset, stage, reason, setting, questions})
 
 The rows are those of :mod:`kgqa.store.samples`; nodes have no property for a null. The samples and the rejected questions of a dataset have
-one marker each, like the graph (:mod:`kgqa.store.neo4j.graph`). One transaction writes a batch and the marker's new count, so an interrupted
-load resumes where it stopped.
+one marker each, like the graph (:mod:`kgqa.store.neo4j.graph`). One transaction writes a batch and the marker's new count, so that an
+interrupted load resumes where it stopped.
 """
 
 from __future__ import annotations
