@@ -13,7 +13,7 @@ from kgqa.store.queries import STORES, Query, Value, arrow_schema
 
 
 class GraphStore(Protocol):
-    """An index over the tables that answers queries; may be thrown away and rebuilt."""
+    """An index over the tables that answers queries. It can be deleted and rebuilt at any time."""
 
     name: str
     """Name of the store: ``embedded`` or ``neo4j``."""
@@ -23,18 +23,18 @@ class GraphStore(Protocol):
     def run(self, query: Query, arguments: Mapping[str, Value] | None = None, *, seconds: float | None = None) -> pa.Table:
         """The rows of ``query`` with the columns and types that its header declares, in the order that its text defines.
 
-        A query from a user's file only runs if it reads, and within ``OWN_LIMITS``. Raises QueryError for one that does more, QueryTimeout
-        after ``seconds``, QueryMemory, HeaderMismatch, and StoreError where the engine refuses.
+        A query from a user's file may only read, within ``OWN_LIMITS``. Raises QueryError if it does more, QueryTimeout after ``seconds``,
+        QueryMemory, HeaderMismatch, and StoreError if the engine refuses it.
         """
 
     def read(self, text: str, parameters: Mapping[str, Any] | None = None, *, limits: Limits | None = None) -> Answer:
-        """The first rows of any Cypher that only reads, with a value for each of the ``parameters`` that it names.
+        """The first rows of a user's Cypher that only reads; ``parameters`` has a value for each name in it.
 
-        Raises QueryError for one that does more or whose parameters are others, QueryTimeout, QueryMemory, StoreError.
+        Raises QueryError if it does more or has other parameters, QueryTimeout, QueryMemory, StoreError.
         """
 
     def close(self) -> None:
-        """Let go of files and connections."""
+        """Close all files and connections."""
 
 
 def check_runs_on(query: Query, store: str) -> None:

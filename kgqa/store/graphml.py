@@ -1,8 +1,8 @@
 """The rows of a graph as GraphML, which Gephi, yEd, igraph and NetworkX read: batch by batch, so that only rows and no XML are in memory.
 
-Nodes are called as :mod:`kgqa.store.kinds` says (``e:Q597``, ``d:simple:53``), and ``type`` is the label of a node and the type of an edge.
-GraphML has no lists, which are written as JSON, and no nulls, which are left out. XML has no place for most control characters: they are
-written as the characters that picture them (U+2400 and on), and counted.
+Nodes have the names of :mod:`kgqa.store.kinds` (``e:Q597``, ``d:simple:53``), and ``type`` is the label of a node and the type of an edge.
+GraphML has no lists and no nulls: lists are written as JSON, and nulls are left out. XML cannot hold most control characters: they are
+replaced by the symbols for them (U+2400 and on), and counted.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ class LimitErrors:
     options: bool = True
     """Whether ``kgqa query`` can run it, which has options that allow more."""
     seconds: float | None = None
-    """The limit of the whole query, if its parts run with what is left of it."""
+    """The limit of the whole query, if its parts have smaller ones."""
 
     def too_long(self, seconds: float) -> QueryTimeout:
         """The error for a query that took more time than these ``seconds``."""

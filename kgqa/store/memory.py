@@ -19,10 +19,9 @@ MEMINFO = Path("/proc/meminfo")
 
 
 def engine_memory() -> int:
-    """Bytes that the engine's buffer may take: those that ``KGQA_STORE_MEMORY`` names, else half of what is available now.
+    """Maximum bytes of the engine's buffer: ``KGQA_STORE_MEMORY``, or by default half of the available memory.
 
-    The buffer is a limit, not an allocation: the engine takes what it needs. Raises SettingsError for a variable that is no size, or too
-    small a one.
+    The buffer is a limit, not an allocation. Raises SettingsError if the variable is no size, or too small.
     """
     text = os.environ.get(VARIABLE, "")
     if not text:

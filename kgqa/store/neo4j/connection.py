@@ -36,7 +36,7 @@ NEEDED = f"kgqa needs Neo4j {OLDEST[0]}.{OLDEST[1]} or later"
 FETCH = 10_000
 """Rows that the server sends at a time."""
 FETCH_LIMITED = 200
-"""The same for a query whose rows are weighed as they come: those on their way are not."""
+"""Rows at a time for a query with a limit of bytes, which cannot count rows that are still under way."""
 RETRY_SECONDS = 30.0
 CONNECT_SECONDS = 10.0
 SILENT_SECONDS = 2.5
@@ -45,26 +45,26 @@ CLOSE_SECONDS = 1.0
 GRACE = 0.5
 """Extra seconds for a server to report a timeout itself. It checks only every two seconds."""
 EXPLAIN = "EXPLAIN "
-"""Before a user's query, to learn whether it reads."""
+"""Prefix of a user's query that lets the server classify it."""
 _PLACE = re.compile(r"\(line (\d+), column (\d+) \(offset: \d+\)\)")
 """Position of a fault in a server's message."""
-NOBODY_LISTENS = logging.NullHandler()
+NULL_HANDLER = logging.NullHandler()
 """Silence the driver's log and Python's report of unhandled errors: our own sentences say the same. One for all connections."""
 
 
 class Neo4jStore:
     """A connection to one database of a server.
 
-    However long a server takes for an answer, it is not waited for when it has fallen silent, which is seen from a connection of its own.
+    A slow answer is waited for as long as the server accepts new connections; a silent server is not waited for.
     """
 
     name = "neo4j"
 
     def __init__(self, settings: Neo4jSettings, *, seconds: float | None = None, patience: float = RETRY_SECONDS) -> None:
-        """Connect. Raises StoreUnreachable where no server answers or lets us in, StoreError for a server that is too old.
+        """Connect. Raises StoreUnreachable if no server answers or accepts the credentials, StoreError if it is too old.
 
-        ``seconds`` is how long that, and later each answer, may take; without it the server is given ``patience`` (seconds) to come back,
-        or to say something.
+        ``seconds`` limits the connection, and later each answer. Without it, the server has ``patience`` seconds to come back or to show
+        that it is alive.
         """
         self.settings = settings
         self._seconds = seconds
@@ -129,10 +129,9 @@ class Neo4jStore:
         expect: list[list[Any]] | None = None,
         anew: str = "load it anew with kgqa load --store neo4j --replace",
     ) -> list[list[Any]]:
-        """Run a query that changes the database, in one transaction; its rows.
+        """Run a query that changes the database, in one transaction. Returns its rows.
 
-        Where it gives rows that are not those to ``expect``, everything is taken back, and StoreError raised, which says what to do:
-        ``anew``.
+        If it returns rows other than those to ``expect``, the transaction is rolled back and StoreError raised, with the advice ``anew``.
         """
         check_runs_on(query, self.name)
 
@@ -156,7 +155,7 @@ class Neo4jStore:
             self._within(None, lambda: session.begin_transaction(metadata={"kgqa": name}).run(text).consume())
 
     def close(self) -> None:
-        """Close the connection; a server that has fallen silent is not waited for, nor is work that was left to itself."""
+        """Close the connection, without waiting for a silent server or for work that has timed out."""
 
         def close() -> None:
             for part in (self._announced, self._announced, self._driver):
@@ -323,7 +322,7 @@ def _connect(settings: Neo4jSettings, seconds: float) -> neo4j.Driver:
         from neo4j import GraphDatabase, exceptions
     except ImportError:
         raise StoreError("the Neo4j driver is not installed; run: pip install 'kgqa[neo4j]'") from None
-    logging.getLogger("neo4j").addHandler(NOBODY_LISTENS)
+    logging.getLogger("neo4j").addHandler(NULL_HANDLER)
     try:
         return GraphDatabase.driver(
             settings.uri,

@@ -118,10 +118,10 @@ def _counts(store: Neo4jStore, layout: Layout) -> dict[str, int]:
 def load(
     store: Neo4jStore, tables: str, rows: Mapping[str, pa.Table], *, layout: Layout = GRAPH, advance: Advance = lambda _: None
 ) -> bool:
-    """Load ``rows`` of the layout's tables, go on with what an earlier load left, or do nothing; whether anything was done.
+    """Load ``rows`` of the layout's tables, or resume an earlier load. Returns whether anything was written.
 
-    ``tables`` is the hash of the tables that the rows come from. Raises StoreConflict where the database holds something else, or where
-    another run takes the load over.
+    ``tables`` is the hash of the tables that the rows come from. Raises StoreConflict if the database holds something else, or if another
+    run takes over.
     """
     marker = check_can_load(store, tables, layout)
     _make(store, layout.constraints)
