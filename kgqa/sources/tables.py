@@ -31,7 +31,7 @@ DROP_REASONS = {
     "empty document": "the document has no text",
     "empty name": "a name of the entity has no characters",
 }
-"""Reason → the sentence that the card and the funnel show (house rule: meaning is data)."""
+"""Reason → the sentence that the card and the funnel show."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

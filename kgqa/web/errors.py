@@ -36,7 +36,7 @@ STATUS: tuple[tuple[type[KgqaError], int], ...] = (
     (StoreError, 400),
     (KgqaError, 500),
 )
-"""The first that fits is the status of an answer."""
+"""Exception → HTTP status; the first match counts."""
 COMMAND_AGAIN = "run the same command again"
 """Advice for the command line at the end of an error's sentence."""
 SENTENCES = {404: "There is no such page; begin at the start page.", 405: "Nothing can be changed here: this page only reads."}

@@ -20,7 +20,7 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
 }
 YEAR = "public, max-age=31536000, immutable"
-"""For files whose address holds their version."""
+"""Cache header of files whose address contains their version."""
 
 
 def _is_hidden(headers: Headers) -> bool:

@@ -22,7 +22,7 @@ class Piece:
 
 
 def pieces(text: str, mentions: Iterable[Mention], *, roles: Mapping[str, str], steps: Mapping[str, int]) -> list[Piece]:
-    """``text`` in pieces that join to it again; of mentions that overlap, the first and longest is marked, wherever spans may point."""
+    """``text`` in consecutive pieces; of overlapping mentions, only the first and longest is marked. Invalid ones are skipped."""
     result: list[Piece] = []
     end = 0
     for mention in sorted(mentions, key=lambda mention: (mention.start, -mention.end)):

@@ -8,7 +8,7 @@ from kgqa.web.explore.picture import split_key
 from kgqa.web.rendering import link
 
 OPENED = 40
-"""Nodes that one address may open."""
+"""Maximum number of opened nodes in one address."""
 CHILD = Sizes(facts_in=4, facts_out=6, documents=4, entities=8)
 """Neighbours of each kind that a node shows when it is opened."""
 

@@ -1,4 +1,4 @@
-"""The web application: made by a factory from the project that it shows."""
+"""The web app of ``kgqa explore``, made by a factory from the project to show."""
 
 from __future__ import annotations
 

@@ -14,12 +14,12 @@ DRAWN = 7
 """Bridges in the picture; the list on the page holds more."""
 LISTED = 50
 COUNTED = 10_000
-"""Bridges that are counted at most."""
+"""Maximum number of bridges that are counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bridges:
-    """All that connects two entities over at most one entity in between."""
+    """The connections of two entities over at most one entity in between."""
 
     listed: tuple[dict[str, Any], ...]
     """Rows of ``bridges_between``, in its order."""

@@ -12,7 +12,7 @@ from kgqa.web.explore.stores import Graph
 from kgqa.web.marks import Piece, pieces
 
 DRAWN = 6
-"""Chains in one picture."""
+"""Maximum number of chains in one picture."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,9 +22,9 @@ class Shown:
     id: str
     title: str
     number: int
-    """Its place in the sample, from 1."""
+    """Position in the sample, from 1."""
     step: int | None
-    """Its place in the chain, from 1; None: not in the chain that is shown first."""
+    """Position in the chain, from 1; None if it is not on the chain that is shown first."""
     supporting: bool
     pieces: tuple[Piece, ...]
 
@@ -42,9 +42,9 @@ class Opened:
     """The answer's first chain: alternating entities and documents."""
     answer_chains: int
     grade: Grade | None
-    """That of the best of them."""
+    """Grade of the answer's best chain."""
     documents: tuple[Shown, ...]
-    """Those of the chain first, in its order."""
+    """Documents, those of the chain first and in its order."""
     picture: Picture
 
 
@@ -145,7 +145,7 @@ def _picture(
 
 
 def _articles(graph: Graph, picture_paths: list[tuple[str, tuple[str, ...]]]) -> set[tuple[str, str]]:
-    """The pairs of an entity and the article about it, of all entities that lead on to a document."""
+    """(entity, its article) for all entities from which the paths lead on to a document."""
     ids = list(dict.fromkeys(entity for _, path in picture_paths for entity in path[:-1:2]))
     return {(entity, row["document"]) for entity in ids for row in graph.rows("page_articles", entity=entity)}
 

@@ -26,7 +26,7 @@ _VARIABLE = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suggestion:
-    """A word that fits."""
+    """One completion."""
 
     word: str
     kind: str
@@ -36,7 +36,7 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """Words that fit where somebody writes."""
+    """The completions at the cursor."""
 
     begun: str
     """The beginning of the word: the end of the text before the cursor."""

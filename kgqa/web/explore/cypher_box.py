@@ -24,7 +24,7 @@ from kgqa.web.explore.queries import Answer, filled_in, show
 from kgqa.web.explore.stores import Graph
 
 LONGEST = 20_000
-"""Characters of a query, and of its parameters; an address holds them."""
+"""Maximum characters of a query, and of its parameters; an address can hold them."""
 MOST_ROWS = 100_000
 """Maximum number of rows on this page; ``kgqa query`` returns more."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -39,9 +39,9 @@ class Written:
     assignments: str = ""
     """Parameters, one NAME=VALUE per line."""
     rows: str = ""
-    """Empty: as many as ``kgqa query`` gives."""
+    """Maximum number of rows; empty for the default of ``kgqa query``."""
     seconds: str = ""
-    """Empty: those of the page."""
+    """Limit of seconds; empty for the page's own."""
 
     @property
     def address(self) -> dict[str, str]:
@@ -53,7 +53,7 @@ class Written:
         return [line.partition("=")[0].strip() for line in self.assignments.splitlines() if "=" in line]
 
     def parameters(self) -> dict[str, object]:
-        """Their values; raises QueryError."""
+        """The values of the parameters. Raises QueryError."""
         entries = []
         for line in filter(None, map(str.strip, self.assignments.splitlines())):
             name, equals, value = (part.strip() for part in line.partition("="))
@@ -63,7 +63,7 @@ class Written:
         return cypher_parameters(entries)
 
     def budget(self, seconds: float) -> limits.Limits:
-        """The limits of the query, for whose time ``seconds`` is the page's own; raises QueryError."""
+        """The limits of the query; ``seconds`` is the page's limit of time. Raises QueryError."""
         if max(len(self.text), len(self.assignments)) > LONGEST:
             raise QueryError(f"the query or its parameters have more than {LONGEST:,} characters; write less, or use kgqa query --cypher.")
         rows = int(self.rows) if self.rows.isascii() and self.rows.isdigit() and len(self.rows) < 10 else 0
@@ -110,7 +110,7 @@ def read(graph: Graph, statement: Written) -> limits.Answer:
 
 
 def ask(graph: Graph, statement: Written) -> Answer:
-    """The same for the page; nodes that come without relationships are drawn with those that the graph has between them."""
+    """The rows for the page. If the rows have nodes without relationships, the picture adds the graph's relationships between them."""
     answer = show(graph, read(graph, statement), arguments=list(statement.parameters().values()))
     if answer.picture is not None and not answer.picture.edges:
         with suppress(QueryTimeout):  # the rows are shown anyway

@@ -1,4 +1,4 @@
-"""Nodes and relationships, as an answer of a store holds them, as a picture."""
+"""The nodes and relationships in a store's answer as a picture."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from kgqa.web.explore.picture import Edge, Node, Picture, document_node, entity_
 from kgqa.web.rendering import link
 
 DRAWN = 60
-"""Nodes in one picture."""
+"""Maximum number of nodes in one picture."""
 STAR = 5
 """Minimum number of edges of a star; a smaller one is as readable in layers."""
 LETTERS = {"Entity": "e", "Document": "d", "Sample": "s", "Chain": "c", "Question": "q"}
-"""The label of a node → how the keys of such nodes begin."""
+"""Label of a node → prefix of the keys of such nodes."""
 ENDS = {
     "FACT": ("e", "e"), "MENTIONS": ("d", "e"), "ABOUT": ("e", "d"), "ASKS_ABOUT": ("sq", "e"), "ANSWER": ("sq", "e"),
     "CANDIDATE": ("s", "e"), "SUPPORT": ("s", "d"), "HAS_CHAIN": ("s", "c"), "STEP": ("c", "ed"),
@@ -24,12 +24,12 @@ ENDS = {
 """Relationship type → letters of its source and target nodes. They are needed because an entity and a document may share an id."""
 KINDS = {"FACT": "fact", "MENTIONS": "mention", "ABOUT": "article"}
 PATH = {"nodes", "relationships"}
-"""The keys of a path."""
+"""Keys of a path in an answer."""
 Thing = Mapping[str, Any]
 
 
 def picture_of(rows: Sequence[Mapping[str, Any]]) -> Picture | None:
-    """All nodes, relationships and paths in ``rows``, lists and maps in them included, as one picture; None where they hold no node."""
+    """All nodes, relationships and paths in ``rows``, also inside lists and maps, as one picture. None if there is no node."""
     nodes: list[Thing] = []
     relationships: list[Thing] = []
     for row in rows:
@@ -92,7 +92,7 @@ def _things(value: Any) -> Iterator[Thing]:
 
 
 def _places(value: Any) -> dict[str, int]:
-    """Nodes on the paths in a value, by their keys → the first place that one has on a path."""
+    """Key of each node on the paths in a value → its first position on a path."""
     places: dict[str, int] = {}
     if isinstance(value, Mapping) and value.keys() == PATH:
         places = {drawable.key: place for place, drawable in reversed(list(enumerate(map(_node, value["nodes"])))) if drawable}
@@ -103,7 +103,7 @@ def _places(value: Any) -> dict[str, int]:
 
 
 def node_of(value: Any) -> Node | None:
-    """``value`` where it is a node with an id."""
+    """``value`` as a node of the picture, or None if it is no node with an id."""
     return _node(value) if isinstance(value, Mapping) and {"labels", "properties"} <= value.keys() else None
 
 
@@ -165,7 +165,7 @@ def _edge(thing: Thing, by_id: Mapping[str, list[str]]) -> Edge | None:
 
 
 def _lay_out(picture: Picture, places: Mapping[str, int]) -> None:
-    """Choose the root, and the layer of each node."""
+    """Set the root of the picture, and the layer of each node."""
     edges = list(picture.edges.values())
     picture.root = next(iter(picture.nodes), "")
     degrees = Counter(key for edge in edges for key in {edge.source, edge.target})

@@ -15,19 +15,19 @@ from math import dist
 HEIGHT = 26
 """Height of a node in pixels."""
 NEXT = 42
-"""From node to node in a column."""
+"""Distance of neighbouring nodes in a column."""
 SLOT = 22
 """Distance from a line that crosses a layer to its neighbours in the layer."""
 BESIDE = 18
 """Distance between neighbouring nodes of a layer."""
 LANE = 10
-"""Between two lines that connect the same nodes."""
+"""Distance of two lines that connect the same nodes."""
 SHARES = (0.5, 0.62, 0.38, 0.74, 0.26, 0.86, 0.14)
 """Positions of a label along a part of a line (0 to 1), the best first."""
 LABEL = 14
 """Height of a label."""
 STUB = 44
-"""A straight part of a line that is no longer leads from a node to the border of its layer."""
+"""Maximum length of the straight part between a node and the border of its layer."""
 Point = tuple[float, float]
 Area = tuple[float, float, float, float]
 """Left, top, right, bottom."""
@@ -39,7 +39,7 @@ class Layers:
 
     nodes: dict[str, Point]
     lines: list[list[Point]]
-    """The points of each edge from its source to its target; every other part, from the second on, lies between two layers."""
+    """The points of each edge from its source to its target. Every second part lies between two layers."""
 
 
 def place(nodes: Mapping[str, tuple[int, int]], edges: Sequence[tuple[str, str]], *, down: bool, gap: float) -> Layers:
@@ -80,7 +80,7 @@ def place(nodes: Mapping[str, tuple[int, int]], edges: Sequence[tuple[str, str]]
 
 
 def _order(columns: list[list[str]], ways: list[list[str]]) -> None:
-    """Sort each layer so that lines cross little, as a few sweeps find it."""
+    """Sort each layer so that few lines cross; a heuristic of a few sweeps."""
     near: defaultdict[str, list[str]] = defaultdict(list)
     for way in ways:
         for left, right in pairwise(way):

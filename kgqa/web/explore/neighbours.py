@@ -10,9 +10,9 @@ from kgqa.web.explore.picture import Edge, Group, Node, Picture, document_node, 
 from kgqa.web.explore.stores import Graph
 
 POOL = 500
-"""Facts that a choice is made from: the ones whose other end is mentioned most."""
+"""Facts to choose from: those whose other end is mentioned most."""
 MOST = 200
-"""Neighbours of one kind that are shown at most; lists with pages are for more."""
+"""Maximum number of neighbours of one kind in a picture; lists with pages show more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

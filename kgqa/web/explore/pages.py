@@ -34,7 +34,7 @@ Fill = Literal["", "entity", "document", "relation"]
 WITH_PAGE = ("entity", "document")
 """Kinds that have a page."""
 HUBS = 12
-"""On the start page."""
+"""Number of entities on the start page."""
 SUGGESTED = 6
 FOUND = 40
 
@@ -163,7 +163,7 @@ def _graph_routes(outer: APIRouter, project: Project, pages: Pages) -> None:
 
 
 def _root_sizes(subject: Subject, relation: str) -> Sizes:
-    """A neighbourhood with one side only has room for more on it."""
+    """Default sizes of a neighbourhood. One with neighbours on one side only shows more of them."""
     if relation:
         return Sizes(facts_in=16, facts_out=16)
     has_left = bool(subject.facts_in or subject.mentioned_in)

@@ -10,12 +10,12 @@ from kgqa.web.explore.neighbours import Subject, find_entity
 from kgqa.web.explore.stores import Graph
 
 LISTED = 30
-"""Entities to choose from."""
+"""Maximum number of entities to choose from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class End:
-    """One end as far as it is known."""
+    """One end of a path, resolved or not."""
 
     text: str
     """The id or name that the user typed."""
@@ -30,12 +30,12 @@ class End:
 
     @property
     def id(self) -> str:
-        """The entity's id; empty where it is not known."""
+        """The entity's id; empty if it is unknown."""
         return self.subject.id if self.subject else ""
 
 
 def find_end(graph: Graph, text: str, was: str = "") -> End:
-    """The entity with this id or name; ``was`` is the id of the one that the field showed, which its label still means.
+    """The entity with this id or name. If the field's text is still the label of entity ``was``, that entity is meant.
 
     Raises QueryError for text that is none.
     """

@@ -16,11 +16,11 @@ DRAWN = 7
 """Paths in the picture; the list on the page holds more."""
 LISTED = 20
 COMPARED = 200
-"""Paths over facts whose relations are compared, so that those that are listed are not all of one kind."""
+"""Maximum number of paths over facts whose relations are compared, so that the list shows different kinds of paths."""
 ENOUGH = 7
 """Once this many paths are found, longer ones are not searched."""
 SAID = 2
-"""Facts of a step that are named."""
+"""Maximum number of facts named for one step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class Paths:
     total: int
     """Number of paths found; only the first are listed. If it is ``MOST``, there may be more."""
     longest: int
-    """Steps of the longest path that was looked for."""
+    """Maximum length of the paths searched."""
 
 
 def in_words(step: Step) -> str:
@@ -44,7 +44,9 @@ def in_words(step: Step) -> str:
 
 
 def find_paths(graph: Graph, first: Subject, second: Subject, over: Over) -> Paths:
-    """The shortest paths between two entities, longer ones only where shorter are few; of one length different relations take turns."""
+    """The shortest paths between two entities. Longer ones are searched only if there are few; paths of one length alternate between
+    relations.
+    """
     paths = find(graph.table, over, first.id, second.id, longest=LONGEST[over], limit=MOST, enough=ENOUGH)
     return listed_paths(graph, over, paths, longest=len(paths[-1]) - 1 if len(paths) >= ENOUGH else LONGEST[over])
 
@@ -60,7 +62,7 @@ def listed_paths(graph: Graph, over: Over, paths: Sequence[tuple[str, ...]], *, 
 
 
 def paths_picture(first: Subject, second: Subject, paths: Paths) -> Picture:
-    """From left to right, one column for each step."""
+    """The picture of the paths from left to right, with one column for each step."""
     picture = Picture(root=first.node.key, layout="flow")
     picture.add(replace(first.node, layer=0, role="start"))
     rows = paths.listed[:DRAWN]

@@ -22,11 +22,11 @@ class Node:
     note: str = ""
     """The entity's kind or description, in a few words."""
     layer: int | None = None
-    """Column in a drawing that flows from left to right; None where the drawing is a tree."""
+    """Layer in a picture of layers; None in a tree."""
     role: str = ""
     """``start``, ``answer``, ``candidate``, ``bridge``, ``chain`` or empty."""
     step: int | None = None
-    """Place of a document in the chain, from 1."""
+    """Position of a document in the chain, from 1."""
     link: str = ""
     """The address of its page, if the key does not imply it."""
 
@@ -61,7 +61,7 @@ class Group:
 
 @dataclass(slots=True, kw_only=True)
 class Picture:
-    """Grows while it is put together."""
+    """A picture under construction."""
 
     root: str = ""
     layout: str = "tree"
@@ -73,12 +73,12 @@ class Picture:
     """One sentence about everything that is hidden."""
 
     def add(self, node: Node) -> str:
-        """Add a node unless it is there; its key."""
+        """Add a node unless it exists. Returns its key."""
         self.nodes.setdefault(node.key, node)
         return node.key
 
     def connect(self, edge: Edge) -> None:
-        """Add an edge; a second one of the same kind between the same nodes adds its label to the first."""
+        """Add an edge. A second edge of the same kind between the same nodes adds its label to the first."""
         place = (edge.source, edge.target, edge.kind)
         previous = self.edges.get(place)
         if previous is not None:
@@ -87,7 +87,7 @@ class Picture:
         self.edges[place] = edge
 
     def data(self) -> dict[str, Any]:
-        """As JSON wants it."""
+        """The picture as JSON data."""
         return {
             "root": self.root,
             "layout": self.layout,
@@ -128,7 +128,7 @@ def document_node(row: dict[str, Any], **fields: Any) -> Node:
 
 
 def in_turn(rows: Iterable[Row], kind: Callable[[Row], str]) -> list[Row]:
-    """``rows`` with their kinds taking turns, so that the first few show as many kinds as there are."""
+    """``rows`` reordered so that their kinds alternate and the first few show as many kinds as possible."""
     counts: Counter[str] = Counter()
     placed: list[tuple[int, Row]] = []
     for row in rows:

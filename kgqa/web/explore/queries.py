@@ -25,26 +25,26 @@ from kgqa.web.explore.picture import Edge, Picture, document_key, document_node,
 from kgqa.web.explore.stores import Graph
 
 SHOWN = 200
-"""Rows on the page; more are counted."""
+"""Maximum number of rows on the page; the others are only counted."""
 LONGEST = 1000
-"""Characters of a value in a cell, and a tenth as many parts of a list."""
+"""Maximum characters of a value in a cell; a list shows up to a tenth as many items."""
 LOOKED_UP = 2000
 """Maximum number of texts in the rows that are looked up as ids."""
 DRAWN = 24
-"""Rows in the picture."""
+"""Maximum number of rows in the picture."""
 STEPS = 16
-"""Ids of one row in the picture."""
+"""Maximum number of ids of one row in the picture."""
 BETWEEN: dict[str, Over | None] = {"paths_over_facts": "facts", "paths_over_documents": "documents", "bridges_between": None}
 """Queries whose rows get the picture of their own page → what their paths lead over; None for bridges."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """One value: text, and where it leads if it is an id."""
+    """One value: its text, and links to the nodes that it names."""
 
     text: str
     keys: tuple[str, ...] = ()
-    """Nodes that the value names; several where it is a list."""
+    """Keys of the nodes that the value names; several for a list."""
     number: bool = False
     shortened: bool = False
 
@@ -57,13 +57,13 @@ class Answer:
     rows: tuple[tuple[Cell, ...], ...]
     total: int
     picture: Picture | None
-    """None where the rows hold no ids, nodes or paths."""
+    """None if the rows hold no ids, nodes or paths."""
     cut: str = ""
-    """``rows`` or ``bytes``: which limit left out further rows, as :class:`kgqa.store.limits.Answer` has it."""
+    """The limit that cut off further rows, ``rows`` or ``bytes``; see :class:`kgqa.store.limits.Answer`."""
     shortened: bool = False
-    """A value is longer than its cell."""
+    """Whether a value is cut to fit its cell."""
     nothing: str = ""
-    """Why there are no rows, as :class:`kgqa.store.limits.Answer` has it."""
+    """Reason for an empty result; see :class:`kgqa.store.limits.Answer`."""
 
 
 def ask(graph: Graph, query: Query, form: Mapping[str, str]) -> Answer:
@@ -150,7 +150,7 @@ def _kind(column: list[Any], entities: Mapping[str, Any], documents: Mapping[str
 
 
 def _keys(row: Mapping[str, Any], name: str, kind: str, entities: Mapping[str, Any], documents: Mapping[str, Any]) -> tuple[str, ...]:
-    """The nodes that the value of a column names."""
+    """Keys of the nodes that the value of a column names."""
     keys = []
     for at, text in enumerate(_texts(row[name]) if kind else ()):
         # Ids of both kinds: in a chain, entities and documents alternate, starting with an entity; a row of a step names the kind.
@@ -160,7 +160,7 @@ def _keys(row: Mapping[str, Any], name: str, kind: str, entities: Mapping[str, A
 
 
 def _joined(rows: list[dict[str, Any]], row_keys: list[dict[str, tuple[str, ...]]]) -> tuple[list[dict[str, Any]], list[tuple[str, ...]]]:
-    """The rows that are drawn with the nodes in each; rows that are the places of one chain are one."""
+    """The rows to draw, with the nodes in each. Rows that are steps of one chain are joined into one."""
     paths = [tuple(key for keys in columns.values() for key in keys) for columns in row_keys]
     if not rows or not {"chain", "position"} <= rows[0].keys():
         return rows, paths

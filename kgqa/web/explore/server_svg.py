@@ -1,6 +1,6 @@
-"""Pictures as the server draws them, for a page without scripts: boxes and lines with places, and the same as an outline.
+"""Pictures drawn by the server, for a page without scripts: boxes and lines with positions, and an outline of the same content.
 
-Places follow the rules of ``static/layout.js``; widths of labels are estimated, as a server has no fonts.
+Positions follow the rules of ``static/layout.js``. The widths of labels are estimates, because a server has no fonts.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ GAP = 150
 BETWEEN = (62, 20)
 """Minimum width between two layers, and the margin around the longest label there."""
 DOWN = 42
-"""Between layers that lie below one another."""
+"""Height between two layers that are rows."""
 LETTERS = 26
-"""Characters of a label that a box has room for; the whole of it is its title."""
+"""Maximum characters of a label in its box; the title has all of it."""
 MANY, FEWER = 5, 17
 """From this number of layers on, boxes are narrower; and the number of characters that they then show."""
 FORMS = (18, 9)
-"""Characters of the label of a line, and of its shorter form where there is no room for that."""
+"""Maximum characters of a line's label, and of its shorter form."""
 SMALL = 10.5 / 12.5
-"""Labels of lines are written smaller."""
+"""Size of lines' labels relative to nodes'."""
 THIN = frozenset("ijlIftr.,:;'|!()[]{} -/")
 ORDER = ("article", "facts_in", "facts_out", "documents", "entities", "more")
 Data = dict[str, Any]
@@ -36,17 +36,17 @@ Data = dict[str, Any]
 
 @dataclass(slots=True, kw_only=True)
 class Box:
-    """A node and its place."""
+    """A node and its position."""
 
     key: str
     label: str
     full: str
     kind: str
-    """Classes of the style sheet."""
+    """CSS classes."""
     link: str
     width: int
     parent: str = ""
-    """The node that it hangs on."""
+    """Key of its parent."""
     side: int = 1
     """1: right of the root, -1: left."""
     group: str = ""
@@ -60,7 +60,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """An edge: a path, and its label with a place."""
+    """An edge: an SVG path, and the position of its label."""
 
     path: str
     kind: str
@@ -82,7 +82,7 @@ class ServerSvg:
     boxes: list[Box]
     lines: list[Line]
     root: Box
-    """Its ``branches`` are the outline."""
+    """The outline is the tree of ``branches``."""
     hidden: str
     """A sentence about hidden nodes."""
     tree: bool
@@ -159,7 +159,7 @@ def _merge(
 
 
 def _hang(boxes: dict[str, Box], edges: Iterable[Data], root: Box) -> None:
-    """Hang each node of a flowing picture on the first one before it that it is connected with."""
+    """Make each node of a layered picture a child of the first earlier node that it has an edge with."""
     for box in boxes.values():
         box.parent = ""
     for edge in edges:
@@ -188,7 +188,7 @@ def _place_tree(root: Box) -> None:
 
 
 def _place_layers(boxes: dict[str, Box], edges: list[Data], *, down: bool) -> tuple[list[Line], list[Point]]:
-    """Layer by layer; the lines, and all points that have to be in the picture, but for the sides of boxes."""
+    """Place nodes layer by layer. Returns the lines, and all points that the picture must contain, except the sides of boxes."""
     if not down and len({box.layer for box in boxes.values()}) >= MANY:
         for box in boxes.values():
             box.label = _short(box.label, FEWER)
@@ -260,7 +260,7 @@ def _box_width(box: Box) -> int:
 
 
 def _width(text: str) -> int:
-    """About how wide a text is, in pixels."""
+    """Approximate width of a text in pixels."""
     return round(sum(_letter_width(letter) for letter in text))
 
 

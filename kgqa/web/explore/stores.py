@@ -1,4 +1,4 @@
-"""A few open stores that requests take turns with: the embedded engine's connection belongs to one thread at a time."""
+"""A pool of open stores for the requests: a connection of the embedded engine belongs to one thread at a time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kgqa.store.queries import Query, Value
 
 Result = TypeVar("Result")
 SIZE = 2
-"""Open stores: one long query of the user does not hold up the page; two of them do, for as long as they may take."""
+"""Number of open stores: one long query does not block the page, but two do until they end."""
 
 
 class StorePool:
@@ -44,7 +44,7 @@ class StorePool:
             self.name = slot.opened(open_one).name
 
     def run(self, query: Query, arguments: Mapping[str, Value] | None = None, *, seconds: float) -> pa.Table:
-        """The rows of ``query``; raises QueryTimeout where no store is free, or no answer there, within ``seconds``."""
+        """The rows of ``query``. Raises QueryTimeout if no store is free, or the answer is not there, within ``seconds``."""
         return self.use(lambda store: store.run(query, arguments, seconds=seconds), seconds=seconds)
 
     def use(self, work: Callable[[GraphStore], Result], *, seconds: float) -> Result:
@@ -60,7 +60,7 @@ class StorePool:
                 return work(slot.opened(self._open_one))
 
     def close(self) -> None:
-        """Close all of them; those that are in use when they come back."""
+        """Close all stores; those in use close when they are returned."""
         with self._lock:
             self._closed = True
             while not self._free.empty():
@@ -84,7 +84,7 @@ class StorePool:
 
 @dataclass(slots=True)
 class _Slot:
-    """A place for one store, empty while its server is away."""
+    """A slot for one store, empty while its server is away."""
 
     store: GraphStore | None
 
@@ -100,7 +100,7 @@ class _Slot:
 
 
 class Graph:
-    """The named queries of the page, asked of whatever store is free, each within ``seconds``."""
+    """The named queries of the page, run on any free store, each within ``seconds``."""
 
     def __init__(self, stores: StorePool, queries: Mapping[str, Query], *, seconds: float) -> None:
         """Cache answers without parameters if the graph is an open file; a server's graph may change."""
@@ -110,7 +110,7 @@ class Graph:
         self._kept: dict[str, list[dict[str, Any]]] = {}
 
     def rows(self, name: str, **arguments: Value) -> list[dict[str, Any]]:
-        """The rows of the query ``name``; parameters that are not given take their defaults."""
+        """The rows of the query ``name``. Missing parameters take their defaults."""
         query = self.queries[name]
         if not query.params and name in self._kept:
             return self._kept[name]
@@ -120,17 +120,17 @@ class Graph:
         return table_rows
 
     def table(self, name: str, **arguments: Value) -> pa.Table:
-        """The same as a table, which is never kept."""
+        """The same rows as a table, without a cache."""
         query = self.queries[name]
         values = {parameter.name: arguments.get(parameter.name, parameter.default) for parameter in query.params}
         return self.stores.run(query, values, seconds=self.seconds)  # type: ignore[arg-type]
 
     def entities(self, ids: list[str]) -> dict[str, dict[str, Any]]:
-        """Those of ``ids`` that are entities → kind, label, description."""
+        """Entities among ``ids`` → kind, label, description."""
         distinct = list(dict.fromkeys(ids))
         return {row["entity"]: row for row in self.rows("page_entities", ids=distinct)} if distinct else {}
 
     def documents(self, ids: list[str]) -> dict[str, dict[str, Any]]:
-        """Those of ``ids`` that are documents → title, usable."""
+        """Documents among ``ids`` → title, usable."""
         distinct = list(dict.fromkeys(ids))
         return {row["document"]: row for row in self.rows("page_documents", ids=distinct)} if distinct else {}
