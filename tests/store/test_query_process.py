@@ -214,12 +214,12 @@ def test_a_limit_of_addresses_is_no_fault_of_the_graph(seed_wikidata: Path, limi
     if sys.platform != "linux":
         pytest.skip("only Linux counts reserved addresses")
     command = [sys.executable, "-m", "kgqa", "query", "hubs", "--workspace", str(seed_wikidata)]
-    done = subprocess.run(
+    process = subprocess.run(
         command, env=environment(), capture_output=True, text=True, check=False, timeout=120,
         preexec_fn=lambda: resource.setrlimit(limit, (4 << 30, 4 << 30)),
     )  # fmt: skip
-    assert done.returncode == 2
-    assert done.stderr.endswith(
+    assert process.returncode == 2
+    assert process.stderr.endswith(
         "graph.lbug: the engine reserves 8 TiB of addresses, most of which it never uses, and the system allows less; "
         f"lift the limit (ulimit {option} unlimited), the graph is as it was.\n"
     )
