@@ -16,14 +16,16 @@ from typing import NoReturn
 from kgqa.stop import NUMBERS, STOP
 
 SOON = 0.02
-"""Seconds after which an interruption is tried again."""
+"""Seconds until the next attempt to interrupt."""
 TRIES = 100
 DELICATE = frozenset({"torch", "numba"})
-"""Packages whose compiled code calls Python where no exception must come out: the process would be aborted, or the exception lost."""
+"""Packages whose compiled code calls Python where an exception would abort the process or be lost."""
 
 
 def _interrupt(number: int, frame: FrameType | None, *, tries: int = TRIES) -> None:
-    """Raise KeyboardInterrupt; where a kernel is at work at its end, and where something ``DELICATE`` is soon, after ``tries`` at most."""
+    """Raise KeyboardInterrupt. A running kernel is interrupted at its end; a function of a ``DELICATE`` package delays it, for up to
+    ``tries`` attempts.
+    """
     if number != signal.SIGALRM and STOP.came(number):
         return
     if tries and _is_delicate(frame):
@@ -38,7 +40,7 @@ def _try_again(tries: int = TRIES) -> None:
 
 
 def _is_delicate(frame: FrameType | None) -> bool:
-    """Whether a function of such a package is being called."""
+    """Whether the program is inside such a package."""
     while frame is not None:
         if str(frame.f_globals.get("__name__")).partition(".")[0] in DELICATE:
             return True
@@ -47,7 +49,7 @@ def _is_delicate(frame: FrameType | None) -> bool:
 
 
 def _interrupt_again(hook_arguments: sys.UnraisableHookArgs) -> None:
-    """Where the signal came while C code had called Python, as compilers do, Python only reports it, and the run would go on."""
+    """Repeat an interruption that came while C code had called Python: Python would only report it, and the run would go on."""
     if isinstance(hook_arguments.exc_value, KeyboardInterrupt):
         _try_again()
     else:
@@ -84,7 +86,9 @@ def _is_interruption(error: BaseException | None) -> bool:
 
 
 def main() -> None:
-    """Run the command; a mistake of the user ends in one line on standard error and status 2, a signal in one and 128 and its number."""
+    """Run the command. An error of the user prints one line and exits with 2; a signal prints one line and exits with 128 plus its
+    number.
+    """
     from kgqa.cli.printable import printable
     from kgqa.errors import InterruptedRun, KgqaError
 

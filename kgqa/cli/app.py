@@ -28,7 +28,7 @@ class Commands(typer.core.TyperGroup):
     """The commands by name. Each is imported only when it is used, so that its options cost other commands nothing."""
 
     def __init__(self, **settings: Any) -> None:
-        """As typer calls it; a slip of the hand is compared with the names."""
+        """Called by typer; a misspelled command is compared with these names."""
         super().__init__(**settings)
         self.commands = dict.fromkeys(COMMANDS, typer.core.TyperCommand("one of them"))
 
@@ -65,9 +65,10 @@ app = typer.Typer(
 
 
 def run() -> int:
-    """Run the command line; its exit status. SettingsError for options that there are not, that lack or that have no such value.
+    """Run the command line and return its exit status.
 
-    Not by a call of ``app``, which would end a command that the user stops, and one whose reader has gone, with a status of its own.
+    Raises SettingsError for unknown options, missing options and invalid values. It does not call ``app`` directly, because typer would end
+    an interrupted command, or one whose reader has gone, with a status of its own.
     """
     commands = typer.main.get_group(app)
     try:

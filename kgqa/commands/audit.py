@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from kgqa.checks.readers.judging import Judging
 
 FOLDS = "readers"
-"""In the report's folder, while readers are at work."""
+"""Folder inside the report's, while readers are running."""
 _NAMING = "kgqa convert --from"
-"""How the format of a set to compare with is named: by converting it first."""
+"""Advice for a set to compare with whose format is not recognised: convert it first."""
 
 
 def audit(
@@ -103,7 +103,7 @@ def audit(
 
 
 def _judging_settings(level: str | None, path: str | Path | None, encoder: str | None, device: str | None) -> JudgingSettings:
-    """SettingsError for reader options without ``readers``, or if their packages are missing."""
+    """Raise SettingsError for reader options without ``readers``, or if their packages are missing."""
     options = {"--reader-settings": path, "--encoder": encoder, "--device": device}
     if level is None:
         for option, value in options.items():
@@ -125,7 +125,7 @@ def _prepared(
 
 
 def _check_measured(judge: Judging, conditions: Sequence[Condition]) -> None:
-    """SettingsError for a condition that the readers cannot decide on this set, as is known before they begin."""
+    """Raise SettingsError, before the readers start, for a condition that they cannot decide on this set."""
     missing = judge.without_dire()
     for condition in conditions:
         lacking = unmeasured(condition, missing)

@@ -58,7 +58,7 @@ class Composition:
     """Result of :func:`compose`: the dataset, its counts and timings."""
 
     dataset: Path
-    """The finished folder; with ``tasks`` where it will be."""
+    """The finished folder; with ``tasks``, the folder of the later dataset."""
     tasks: Path | None
     """File of tasks for annotators, if no question is composed before they answer."""
     counts: dict[str, int]
@@ -67,19 +67,19 @@ class Composition:
     """Split → shape → questions."""
     funnel: list[FunnelRow]
     seconds: dict[str, float]
-    """Per stage; of the run that did it, where it was finished before."""
+    """Seconds per stage; for a stage that was finished before, of the run that did it."""
     reused: list[str]
     """Stages that were finished before."""
     filter: str
     """The disconnection filter, a key of ``FILTERS``."""
     is_seed: bool
-    """Whether the small domain that kgqa ships was used."""
+    """Whether kgqa's seed domain was used."""
     replaced: bool
-    """Whether a dataset made with other settings, or of another input, was there before."""
+    """Whether a dataset of other settings or input was replaced."""
     changed: list[str]
-    """Input files that are other ones than those of the last run in the workspace; of sets with their number before the name."""
+    """Input files that changed since the last run in the workspace; those of sets have the set's number in front."""
     empty: list[str]
-    """Splits that were to have a share and got no question."""
+    """Splits with a share but without questions."""
 
 
 def compose(

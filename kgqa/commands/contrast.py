@@ -105,7 +105,7 @@ def _settings(kind: str, *, level: str | None, seed: int, inoculation: int, max_
 
 
 def _describe(folder: Path, manifest: dict[str, Any], funnel: list[FunnelRow], *, title: str, seconds: float) -> None:
-    """The card, and the manifest last."""
+    """Write the card and, last, the manifest."""
     data = hashes_of(sorted(folder.glob("*.parquet")))
     digest = sha256(json.dumps(data).encode()).hexdigest()
     card = contrast_card(manifest, funnel, title=title, digest=digest, example=example(folder, manifest["counts"]))

@@ -36,7 +36,7 @@ class Conversion:
     a lost field of a note. Empty if nothing was lost.
     """
     gold: dict[str, int]
-    """Part of the gold → questions that lost it, which is empty but for ``lossy`` conversions."""
+    """Part of the gold → number of questions that lost it; empty except for ``lossy`` conversions."""
 
 
 def convert(
@@ -106,7 +106,7 @@ def _write_and_compare(source: QuestionSet, to: str, partial: Path, progress: Pr
 
 
 def _describe(folder: Path, source: QuestionSet, counts: dict[str, int]) -> None:
-    """The card, and the manifest last."""
+    """Write the card and, last, the manifest."""
     purpose = find_format(source.format).PURPOSE
     sizes = "\n".join(f"| {split} | {count:,} |" for split, count in counts.items())
     about = f"# {source.name}\n\nConverted by kgqa {__version__} from {source.format}: {purpose}."

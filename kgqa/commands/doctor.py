@@ -29,13 +29,13 @@ class StoreReport:
     store: str
     comparison: Comparison | None
     note: str = ""
-    """Why it was not examined."""
+    """Reason why it was not examined."""
     fault: str = ""
-    """Known fault of this version, whatever it answered here."""
+    """Known fault of this version, regardless of its answers here."""
     script: str = ""
-    """Replays the smallest wrong answer; empty also where only searches for paths, which take many queries, were answered wrongly."""
+    """Script that replays the smallest wrong answer. Empty if only path searches, which take many queries, had wrong answers."""
     named: bool = False
-    """Whether the user said that this one is to be examined: a server with an address."""
+    """Whether the user named this server."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -123,7 +123,7 @@ def _check(metric: str | None, json: str | Path | None, seed: int) -> None:
 
 
 def _check_beside(metric: str, *, original: object, aliases: object, squad2: bool) -> None:
-    """SettingsError for additional files that the metric does not use."""
+    """Raise SettingsError for additional files that the metric does not use."""
     if original is not None and metric != "dire-probe":
         raise SettingsError(f"--original caps a probe's scores, and the metric is {metric}; leave it out, or give --metric dire-probe.")
     if aliases is not None and metric != "twowiki":
@@ -146,7 +146,7 @@ def _no_answer(file: str | Path | None, threshold: float) -> NoAnswer | None:
 
 
 def _hashed(path: Place) -> dict[str, Any]:
-    """A file's name and SHA-256, which a folder or a set on the hub has not."""
+    """A file's name and SHA-256; a folder, or a set on the hub, has none."""
     if not isinstance(path, Path):
         return {"file": path.name, "sha256": None}
     with storage_errors(path):

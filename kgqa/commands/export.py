@@ -31,11 +31,11 @@ DATASET_FORMATS = ("qangaroo", "musique")
 GRAPH_FORMATS = ("graphml", "neo4j")
 FORMATS = (*DATASET_FORMATS, *GRAPH_FORMATS)
 FORMERLY = {"neo4j-import": "neo4j"}
-"""Names that formats had before, which still do."""
+"""Old names of formats → the current ones."""
 _NAMES = {"qangaroo": ("{}.json", "{}.masked.json"), "musique": ("musique_ans_{}.jsonl", "musique_full_{}.jsonl")}
 """Format → file name of a split, and that of its masked twin."""
 TWINS = {"qangaroo": "masked", "musique": "full"}
-"""Format → the folder of a dataset's twins."""
+"""Format → folder of the masked twins."""
 Datasets = str | Path | Sequence[str | Path]
 
 
@@ -107,7 +107,7 @@ def export(
 
 
 def known_format(to: str) -> str:
-    """The current name of a format; SettingsError if it is unknown."""
+    """The current name of a format. Raises SettingsError for an unknown one."""
     name = FORMERLY.get(to, to)
     if name not in FORMATS:
         raise SettingsError(f"format {to!r} is not known; {suggestion(to, FORMATS)}")
@@ -180,7 +180,7 @@ def _export_graph(
 
 
 def _together(datasets: Sequence[DatasetOnGraph]) -> dict[str, pa.Table]:
-    """The rows of all datasets, whose keys differ."""
+    """The rows of all datasets together; their keys differ."""
     tables = dict.fromkeys(name for samples in datasets for name in samples.rows)
     return {name: pa.concat_tables([samples.rows[name] for samples in datasets]) for name in tables}
 

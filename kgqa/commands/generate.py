@@ -48,15 +48,15 @@ class Report:
     funnel: list[FunnelRow]
     baselines: dict[str, list[dict[str, Any]]]
     seconds: dict[str, float]
-    """Per stage; of the run that did it, where it was finished before."""
+    """Seconds per stage; for a stage that was finished before, of the run that did it."""
     reused: list[str]
     """Stages that were finished before."""
     is_seed: bool
-    """Whether the small domain that kgqa ships was used."""
+    """Whether kgqa's seed domain was used."""
     replaced: bool
-    """Whether a dataset made with other settings, or of another input, was there before."""
+    """Whether a dataset of other settings or input was replaced."""
     changed: list[str]
-    """Input files that are other ones than those of the last run in the workspace."""
+    """Input files that changed since the last run in the workspace."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,11 +72,11 @@ class Plan:
     """Description of each stage, and "finished before" or "to do"."""
     is_seed: bool
     replaces: bool
-    """Whether a dataset made with other settings, or of another input, would go."""
+    """Whether a dataset of other settings or input would be replaced."""
     changed: list[str]
-    """Input files that are other ones than those of the last run in the workspace."""
+    """Input files that changed since the last run in the workspace."""
     memory: int
-    """Bytes that the embedded graph engine may take; 0 where a server holds the graph."""
+    """Maximum bytes of the embedded engine's buffer; 0 if a server holds the graph."""
 
 
 def generate(
@@ -140,9 +140,9 @@ def _by_relations(domain: str | Path, opened_domain: Domain) -> Domain | None:
 
 
 def _performed(runner: Runner, relations: Domain | None) -> Runner:
-    """The runner, or one of ``relations``, with all stages done: the latter where the former leaves splits empty which it fills.
+    """The runner with all stages done, or one for ``relations`` if the first leaves splits empty that the second fills.
 
-    A small graph has few paths of two hops that texts state, or none.
+    A small graph may have few stated paths of two hops, or none.
     """
     try:
         runner.perform()

@@ -107,7 +107,7 @@ class Part:
 
     @property
     def of(self) -> str | None:
-        """``entity``, ``document`` or ``sample``; None: all."""
+        """Kind of the part: ``entity``, ``document`` or ``sample``; None for the whole graph."""
         return next((name for name in ("entity", "document", "sample") if getattr(self, name) is not None), None)
 
     def read(self, place: Workspace) -> tuple[dict[str, pa.Table], dict[str, Any]]:

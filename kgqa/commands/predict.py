@@ -27,7 +27,7 @@ class Predicted:
     source: QuestionSet
     split: str
     metric: str
-    """Whose form the file has."""
+    """The metric whose file format was written."""
     file: Path
     questions: int
     remarks: tuple[str, ...]
@@ -83,7 +83,7 @@ def predict(
 
 
 def _unchanged(source: QuestionSet, answers: Iterator[Prediction]) -> Iterator[Prediction]:
-    """The ``answers``; InputChanged at their end where the set is another one than at their beginning."""
+    """The ``answers``. Raises InputChanged at the end if the set has changed since the beginning."""
     yield from answers
     source.watch.check()
 

@@ -28,9 +28,9 @@ class Relations:
     relations: tuple[RelationFigures, ...]
     """Relations in the requested order."""
     remark: str
-    """Why no sample is left, where none is; the figures of samples are then missing."""
+    """Reason if no sample is left; then the figures of samples are missing."""
     is_seed: bool
-    """Whether the small domain that kgqa ships was used."""
+    """Whether kgqa's seed domain was used."""
 
 
 def relations(
@@ -95,7 +95,7 @@ def _check_evidence(domain: Domain) -> None:
 
 
 def _ordered(rows: Sequence[RelationFigures], sort: str) -> tuple[RelationFigures, ...]:
-    """By ``sort``, missing figures last; then by id, as they come."""
+    """Sort by ``sort``, missing figures last. Ties stay in the order of ids."""
 
     def key(row: RelationFigures) -> tuple[bool, float | str]:
         value = getattr(row, sort)

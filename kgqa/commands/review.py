@@ -91,7 +91,7 @@ def _check_place(table: Path, dataset: Path) -> None:
 
 
 def _draw_again(folder: Path, paths: list[Path], tables: list[Table]) -> DrawnSamples:
-    """The draw that the tables are of, the larger one of two."""
+    """The draw of the tables; of two tables, the larger draw."""
     if len(paths) > 1 and paths[0].resolve() == paths[1].resolve():
         raise SettingsError(f"{paths[1]}: this is the same table twice; give that of another reader.")
     largest = max((judged.origin for judged in tables), key=lambda origin: origin.sample)

@@ -18,14 +18,14 @@ class Hop:
 
     document: str
     title: str
-    """Empty where the document has none."""
+    """Title of the document; empty if it has none."""
     relations: tuple[str, ...]
     """Labels of the relations between the previous entity and this one; empty without any, or without a graph."""
     forward: bool
-    """Whether the entity before is the subject of the relations; false: their object."""
+    """Whether the previous entity is the head of the relations; otherwise it is their tail."""
     entity: str
     name: str
-    """Empty where nobody knows it."""
+    """The entity's label; empty if it is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,13 +35,13 @@ class Split:
     counts: dict[str, int]
     """Split → number of questions."""
     components: int
-    """Sets of questions that have to stay together."""
+    """Number of groups of connected questions."""
     largest: int
-    """Questions of the largest one."""
+    """Questions in the largest group."""
     dropped: int
-    """Questions that were left out so that others could part."""
+    """Questions left out so that the others could be separated."""
     empty: list[str]
-    """Splits that were to have a share and got no question."""
+    """Splits with a share but without questions."""
 
 
 def split(
@@ -125,7 +125,7 @@ def _write(source: QuestionSet, place: npt.NDArray[np.int8], folder: Path, progr
 def _describe(
     folder: Path, source: QuestionSet, by: Sequence[str], settings: dict[str, object], counts: dict[str, int], dropped: int
 ) -> None:
-    """The card, and the manifest last."""
+    """Write the card and, last, the manifest."""
     rows = "\n".join(f"| {name} | {count:,} |" for name, count in counts.items())
     kinds = ", ".join(f"{name} ({BY[name]})" for name in dict.fromkeys(("group", *by)))
     card = f"# {source.name}\n\nDealt out anew by kgqa; no two splits share: {kinds}.\n\n| split | questions |\n|---|---|\n{rows}\n"

@@ -53,9 +53,9 @@ class Trained:
     folder: Path
     reader: str
     questions: int
-    """In the train split."""
+    """Questions of the train split."""
     faults: Counter[str] = field(default_factory=Counter)
-    """Why some could not be learned from."""
+    """Reason → number of questions that could not be used for training."""
     steps: int
     best: float | None
     """The reader's mean score on dev questions, from 0 to 1."""
@@ -202,7 +202,7 @@ def _undone(folder: Path, runs: str | Path | None) -> Iterator[None]:
 
 
 def _save(folder: Path, model: Reader) -> None:
-    """The reader, in place of one whose run was killed before it was concluded."""
+    """Save the reader, replacing one whose run was killed before its end."""
     with storage_errors(folder):
         if (folder / SAVED).exists():
             shutil.rmtree(folder / SAVED)
@@ -255,7 +255,7 @@ def _begin(folder: Path, source: QuestionSet, request: Specification, seed: int,
 
 
 def _read_record(path: Path) -> dict[str, Any]:
-    """A JSON object of ours. Raises BrokenInput."""
+    """A JSON object written by this command. Raises BrokenInput."""
     try:
         content = json.loads(read_small(path))
     except (ValueError, RecursionError):

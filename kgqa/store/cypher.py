@@ -52,11 +52,11 @@ _TOKEN = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 WIDEST = 1 << 63
-"""The first number that no engine holds."""
+"""The smallest positive number that no engine can hold."""
 DIGITS = 25
-"""Numbers with more are not read at all, which Python refuses beyond some thousands."""
+"""Maximum digits of a number; Python refuses to parse thousands."""
 _SIGNS = frozenset("()[]{}<>.,:+-*/%^=|&!?;")
-"""All characters outside of names, numbers and quotation marks that a statement may have."""
+"""All characters that a statement may contain outside names, numbers and quoted texts."""
 _ESCAPES = {"\\": "\\", "'": "'", '"': '"', "`": "`", "n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 """The character after a backslash in a text → its meaning. Engines disagree about all other escapes."""
 _QUOTED = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"})

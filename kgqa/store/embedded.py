@@ -56,7 +56,7 @@ _NOT_THERE = re.compile(
 )
 """The engine's messages for a graph that lacks a table or property of one of our queries."""
 PIECES = 32
-"""The part of the engine's buffer that the rows of one COPY take at most: documents of 100 MB in one piece do not fit into half a GiB."""
+"""The rows of one COPY take at most this fraction of the engine's buffer: 100 MB of documents do not fit into half a GiB."""
 _PLANNED_VALUE = re.compile(r"\b(?:LIMIT|SKIP)\s+\$", re.IGNORECASE)
 
 
@@ -138,7 +138,7 @@ class EmbeddedStore:
         self._new = True
 
     def read(self, text: str, parameters: Mapping[str, Any] | None = None, *, limits: Limits | None = None) -> Answer:
-        """The rows of any Cypher that only reads, from a process apart; see :class:`~kgqa.store.base.GraphStore`."""
+        """The rows of a user's read-only Cypher, from a separate process; see :class:`~kgqa.store.base.GraphStore`."""
         plan, statement = check_reads_only(text, parameters or {}, store=self.name)
         check_values(parameters or {}, one_kind=True)
         limits = limits or Limits()
@@ -183,7 +183,7 @@ class EmbeddedStore:
             raise
 
     def _start_worker(self, memory: int) -> Worker:
-        """A process that has the same graph open; it opens the file by its name, where by now another graph may lie."""
+        """A process with the same graph. It opens the file by its name, which may by now be another graph."""
         worker = Worker(self._path, memory=memory, threads=self._threads)
         try:
             self._check_is_there()
@@ -240,7 +240,7 @@ def _identity(path: Path) -> tuple[int, ...]:
 
 
 def _without_objects(rows: pa.Table) -> pa.Table:
-    """``rows`` with nodes and the like as both stores give them, and with names of columns that differ."""
+    """``rows`` with nodes and other objects in the common form of both stores, and with distinct column names."""
     names = distinct(rows.column_names)
     if not any(holds_objects(kind) for kind in rows.schema.types):
         return rows.rename_columns(names)

@@ -17,7 +17,7 @@ class NodeKind:
     key: str
     """The column that relationships use to refer to these nodes."""
     mark: str
-    """Before the key, where nodes of all kinds need names that differ: an entity and a document may share an id."""
+    """Prefix of the key, where nodes of all kinds need distinct names: an entity and a document may share an id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,7 @@ class RelationshipKind:
 
     type: str
     source: str
-    """Name of the table of nodes at the beginning."""
+    """The table of nodes where the relationships start."""
     target: str
 
 

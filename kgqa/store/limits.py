@@ -31,7 +31,7 @@ class Limits:
     memory: int = QUERY_MEMORY
     """Bytes on top of the opened graph's. A server has a limit of its own (``db.memory.transaction.max``)."""
     rows: int | None = QUERY_ROWS
-    """More are cut off; None: as many as there are."""
+    """Maximum number of rows; None: no limit."""
     bytes: int = QUERY_BYTES
     """Maximum bytes of the rows as they are sent; further rows are cut off."""
 
@@ -76,7 +76,7 @@ class LimitErrors:
     subject: str
     """Subject of the sentences: ``the query``, or a named one."""
     options: bool = True
-    """Whether ``kgqa query`` can run it, which has options that allow more."""
+    """Whether ``kgqa query`` can run the query with higher limits."""
     seconds: float | None = None
     """The limit of the whole query, if its parts have smaller ones."""
 
@@ -89,11 +89,11 @@ class LimitErrors:
         return QueryMemory(f"{self.subject} took more than {size(memory)} of memory; narrow it{self._or('--memory')}.")
 
     def too_much(self, most: int) -> QueryMemory:
-        """The error for rows that take more bytes, where a part of them is of no use."""
+        """The error for rows that take too many bytes, where a part of them is of no use."""
         return QueryMemory(f"{self.subject} gives more than {size(most)} of rows; narrow it.")
 
     def failed(self, status: int, memory: int) -> QueryMemory:
-        """The error for a process that ended by itself with ``status``, as the engine's code does where the system gives it no memory."""
+        """The error for a process that exited with ``status``; the engine does so if the system gives it no memory."""
         how = f"signal {-status}" if status < 0 else f"status {status}"
         return QueryMemory(
             f"{self.subject} took more than {size(memory)} of memory, or the graph engine failed for another reason ({how}); "
@@ -105,7 +105,7 @@ class LimitErrors:
 
 
 def check_seconds(seconds: float | None) -> None:
-    """Raise QueryError for a limit of time that is none."""
+    """Raise QueryError for an invalid limit of seconds."""
     if seconds is not None and not 0 < seconds <= 86_400:
         raise QueryError(f"{seconds:g} seconds is not more than 0 and at most a day; give another limit.")
 
@@ -133,4 +133,4 @@ def size(number: int) -> str:
 
 
 OWN_LIMITS = Limits(seconds=600.0, rows=None, bytes=2048 * MIB)
-"""For a query of a domain's own: all its rows are needed, so there is no limit of their number."""
+"""Limits of a domain's own query. All its rows are needed, so their number has no limit."""

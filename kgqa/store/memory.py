@@ -10,11 +10,11 @@ from kgqa.store.limits import read_size, size
 
 VARIABLE = "KGQA_STORE_MEMORY"
 LEAST = 128 << 20
-"""The engine opens no graph with much less."""
+"""Minimum buffer with which the engine opens a graph."""
 USUAL = 512 << 20
 """Enough for the named queries on graphs of some hundred thousand documents."""
 CGROUP = Path("/sys/fs/cgroup")
-"""The limit of the container, where there is one (cgroup v2)."""
+"""Folder with the limits of the container, if there is one (cgroup v2)."""
 MEMINFO = Path("/proc/meminfo")
 
 
@@ -41,7 +41,7 @@ def reading_memory(graph: Path) -> int:
 
 
 def available_memory() -> int:
-    """Bytes that this process can still have: of the machine, or of its container where that has less."""
+    """Bytes that this process can still allocate, on the machine or in its container, whichever has less."""
     free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     if MEMINFO.is_file():
         # Includes caches that Linux would free on demand.

@@ -23,16 +23,16 @@ from kgqa.store.queries import Query, Value, read_queries
 NAMED = {"entity": "entities", "document": "documents", "relation": "relations"}
 """Kinds of parameters that accept names → their prefix in the queries of ``names.cypher``."""
 TOLD = 8
-"""Bearers and near matches in a sentence."""
+"""Maximum number of bearers and near matches in a sentence."""
 SECONDS = 60.0
 LONGEST = 300
-"""Characters of a text that near matches are looked for."""
+"""Maximum characters of a text for near matches."""
 COMPARED = 1000
-"""Candidates that share a half with the text, whose likeness is measured."""
+"""Maximum number of candidates that share a half with the text and are compared with it."""
 ALIKE = 0.7
-"""From 0 to 1, as :class:`difflib.SequenceMatcher` has it; 0.7 lets a name of five letters have another letter, or one more."""
+"""Minimum similarity (0 to 1, :class:`difflib.SequenceMatcher`). With 0.7, a name of five letters may have one letter changed or added."""
 SHOWN = 60
-"""Characters of a label or description in a sentence."""
+"""Maximum characters of a label or description in a sentence."""
 
 
 class Answers(Protocol):
@@ -53,7 +53,7 @@ class Bearer:
     """``document`` or ``relation``, if it is one."""
     description: str = ""
     documents: int = 0
-    """That mention the entity."""
+    """Number of documents that mention the entity."""
     facts: int = 0
     """Number of facts of the relation."""
 
@@ -75,7 +75,7 @@ class Names:
     exact: list[Bearer]
     """The one with this id; otherwise those with this label or title; otherwise those with this alias. The most mentioned come first."""
     near: list[Bearer]
-    """Others, the nearest first."""
+    """Near matches, the nearest first."""
     total: int
     """Number of exact matches; only the first ones are listed."""
 
@@ -184,7 +184,7 @@ class _LookUp:
         return _once(bearer for bearer in bearers if bearer.id not in excluded_ids)[:limit]
 
     def _similar(self, small: str) -> list[Bearer]:
-        """Those with a name that shares the first or the last half with ``small``, by how alike the two are."""
+        """Bearers of a name that shares the first or the last half with ``small``, by similarity."""
         from difflib import SequenceMatcher
 
         middle = len(small) // 2
@@ -225,7 +225,7 @@ class _LookUp:
 
 
 def _once(bearers: Iterable[Bearer]) -> list[Bearer]:
-    """The first of each id; a relation has as many rows as labels."""
+    """The first bearer of each id; a relation has one row for each label."""
     by_id: dict[str, Bearer] = {}
     for bearer in bearers:
         by_id.setdefault(bearer.id, bearer)
@@ -240,7 +240,7 @@ def _check(text: str) -> None:
 
 
 def _normal(text: str) -> str:
-    """As the tables have their names."""
+    """Normalise a text like the names in the tables."""
     return unicodedata.normalize("NFC", text).strip()
 
 

@@ -17,15 +17,15 @@ Node = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Way:
-    """From nodes of one kind to those on the other end of relationships of one kind."""
+    """Step from nodes of one kind along one kind of relationship."""
 
     name: str
     """Description of these relationships."""
     to: str
     query: str
-    """Gives them, the most telling ones first."""
+    """Query for the neighbours, the most informative first."""
     count: str
-    """Gives how many there are, in the last column, whose sum it is; empty where a node has one at most, or few."""
+    """Query for their number, the sum of its last column; empty if a node has at most one, or few."""
 
 
 _WAYS = {
@@ -44,13 +44,13 @@ _WAYS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
-    """Where not all neighbours of a node were followed."""
+    """A node with more neighbours than were followed."""
 
     kind: str
     """Table of the node: ``entity`` or ``document``."""
     id: str
     what: str
-    """``facts to it`` and the like."""
+    """Description of the relationships, such as ``facts to it``."""
     followed: int
     total: int
 
@@ -65,7 +65,7 @@ class Neighbourhood:
 
 
 class Surroundings:
-    """Questions to one store."""
+    """Queries on one store."""
 
     def __init__(self, store: GraphStore) -> None:
         """The store stays open."""

@@ -22,7 +22,7 @@ def listed(table: pa.Table) -> list[list[Any]]:
 
 
 def by_place(table: pa.Table, columns: Mapping[str, str]) -> tuple[pa.Table, dict[str, list[str]]]:
-    """``table`` with places for the ids in some ``columns`` (each → the name of its list), and these lists."""
+    """``table`` with list indexes in place of the ids in some ``columns`` (column → name of its list), and these lists."""
     lists = {name: distinct_ids(table[column] for column, its in columns.items() if its == name) for name in columns.values()}
     for column, name in columns.items():
         table = table.set_column(table.column_names.index(column), column, pc.index_in(table[column], value_set=lists[name]))

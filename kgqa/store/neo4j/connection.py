@@ -247,7 +247,7 @@ class Neo4jStore:
             raise errors.too_long(seconds) from None
 
     def _terminate(self, name: str) -> None:
-        """Let the server end the query of this ``name``, if it runs there."""
+        """End the query of this ``name`` on the server, if it still runs."""
         from neo4j.exceptions import DriverError, Neo4jError
 
         with suppress(DriverError, Neo4jError, OSError), self._session(write=False) as session:
@@ -338,7 +338,7 @@ def _connect(settings: Neo4jSettings, seconds: float) -> neo4j.Driver:
 
 
 def _close(part: neo4j.Session | neo4j.Driver) -> None:
-    """Close it as far as that goes; a session whose transaction cannot be taken back any more is closed by a second call."""
+    """Close it if possible. A session whose transaction cannot be rolled back needs a second call."""
     from neo4j.exceptions import DriverError, Neo4jError
 
     with suppress(DriverError, Neo4jError, OSError):

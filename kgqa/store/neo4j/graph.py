@@ -23,10 +23,10 @@ from kgqa.store.neo4j.layouts import GRAPH, QUESTIONS, Layout
 from kgqa.store.queries import read_queries
 
 BATCH_ROWS = 8_000
-"""In one transaction; with 20,000 the server worked a tenth to a quarter longer on a row (docs/experiments.md)."""
+"""Rows per transaction; with 20,000 the server took a tenth to a quarter longer per row (docs/experiments.md)."""
 BATCH_BYTES = 16 << 20
 ERASE_NODES = 1_000
-"""In one transaction, with all their relationships: of hubs, 5,000 took more than the 300 MiB that a server may allow, and no less time."""
+"""Nodes per transaction, with all their relationships: 5,000 hubs took more than 300 MiB, which a server may forbid, and no less time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,9 +36,9 @@ class Marker:
     version: int
     """Version of this kind of graph; 0 if the loader knew none."""
     tables: str
-    """Hash of the tables that it is made from."""
+    """Hash of the tables of the graph."""
     loader: str
-    """The run that loads it, or did."""
+    """Id of the run that loads it, or loaded it."""
     finished: bool
     rows: dict[str, int]
     """Number of loaded rows of each table."""
@@ -161,7 +161,7 @@ def erase(store: Neo4jStore, *, layout: Layout = GRAPH, advance: Advance = lambd
 
 
 def drop_indexes(store: Neo4jStore, *, layout: Layout = GRAPH) -> None:
-    """Forget the keys and indexes of a graph that was erased: they are made faster of a new one than kept up to date while it comes."""
+    """Drop the keys and indexes of an erased graph: making them for a new graph is faster than updating them during its load."""
     _make(store, [f"drop_{name}" for name in (*layout.keys, *layout.indexes) if name != "await_indexes"])
 
 

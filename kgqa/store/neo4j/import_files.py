@@ -29,7 +29,7 @@ NODES = {
     ),
     "filter": ("Filter", "key:ID(Filter),row:long,dataset,stage,reason,setting,questions:long"),
 }
-"""Table → label and header; an id is looked up among those of its label."""
+"""Table → label and header. An id is looked up among the nodes of its label."""
 RELATIONSHIPS = {
     "fact": ("FACT", ":START_ID(Entity),:END_ID(Entity),row:long,relation,label"),
     "mentions": ("MENTIONS", ":START_ID(Document),:END_ID(Entity),count:long"),
@@ -50,7 +50,7 @@ BATCH_ROWS = 10_000
 BUFFER = 4 << 20
 """Default size of the importer's read buffer in characters. The longest value must fit."""
 DELIMITERS = ("\x1f", "\x1e", "\x1d", "\x1c", *map(chr, range(0xE000, 0xE100)))
-"""Between the texts of a list; the first that none of them holds is taken."""
+"""Candidates for the delimiter of lists; the first one that no text contains is used."""
 KINDS = {bool: ":boolean", int: ":long", str: ""}
 
 

@@ -35,13 +35,13 @@ class Layout:
     anew: str
     """Advice for a graph that kgqa did not leave in this state."""
     constraints: tuple[str, ...]
-    """Made before anything is loaded."""
+    """Constraints made before the load."""
     keys: tuple[str, ...]
     """Indexes made after all nodes are loaded, which costs a third of updating them during the load: first the constraints that find nodes,
     then the indexes for users' queries. The server fills them while relationships are loaded.
     """
     indexes: tuple[str, ...]
-    """Made when everything is there."""
+    """Indexes made at the end."""
     marker: str
     claim: str
     take_over: str
