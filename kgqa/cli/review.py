@@ -60,12 +60,12 @@ def _refuse_idle_options(ctx: typer.Context) -> None:
     """Raise SettingsError for options that have no effect together."""
     options = _options(ctx)
     sources = {name: ctx.get_parameter_source(name) for name in options}
-    passed = {name: options[name] for name, source in sources.items() if source and source.name == "COMMANDLINE"}
-    mode = next((name for name in GOES_WITH if name in passed), "")
+    typed = {name: options[name] for name, source in sources.items() if source and source.name == "COMMANDLINE"}
+    mode = next((name for name in GOES_WITH if name in typed), "")
     allowed = {mode, *GOES_WITH[mode]} if mode else SERVING
-    for name, option in passed.items():
+    for name, option in typed.items():
         if name not in allowed:
-            partner = passed[mode] if mode else "--figures or --agreement"
+            partner = typed[mode] if mode else "--figures or --agreement"
             raise SettingsError(
                 f"{option} does not go with {partner}; leave out one of the two."
                 if mode

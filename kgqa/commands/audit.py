@@ -68,7 +68,7 @@ def audit(
     require_plots()
     judging = _judging_settings(readers, reader_settings, encoder, device)
     question_set = open_dataset(dataset, format, paragraphs=paragraphs, strict=strict)
-    other_sets = [open_dataset(other, naming=_NAMING) for other in against]
+    other_sets = [open_dataset(path, naming=_NAMING) for path in against]
     report = Report.at(out, question_set.name, [opened.path for opened in (question_set, *other_sets) if isinstance(opened.path, Path)])
     sources = sources_of(question_set, other_sets)
     judge = None if readers is None else _prepared(question_set, readers, judging, encoder, device, seed)
@@ -150,7 +150,7 @@ def verify_certificate(
     seed = claimed.near_duplicates[0].seed if claimed.near_duplicates else 0
     if not 0 <= seed <= MOST_SEED:
         raise BrokenInput(f"{certificate}: its seed {seed} is not between 0 and {MOST_SEED}; take the certificate from the report again.")
-    sources = sources_of(open_dataset(dataset, format, paragraphs=paragraphs), [open_dataset(other, naming=_NAMING) for other in against])
+    sources = sources_of(open_dataset(dataset, format, paragraphs=paragraphs), [open_dataset(path, naming=_NAMING) for path in against])
     checks = [check(seed=seed) for check in CHECKS if check.compares]
     questions = read_sources(sources, checks, progress or Silent())
     for check in checks:

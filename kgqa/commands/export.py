@@ -147,7 +147,7 @@ def _export_part(workspace: Workspace, part: Part, out: Path, progress: Progress
 
 
 def _cuts(about: Mapping[str, Any]) -> str:
-    nodes = {(cut["kind"], cut["id"]) for cut in about.get("cuts", ())}
+    nodes = {(entry["kind"], entry["id"]) for entry in about.get("cuts", ())}
     return f"; {len(nodes):,} node{'s' * (len(nodes) > 1)} had more than {about['limit']:,} of a kind" if nodes else ""
 
 

@@ -126,7 +126,7 @@ class Part:
         with closing(open_store(self.store, place, neo4j=self.neo4j)) as store:
             name = resolve(store, text, kind)
             surroundings = Surroundings(store).around((kind, name), hops=hops, limit=limit)
-        return surroundings.rows, {kind: name, "hops": hops, "limit": limit, "cuts": [asdict(cut) for cut in surroundings.cuts]}
+        return surroundings.rows, {kind: name, "hops": hops, "limit": limit, "cuts": [asdict(entry) for entry in surroundings.cuts]}
 
     def _folder(self, place: Workspace, sample: str) -> Path:
         if self.dataset is None:

@@ -80,9 +80,9 @@ def check_can_load(store: Neo4jStore, tables: str | None = None, layout: Layout 
     """The database's marker. Raises StoreConflict if it holds another graph than that of ``tables`` or, for None, if it holds any."""
     marker = read_marker(store, layout)
     if marker is None:
-        other = QUESTIONS if layout is GRAPH else GRAPH
-        if read_marker(store, other) is not None:
-            raise StoreConflict(f"{store.settings.place}: the database holds kgqa's {other.holds}; give the {layout.holds} another one.")
+        occupant = QUESTIONS if layout is GRAPH else GRAPH
+        if read_marker(store, occupant) is not None:
+            raise StoreConflict(f"{store.settings.place}: the database holds kgqa's {occupant.holds}; give the {layout.holds} another one.")
         if nodes := store.run(read_queries()["count_nodes"])["nodes"][0].as_py():
             raise StoreConflict(f"{store.settings.place}: {nodes:,} nodes are here that kgqa did not write; give it an empty database.")
     elif tables is not None and marker.tables != tables:

@@ -106,7 +106,7 @@ def entity_picture(graph: Graph, subject: Subject, *, sizes: Sizes, relation: st
     for name, outwards, relations in (("facts_in", False, subject.relations_in), ("facts_out", True, subject.relations_out)):
         total = sum(row["facts"] for row in relations if not relation or row["relation"] == only)
         if total and (not relation or outwards == (way == "out")):
-            _add_facts(picture, graph, subject, outwards=outwards, wanted=getattr(sizes, name), total=total, relation=only)
+            _add_facts(picture, graph, subject, outwards=outwards, count=getattr(sizes, name), total=total, relation=only)
     if not relation and subject.mentioned_in:
         rows = graph.rows("page_mentioned_in", entity=subject.id, limit=sizes.documents) if sizes.documents else []
         keys = []
@@ -133,10 +133,10 @@ def document_picture(graph: Graph, subject: Subject, *, sizes: Sizes) -> Picture
     return picture
 
 
-def _add_facts(picture: Picture, graph: Graph, subject: Subject, *, outwards: bool, wanted: int, total: int, relation: str) -> None:
+def _add_facts(picture: Picture, graph: Graph, subject: Subject, *, outwards: bool, count: int, total: int, relation: str) -> None:
     name = "page_facts_from" if outwards else "page_facts_to"
-    rows = graph.rows(name, entity=subject.id, relation=relation, limit=POOL) if wanted else []
-    entities = list(dict.fromkeys(row["entity"] for row in in_turn(rows, lambda row: str(row["relation"]))))[:wanted]
+    rows = graph.rows(name, entity=subject.id, relation=relation, limit=POOL) if count else []
+    entities = list(dict.fromkeys(row["entity"] for row in in_turn(rows, lambda row: str(row["relation"]))))[:count]
     drawn_rows = [row for row in rows if row["entity"] in set(entities)]
     by_id = {row["entity"]: row for row in reversed(drawn_rows)}
     keys = [picture.add(entity_node(by_id[entity])) for entity in entities]
@@ -147,8 +147,8 @@ def _add_facts(picture: Picture, graph: Graph, subject: Subject, *, outwards: bo
     _add_group(picture, "facts_out" if outwards else "facts_in", "facts", len(drawn_rows), total, keys)
 
 
-def _add_group(picture: Picture, name: str, noun: str, shown: int, total: int, keys: list[str]) -> None:
-    picture.groups.append(Group(node=picture.root, name=name, noun=noun, shown=shown, total=total, keys=tuple(keys)))
+def _add_group(picture: Picture, name: str, noun: str, shown_count: int, total: int, keys: list[str]) -> None:
+    picture.groups.append(Group(node=picture.root, name=name, noun=noun, shown=shown_count, total=total, keys=tuple(keys)))
 
 
 def _times(count: int) -> str:

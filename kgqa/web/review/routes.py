@@ -13,7 +13,7 @@ from kgqa.reviews.table import Judgement
 from kgqa.reviews.verdicts import MARKS, VERDICTS
 from kgqa.web.rendering import Pages, link
 from kgqa.web.review.session import MOST_NOTE, Session
-from kgqa.web.review.view import shown
+from kgqa.web.review.view import sample_view
 
 Id = Annotated[str, Query(alias="id", min_length=1)]
 
@@ -45,7 +45,7 @@ def routes(session: Session, pages: Pages) -> APIRouter:
         reading = session.readings[place]
         judgement = judgements.get(name, Judgement(sample=name, reader=session.book.reader))
         return pages.page(
-            request, "sample.html", reading=reading, shown=shown(reading), said=judgement, seen=state(judgement), place=place,
+            request, "sample.html", reading=reading, shown=sample_view(reading), said=judgement, seen=state(judgement), place=place,
             done=judged_count(judgements), verdicts=VERDICTS.values(), marks=MARKS.values(), most=MOST_NOTE,
             before=ids[place - 1] if place else "", after=ids[place + 1] if place + 1 < len(ids) else "",
         )  # fmt: skip

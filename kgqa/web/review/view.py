@@ -62,12 +62,12 @@ class ShownSample:
     documents: tuple[ShownDocument, ...]
 
 
-def shown(reading: Reading) -> ShownSample:
+def sample_view(reading: Reading) -> ShownSample:
     """Put a sample together: the chains to the answer, those to the other candidates, and the documents that are not on the former."""
     instance = reading.instance
     paragraphs = {paragraph.id: paragraph for paragraph in instance.paragraphs}
     answer = _candidate(reading, paragraphs, instance.answer_id or "", reading.answer)
-    documents = {shown.hop.document for chain in answer.chains for shown in chain.hops}
+    documents = {step.hop.document for chain in answer.chains for step in chain.hops}
     roles = dict.fromkeys((candidate.id for candidate in reading.others), "candidate")
     roles |= {instance.answer_id: "answer"} if instance.answer_id else {}
     return ShownSample(
