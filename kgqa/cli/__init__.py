@@ -16,14 +16,16 @@ from typing import NoReturn
 from kgqa.stop import NUMBERS, STOP
 
 SOON = 0.02
-"""Seconds after which an interruption is tried again."""
+"""Seconds until the next attempt to interrupt."""
 TRIES = 100
 DELICATE = frozenset({"torch", "numba"})
-"""Packages whose compiled code calls Python where no exception must come out: the process would be aborted, or the exception lost."""
+"""Packages whose compiled code calls Python where an exception would abort the process or be lost."""
 
 
 def _interrupt(number: int, frame: FrameType | None, *, tries: int = TRIES) -> None:
-    """Raise KeyboardInterrupt; where a kernel is at work at its end, and where something ``DELICATE`` is soon, after ``tries`` at most."""
+    """Raise KeyboardInterrupt. A running kernel is interrupted at its end; a function of a ``DELICATE`` package delays it, for up to
+    ``tries`` attempts.
+    """
     if number != signal.SIGALRM and STOP.came(number):
         return
     if tries and _is_delicate(frame):
@@ -38,7 +40,7 @@ def _try_again(tries: int = TRIES) -> None:
 
 
 def _is_delicate(frame: FrameType | None) -> bool:
-    """Whether a function of such a package is being called."""
+    """Whether the program is inside such a package."""
     while frame is not None:
         if str(frame.f_globals.get("__name__")).partition(".")[0] in DELICATE:
             return True
@@ -46,12 +48,12 @@ def _is_delicate(frame: FrameType | None) -> bool:
     return False
 
 
-def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
-    """Where the signal came while C code had called Python, as compilers do, Python only reports it, and the run would go on."""
-    if isinstance(lost.exc_value, KeyboardInterrupt):
+def _interrupt_again(hook_arguments: sys.UnraisableHookArgs) -> None:
+    """Repeat an interruption that came while C code had called Python: Python would only report it, and the run would go on."""
+    if isinstance(hook_arguments.exc_value, KeyboardInterrupt):
         _try_again()
     else:
-        sys.__unraisablehook__(lost)
+        sys.__unraisablehook__(hook_arguments)
 
 
 def print_nowhere() -> None:
@@ -62,9 +64,10 @@ def print_nowhere() -> None:
 
 
 def _end(status: int) -> NoReturn:
-    """Exit; all is said and done, so that who stops what is left, the interpreter's own end, changes neither.
+    """Exit. All work and output is done, so a signal during the interpreter's shutdown must not change the exit status.
 
-    Only at its end: whoever calls :func:`main` within a program goes on, and what it starts would inherit signals that are ignored.
+    Signals are ignored only from the interpreter's exit on: a longer program that calls :func:`main` goes on, and its child processes would
+    inherit ignored signals.
     """
     atexit.register(_ignore_signals)
     sys.exit(status)
@@ -76,24 +79,26 @@ def _ignore_signals() -> None:
 
 
 def _is_interruption(error: BaseException | None) -> bool:
-    """Whether it is a KeyboardInterrupt, or what compiled code made of one, with an error of its own for each call."""
+    """Whether the error is a KeyboardInterrupt, or the chain of SystemErrors that compiled code makes of one."""
     while isinstance(error, SystemError):
         error = error.__cause__ or error.__context__
     return isinstance(error, KeyboardInterrupt)
 
 
 def main() -> None:
-    """Run the command; a mistake of the user ends in one line on standard error and status 2, a signal in one and 128 and its number."""
+    """Run the command. An error of the user prints one line and exits with 2; a signal prints one line and exits with 128 plus its
+    number.
+    """
     from kgqa.cli.printable import printable
     from kgqa.errors import InterruptedRun, KgqaError
 
     STOP.number = None
-    # A scheduler that stops the run, or a terminal that is closed, is to leave as little behind as a person who stops it.
+    # SIGTERM from a scheduler and SIGHUP from a closed terminal must clean up like Ctrl-C.
     for number in NUMBERS:
         if signal.getsignal(number) != signal.SIG_IGN:  # as nohup has it
             signal.signal(number, _interrupt)
     sys.unraisablehook = _interrupt_again
-    os.environ.setdefault("HF_HUB_VERBOSITY", "critical")  # what the hub's package has to say stands in our own sentence
+    os.environ.setdefault("HF_HUB_VERBOSITY", "critical")  # our own sentence says what the hub's package logs
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal without a letter shows its number
@@ -103,20 +108,20 @@ def main() -> None:
 
             _end(run())
         except (KeyboardInterrupt, SystemError) as error:
-            # Compiled code that is interrupted fails with an error of its own, whose cause is the interruption.
+            # Interrupted compiled code raises a SystemError; its cause is the KeyboardInterrupt.
             if not _is_interruption(error):
                 raise
-            _ignore_signals()  # a second one would end what the first one began
+            _ignore_signals()  # a second signal would interrupt the clean-up
             raise InterruptedRun("stopped; run the same command again.") from None
     except KgqaError as error:
         if isinstance(error, InterruptedRun):
             _ignore_signals()
         print(f"kgqa: {printable(' '.join(str(error).split()))}", file=sys.stderr)
         if isinstance(error, InterruptedRun):
-            # The frames that were interrupted go, and with them what a generator on its way to a "with" had made.
+            # Drop the interrupted frames, so that generators that had not reached their "with" clean up.
             error.__context__ = None
             gc.collect()
-            # Python ends with the signal's status, not with ours, where the signal came while a library ran code by PyRun_String.
+            # If the signal came while a library ran code with PyRun_String, Python would end with the signal's status instead of ours.
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(STOP.status)
@@ -125,7 +130,7 @@ def main() -> None:
         print("kgqa: there is not enough memory for this; close other programs, or give it smaller files or limits.", file=sys.stderr)
         _end(2)
     except BrokenPipeError:
-        # Whoever read our output has gone, as in "kgqa query hubs | head"; nothing is wrong.
+        # The reader of the pipe has gone, as in "kgqa query hubs | head"; that is no error.
         print_nowhere()
         sys.exit(0)
     except OSError as error:

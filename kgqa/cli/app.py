@@ -25,10 +25,10 @@ PLAIN: dict[str, Any] = {"add_completion": False, "pretty_exceptions_enable": Fa
 
 
 class Commands(typer.core.TyperGroup):
-    """The commands by name; what an option of one of them costs is paid by nobody who asks for another, or for the list."""
+    """The commands by name. Each is imported only when it is used, so that its options cost other commands nothing."""
 
     def __init__(self, **settings: Any) -> None:
-        """As typer calls it; a slip of the hand is compared with the names."""
+        """Called by typer; a misspelled command is compared with these names."""
         super().__init__(**settings)
         self.commands = dict.fromkeys(COMMANDS, typer.core.TyperCommand("one of them"))
 
@@ -40,13 +40,13 @@ class Commands(typer.core.TyperGroup):
         """The command of this name with its options, or None."""
         if cmd_name not in COMMANDS:
             return None
-        one = typer.Typer(**PLAIN)
+        application = typer.Typer(**PLAIN)
         settings = {"allow_extra_args": True, "ignore_unknown_options": True} if cmd_name == "query" else None
-        one.command(cmd_name, context_settings=settings)(_function(cmd_name))
-        return typer.main.get_command(one)
+        application.command(cmd_name, context_settings=settings)(_function(cmd_name))
+        return typer.main.get_command(application)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Their names, and as much of what each is for as one line holds."""
+        """The names of the commands, each with one line of help."""
         width = formatter.width - 6 - max(map(len, COMMANDS))
         listed = [(name, typer.core.TyperCommand(name, help=_function(name).__doc__).get_short_help_str(width)) for name in COMMANDS]
         with formatter.section("Commands"):
@@ -65,9 +65,10 @@ app = typer.Typer(
 
 
 def run() -> int:
-    """Run the command line; its exit status. SettingsError for options that there are not, that lack or that have no such value.
+    """Run the command line and return its exit status.
 
-    Not by a call of ``app``, which would end a command that the user stops, and one whose reader has gone, with a status of its own.
+    Raises SettingsError for unknown options, missing options and invalid values. It does not call ``app`` directly, because typer would end
+    an interrupted command, or one whose reader has gone, with a status of its own.
     """
     commands = typer.main.get_group(app)
     try:
@@ -86,8 +87,8 @@ def run() -> int:
     return 0
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(is_set: bool) -> None:
+    if is_set:
         typer.echo(f"kgqa {__version__}")
         raise typer.Exit
 

@@ -43,45 +43,45 @@ def audit(
 
     console = Terminal()
     with ConsoleProgress(console) as progress:
-        done = kgqa.audit(
+        result = kgqa.audit(
             dataset, against=against or (), fail_on=fail_on or (), out=out, format=from_, paragraphs=paragraphs, strict=strict,
             readers=readers, reader_settings=reader_settings, encoder=encoder, device=device, seed=seed, progress=progress,
         )  # fmt: skip
-    _print(console, done)
-    print_remarks(console, done.remarks)
-    if done.failed:
+    _print(console, result)
+    print_remarks(console, result.remarks)
+    if result.failed:
         raise typer.Exit(1)
 
 
-def _print(console: Terminal, done: Audit) -> None:
+def _print(console: Terminal, result: Audit) -> None:
     from rich import box
     from rich.table import Column, Table
 
     from kgqa.checks.report.page import percent
     from kgqa.cli.printable import printable
 
-    # The whole name, which --fail-on takes, however narrow the terminal.
-    check = Column("check", overflow="fold", min_width=max(len(finding.check) for finding in done.findings))
+    # Show the whole name even in a narrow terminal, because --fail-on needs it.
+    check = Column("check", overflow="fold", min_width=max(len(finding.check) for finding in result.findings))
     state = Column("state", no_wrap=True, min_width=len("counted"))
-    title = f"Audit of {printable(done.dataset)}, the worst first"
+    title = f"Audit of {printable(result.dataset)}, the worst first"
     table = Table(check, "figure", "95% interval", "blind", "of", state, title=title, box=box.SIMPLE_HEAD)
-    for finding in done.findings:
+    for finding in result.findings:
         if not finding.applies:
             continue
         share, low, high = finding.bounds
         blind = "" if finding.chance is None else f"{finding.chance:.1%}"
         table.add_row(finding.check, percent(share), f"{low:.1%}–{high:.1%}", blind, f"{finding.total:,}", finding.state)
     console.print(table)
-    for sentence in done.readers.conclusions if done.readers else ():
+    for sentence in result.readers.conclusions if result.readers else ():
         console.say(sentence)
-    for finding in done.findings:
+    for finding in result.findings:
         if not finding.applies:
             console.say(f"{finding.check} does not apply: {finding.reason}", style="dim")
-    if done.certificate is not None:
-        console.print("\n" + printable(done.certificate.to_markdown()), soft_wrap=True)
-    replaced = " (in place of the earlier one)" if done.replaced else ""
-    console.say(f"Report: {done.html}, {done.json}{replaced}")
-    for outcome in done.outcomes:
+    if result.certificate is not None:
+        console.print("\n" + printable(result.certificate.to_markdown()), soft_wrap=True)
+    replaced = " (in place of the earlier one)" if result.replaced else ""
+    console.say(f"Report: {result.html}, {result.json}{replaced}")
+    for outcome in result.outcomes:
         verdict, style = ("fails", "red") if outcome.holds else ("passes", "green")
-        said = f"could not be measured ({outcome.reason})" if outcome.figure is None else f"is {outcome.figure:.4f}"
-        console.say(f"{outcome.condition} {verdict}: {outcome.check} {said}.", style=style)
+        value = f"could not be measured ({outcome.reason})" if outcome.figure is None else f"is {outcome.figure:.4f}"
+        console.say(f"{outcome.condition} {verdict}: {outcome.check} {value}.", style=style)

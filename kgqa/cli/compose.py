@@ -72,47 +72,47 @@ def compose(
     console = Terminal()
     neo4j = server(store, neo4j_uri, neo4j_user, neo4j_database)
     with ConsoleProgress(console) as progress:
-        made = kgqa.compose(
+        result = kgqa.compose(
             sets or (), domain=domain, source=source, name=name, filter=filter, composer=composer, workspace=workspace, seed=seed,
             workers=workers, limit=limit, readers=reader or (), model=model, endpoint=endpoint, max_cost=max_cost, answers=answers,
             by=by, store=store, neo4j=neo4j, progress=progress,
         )  # fmt: skip
-    _print(console, made, verbose=verbose)
+    _print(console, result, verbose=verbose)
 
 
-def _print(console: Terminal, made: Composition, *, verbose: bool) -> None:
+def _print(console: Terminal, result: Composition, *, verbose: bool) -> None:
     from rich.table import Table
 
     if verbose:
-        names = sorted({name for shapes in made.shapes.values() for name in shapes})
+        names = sorted({name for shapes in result.shapes.values() for name in shapes})
         shapes = Table("split", "questions", *names, title="Questions by reasoning graph")
-        for split, count in made.counts.items():
-            shapes.add_row(split, f"{count:,}", *(f"{made.shapes[split].get(name, 0):,}" for name in names))
-        print_tables(console, made.funnel, made.seconds, made.reused, *([shapes] if made.counts else []))
-    if made.tasks is None:
-        print_result(console, made.dataset, made.counts, made.funnel, made.seconds)
+        for split, count in result.counts.items():
+            shapes.add_row(split, f"{count:,}", *(f"{result.shapes[split].get(name, 0):,}" for name in names))
+        print_tables(console, result.funnel, result.seconds, result.reused, *([shapes] if result.counts else []))
+    if result.tasks is None:
+        print_result(console, result.dataset, result.counts, result.funnel, result.seconds)
         totals: Counter[str] = Counter()
-        for shape_counts in made.shapes.values():
+        for shape_counts in result.shapes.values():
             totals.update(shape_counts)
         console.say("Reasoning graphs: " + ", ".join(f"{name} {count:,}" for name, count in sorted(totals.items())))
-        print_notes(console, made.funnel)
-    if made.filter == "none":
+        print_notes(console, result.funnel)
+    if result.filter == "none":
         console.print("Not filtered: some questions can be answered without all of their hops.", style="yellow")
-    if made.empty:
+    if result.empty:
         console.print(
-            f"Nothing is left for {' and '.join(made.empty)}: too many questions share an answer, or there are few; give more single-hop "
+            f"Nothing is left for {' and '.join(result.empty)}: too many questions share an answer, or there are few; give more single-hop "
             "questions.", style="yellow",
         )  # fmt: skip
-    if made.is_seed:
+    if result.is_seed:
         console.print("No --source given: using the small domain that kgqa ships.", style="yellow")
-    print_changed(console, made.changed)
-    if made.replaced:
+    print_changed(console, result.changed)
+    if result.replaced:
         console.print("This replaced a dataset with other settings or input. To keep both, give each a --name.", style="yellow")
-    if made.tasks is not None:
-        console.say(f"{made.tasks}: tasks for annotators", style="bold")
-        console.say(f"Next: the same command with --answers {quote(str(made.tasks))}, once the lines of it (or of a copy) are filled in")
+    if result.tasks is not None:
+        console.say(f"{result.tasks}: tasks for annotators", style="bold")
+        console.say(f"Next: the same command with --answers {quote(str(result.tasks))}, once the lines of it (or of a copy) are filled in")
         return
-    place = quote(str(made.dataset))
+    place = quote(str(result.dataset))
     console.say(f"The card has the rest: {place}/README.md")
     console.say(f"Next: kgqa show {place}")
     console.say(f"      kgqa export {place} --to musique --out DIR")

@@ -43,27 +43,27 @@ def contrast(
 
     console = Terminal()
     with ConsoleProgress(console) as progress:
-        done = kgqa.contrast(
+        result = kgqa.contrast(
             kind, dataset, out=out, level=level, seed=seed, inoculation=inoculation, max_facts=max_facts, format=from_,
             paragraphs=paragraphs, strict=strict, progress=progress,
         )  # fmt: skip
-    _print(console, done)
-    print_remarks(console, done.source.remarks)
+    _print(console, result)
+    print_remarks(console, result.source.remarks)
 
 
-def _print(console: Terminal, done: Contrast) -> None:
+def _print(console: Terminal, result: Contrast) -> None:
     from rich.table import Table
 
     from kgqa.runs.funnel import HEADER
     from kgqa.scoring.default_metric import has_metric
 
     funnel = Table(*HEADER, title="What was left out, and why")
-    for row in done.funnel:
+    for row in result.funnel:
         funnel.add_row(*row.cells)
     console.print(funnel)
-    total = ", ".join(f"{split} {count:,} of {done.groups[split]:,} groups" for split, count in done.counts.items())
-    console.say(f"{done.dataset}: {total}", style="bold")
-    place = quote(str(done.dataset))
+    total = ", ".join(f"{split} {count:,} of {result.groups[split]:,} groups" for split, count in result.counts.items())
+    console.say(f"{result.dataset}: {total}", style="bold")
+    place = quote(str(result.dataset))
     console.say(f"Next: kgqa show {place}")
-    if has_metric(done.dataset):
+    if has_metric(result.dataset):
         console.say(f"      kgqa evaluate {place} PREDICTIONS")

@@ -30,32 +30,32 @@ def convert(
 
     console = Terminal()
     with ConsoleProgress(console) as progress:
-        done = kgqa.convert(dataset, to=to, out=out, format=from_, paragraphs=paragraphs, strict=strict, lossy=lossy, progress=progress)
-    _print(console, done)
-    print_remarks(console, done.source.remarks)
+        result = kgqa.convert(dataset, to=to, out=out, format=from_, paragraphs=paragraphs, strict=strict, lossy=lossy, progress=progress)
+    _print(console, result)
+    print_remarks(console, result.source.remarks)
 
 
-def _print(console: Terminal, done: Conversion) -> None:
+def _print(console: Terminal, result: Conversion) -> None:
     from rich.filesize import decimal
     from rich.table import Table
 
     from kgqa.formats.round_trip import MORE
 
-    how = "recognised" if done.source.recognised else "as named"
-    sizes = ", ".join(f"{split} {count:,}" for split, count in done.counts.items())
-    console.say(f"From {done.source.format} ({how}) to {done.to}: {sizes}")
-    total = sum(done.counts.values())
-    if done.gold:
-        table = Table("gold", "questions", title=f"Gold that {done.to} does not hold")
-        for part, count in done.gold.items():
+    how = "recognised" if result.source.recognised else "as named"
+    sizes = ", ".join(f"{split} {count:,}" for split, count in result.counts.items())
+    console.say(f"From {result.source.format} ({how}) to {result.to}: {sizes}")
+    total = sum(result.counts.values())
+    if result.gold:
+        table = Table("gold", "questions", title=f"Gold that {result.to} does not hold")
+        for part, count in result.gold.items():
             table.add_row(part, f"{count:,} of {total:,}")
         console.print(table)
-    if done.changed:
-        table = Table("part", "questions", title=f"Read again from {done.to}, not as it was")
-        for part, count in done.changed.items():
+    if result.changed:
+        table = Table("part", "questions", title=f"Read again from {result.to}, not as it was")
+        for part, count in result.changed.items():
             table.add_row(part, f"{count:,}" if part == MORE else f"{count:,} of {total:,}")
         console.print(table)
     else:
         console.print("Read back, every question is unchanged.")
-    for path in done.files:
+    for path in result.files:
         console.say(f"{path}: {decimal(path.stat().st_size)}")

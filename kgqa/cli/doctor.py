@@ -39,43 +39,43 @@ def doctor(
     neo4j = settings if neo4j_uri or neo4j_database else None
     console = Terminal()
     with ConsoleProgress(console) as progress:
-        found = kgqa.doctor(queries=queries, seed=seed, workspace=workspace, script=script, neo4j=neo4j, progress=progress)
-    _print(console, found, script)
-    if not found.agree:
+        examination = kgqa.doctor(queries=queries, seed=seed, workspace=workspace, script=script, neo4j=neo4j, progress=progress)
+    _print(console, examination, script)
+    if not examination.agree:
         raise typer.Exit(1)
-    if found.missed:
+    if examination.missed:
         raise StoreError(
-            f"{found.missed.note} NEO4J_URI or --neo4j-uri names this server; leave it out to check the embedded engine alone."
+            f"{examination.missed.note} NEO4J_URI or --neo4j-uri names this server; leave it out to check the embedded engine alone."
         )
 
 
-def _print(console: Terminal, found: Examination, script: Path | None) -> None:
+def _print(console: Terminal, examination: Examination, script: Path | None) -> None:
     from rich.table import Table
 
     from kgqa.store.embedded import ENGINE_VERSION
 
     table = Table("piece", "found", "needed for", title="What is here")
-    for piece in found.pieces:
+    for piece in examination.pieces:
         table.add_row(piece.name, piece.found + ("" if piece.good else " - not enough") if piece.found else "missing", piece.needed_for)
     console.print(table)
     table = Table(title="What the stores answer", padding=(0, 0, 0, 1))
     for name in ("store", "version", "templates", "witnesses", "graphs", "queries", "seconds", "wrong"):
         table.add_column(name, no_wrap=True)
-    for report in found.stores:
-        if (done := report.comparison) is not None:
-            wrong, seconds = sum(done.disagreements.values()), f"{done.seconds:,.1f}"
+    for report in examination.stores:
+        if (comparison := report.comparison) is not None:
+            wrong, seconds = sum(comparison.disagreements.values()), f"{comparison.seconds:,.1f}"
             table.add_row(
                 report.store,
-                done.version,
-                f"{done.templates}",
-                f"{done.witnesses}",
-                f"{done.graphs:,}",
-                f"{done.queries:,}",
+                comparison.version,
+                f"{comparison.templates}",
+                f"{comparison.witnesses}",
+                f"{comparison.graphs:,}",
+                f"{comparison.queries:,}",
                 seconds,
                 f"{wrong:,}",
             )
     console.print(table)
-    for report in found.stores:
+    for report in examination.stores:
         if report.comparison is None:
             console.say(f"{report.store}: not examined. {report.note}")
         elif report.comparison.disagreements:
@@ -84,18 +84,18 @@ def _print(console: Terminal, found: Examination, script: Path | None) -> None:
             console.print(
                 f"{report.store} {report.comparison.version} {report.fault}; run: pip install ladybug=={ENGINE_VERSION}", style="red"
             )
-    examined = " and ".join(report.store for report in found.stores if report.comparison)
+    examined = " and ".join(report.store for report in examination.stores if report.comparison)
     if not examined:
         console.print("No store was checked.")
     else:
-        console.print(_verdict(found, examined))
+        console.print(_verdict(examination, examined))
 
 
-def _verdict(found: Examination, examined: str) -> str:
-    if found.agree:
+def _verdict(examination: Examination, examined: str) -> str:
+    if examination.agree:
         return f"All answers of {examined} are right."
-    there = any(report.comparison and report.comparison.disagreements for report in found.stores)
-    return "Wrong answers were found." if there else "This version is not to be trusted, though no answer here was wrong."
+    has_disagreements = any(report.comparison and report.comparison.disagreements for report in examination.stores)
+    return "Wrong answers were found." if has_disagreements else "This version is not to be trusted, though no answer here was wrong."
 
 
 def _print_disagreement(console: Terminal, report: StoreReport, script: Path | None) -> None:

@@ -49,7 +49,7 @@ def evaluate(
 
     console = Terminal()
     with ConsoleProgress(console) as progress:
-        done = kgqa.evaluate(
+        result = kgqa.evaluate(
             dataset,
             predictions,
             metric=metric,
@@ -65,34 +65,34 @@ def evaluate(
             seed=seed,
             progress=progress,
         )
-    _print(console, done, probe_is_capped=original is not None)
-    print_remarks(console, done.source.remarks)
+    _print(console, result, probe_is_capped=original is not None)
+    print_remarks(console, result.source.remarks)
     if json is not None:
         console.say(f"Written: {json}")
 
 
-def _print(console: Terminal, done: Evaluation, *, probe_is_capped: bool) -> None:
+def _print(console: Terminal, result: Evaluation, *, probe_is_capped: bool) -> None:
     from rich.table import Table
 
     from kgqa.metrics.drop import TYPES
 
-    console.say(f"\n{_count(done.questions)} of {done.split}, metric {done.metric} (from {done.chosen_by})")
+    console.say(f"\n{_count(result.questions)} of {result.split}, metric {result.metric} (from {result.chosen_by})")
     table = Table("score", "official", "95% interval")
-    for name in (name for name in done.scores.official if name != TYPES):
-        found = done.intervals.get(name)
-        table.add_row(name, done.printed(name), "" if found is None else f"{_shown(found.low, done)} – {_shown(found.high, done)}")
+    for name in (name for name in result.scores.official if name != TYPES):
+        ci = result.intervals.get(name)
+        table.add_row(name, result.printed(name), "" if ci is None else f"{_number(ci.low, result)} – {_number(ci.high, result)}")
     console.print(table)
-    if types := done.scores.official.get(TYPES):
+    if types := result.scores.official.get(TYPES):
         _print_types(console, types)
-    if done.metric == "dire-probe" and not probe_is_capped:
+    if result.metric == "dire-probe" and not probe_is_capped:
         text = "Not capped by the scores on the unprobed set, as the official ones are: give its predictions as --original."
         console.print(text, soft_wrap=True)
-    for dimension in done.breakdown:
-        _print_dimension(console, done, dimension)
-    _print_ids(console, done.scores.missing, "without a prediction, counted as 0")
-    for part, ids in done.scores.missing_parts.items():
+    for dimension in result.breakdown:
+        _print_dimension(console, result, dimension)
+    _print_ids(console, result.scores.missing, "without a prediction, counted as 0")
+    for part, ids in result.scores.missing_parts.items():
         _print_ids(console, ids, f"with a prediction that lacks {part!r}, which counts as 0")
-    _print_ids(console, done.scores.extra, "predicted and not in the set, ignored")
+    _print_ids(console, result.scores.extra, "predicted and not in the set, ignored")
 
 
 def _print_types(console: Terminal, types: Mapping[str, Mapping[str, float]]) -> None:
@@ -101,25 +101,25 @@ def _print_types(console: Terminal, types: Mapping[str, Mapping[str, float]]) ->
 
     names = list(next(iter(types.values())))
     table = Table("type", "questions", *names[1:], box=box.SIMPLE_HEAD)
-    for name, found in types.items():
-        number, *means = found.values()
+    for name, figures in types.items():
+        number, *means = figures.values()
         table.add_row(name, f"{number:,}", *(f"{value:.3f}" for value in means))
     console.say("Official types; a question has the type of its best-matching gold answer")
     console.print(table)
 
 
-def _print_ids(console: Terminal, ids: Sequence[str], what: str) -> None:
+def _print_ids(console: Terminal, ids: Sequence[str], noun: str) -> None:
     from kgqa.metrics.scores import listed
 
     if ids:
-        console.say(f"{_count(len(ids))} {what}: {' '.join(listed(ids).split())}")
+        console.say(f"{_count(len(ids))} {noun}: {' '.join(listed(ids).split())}")
 
 
 def _count(number: int) -> str:
     return f"{number:,} question{'' if number == 1 else 's'}"
 
 
-def _print_dimension(console: Terminal, done: Evaluation, dimension: Dimension) -> None:
+def _print_dimension(console: Terminal, result: Evaluation, dimension: Dimension) -> None:
     from rich import box
     from rich.table import Column, Table
 
@@ -133,16 +133,16 @@ def _print_dimension(console: Terminal, done: Evaluation, dimension: Dimension) 
     table = Table(dimension.name, "questions", *(Column(name, min_width=CELL) for name in names), box=box.SIMPLE_HEAD)
     for group in dimension.groups[:ROWS]:
         scores = [group.scores.get(name) for name in names]
-        cells = [f"{_shown(of.mean, done)}\n{_shown(of.low, done)}–{_shown(of.high, done)}" if of else "" for of in scores]
+        cells = [f"{_number(of.mean, result)}\n{_number(of.low, result)}–{_number(of.high, result)}" if of else "" for of in scores]
         table.add_row(printable(group.value), f"{group.questions:,}", *cells)
     console.say(f"{title}, with the interval below each mean")
     console.print(table)
-    rest = len(dimension.groups) - ROWS
-    if rest > 0:
-        console.print(f"and {rest} more, which --json writes")
+    hidden_count = len(dimension.groups) - ROWS
+    if hidden_count > 0:
+        console.print(f"and {hidden_count} more, which --json writes")
 
 
-def _shown(value: float, done: Evaluation) -> str:
+def _number(value: float, result: Evaluation) -> str:
     from kgqa.scoring.metrics import METRICS
 
-    return f"{value:.1f}" if METRICS[done.metric].scale > 1 else f"{value:.3f}"
+    return f"{value:.1f}" if METRICS[result.metric].scale > 1 else f"{value:.3f}"

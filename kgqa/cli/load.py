@@ -30,13 +30,13 @@ def load(
 
     settings = server(store, neo4j_uri, neo4j_user, neo4j_database)
     with ConsoleProgress(Terminal()) as progress:
-        loaded = kgqa.load(workspace, store=store, dataset=dataset, rejected=rejected, replace=replace, neo4j=settings, progress=progress)
-    rows = ", ".join(f"{name} {count:,}" for name, count in loaded.rows.items())
-    typer.echo(f"{loaded.place} holds the graph{' (it was there already)' if loaded.already else ''}: {rows}")
-    if loaded.samples is not None:
-        there = " (they were there already)" if loaded.samples_already else ""
-        more = "" if loaded.rejected is None else f" and {loaded.rejected:,} rejected questions"
-        typer.echo(f"and {loaded.samples:,} samples{more} of {loaded.dataset}{there}.")
+        result = kgqa.load(workspace, store=store, dataset=dataset, rejected=rejected, replace=replace, neo4j=settings, progress=progress)
+    rows = ", ".join(f"{name} {count:,}" for name, count in result.rows.items())
+    typer.echo(f"{result.place} holds the graph{' (it was there already)' if result.already else ''}: {rows}")
+    if result.samples is not None:
+        samples_note = " (they were there already)" if result.samples_already else ""
+        rejected_note = "" if result.rejected is None else f" and {result.rejected:,} rejected questions"
+        typer.echo(f"and {result.samples:,} samples{rejected_note} of {result.dataset}{samples_note}.")
     typer.echo(
         f"Next: kgqa query hubs --store {store}"
         + (", or Neo4j Browser (docs/neo4j.md)" if store == "neo4j" else f" --workspace {quote(str(workspace))}")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 AnySet = Annotated[str, Argument(help="A dataset folder, a file or folder in any known format, or hf://owner/name.")]
 From = Annotated[str | None, Option("--from", help="Format of the question set; recognised by default.")]
 Store = Annotated[str, Option(help="embedded, or neo4j: the server at NEO4J_URI, with NEO4J_USERNAME and NEO4J_PASSWORD.")]
-# The environment is read by Neo4jSettings alone, so that what arrives here was typed.
+# Only Neo4jSettings reads the environment, so these values come from the command line.
 Neo4jUri = Annotated[str | None, Option(help="Server address; by default NEO4J_URI, or bolt://localhost:7687.")]
 Neo4jUser = Annotated[str | None, Option(help="User; by default NEO4J_USERNAME. The password is NEO4J_PASSWORD.")]
 Neo4jDatabase = Annotated[str | None, Option(help="Database; by default NEO4J_DATABASE.")]
@@ -37,9 +37,9 @@ def print_remarks(console: Terminal, remarks: Sequence[str]) -> None:
 
 
 def server(store: str, uri: str | None, user: str | None, database: str | None) -> Neo4jSettings | None:
-    """Where the server is, for a command that needs one; None, and no complaint about ``NEO4J_*``, for one that does not.
+    """The server's settings for a command that needs a server, otherwise None, regardless of ``NEO4J_*``.
 
-    Raises SettingsError where options say where a server is, but the store needs none, and where one of them is empty.
+    Raises SettingsError if options name a server but the store needs none, and if one of them is empty.
     """
     from kgqa.settings.neo4j import Neo4jSettings
     from kgqa.store.base import check_store

@@ -30,11 +30,11 @@ def predict(
 
     console = Terminal()
     with ConsoleProgress(console) as progress:
-        done = kgqa.predict(
+        result = kgqa.predict(
             run, dataset, out=out, split=split, metric=metric, device=device, precision=precision, format=from_, paragraphs=paragraphs,
             progress=progress,
         )  # fmt: skip
-    print_remarks(console, [*done.remarks, *done.source.remarks])
-    console.say(f"{done.file}: {done.questions:,} answers to {done.split}, {done.seconds:,.1f} s", style="bold")
-    named = "" if metric is None else f" --metric {done.metric}"
-    console.say(f"Next: kgqa evaluate {quote(str(done.source.path))} {quote(str(done.file))}{named}")
+    print_remarks(console, [*result.remarks, *result.source.remarks])
+    console.say(f"{result.file}: {result.questions:,} answers to {result.split}, {result.seconds:,.1f} s", style="bold")
+    metric_option = "" if metric is None else f" --metric {result.metric}"
+    console.say(f"Next: kgqa evaluate {quote(str(result.source.path))} {quote(str(result.file))}{metric_option}")

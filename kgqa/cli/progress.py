@@ -10,7 +10,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 
 
 class ConsoleProgress:
-    """Draws what :class:`kgqa.progress.Progress` reports."""
+    """Draws the progress of a command (:class:`kgqa.progress.Progress`) in the terminal."""
 
     def __init__(self, console: Console) -> None:
         """Bars appear on a terminal only; lines of finished stages everywhere."""
@@ -52,8 +52,8 @@ class ConsoleProgress:
 
     def _amount(self) -> str:
         if self._unit == "bytes":
-            done, total = f"{self._done / 1e6:,.1f}", "" if self._total is None else f" of {self._total / 1e6:,.1f}"
-            return f"{done}{total} MB"
+            amount, total = f"{self._done / 1e6:,.1f}", "" if self._total is None else f" of {self._total / 1e6:,.1f}"
+            return f"{amount}{total} MB"
         return f"{self._done:,}" + ("" if self._total is None else f" of {self._total:,}") + f" {self._unit}"
 
     def _drop(self) -> None:

@@ -59,8 +59,8 @@ def query(
 
     if format not in FORMATS:
         raise SettingsError(f"format {format!r} is not known; known are: {', '.join(FORMATS)}.")
-    for option, given in (("--rows", rows), ("--memory", memory), ("--bytes", bytes), ("--param", param)):
-        if given is not None and cypher is None:
+    for option, value in (("--rows", rows), ("--memory", memory), ("--bytes", bytes), ("--param", param)):
+        if value is not None and cypher is None:
             raise QueryError(f"{option} goes with --cypher; a named query has parameters of its own, as --limit, which --list shows.")
     if memory is not None and store == "neo4j":
         raise QueryError("--memory goes with the embedded store; a server has its own limit, db.memory.transaction.max (docs/neo4j.md).")
@@ -86,18 +86,18 @@ def query(
 
 
 def parameters(arguments: list[str]) -> dict[str, str]:
-    """``--entity Q84 --limit=5`` → ``{"entity": "Q84", "limit": "5"}``; raises QueryError for anything else."""
+    """``--entity Q84 --limit=5`` → ``{"entity": "Q84", "limit": "5"}``. Raises QueryError for other arguments."""
     result: dict[str, str] = {}
-    rest = list(arguments)
-    while rest:
-        word = rest.pop(0)
+    words = list(arguments)
+    while words:
+        word = words.pop(0)
         if not word.startswith("--") or word == "--":
             raise QueryError(f"{word!r} is not an option; give parameters as --PARAMETER VALUE.")
         name, equals, value = word[2:].partition("=")
         if not equals:
-            if not rest:
+            if not words:
                 raise QueryError(f"--{name} has no value; parameters are given as --PARAMETER VALUE.")
-            value = rest.pop(0)
+            value = words.pop(0)
         if name in result:
             raise QueryError(f"--{name} is given twice; keep one.")
         result[name] = value
@@ -141,16 +141,16 @@ def _print(answer: Answer, format: str) -> None:  # noqa: A002
         typer.echo(printable(remark), err=True)
     if answer.cut:
         count = answer.rows.num_rows
-        shown = {0: "none of the rows is", 1: "only the first row is"}.get(count, f"only the first {count:,} rows are")
-        typer.echo(f"Cut: {shown} shown, there are more; --{answer.cut} allows more.", err=True)
+        sentence = {0: "none of the rows is", 1: "only the first row is"}.get(count, f"only the first {count:,} rows are")
+        typer.echo(f"Cut: {sentence} shown, there are more; --{answer.cut} allows more.", err=True)
 
 
 def _cell(value: object) -> str:
-    """``value`` in a table or in CSV, as JSON has it and not as Python does; nothing is empty, and text stands for itself."""
+    """``value`` as text for a table or for CSV: plain text, an empty cell for null, and JSON for everything else."""
     from kgqa.store.values import as_json, plain
 
-    told = plain(value, {})
-    return "" if told is None else printable(told if isinstance(told, str) else as_json(told))
+    content = plain(value, {})
+    return "" if content is None else printable(content if isinstance(content, str) else as_json(content))
 
 
 def _print_table(answer: Answer) -> None:
@@ -178,8 +178,8 @@ def _print_table(answer: Answer) -> None:
             for name, text in zip(columns, row, strict=True):
                 console.say(f"{name:<{longest}}  {text}")
     count = "1 row" if rows.num_rows == 1 else f"{rows.num_rows:,} rows"
-    nothing = f"No rows: {answer.nothing or 'check the ids, or try another query.'}"
-    console.print(f"{count}{', cut' if answer.cut else ''}" if rows.num_rows or answer.cut else nothing)
+    reason = f"No rows: {answer.nothing or 'check the ids, or try another query.'}"
+    console.print(f"{count}{', cut' if answer.cut else ''}" if rows.num_rows or answer.cut else reason)
 
 
 def _widths(columns: Mapping[str, Sequence[str]], room: int) -> list[int]:

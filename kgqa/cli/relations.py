@@ -45,15 +45,15 @@ def relations(
 
     console = Terminal()
     with ConsoleProgress(console) as progress:
-        found = kgqa.relations(
+        result = kgqa.relations(
             domain, source=source, workspace=workspace, seed=seed, recipe=recipe, workers=workers, sort=sort, out=out, progress=progress
         )
-    _print(console, found)
+    _print(console, result)
     if out is not None:
         console.say(f"Written: {out}")
 
 
-def _print(console: Terminal, found: Relations) -> None:
+def _print(console: Terminal, result: Relations) -> None:
     from collections import Counter
     from string import ascii_lowercase
 
@@ -63,21 +63,21 @@ def _print(console: Terminal, found: Relations) -> None:
     from kgqa.cli.printable import printable
     from kgqa.recipes.qangaroo.relation_figures import ASKED, figure_text
 
-    counts = Counter(one.verdict for one in found.relations)
-    # A sentence in each row would leave no room for figures; the letters are explained below.
+    counts = Counter(relation.verdict for relation in result.relations)
+    # A sentence in each row would leave no room for figures, so rows have letters with a legend.
     out = dict(zip((verdict for verdict, _ in counts.most_common() if verdict != ASKED), ascii_lowercase, strict=False))
     numbers = (Column(head, justify="right", no_wrap=True) for head in SHOWN.values())
     table = Table(
-        Column("relation", overflow="fold", min_width=16), *numbers, "out", title=f"Relations of {found.domain}", box=box.SIMPLE_HEAD
+        Column("relation", overflow="fold", min_width=16), *numbers, "out", title=f"Relations of {result.domain}", box=box.SIMPLE_HEAD
     )
-    for one in found.relations:
-        table.add_row(printable(one.label), *(figure_text(getattr(one, name)) for name in SHOWN), out.get(one.verdict, ""))
+    for relation in result.relations:
+        table.add_row(printable(relation.label), *(figure_text(getattr(relation, name)) for name in SHOWN), out.get(relation.verdict, ""))
     console.print(table)
     console.say(MEANING, style="dim")
-    console.say(f"{counts[ASKED]:,} of {len(found.relations):,} relations become questions.", style="bold")
+    console.say(f"{counts[ASKED]:,} of {len(result.relations):,} relations become questions.", style="bold")
     for verdict, letter in out.items():
         console.say(f"{letter}: {counts[verdict]:,} not, because {verdict}.")
-    if found.is_seed:
+    if result.is_seed:
         console.print("No --source given: using the small domain that kgqa ships.", style="yellow")
-    if found.remark:
-        console.say(found.remark, style="yellow")
+    if result.remark:
+        console.say(result.remark, style="yellow")

@@ -57,54 +57,58 @@ def review(
 
 
 def _refuse_idle_options(ctx: typer.Context) -> None:
-    """Raise SettingsError for options that would mean nothing together."""
+    """Raise SettingsError for options that have no effect together."""
     options = _options(ctx)
     sources = {name: ctx.get_parameter_source(name) for name in options}
-    given = {name: options[name] for name, source in sources.items() if source and source.name == "COMMANDLINE"}
-    mode = next((name for name in GOES_WITH if name in given), "")
+    typed = {name: options[name] for name, source in sources.items() if source and source.name == "COMMANDLINE"}
+    mode = next((name for name in GOES_WITH if name in typed), "")
     allowed = {mode, *GOES_WITH[mode]} if mode else SERVING
-    for name, option in given.items():
+    for name, option in typed.items():
         if name not in allowed:
-            other = given[mode] if mode else "--figures or --agreement"
+            partner = typed[mode] if mode else "--figures or --agreement"
             raise SettingsError(
-                f"{option} does not go with {other}; leave out one of the two." if mode else f"{option} goes with {other}; add one of them."
+                f"{option} does not go with {partner}; leave out one of the two."
+                if mode
+                else f"{option} goes with {partner}; add one of them."
             )
 
 
 def _options(ctx: typer.Context) -> dict[str, str]:
-    """Parameter → what is typed for it; arguments left out."""
-    return {each.name or "": each.opts[-1] for each in ctx.command.params if each.param_type_name == "option"}
+    """Parameter → its option on the command line, without arguments."""
+    return {parameter.name or "": parameter.opts[-1] for parameter in ctx.command.params if parameter.param_type_name == "option"}
 
 
 def _serve(dataset: Path, *, sample: int, seed: int, split: str, reader: str, table: Path | None, port: int) -> None:
     import kgqa
 
-    def ready(address: str, what: str) -> None:
-        typer.echo(printable(f"{address} shows {what}; press Ctrl-C to stop."))
+    def ready(address: str, description: str) -> None:
+        typer.echo(printable(f"{address} shows {description}; press Ctrl-C to stop."))
 
     kgqa.review(dataset, sample=sample, seed=seed, split=split, reader=reader, table=table, port=port, ready=ready)
 
 
-def _print_figures(console: Terminal, found: ReviewFigures) -> None:
+def _print_figures(console: Terminal, result: ReviewFigures) -> None:
     from rich.table import Table
 
     from kgqa.reviews.card import label, percent
 
-    for reader in found.readers:
-        drawn = f"{reader.read:,} of {reader.drawn:,} samples have a verdict; drawn from {found.available:,} with seed {found.origin.seed}"
-        console.say(f"{reader.reader} ({reader.table}): {drawn}")
-    shares = Table("category", *(f"{printable(reader.reader)}: per cent (95% interval)" for reader in found.readers))
-    for row, share in enumerate(found.readers[0].shares):
-        shares.add_row(label(share.category), *(f"{percent(reader.shares[row].interval)}" for reader in found.readers))
+    for reader in result.readers:
+        sentence = (
+            f"{reader.read:,} of {reader.drawn:,} samples have a verdict; drawn from {result.available:,} with seed {result.origin.seed}"
+        )
+        console.say(f"{reader.reader} ({reader.table}): {sentence}")
+    shares = Table("category", *(f"{printable(reader.reader)}: per cent (95% interval)" for reader in result.readers))
+    for row, share in enumerate(result.readers[0].shares):
+        shares.add_row(label(share.category), *(f"{percent(reader.shares[row].interval)}" for reader in result.readers))
     console.print(shares)
-    if found.agreed:
-        console.say(f"Agreement on the {found.agreed[0].agreement.items:,} samples with a verdict of both")
+    if result.agreed:
+        console.say(f"Agreement on the {result.agreed[0].agreement.items:,} samples with a verdict of both")
         agreed = Table("category", "the same: per cent (95% interval)", "Cohen's kappa")
-        for each in found.agreed:
-            kappa = each.agreement.kappa
-            agreed.add_row(label(each.question), percent(each.same), "–" if kappa is None else f"{kappa:.2f}")
+        for figure in result.agreed:
+            kappa = figure.agreement.kappa
+            agreed.add_row(label(figure.question), percent(figure.same), "–" if kappa is None else f"{kappa:.2f}")
         console.print(agreed)
-    elif len(found.readers) > 1:
+    elif len(result.readers) > 1:
         console.say("No sample has a verdict of both annotators, so there is no agreement to measure.", style="yellow")
 
 
@@ -124,9 +128,9 @@ def _lines(number: int, reading: Reading) -> Iterator[str]:
     for candidate in reading.others:
         chains = [_chain(reading, chain) for chain in reading.chains.get(candidate.id, ())[:1]]
         yield on_one_line(f"Candidate: {candidate.text} ({candidate.id})" + (f": {chains[0]}" if chains else ", no chain"))
-    shown = {hop.document for chain in reading.answer_chains[:1] for hop in chain}
+    chain_documents = {hop.document for chain in reading.answer_chains[:1] for hop in chain}
     ends = {candidate.id for candidate in instance.candidates or ()}
-    yield from (_text(paragraph, ends) for paragraph in instance.paragraphs if paragraph.id not in shown)
+    yield from (_text(paragraph, ends) for paragraph in instance.paragraphs if paragraph.id not in chain_documents)
     yield ""
 
 
@@ -137,16 +141,16 @@ def _chain(reading: Reading, chain: Iterable[Hop]) -> str:
 
 def _step(reading: Reading, hop: Hop) -> str:
     facts = [f"{'; '.join(hop.forward)} →"] * bool(hop.forward) + [f"← {'; '.join(hop.backward)}"] * bool(hop.backward)
-    known = ", ".join(facts) or ("no fact" if reading.knows_graph else "graph unknown")
-    return f" —[{hop.document}: {known}]→ {reading.names[hop.entity]}"
+    relations = ", ".join(facts) or ("no fact" if reading.knows_graph else "graph unknown")
+    return f" —[{hop.document}: {relations}]→ {reading.names[hop.entity]}"
 
 
 def _text(paragraph: Paragraph, entities: set[str]) -> str:
     """One document; of mentions that overlap, the first is marked."""
-    done, parts = 0, []
-    for mention in sorted(paragraph.mentions or (), key=lambda each: (each.start, -each.end)):
-        if mention.entity in entities and done <= mention.start < mention.end <= len(paragraph.text):
-            parts += [paragraph.text[done : mention.start], "«", paragraph.text[mention.start : mention.end], "»"]
-            done = mention.end
+    end, parts = 0, []
+    for mention in sorted(paragraph.mentions or (), key=lambda span: (span.start, -span.end)):
+        if mention.entity in entities and end <= mention.start < mention.end <= len(paragraph.text):
+            parts += [paragraph.text[end : mention.start], "«", paragraph.text[mention.start : mention.end], "»"]
+            end = mention.end
     head = on_one_line(f"[{paragraph.id}] {paragraph.title or ''}")
-    return f"{head}\n  " + "".join([*parts, paragraph.text[done:]]).replace("\n", "\n  ")
+    return f"{head}\n  " + "".join([*parts, paragraph.text[end:]]).replace("\n", "\n  ")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kgqa.training.recorded import RecordedRun
 
     Rows = list[tuple[tuple[str, int], list[Mapping[str, Any]]]]
-    """Part and step, and what each of the runs measured there."""
+    """Part and step, with the figures of each run there."""
 
 POINTS = 20
 """Points of a curve that are printed, about; all of them are in the JSON."""
@@ -39,48 +39,48 @@ def runs(
     import kgqa
     from kgqa.cli.terminal import Terminal
 
-    done = kgqa.training_runs(where, show=show, compare=compare, plot=plot)
+    result = kgqa.training_runs(where, show=show, compare=compare, plot=plot)
     console = Terminal()
     if json:
         from json import dumps
 
-        typer.echo(dumps(done.record(), indent=1, ensure_ascii=False))
-        for remark in done.remarks:
+        typer.echo(dumps(result.record(), indent=1, ensure_ascii=False))
+        for remark in result.remarks:
             typer.echo(remark, err=True)
         return
-    if done.comparison is not None:
-        _print_comparison(console, done.runs[0], done.runs[1], done.comparison)
+    if result.comparison is not None:
+        _print_comparison(console, result.runs[0], result.runs[1], result.comparison)
     elif show is not None:
-        _print_run(console, done.runs[0])
+        _print_run(console, result.runs[0])
     else:
-        _print_list(console, done)
-    for remark in done.remarks:
+        _print_list(console, result)
+    for remark in result.remarks:
         console.say(remark, style="yellow")
-    if plot is not None and not done.remarks:
+    if plot is not None and not result.remarks:
         console.say(f"Written: {plot}")
 
 
-def _print_list(console: Terminal, done: TrainingRuns) -> None:
+def _print_list(console: Terminal, result: TrainingRuns) -> None:
     from rich import box
     from rich.table import Column, Table
 
     from kgqa.cli.printable import on_one_line
 
-    if not done.runs:
-        console.say(f"No runs in {done.place} yet.")
+    if not result.runs:
+        console.say(f"No runs in {result.place} yet.")
         return
     numbers: list[Any] = [Column(name, justify="right", no_wrap=True) for name in ("seed", "steps", "best dev", "minutes")]
     seed, steps, best, minutes = numbers
     table = Table(Column("run", overflow="fold"), "reader", "dataset", seed, steps, best, "status", minutes, box=box.SIMPLE_HEAD)
-    for run in done.runs:
+    for run in result.runs:
         words = [on_one_line(text) for text in (run.name, run.reader, run.dataset)]
         table.add_row(*words, str(run.seed), f"{run.steps:,}", _score(run.score), run.status, _minutes(run))
     console.print(table)
-    _print_sentences(console, done.runs)
+    _print_sentences(console, result.runs)
 
 
 def _print_sentences(console: Terminal, listed: tuple[RecordedRun, ...]) -> None:
-    """Why runs ended early, each, and what stopped means, once."""
+    """Print why each run ended early, and explain once what ``stopped`` means."""
     from kgqa.training.recorded import STATUSES
 
     for run in listed:
@@ -119,12 +119,12 @@ def _print_values(console: Terminal, title: str, values: Mapping[str, Any]) -> N
 
     table = Table(title, Column("", overflow="fold"), box=box.SIMPLE_HEAD)
     for name, value in flat(values).items():
-        table.add_row(printable(name), printable(_said(value)))
+        table.add_row(printable(name), printable(_as_text(value)))
     if table.row_count:
         console.print(table)
 
 
-def _print_comparison(console: Terminal, first: RecordedRun, second: RecordedRun, found: Comparison) -> None:
+def _print_comparison(console: Terminal, first: RecordedRun, second: RecordedRun, comparison: Comparison) -> None:
     from rich import box
     from rich.table import Column, Table
 
@@ -138,17 +138,19 @@ def _print_comparison(console: Terminal, first: RecordedRun, second: RecordedRun
         ("minutes", _minutes(first), _minutes(second)),
     ]
     rows += [
-        (name, _said(one), _said(other)) for part in (found.other, found.settings, found.versions) for name, (one, other) in part.items()
+        (name, _as_text(a), _as_text(b))
+        for part in (comparison.other, comparison.settings, comparison.versions)
+        for name, (a, b) in part.items()
     ]
     for row in rows:
         table.add_row(*map(printable, row))
     console.print(table)
-    if not found.settings:
+    if not comparison.settings:
         console.say("The settings are the same.")
-    if not found.versions:
+    if not comparison.versions:
         console.say("The versions are the same.")
-    console.say("The datasets are the same, byte for byte." if found.same_data else "The datasets are not the same.")
-    curve: Rows = [((part, step), [one, other]) for part, step, one, other in found.curve]
+    console.say("The datasets are the same, byte for byte." if comparison.same_data else "The datasets are not the same.")
+    curve: Rows = [((part, step), [a, b]) for part, step, a, b in comparison.curve]
     _print_curve(console, curve, [f", {first.name}", f", {second.name}"])
 
 
@@ -161,14 +163,14 @@ def _print_curve(console: Terminal, rows: Rows, names: list[str]) -> None:
 
     if not rows:
         return
-    every = -(-len(rows) // POINTS)
+    interval = -(-len(rows) // POINTS)
     parts = any(part for (part, _), _ in rows)
     columns = [f"{measure}{name}" for measure in ("loss", "dev") for name in names]
     table = Table(
         *(["part"] if parts else []), *(Column(printable(name), justify="right") for name in ("step", *columns)), box=box.SIMPLE_HEAD
     )
     for number, ((part, step), points) in enumerate(rows):
-        if number % every == 0 or number == len(rows) - 1 or any("score" in point for point in points):
+        if number % interval == 0 or number == len(rows) - 1 or any("score" in point for point in points):
             losses = ["" if point.get("loss") is None else f"{point['loss']:.4f}" for point in points]
             scores = [_score(point.get("score")) if "score" in point else "" for point in points]
             table.add_row(*([printable(part)] if parts else []), f"{step:,}", *losses, *scores)
@@ -183,5 +185,5 @@ def _minutes(run: RecordedRun) -> str:
     return f"{run.seconds / 60:.1f}"
 
 
-def _said(value: Any) -> str:
+def _as_text(value: Any) -> str:
     return "–" if value is None else str(value)

@@ -58,11 +58,11 @@ def _plain(text: str) -> str:
 
 
 def _print_candidates(console: Console, instance: Instance) -> None:
-    shown = []
+    texts = []
     for candidate in instance.candidates or ():
         text = _plain(candidate.text)
-        shown.append(f"[bold green]{text} (answer)[/]" if candidate.id == instance.answer_id else f"[yellow]{text}[/]")
-    console.print("Candidates: " + "; ".join(shown), soft_wrap=True)
+        texts.append(f"[bold green]{text} (answer)[/]" if candidate.id == instance.answer_id else f"[yellow]{text}[/]")
+    console.print("Candidates: " + "; ".join(texts), soft_wrap=True)
 
 
 def _print_grades(console: Console, instance: Instance) -> None:
@@ -71,10 +71,10 @@ def _print_grades(console: Console, instance: Instance) -> None:
 
     if grade := instance.answer_grade:
         console.print(Text.assemble("Grade: ", (_line(str(grade)), "italic")), soft_wrap=True)
-    if other := instance.best_other:
+    if rival := instance.best_other:
         text = Text("Best other candidate: ")
-        _add_entity(text, other[0].id, other[0].text)
-        console.print(text.append(", ").append(_line(str(other[1])), "italic"), soft_wrap=True)
+        _add_entity(text, rival[0].id, rival[0].text)
+        console.print(text.append(", ").append(_line(str(rival[1])), "italic"), soft_wrap=True)
 
 
 def _print_steps(console: Console, instance: Instance) -> None:
@@ -98,9 +98,9 @@ def _chain(chain: NamedChain) -> Text:
         text.append(f"[{_line(hop.document)}{' ' * bool(hop.title)}{_line(hop.title, MOST_TITLE)}]", "dim")
         arrow = "→" if hop.forward or not hop.relations else "←"
         if hop.relations:
-            more = f" and {len(hop.relations) - MOST_RELATIONS} more" if len(hop.relations) > MOST_RELATIONS else ""
+            suffix = f" and {len(hop.relations) - MOST_RELATIONS} more" if len(hop.relations) > MOST_RELATIONS else ""
             text.append(f" {arrow} ")
-            text.append(_line(" / ".join(hop.relations[:MOST_RELATIONS])) + more, "italic")
+            text.append(_line(" / ".join(hop.relations[:MOST_RELATIONS])) + suffix, "italic")
         text.append(f" {arrow} ")
         _add_entity(text, hop.entity, hop.name)
     return text

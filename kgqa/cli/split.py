@@ -35,23 +35,23 @@ def split(
 
     console = Terminal()
     with ConsoleProgress(console) as progress:
-        done = kgqa.split(
+        result = kgqa.split(
             dataset, out=out, by=by, shares=shares, cut=cut, seed=seed, format=from_, paragraphs=paragraphs,
             progress=progress,
         )  # fmt: skip
-    total = ", ".join(f"{name} {count:,}" for name, count in done.counts.items())
-    console.say(f"Questions that stay together: {done.components:,} sets, the largest of {done.largest:,}.")
+    total = ", ".join(f"{name} {count:,}" for name, count in result.counts.items())
+    console.say(f"Questions that stay together: {result.components:,} sets, the largest of {result.largest:,}.")
     if cut:
-        console.say(f"Dropped to keep the shares: {done.dropped:,}.")
-    console.say(f"{done.dataset}: {total}", style="bold")
-    if not cut and done.counts["train"] and 2 * done.largest > sum(done.counts.values()):
+        console.say(f"Dropped to keep the shares: {result.dropped:,}.")
+    console.say(f"{result.dataset}: {total}", style="bold")
+    if not cut and result.counts["train"] and 2 * result.largest > sum(result.counts.values()):
         console.say(
             "More than half of the questions are connected, so the shares differ from --shares; --cut drops some questions to keep them.",
             style="yellow",
         )
-    if done.empty:
+    if result.empty:
         console.say(
-            f"Nothing is left for {' and '.join(done.empty)}: too many questions share one thing, or there are few.", style="yellow"
+            f"Nothing is left for {' and '.join(result.empty)}: too many questions share one thing, or there are few.", style="yellow"
         )
-    print_remarks(console, done.source.remarks)
-    console.say(f"Next: kgqa train ee {quote(str(done.dataset))} --out RUN")
+    print_remarks(console, result.source.remarks)
+    console.say(f"Next: kgqa train ee {quote(str(result.dataset))} --out RUN")

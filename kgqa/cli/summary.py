@@ -21,13 +21,13 @@ REMARKS = 4
 LOSES = ("questions", "pairs", "chains", "facts")
 """Funnel rows whose items could have become questions."""
 UNREAL = frozenset({"random", "rule"})
-"""Baselines that are no shortcut: chance, and what knows the grades that samples were chosen by."""
+"""Baselines that are no shortcut: chance, and the one that knows the grades by which samples were chosen."""
 
 
 def print_result(
     console: Terminal, dataset: Path, counts: Mapping[str, int], funnel: Sequence[FunnelRow], seconds: Mapping[str, float]
 ) -> None:
-    """Where the dataset lies, how large its splits are, what dropped most, and how long it took."""
+    """Print the dataset's folder, the sizes of its splits, the rules that dropped most, and the time."""
     total = ", ".join(f"{split} {count:,}" for split, count in counts.items())
     console.say(f"{dataset}: {total}", style="bold")
     dropped = sorted((row for row in funnel if row.what in LOSES and row.removed), key=lambda row: -(row.removed or 0))
@@ -64,14 +64,14 @@ def print_notes(console: Terminal, funnel: Iterable[FunnelRow]) -> None:
 
 
 def print_changed(console: Terminal, files: Sequence[str]) -> None:
-    """Print the changed input files, because of which stages run again."""
+    """Print the input files that changed, so that stages run again."""
     if files:
-        named = ", ".join(files[:5]) + (f" and {len(files) - 5:,} more" if len(files) > 5 else "")
-        console.say(f"Changed since the last run in this workspace: {named}; the stages that depend on them run again.", style="yellow")
+        names = ", ".join(files[:5]) + (f" and {len(files) - 5:,} more" if len(files) > 5 else "")
+        console.say(f"Changed since the last run in this workspace: {names}; the stages that depend on them run again.", style="yellow")
 
 
-def print_tables(console: Terminal, funnel: Iterable[FunnelRow], seconds: Mapping[str, float], reused: Sequence[str], *more: Any) -> None:
-    """Print the tables of ``--verbose``: the funnel without empty rules, ``more`` tables, seconds per stage."""
+def print_tables(console: Terminal, funnel: Iterable[FunnelRow], seconds: Mapping[str, float], reused: Sequence[str], *tables: Any) -> None:
+    """Print the tables of ``--verbose``: the funnel without empty rules, ``tables`` tables, seconds per stage."""
     from rich.table import Table
 
     from kgqa.runs.funnel import HEADER
@@ -83,10 +83,10 @@ def print_tables(console: Terminal, funnel: Iterable[FunnelRow], seconds: Mappin
     times = Table("stage", "seconds", title="Time")
     for stage, part in seconds.items():
         times.add_row(stage, f"{part:,.2f}" + (" (finished before)" if stage in reused else ""))
-    console.print(dropped, *more, times)
+    console.print(dropped, *tables, times)
 
 
 def plain(reason: str) -> str:
     """A rule without the settings in brackets, which the card names."""
-    head, bracket, rest = reason.rpartition(" (")
-    return head if bracket and rest.endswith(")") and "." in rest and " " not in rest.removesuffix(")") else reason
+    head, bracket, suffix = reason.rpartition(" (")
+    return head if bracket and suffix.endswith(")") and "." in suffix and " " not in suffix.removesuffix(")") else reason

@@ -9,17 +9,17 @@ from kgqa.cli.printable import printable
 
 
 class Terminal(Console):
-    """Rich would end the program, with status 1, where whoever reads our output has gone, as in ``kgqa audit set | head``."""
+    """A console that goes on when the reader of a pipe has gone, as in ``kgqa audit set | head``; Rich would exit with status 1."""
 
     def __init__(self, *, highlight: bool = False, markup: bool = False) -> None:
-        """Nothing in a text means anything but itself, unless ``markup`` says so."""
+        """Text is printed literally, unless ``markup`` is set."""
         super().__init__(highlight=highlight, markup=markup, emoji=False)
 
     def say(self, text: str, *, style: str | None = None) -> None:
-        """One line, however narrow the terminal; what could command the terminal is shown."""
+        """Print one line, however narrow the terminal, with control characters made visible."""
         self.print(printable(text), style=style, soft_wrap=True, markup=False)
 
     def on_broken_pipe(self) -> None:
-        """Go on without printing: what is written to files, and the exit status, do not depend on who looks on."""
+        """Go on without printing: files and the exit status do not depend on the terminal."""
         self.quiet = True
         print_nowhere()

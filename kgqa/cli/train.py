@@ -20,8 +20,8 @@ Device = Annotated[str | None, Option(help="auto (the default: a GPU if there is
 Precision = Annotated[str | None, Option(help="auto (the default: bf16 on a GPU that supports it), fp32 or bf16.")]
 
 
-def _list(wanted: bool) -> None:
-    if not wanted:
+def _list(is_set: bool) -> None:
+    if not is_set:
         return
     from rich.table import Table
 
@@ -65,28 +65,29 @@ def train(
 
     console = Terminal()
     with ConsoleProgress(console) as progress:
-        done = kgqa.train(
+        result = kgqa.train(
             reader, dataset, out=out, seed=seed, max_steps=max_steps, epochs=epochs, encoder=encoder, device=device, precision=precision,
             start_from=start_from, runs=runs, format=from_, paragraphs=paragraphs, progress=progress,
         )  # fmt: skip
     if is_first_process():
-        _print(console, done, given={"--from": from_, "--paragraphs": paragraphs})
-        print_remarks(console, done.source.remarks)
+        _print(console, result, format_options={"--from": from_, "--paragraphs": paragraphs})
+        print_remarks(console, result.source.remarks)
 
 
-def _print(console: Terminal, done: Trained, *, given: Mapping[str, object]) -> None:
+def _print(console: Terminal, result: Trained, *, format_options: Mapping[str, object]) -> None:
     from kgqa.scoring.default_metric import has_metric
 
-    if done.was_finished:
-        console.say(f"{done.folder}: this run is finished; nothing was done.", style="yellow")
-    for reason, count in done.faults.most_common():
+    if result.was_finished:
+        console.say(f"{result.folder}: this run is finished; nothing was done.", style="yellow")
+    for reason, count in result.faults.most_common():
         console.say(f"Not learned from: {count:,} questions, as {reason}.", style="yellow")
-    best = "" if done.best is None else f", score on dev {100 * done.best:.1f}"
+    best = "" if result.best is None else f", score on dev {100 * result.best:.1f}"
     console.say(
-        f"{done.folder}: {done.reader}, {done.questions:,} questions, {done.steps:,} steps{best}, {done.seconds:,.0f} s", style="bold"
+        f"{result.folder}: {result.reader}, {result.questions:,} questions, {result.steps:,} steps{best}, {result.seconds:,.0f} s",
+        style="bold",
     )
-    split = next(name for name in ("dev", "test", "train") if name in done.source.files)
-    options = "".join(f" {name} {quote(str(value))}" for name, value in given.items() if value)
-    if not has_metric(done.source):
+    split = next(name for name in ("dev", "test", "train") if name in result.source.files)
+    options = "".join(f" {name} {quote(str(value))}" for name, value in format_options.items() if value)
+    if not has_metric(result.source):
         options += " --metric METRIC"
-    console.say(f"Next: kgqa predict {quote(str(done.folder))} {quote(str(done.source.path))} --split {split}{options} --out FILE")
+    console.say(f"Next: kgqa predict {quote(str(result.folder))} {quote(str(result.source.path))} --split {split}{options} --out FILE")

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from kgqa.checks.readers.judging import Judging
 
 FOLDS = "readers"
-"""In the report's folder, while readers are at work."""
+"""Folder inside the report's, while readers are running."""
 _NAMING = "kgqa convert --from"
-"""How the format of a set to compare with is named: by converting it first."""
+"""Advice for a set to compare with whose format is not recognised: convert it first."""
 
 
 def audit(
@@ -67,11 +67,11 @@ def audit(
     conditions = [parse(text, CHECKS, readers=readers) for text in fail_on]
     require_plots()
     judging = _judging_settings(readers, reader_settings, encoder, device)
-    found = open_dataset(dataset, format, paragraphs=paragraphs, strict=strict)
-    others = [open_dataset(other, naming=_NAMING) for other in against]
-    report = Report.at(out, found.name, [each.path for each in (found, *others) if isinstance(each.path, Path)])
-    sources = sources_of(found, others)
-    judge = None if readers is None else _prepared(found, readers, judging, encoder, device, seed)
+    question_set = open_dataset(dataset, format, paragraphs=paragraphs, strict=strict)
+    other_sets = [open_dataset(path, naming=_NAMING) for path in against]
+    report = Report.at(out, question_set.name, [opened.path for opened in (question_set, *other_sets) if isinstance(opened.path, Path)])
+    sources = sources_of(question_set, other_sets)
+    judge = None if readers is None else _prepared(question_set, readers, judging, encoder, device, seed)
     if judge is not None:
         _check_measured(judge, conditions)
     checks = [check(seed=seed) for check in CHECKS]
@@ -91,22 +91,22 @@ def audit(
     findings = with_examples(findings, checks, sources)
     findings.sort(key=lambda finding: (list(STATES).index(finding.state), -finding.excess))
     certified = _certificate(checks, questions, seed) if len(sources) > 1 else None
-    done = Audit(
-        dataset=found.name, format=found.format, questions=questions, findings=tuple(findings), outcomes=outcomes,
-        certificate=certified, remarks=tuple(remark for each in (found, *others) for remark in each.remarks),
+    result = Audit(
+        dataset=question_set.name, format=question_set.format, questions=questions, findings=tuple(findings), outcomes=outcomes,
+        certificate=certified, remarks=tuple(remark for opened in (question_set, *other_sets) for remark in opened.remarks),
         readers=judged, html=report.html, json=report.json, replaced=report.exists,
     )  # fmt: skip
-    write_report(report, done, seed=seed)
+    write_report(report, result, seed=seed)
     if judge:
         judge.forget(folds)
-    return done
+    return result
 
 
 def _judging_settings(level: str | None, path: str | Path | None, encoder: str | None, device: str | None) -> JudgingSettings:
-    """SettingsError for reader options without ``readers``, or if their packages are missing."""
-    given = {"--reader-settings": path, "--encoder": encoder, "--device": device}
+    """Raise SettingsError for reader options without ``readers``, or if their packages are missing."""
+    options = {"--reader-settings": path, "--encoder": encoder, "--device": device}
     if level is None:
-        for option, value in given.items():
+        for option, value in options.items():
             if value is not None:
                 raise SettingsError(f"{option}: this setting is for trained readers; add --readers minimal, or drop it.")
         return JudgingSettings()
@@ -115,15 +115,17 @@ def _judging_settings(level: str | None, path: str | Path | None, encoder: str |
     return judging_settings(path)
 
 
-def _prepared(found: QuestionSet, level: str, settings: JudgingSettings, encoder: str | None, device: str | None, seed: int) -> Judging:
+def _prepared(
+    question_set: QuestionSet, level: str, settings: JudgingSettings, encoder: str | None, device: str | None, seed: int
+) -> Judging:
     from kgqa.checks.readers.judging import prepared
     from kgqa.checks.readers.material import material
 
-    return prepared(level, material(found, settings, seed=seed), settings, encoder=encoder, device=device, seed=seed)
+    return prepared(level, material(question_set, settings, seed=seed), settings, encoder=encoder, device=device, seed=seed)
 
 
 def _check_measured(judge: Judging, conditions: Sequence[Condition]) -> None:
-    """SettingsError for a condition that the readers cannot decide on this set, as is known before they begin."""
+    """Raise SettingsError, before the readers start, for a condition that they cannot decide on this set."""
     missing = judge.without_dire()
     for condition in conditions:
         lacking = unmeasured(condition, missing)
@@ -148,7 +150,7 @@ def verify_certificate(
     seed = claimed.near_duplicates[0].seed if claimed.near_duplicates else 0
     if not 0 <= seed <= MOST_SEED:
         raise BrokenInput(f"{certificate}: its seed {seed} is not between 0 and {MOST_SEED}; take the certificate from the report again.")
-    sources = sources_of(open_dataset(dataset, format, paragraphs=paragraphs), [open_dataset(other, naming=_NAMING) for other in against])
+    sources = sources_of(open_dataset(dataset, format, paragraphs=paragraphs), [open_dataset(path, naming=_NAMING) for path in against])
     checks = [check(seed=seed) for check in CHECKS if check.compares]
     questions = read_sources(sources, checks, progress or Silent())
     for check in checks:

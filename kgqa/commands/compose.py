@@ -44,7 +44,7 @@ from kgqa.training.extra import NETWORKS, require_readers
 
 FILTERS = ("readers", "lexical", "none")
 SAYS_TO = dict.fromkeys(("head_reader", "tail_reader", "settings", "training"), ("readers",))
-"""Setting of the filter → the filters that it says something to, if not both."""
+"""Setting of the filter → the filters that use it, if not both."""
 OF_GRAPHS = frozenset({"templates", "neutral", "unasked"})
 SINGLE_HOP_OF_GRAPHS = frozenset({"max_objects", "functional", "by_chance", "documents", "clauses", "min_both"})
 """Settings of single-hop questions that are made from facts."""
@@ -58,7 +58,7 @@ class Composition:
     """Result of :func:`compose`: the dataset, its counts and timings."""
 
     dataset: Path
-    """The finished folder; with ``tasks`` where it will be."""
+    """The finished folder; with ``tasks``, the folder of the later dataset."""
     tasks: Path | None
     """File of tasks for annotators, if no question is composed before they answer."""
     counts: dict[str, int]
@@ -67,19 +67,19 @@ class Composition:
     """Split → shape → questions."""
     funnel: list[FunnelRow]
     seconds: dict[str, float]
-    """Per stage; of the run that did it, where it was finished before."""
+    """Seconds per stage; for a stage that was finished before, of the run that did it."""
     reused: list[str]
     """Stages that were finished before."""
     filter: str
     """The disconnection filter, a key of ``FILTERS``."""
     is_seed: bool
-    """Whether the small domain that kgqa ships was used."""
+    """Whether kgqa's seed domain was used."""
     replaced: bool
-    """Whether a dataset made with other settings, or of another input, was there before."""
+    """Whether a dataset of other settings or input was replaced."""
     changed: list[str]
-    """Input files that are other ones than those of the last run in the workspace; of sets with their number before the name."""
+    """Input files that changed since the last run in the workspace; those of sets have the set's number in front."""
     empty: list[str]
-    """Splits that were to have a share and got no question."""
+    """Splits with a share but without questions."""
 
 
 def compose(
@@ -123,12 +123,12 @@ def compose(
     _check_search(by, store, neo4j)
     if limit is not None and limit < 1:
         raise SettingsError(f"limit {limit} is not at least 1; leave it out to take all pairs.")
-    given = tuple(str(each) for each in ([sets] if isinstance(sets, (str, Path)) else sets))
-    if given and source is not None:
+    set_paths = tuple(str(path) for path in ([sets] if isinstance(sets, (str, Path)) else sets))
+    if set_paths and source is not None:
         raise SettingsError("--source is the folder of a domain's graph, but question sets are given; leave out one of the two.")
-    if not given and domain is None:
+    if not set_paths and domain is None:
         raise SettingsError("there is nothing to compose; give question sets, or --domain with --source for a graph.")
-    loaded = load_domain(
+    opened_domain = load_domain(
         domain or QUESTIONS,
         source=None if source is None else Path(source),
         made_by="musique",
@@ -136,32 +136,34 @@ def compose(
         default={
             "dataset": COMPOSED,
             "title": f"{name or COMPOSED}: multi-hop questions composed by kgqa",
-            **({} if given else {"limits": FACTS_LIMITS}),
+            **({} if set_paths else {"limits": FACTS_LIMITS}),
         },
     )
-    if name is None and not given and loaded.settings.dataset != COMPOSED and loaded.own.get("recipe") != COMPOSED:
-        # The file names the dataset that kgqa generate makes; both have a place in one workspace.
-        loaded = replace(loaded, settings=loaded.settings.model_copy(update={"dataset": f"{loaded.settings.dataset}-{COMPOSED}"}))
-    settings = loaded.settings.section(MusiqueSettings)
+    if name is None and not set_paths and opened_domain.settings.dataset != COMPOSED and opened_domain.own.get("recipe") != COMPOSED:
+        # The file's name is that of the dataset of kgqa generate; both must fit in one workspace.
+        opened_domain = replace(
+            opened_domain, settings=opened_domain.settings.model_copy(update={"dataset": f"{opened_domain.settings.dataset}-{COMPOSED}"})
+        )
+    settings = opened_domain.settings.section(MusiqueSettings)
     _check_readers(settings)
     if settings.pairs.spacy:
         check_pipeline(settings.pairs.spacy)
     people = None if answers is None else Path(answers)
     _check_composer(settings.composition, model=model, endpoint=endpoint, max_cost=max_cost, answers=people, workspace=Path(workspace))
-    if (loaded.settings.source.layout == QUESTIONS) != bool(given):
-        what = "holds no graph; give question sets too" if not given else "has a graph; leave out the question sets"
-        raise SettingsError(f"the domain {loaded.settings.name} {what}.")
-    if given:
+    if (opened_domain.settings.source.layout == QUESTIONS) != bool(set_paths):
+        fault = "holds no graph; give question sets too" if not set_paths else "has a graph; leave out the question sets"
+        raise SettingsError(f"the domain {opened_domain.settings.name} {fault}.")
+    if set_paths:
         _refuse_graph_settings(settings)
     if store == "neo4j":
         neo4j = neo4j or Neo4jSettings.from_environment()
-        # Before anything is read: a server that is away, or that holds something else, is noticed now.
+        # Notice a missing server, or one with other data, before anything is read.
         with Neo4jStore(neo4j) as server:
             check_can_put(server)
-    watches = _watches(loaded, given, settings, people)
-    ordered, inputs = _in_order(given) if given else ((), _source_hashes(loaded))
+    watches = _watches(opened_domain, set_paths, settings, people)
+    ordered, inputs = _in_order(set_paths) if set_paths else ((), _source_hashes(opened_domain))
     run = Run(
-        domain=loaded,
+        domain=opened_domain,
         workspace=Workspace(Path(workspace)),
         seed=seed,
         workers=threads,
@@ -174,28 +176,28 @@ def compose(
         endpoint=endpoint,
         answers=people,
     )
-    runner = Runner(recipe=SETS if given else RECIPE, run=run, inputs=inputs, watches=watches)
+    runner = Runner(recipe=SETS if set_paths else RECIPE, run=run, inputs=inputs, watches=watches)
     with locked(run.workspace):
-        runner.changed = run.workspace.claim(domain=loaded.settings.name, inputs=inputs)
+        runner.changed = run.workspace.claim(domain=opened_domain.settings.name, inputs=inputs)
         runner.refuse_strangers()
         if settings.composition.composer == "people" and people is None:
             runner.perform(last=UNWRITTEN)
-            return _made(runner, loaded, settings, tasks=write_tasks(run))
+            return _composition(runner, opened_domain, settings, tasks=write_tasks(run))
         runner.perform()
-        passed: dict[str, Any] = {
-            "sets": [Path(each).name for each in given],
+        options: dict[str, Any] = {
+            "sets": [Path(path).name for path in set_paths],
             "domain": None if domain is None else str(domain),
             "source": None if source is None else Path(source).name,
             "name": name, "filter": filter, "composer": composer, "seed": seed, "workers": workers, "limit": limit,
-            "readers": [Path(each).name for each in readers],
+            "readers": [Path(path).name for path in readers],
             "model": None if model is None else Path(model).name if settings.composition.composer == "model" else str(model),
             "max_cost": max_cost, "answers": None if people is None else people.name, "by": by, "store": store,
         }  # fmt: skip
-        counts, replaced = runner.write(passed)
-    return _made(runner, loaded, settings, counts=counts, replaced=replaced)
+        counts, replaced = runner.write(options)
+    return _composition(runner, opened_domain, settings, counts=counts, replaced=replaced)
 
 
-def _made(
+def _composition(
     runner: Runner, domain: Domain, settings: MusiqueSettings, *, tasks: Path | None = None, counts: dict[str, int] | None = None,
     replaced: bool = False,
 ) -> Composition:  # fmt: skip
@@ -234,39 +236,39 @@ def _changes(
     max_cost: float | None,
 ) -> Mapping[str, Any]:
     """The arguments in the form of a domain's file."""
-    given = [readers] if isinstance(readers, (str, Path)) else list(readers)
+    reader_paths = [readers] if isinstance(readers, (str, Path)) else list(readers)
     if name is not None and not _NAME.fullmatch(name):
         raise SettingsError(f"--name {name!r}: small letters, figures, - and _ make the name of a dataset; give another.")
     if filter is not None and filter not in FILTERS:
         raise SettingsError(f"--filter {filter!r} is not known; {suggestion(filter, FILTERS)}")
     if composer is not None and composer not in COMPOSERS:
         raise SettingsError(f"--composer {composer!r} is not known; {suggestion(composer, tuple(COMPOSERS))}")
-    for option, value in (("--model", model), *(("--reader", each) for each in given)):
+    for option, value in (("--model", model), *(("--reader", path) for path in reader_paths)):
         if value is not None and not str(value):
             raise SettingsError(f"{option} is empty; give a value, or leave it out.")
     if max_cost is not None and composer not in {None, "llm"}:
         raise SettingsError(f"--max-cost is for --composer llm, but the composer is {composer}; leave out one of the two.")
     if max_cost is not None and not 0 < max_cost < float("inf"):
         raise SettingsError(f"--max-cost {max_cost:g} is no amount above 0; give another.")
-    own: dict[str, Any] = {}
+    overrides: dict[str, Any] = {}
     if filter is not None:
-        own["disconnection"] = {"use": filter}
-    if given:
-        own["single_hop"] = {"readers": [str(each) for each in given]}
+        overrides["disconnection"] = {"use": filter}
+    if reader_paths:
+        overrides["single_hop"] = {"readers": [str(path) for path in reader_paths]}
     if composer is not None or model is not None or max_cost is not None:
-        said = {"composer": composer, "model": None if model is None else str(model)}
-        own["composition"] = {key: value for key, value in said.items() if value is not None}
+        composer_options = {"composer": composer, "model": None if model is None else str(model)}
+        overrides["composition"] = {key: value for key, value in composer_options.items() if value is not None}
     if max_cost is not None:
-        own["composition"]["llm"] = {"max_cost": max_cost}
-    return {"musique": own} | ({} if name is None else {"dataset": name})
+        overrides["composition"]["llm"] = {"max_cost": max_cost}
+    return {"musique": overrides} | ({} if name is None else {"dataset": name})
 
 
 def _refuse_graph_settings(settings: MusiqueSettings) -> None:
     """Raise SettingsError for settings of facts if question sets are given."""
-    said = [f"musique.{name}" for name in sorted(settings.model_fields_set & OF_GRAPHS)]
-    said += [f"musique.single_hop.{name}" for name in sorted(settings.single_hop.model_fields_set & SINGLE_HOP_OF_GRAPHS)]
-    if said:
-        raise SettingsError(f"{said[0]} says how the facts of a graph are asked, but question sets are given; leave out one of the two.")
+    names = [f"musique.{name}" for name in sorted(settings.model_fields_set & OF_GRAPHS)]
+    names += [f"musique.single_hop.{name}" for name in sorted(settings.single_hop.model_fields_set & SINGLE_HOP_OF_GRAPHS)]
+    if names:
+        raise SettingsError(f"{names[0]} says how the facts of a graph are asked, but question sets are given; leave out one of the two.")
 
 
 def _check_composer(
@@ -294,13 +296,13 @@ def _check_composer(
             f"musique.composition.model is for the composers model and llm, but the composer is {composer}; leave out one of the two."
         )
     if settings.llm.model_fields_set and composer != "llm":
-        said = min(settings.llm.model_fields_set)
+        name = min(settings.llm.model_fields_set)
         raise SettingsError(
-            f"musique.composition.llm.{said} is for the composer llm, but the composer is {composer}; leave out one of the two."
+            f"musique.composition.llm.{name} is for the composer llm, but the composer is {composer}; leave out one of the two."
         )
     if composer in {"model", "llm"} and settings.model is None:
-        what = "the folder of a run of kgqa train composer" if composer == "model" else "what the endpoint calls its model"
-        raise SettingsError(f"--composer {composer} needs --model, {what}.")
+        noun = "the folder of a run of kgqa train composer" if composer == "model" else "what the endpoint calls its model"
+        raise SettingsError(f"--composer {composer} needs --model, {noun}.")
     if composer == "model":
         check_run(str(settings.model))
         require_readers("--composer model", needed=NETWORKS)
@@ -310,12 +312,12 @@ def _check_composer(
                 "max_cost needs prices: write input_price and output_price, of a million tokens, under [musique.composition.llm] of a "
                 "domain's file, and give it as --domain."
             )
-        asked = Endpoint(endpoint, str(settings.model), settings.llm, SCHEMA)
-        if asked.is_without_key and not (workspace / RECORDING).is_file():
+        llm = Endpoint(endpoint, str(settings.model), settings.llm, SCHEMA)
+        if llm.is_without_key and not (workspace / RECORDING).is_file():
             raise SettingsError(NO_KEY)
     if answers is not None and not answers.is_file():
-        what = "this is no file" if answers.exists() else "there is no such file"
-        raise MissingInput(f"{answers}: {what}; give the tasks that people have filled in.")
+        noun = "this is no file" if answers.exists() else "there is no such file"
+        raise MissingInput(f"{answers}: {noun}; give the tasks that people have filled in.")
 
 
 def _check_readers(settings: MusiqueSettings) -> None:
@@ -323,35 +325,35 @@ def _check_readers(settings: MusiqueSettings) -> None:
     for run in settings.single_hop.readers:
         if reader_name(run) in UNASKED:
             raise SettingsError(f"{run}: this run trained the reader {reader_name(run)}, which answers nothing; give one that does.")
-    used = settings.disconnection
-    idle = sorted(name for name in used.model_fields_set - {"use"} if used.use not in SAYS_TO.get(name, FILTERS[:2]))
+    disconnection = settings.disconnection
+    idle = sorted(name for name in disconnection.model_fields_set - {"use"} if disconnection.use not in SAYS_TO.get(name, FILTERS[:2]))
     if idle:
-        raise SettingsError(f"musique.disconnection.{idle[0]} has no effect with the filter {used.use}; leave out one of the two.")
-    if used.use == "none":
+        raise SettingsError(f"musique.disconnection.{idle[0]} has no effect with the filter {disconnection.use}; leave out one of the two.")
+    if disconnection.use == "none":
         return
-    if any(reader.steps for reader in readers_of(used).values()):
+    if any(reader.steps for reader in readers_of(disconnection).values()):
         require_readers("The filter by trained readers, for which --filter lexical is a quick stand-in,")
 
 
 def _in_order(sets: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
-    """The sets by name and content, so that nothing depends on the order in which they are given; and set and file → SHA-256.
+    """The sets by name and content, so that their order does not matter, and the hashes: set and file → SHA-256.
 
-    Raises InputError where one is not there or of no known format.
+    Raises InputError if one is missing or of no known format.
     """
     opened = [(source.name, sorted(source.hashes().items()), path) for path, source in ((path, open_dataset(path)) for path in sets)]
-    opened.sort(key=lambda each: each[:2])
+    opened.sort(key=lambda entry: entry[:2])
     hashes = {f"{number}/{name}": digest for number, (_, files, _) in enumerate(opened, start=1) for name, digest in files}
     return tuple(path for *_, path in opened), hashes
 
 
 def _watches(domain: Domain, sets: Sequence[str], settings: MusiqueSettings, answers: Path | None) -> dict[str, Watch]:
     """Stage → its additional inputs, before any is hashed. Raises InputError."""
-    files = [file for each in map(open_dataset, sets) for file in each.files.values() if isinstance(file, Path)]
+    files = [file for question_set in map(open_dataset, sets) for file in question_set.files.values() if isinstance(file, Path)]
     composed = [] if answers is None else [answers]
     if settings.composition.composer == "model":
         composed += files_below(Path(str(settings.composition.model)))
-    used = settings.disconnection
-    readers = readers_of(used).values() if used.use != "none" else ()
+    disconnection = settings.disconnection
+    readers = readers_of(disconnection).values() if disconnection.use != "none" else ()
     with storage_errors(domain.source):
         return {
             READING: Watch([] if sets else input_files(domain)),

@@ -68,7 +68,7 @@ def contrast(
     source = open_dataset(dataset, format, paragraphs=paragraphs, strict=strict)
     source.check_outside(Path(out))
     progress, begin = progress or Silent(), time.perf_counter()
-    passed = {
+    options = {
         "kind": kind, "dataset": source.name, "level": level, "seed": seed, "inoculation": inoculation, "max_facts": max_facts,
         "format": format, "paragraphs": None if paragraphs is None else Path(paragraphs).name, "strict": strict,
     }  # fmt: skip
@@ -78,7 +78,7 @@ def contrast(
         funnel = splits.transform()
         if inoculation:
             funnel.append(splits.inoculate(inoculation))
-        manifest = run_record(options=passed, resolved={**asdict(settings), "inoculation": inoculation}, inputs=source.hashes())
+        manifest = run_record(options=options, resolved={**asdict(settings), "inoculation": inoculation}, inputs=source.hashes())
         manifest |= {"recipe": "contrast", "from": source.origin, "seed": seed, "counts": splits.counts, "groups": splits.group_counts()}
         manifest["faults"] = source.faults.record()
         _describe(partial, manifest, funnel, title=source.name, seconds=round(time.perf_counter() - begin, 3))
@@ -105,7 +105,7 @@ def _settings(kind: str, *, level: str | None, seed: int, inoculation: int, max_
 
 
 def _describe(folder: Path, manifest: dict[str, Any], funnel: list[FunnelRow], *, title: str, seconds: float) -> None:
-    """The card, and the manifest last."""
+    """Write the card and, last, the manifest."""
     data = hashes_of(sorted(folder.glob("*.parquet")))
     digest = sha256(json.dumps(data).encode()).hexdigest()
     card = contrast_card(manifest, funnel, title=title, digest=digest, example=example(folder, manifest["counts"]))

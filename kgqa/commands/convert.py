@@ -32,10 +32,11 @@ class Conversion:
     counts: dict[str, int]
     """Split → number of questions."""
     changed: dict[str, int]
-    """Part of an Instance → questions in which it does not come back as it was, also ``LOST``, ``MORE``, and ``note NAME.FIELD`` of what is
-    not noted any more; empty: nothing was lost."""
+    """Part of an Instance → number of questions that differ when read back. Other keys are ``LOST``, ``MORE``, and ``note NAME.FIELD`` for
+    a lost field of a note. Empty if nothing was lost.
+    """
     gold: dict[str, int]
-    """Part of the gold → questions that lost it, which is empty but for ``lossy`` conversions."""
+    """Part of the gold → number of questions that lost it; empty except for ``lossy`` conversions."""
 
 
 def convert(
@@ -64,8 +65,8 @@ def convert(
     if single and len(source.files) > 1:
         raise SettingsError(f"{out}: the set has {len(source.files)} splits ({', '.join(source.files)}), give a folder for their files.")
     if not single and out.name.endswith(FILE_ENDINGS):
-        wanted = "a folder" if isinstance(target, FolderFormat) else f"a folder, or a file that ends in {target.SUFFIX}"
-        raise SettingsError(f"{out}: {to} is written as {wanted}; give another --out.")
+        expected = "a folder" if isinstance(target, FolderFormat) else f"a folder, or a file that ends in {target.SUFFIX}"
+        raise SettingsError(f"{out}: {to} is written as {expected}; give another --out.")
     progress = progress or Silent()
     if single:
         counts, changes, files = _single_file(source, to, out, progress, lossy=lossy)
@@ -89,7 +90,7 @@ def _write_and_compare(source: QuestionSet, to: str, partial: Path, progress: Pr
         partial.mkdir()
         for split, instances in streams.items():
             target.write(instances, partial / f"{split}{target.SUFFIX}")
-    counts = {split: len(written) for split, written in before.items()}
+    counts = {split: len(questions) for split, questions in before.items()}
     if not any(counts.values()):
         raise EmptyResult(f"{source.path}: the set holds no question; give one that does.")
     progress.finish(f"{sum(counts.values()):,} questions")
@@ -105,7 +106,7 @@ def _write_and_compare(source: QuestionSet, to: str, partial: Path, progress: Pr
 
 
 def _describe(folder: Path, source: QuestionSet, counts: dict[str, int]) -> None:
-    """The card, and the manifest last."""
+    """Write the card and, last, the manifest."""
     purpose = find_format(source.format).PURPOSE
     sizes = "\n".join(f"| {split} | {count:,} |" for split, count in counts.items())
     about = f"# {source.name}\n\nConverted by kgqa {__version__} from {source.format}: {purpose}."
@@ -126,8 +127,8 @@ def _describe(folder: Path, source: QuestionSet, counts: dict[str, int]) -> None
 def _read_back(target: FileFormat | FolderFormat, partial: Path, splits: Iterable[str]) -> dict[str, Iterable[Instance]]:
     if not isinstance(target, FolderFormat):
         return {split: target.read(partial / f"{split}{target.SUFFIX}") for split in splits}
-    found = target.splits(partial)
-    return {split: target.read(found[split]) if split in found else () for split in splits}
+    paths = target.splits(partial)
+    return {split: target.read(paths[split]) if split in paths else () for split in splits}
 
 
 def _single_file(
@@ -137,6 +138,6 @@ def _single_file(
     with storage_errors(out), parents_of(out), scratch(out) as folder:
         counts, changes = _write_and_compare(source, to, folder / out.name, progress, lossy=lossy)
         files = sorted((folder / out.name).iterdir(), key=lambda path: len(path.name))
-        named = [out, *(out.with_name(out.stem + path.name.removeprefix(files[0].stem)) for path in files[1:])]
-        put_all(dict(zip(files, named, strict=True)))
-    return counts, changes, tuple(named)
+        targets = [out, *(out.with_name(out.stem + path.name.removeprefix(files[0].stem)) for path in files[1:])]
+        put_all(dict(zip(files, targets, strict=True)))
+    return counts, changes, tuple(targets)

@@ -29,13 +29,13 @@ class StoreReport:
     store: str
     comparison: Comparison | None
     note: str = ""
-    """Why it was not examined."""
+    """Reason why it was not examined."""
     fault: str = ""
-    """Known fault of this version, whatever it answered here."""
+    """Known fault of this version, regardless of its answers here."""
     script: str = ""
-    """Replays the smallest wrong answer; empty also where only searches for paths, which take many queries, were answered wrongly."""
+    """Script that replays the smallest wrong answer. Empty if only path searches, which take many queries, had wrong answers."""
     named: bool = False
-    """Whether the user said that this one is to be examined: a server with an address."""
+    """Whether the user named this server."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +48,8 @@ class Examination:
     @property
     def agree(self) -> bool:
         """Whether stores were checked, all answers are right, and no version is known to be bad."""
-        done = [report for report in self.stores if report.comparison]
-        return bool(done) and not any(report.fault or (report.comparison and report.comparison.disagreements) for report in done)
+        compared = [report for report in self.stores if report.comparison]
+        return bool(compared) and not any(report.fault or (report.comparison and report.comparison.disagreements) for report in compared)
 
     @property
     def missed(self) -> StoreReport | None:
@@ -85,10 +85,10 @@ def doctor(
         replace(report, named=named and report.store == "neo4j")
         for report in _examine(makers, queries=queries, seed=seed, progress=progress or Silent())
     )
-    written = next((report.script for report in reports if report.script), "")
-    if script is not None and written:
+    reproduction = next((report.script for report in reports if report.script), "")
+    if script is not None and reproduction:
         with storage_errors(Path(script)):
-            Path(script).write_text(written, "utf-8")
+            Path(script).write_text(reproduction, "utf-8")
     return Examination(pieces=tuple(components(Path(workspace))), stores=reports)
 
 
@@ -104,7 +104,7 @@ def _examine(makers: Sequence[Callable[[], Bench]], *, queries: int, seed: int, 
             comparison = compare(bench, queries=queries, seed=seed, advance=progress.advance)
             script = ""
             if comparison.smallest and not comparison.smallest.query.search:
-                # A witness was shrunk when it was found.
+                # Witnesses are already shrunk.
                 if all(comparison.smallest.graph is not witness.graph for witness in witnesses()):
                     comparison = replace(comparison, smallest=shrink(bench, comparison.smallest))
                 assert comparison.smallest

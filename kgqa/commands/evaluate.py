@@ -51,10 +51,10 @@ def evaluate(
     scores. Raises KgqaError.
     """
     _check(metric, json, seed)
-    watch = Watch(Path(each) for each in (predictions, original, aliases, na_prob_file) if each is not None)
+    watch = Watch(Path(file_path) for file_path in (predictions, original, aliases, na_prob_file) if file_path is not None)
     source, path, progress = open_dataset(dataset, format, paragraphs=paragraphs, strict=strict), Path(predictions), progress or Silent()
     name, chosen_by = (metric, "--metric") if metric else default_metric(source)
-    chosen = METRICS[name]
+    official_metric = METRICS[name]
     _check_beside(
         name,
         original=original,
@@ -70,28 +70,33 @@ def evaluate(
         missing_as_zero=missing_as_zero,
     )
     progress.start("Reading predictions")
-    found = chosen.read(path)
+    answers = official_metric.read(path)
     progress.finish(path.name)
     progress.start("Reading questions", None, "questions")
-    joined = find_split(source, chosen, found, path, progress.advance)
+    joined = find_split(source, official_metric, answers, path, progress.advance)
     file = source.files[joined.split]
     progress.finish(f"{len(joined.gold):,} of {joined.split}")
     progress.start("Scoring", None, "questions")
-    scores = score(joined, chosen, found, beside, path=path, dataset=file)
-    done = Evaluation(
+    scores = score(joined, official_metric, answers, beside, path=path, dataset=file)
+    result = Evaluation(
         source=source,
         split=joined.split,
         metric=name,
         chosen_by=chosen_by,
         questions=len({key for key, _ in joined.gold}),
         scores=scores,
-        intervals=intervals(scores.per_record, scale=chosen.scale, seed=seed),
-        breakdown=break_down(scores.per_record, joined.traits, chosen.headline, scale=chosen.scale, seed=seed),
+        intervals=intervals(scores.per_record, scale=official_metric.scale, seed=seed),
+        breakdown=break_down(scores.per_record, joined.traits, official_metric.headline, scale=official_metric.scale, seed=seed),
         computed_from={
             "dataset": {"format": source.format, "split": joined.split, **_hashed(file)},
             **{
-                name: given and _hashed(Path(given))
-                for name, given in (("predictions", path), ("original", original), ("aliases", aliases), ("na_prob_file", na_prob_file))
+                name: optional_path and _hashed(Path(optional_path))
+                for name, optional_path in (
+                    ("predictions", path),
+                    ("original", original),
+                    ("aliases", aliases),
+                    ("na_prob_file", na_prob_file),
+                )
             },
             "na_prob_thresh": None if na_prob_file is None else na_prob_thresh,
             "missing_as_zero": missing_as_zero,
@@ -100,16 +105,16 @@ def evaluate(
             "versions": versions(),
         },
     )
-    progress.finish(f"{done.questions:,} questions")
+    progress.finish(f"{result.questions:,} questions")
     source.watch.check()
     watch.check()
     if json is not None:
-        report.write(done, Path(json))
-    return done
+        report.write(result, Path(json))
+    return result
 
 
 def _check(metric: str | None, json: str | Path | None, seed: int) -> None:
-    """Raise KgqaError for what cannot be done, before anything is read."""
+    """Raise KgqaError for impossible arguments, before anything is read."""
     check_seed(seed)
     if metric is not None and metric not in METRICS:
         raise SettingsError(f"metric {metric!r} is not known; {suggestion(metric, tuple(METRICS))}")
@@ -118,7 +123,7 @@ def _check(metric: str | None, json: str | Path | None, seed: int) -> None:
 
 
 def _check_beside(metric: str, *, original: object, aliases: object, squad2: bool) -> None:
-    """SettingsError for additional files that the metric does not use."""
+    """Raise SettingsError for additional files that the metric does not use."""
     if original is not None and metric != "dire-probe":
         raise SettingsError(f"--original caps a probe's scores, and the metric is {metric}; leave it out, or give --metric dire-probe.")
     if aliases is not None and metric != "twowiki":
@@ -141,7 +146,7 @@ def _no_answer(file: str | Path | None, threshold: float) -> NoAnswer | None:
 
 
 def _hashed(path: Place) -> dict[str, Any]:
-    """A file's name and SHA-256, which a folder or a set on the hub has not."""
+    """A file's name and SHA-256; a folder, or a set on the hub, has none."""
     if not isinstance(path, Path):
         return {"file": path.name, "sha256": None}
     with storage_errors(path):

@@ -27,9 +27,9 @@ def explore(
     from kgqa.web.explore.app import create_app
     from kgqa.web.explore.project import open_project
 
-    with listening(port) as taken:
+    with listening(port) as listener:
         project = open_project(workspace, store=store, neo4j=neo4j)
         try:
-            serve(create_app(project), taken, ready=ready)
+            serve(create_app(project), listener, ready=ready)
         finally:
             project.close()

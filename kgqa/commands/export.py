@@ -31,11 +31,11 @@ DATASET_FORMATS = ("qangaroo", "musique")
 GRAPH_FORMATS = ("graphml", "neo4j")
 FORMATS = (*DATASET_FORMATS, *GRAPH_FORMATS)
 FORMERLY = {"neo4j-import": "neo4j"}
-"""Names that formats had before, which still do."""
+"""Old names of formats → the current ones."""
 _NAMES = {"qangaroo": ("{}.json", "{}.masked.json"), "musique": ("musique_ans_{}.jsonl", "musique_full_{}.jsonl")}
-"""Format → what the file of a split is called, and that of its twin."""
+"""Format → file name of a split, and that of its masked twin."""
 TWINS = {"qangaroo": "masked", "musique": "full"}
-"""Format → the folder of a dataset's twins."""
+"""Format → folder of the masked twins."""
 Datasets = str | Path | Sequence[str | Path]
 
 
@@ -74,9 +74,9 @@ def export(
     if to in DATASET_FORMATS:
         around = {"entity": entity, "document": document, "sample": sample, "hops": hops, "limit": limit}
         of_graphs = {"workspace": workspace, "rejected": rejected or None, **around, "neo4j": neo4j}
-        given = [name for name, value in of_graphs.items() if value is not None] + ["store"] * (store != STORE)
-        if given:
-            raise SettingsError(f"the format {to} is one for datasets, which need no {given[0]}; leave it out.")
+        options = [name for name, value in of_graphs.items() if value is not None] + ["store"] * (store != STORE)
+        if options:
+            raise SettingsError(f"the format {to} is one for datasets, which need no {options[0]}; leave it out.")
         if len(datasets) != 1:
             raise SettingsError(f"the format {to} is one for datasets; give the folder of one, as kgqa-workspace/datasets/wikihop.")
         return _export_dataset(Path(datasets[0]), Path(out), to, progress or Silent(), lossy=lossy)
@@ -107,7 +107,7 @@ def export(
 
 
 def known_format(to: str) -> str:
-    """The current name of a format; SettingsError if it is unknown."""
+    """The current name of a format. Raises SettingsError for an unknown one."""
     name = FORMERLY.get(to, to)
     if name not in FORMATS:
         raise SettingsError(f"format {to!r} is not known; {suggestion(to, FORMATS)}")
@@ -126,11 +126,11 @@ def _export_dataset(dataset: Path, out: Path, to: str, progress: Progress, *, lo
     with storage_errors(out), parents_of(jobs[0][1]), scratch(jobs[0][1]) as folder:
         progress.start(f"Writing {to}", None, "questions")
         for source, target in jobs:
-            written = WrittenQuestions()
-            form.write(written.watch(native.read(source), progress), folder / target.name)
-            count += len(written)
-            # An empty file is none that could be read.
-            changes += written.compare(form.read(folder / target.name) if len(written) else (), progress)
+            questions = WrittenQuestions()
+            form.write(questions.watch(native.read(source), progress), folder / target.name)
+            count += len(questions)
+            # An empty file is no valid file of the format.
+            changes += questions.compare(form.read(folder / target.name) if len(questions) else (), progress)
         progress.finish(f"{count:,} questions")
         if not lossy:
             changes.check_gold(str(dataset), to, count)
@@ -147,7 +147,7 @@ def _export_part(workspace: Workspace, part: Part, out: Path, progress: Progress
 
 
 def _cuts(about: Mapping[str, Any]) -> str:
-    nodes = {(cut["kind"], cut["id"]) for cut in about.get("cuts", ())}
+    nodes = {(entry["kind"], entry["id"]) for entry in about.get("cuts", ())}
     return f"; {len(nodes):,} node{'s' * (len(nodes) > 1)} had more than {about['limit']:,} of a kind" if nodes else ""
 
 
@@ -156,21 +156,21 @@ def _export_graph(
 ) -> list[Path]:
     (check_new_file if to == "graphml" else check_new_folder)(out, again=True)
     with finished_tables(workspace) as tables:
-        # What is wrong with a dataset is found before anything is written.
-        read = [
+        # Check the datasets before anything is written.
+        datasets_on_graph = [
             DatasetOnGraph.read(dataset_folder(workspace, Path(dataset)), workspace, progress, rejected=rejected) for dataset in datasets
         ]
-        names = [samples.name for samples in read]
+        names = [samples.name for samples in datasets_on_graph]
         if twice := [name for name in names if names.count(name) > 1]:
             raise SettingsError(f"two of the datasets are called {twice[0]}, and a graph tells them apart by that; leave out one.")
         progress.start("Reading the graph", None, "rows")
         graph = rows_of(workspace)
         progress.finish()
-        rows = graph | _together(read)
+        rows = graph | _together(datasets_on_graph)
         if to == "graphml":
             return _write_graphml(out, rows, {"datasets": names} if names else {}, progress)
         markers = [imported_marker(tables, graph)]
-        for samples in read:
+        for samples in datasets_on_graph:
             markers += [imported_part_marker(part, samples.name, samples.content, samples.rows) for part in parts_of(samples.rows)]
         with new_folder(out, again=True) as partial:
             progress.start("Writing the graph for Neo4j", _rows(rows), "rows")
@@ -180,18 +180,18 @@ def _export_graph(
 
 
 def _together(datasets: Sequence[DatasetOnGraph]) -> dict[str, pa.Table]:
-    """The rows of all datasets, whose keys differ."""
+    """The rows of all datasets together; their keys differ."""
     tables = dict.fromkeys(name for samples in datasets for name in samples.rows)
     return {name: pa.concat_tables([samples.rows[name] for samples in datasets]) for name in tables}
 
 
 def _write_graphml(out: Path, rows: Mapping[str, pa.Table], about: Mapping[str, Any], progress: Progress) -> list[Path]:
-    told = {name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for name, value in about.items()}
+    properties = {name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for name, value in about.items()}
     with storage_errors(out), scratch(Path(os.path.abspath(out))) as folder:
         progress.start("Writing GraphML", _rows(rows), "rows")
-        pictured = graphml.write(folder / out.name, rows, about=told, advance=progress.advance)
-        said = f", {pictured:,} characters that XML cannot hold as pictures of them" if pictured else ""
-        progress.finish(f"{(folder / out.name).stat().st_size / 1e6:,.1f} MB{said}")
+        pictured = graphml.write(folder / out.name, rows, about=properties, advance=progress.advance)
+        remark = f", {pictured:,} characters that XML cannot hold as pictures of them" if pictured else ""
+        progress.finish(f"{(folder / out.name).stat().st_size / 1e6:,.1f} MB{remark}")
         put_all({folder / out.name: out})
     return [out]
 

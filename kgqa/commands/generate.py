@@ -32,7 +32,7 @@ from kgqa.store.neo4j.graph import check_can_load
 
 TRAVERSALS = ("kernel", "cypher")
 RELATIONS = "entailed"
-"""The variant that asks about single relations."""
+"""The variant with questions about single relations."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,15 +48,15 @@ class Report:
     funnel: list[FunnelRow]
     baselines: dict[str, list[dict[str, Any]]]
     seconds: dict[str, float]
-    """Per stage; of the run that did it, where it was finished before."""
+    """Seconds per stage; for a stage that was finished before, of the run that did it."""
     reused: list[str]
     """Stages that were finished before."""
     is_seed: bool
-    """Whether the small domain that kgqa ships was used."""
+    """Whether kgqa's seed domain was used."""
     replaced: bool
-    """Whether a dataset made with other settings, or of another input, was there before."""
+    """Whether a dataset of other settings or input was replaced."""
     changed: list[str]
-    """Input files that are other ones than those of the last run in the workspace."""
+    """Input files that changed since the last run in the workspace."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,11 +72,11 @@ class Plan:
     """Description of each stage, and "finished before" or "to do"."""
     is_seed: bool
     replaces: bool
-    """Whether a dataset made with other settings, or of another input, would go."""
+    """Whether a dataset of other settings or input would be replaced."""
     changed: list[str]
-    """Input files that are other ones than those of the last run in the workspace."""
+    """Input files that changed since the last run in the workspace."""
     memory: int
-    """Bytes that the embedded graph engine may take; 0 where a server holds the graph."""
+    """Maximum bytes of the embedded engine's buffer; 0 if a server holds the graph."""
 
 
 def generate(
@@ -105,13 +105,13 @@ def generate(
         domain, recipe=recipe, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, store=store,
         traversal=traversal, neo4j=neo4j, progress=progress or Silent(),
     )  # fmt: skip
-    loaded, place = runner.run.domain, runner.run.workspace
+    opened_domain, place = runner.run.domain, runner.run.workspace
     with locked(place):
-        runner.changed = place.claim(domain=loaded.settings.name, inputs=runner.inputs)
+        runner.changed = place.claim(domain=opened_domain.settings.name, inputs=runner.inputs)
         runner.refuse_strangers()
-        runner = _performed(runner, None if recipe or limit else _by_relations(domain, loaded))
-        loaded = runner.run.domain
-        passed = {
+        runner = _performed(runner, None if recipe or limit else _by_relations(domain, opened_domain))
+        opened_domain = runner.run.domain
+        options = {
             "domain": str(domain),
             "recipe": recipe,
             "seed": seed,
@@ -121,28 +121,28 @@ def generate(
             "traversal": traversal,
             "source": None if source is None else Path(source).name,
         }
-        counts, replaced = runner.write(passed)
+        counts, replaced = runner.write(options)
     return Report(
-        domain=loaded.settings.name, recipe=loaded.settings.recipe, dataset=runner.folder, counts=counts, funnel=runner.funnel,
-        baselines=runner.baselines, seconds=runner.seconds, reused=runner.reused, is_seed=loaded.is_seed, replaced=replaced,
-        changed=runner.changed,
+        domain=opened_domain.settings.name, recipe=opened_domain.settings.recipe, dataset=runner.folder, counts=counts,
+        funnel=runner.funnel, baselines=runner.baselines, seconds=runner.seconds, reused=runner.reused,
+        is_seed=opened_domain.is_seed, replaced=replaced, changed=runner.changed,
     )  # fmt: skip
 
 
-def _by_relations(domain: str | Path, loaded: Domain) -> Domain | None:
-    """The domain with queries about single relations, where it asks about paths only because kgqa's own file does; else None."""
-    own = loaded.own.get(RECIPE)
-    if loaded.settings.recipe != RECIPE or (isinstance(own, dict) and "queries" in own):
+def _by_relations(domain: str | Path, opened_domain: Domain) -> Domain | None:
+    """The domain with queries about single relations, if only the built-in file asks for paths; otherwise None."""
+    own_settings = opened_domain.own.get(RECIPE)
+    if opened_domain.settings.recipe != RECIPE or (isinstance(own_settings, dict) and "queries" in own_settings):
         return None
-    if loaded.settings.section(QangarooSettings).queries != "paths":
+    if opened_domain.settings.section(QangarooSettings).queries != "paths":
         return None
-    return load_domain(domain, source=None if loaded.is_seed else loaded.source, default=built_in_variant(domain, RELATIONS))
+    return load_domain(domain, source=None if opened_domain.is_seed else opened_domain.source, default=built_in_variant(domain, RELATIONS))
 
 
 def _performed(runner: Runner, relations: Domain | None) -> Runner:
-    """The runner, or one of ``relations``, with all stages done: the latter where the former leaves splits empty which it fills.
+    """The runner with all stages done, or one for ``relations`` if the first leaves splits empty that the second fills.
 
-    A small graph has few paths of two hops that texts state, or none.
+    A small graph may have few stated paths of two hops, or none.
     """
     try:
         runner.perform()
@@ -154,20 +154,20 @@ def _performed(runner: Runner, relations: Domain | None) -> Runner:
     empty = [] if reason or relations is None else _empty_splits(runner)
     if relations is None or not (reason or empty):
         return runner
-    other = replace(runner, run=replace(runner.run, domain=relations), records=[], reused=[], seconds={})
+    fallback = replace(runner, run=replace(runner.run, domain=relations), records=[], reused=[], seconds={})
     try:
-        other.perform()
+        fallback.perform()
     except EmptyResult as error:
         if reason:
             raise EmptyResult(f"about paths {reason}; about single relations {error}") from None
     else:
-        if reason or len(_empty_splits(other)) < len(empty):
-            said = reason or f"nothing is left of {' and '.join(empty)}"
-            sentence = f"about paths {said}, so single relations are asked about, as with --recipe {RELATIONS}"
-            other.remarks.append(
+        if reason or len(_empty_splits(fallback)) < len(empty):
+            cause = reason or f"nothing is left of {' and '.join(empty)}"
+            sentence = f"about paths {cause}, so single relations are asked about, as with --recipe {RELATIONS}"
+            fallback.remarks.append(
                 FunnelRow(stage="traverse", what="questions", reason=sentence, removed=None, left=None, setting="qangaroo.queries")
             )
-            return other
+            return fallback
     runner = replace(runner, records=[], reused=[], seconds={})
     runner.perform()
     return runner
@@ -176,8 +176,8 @@ def _performed(runner: Runner, relations: Domain | None) -> Runner:
 def _empty_splits(runner: Runner) -> list[str]:
     """The splits that should have samples and have none."""
     splits = runner.run.domain.settings.section(QangarooSettings).splits
-    kept: dict[str, int] = next((record.report["kept"] for record in runner.records if "kept" in record.report), {})
-    return [split for split in SPLITS if getattr(splits, split) and not kept.get(split, 1)]
+    counts: dict[str, int] = next((record.report["kept"] for record in runner.records if "kept" in record.report), {})
+    return [split for split in SPLITS if getattr(splits, split) and not counts.get(split, 1)]
 
 
 def plan(
@@ -201,27 +201,27 @@ def plan(
         domain, recipe=recipe, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, store=store,
         traversal=traversal, neo4j=neo4j, progress=Silent(),
     )  # fmt: skip
-    loaded, place = runner.run.domain, runner.run.workspace
+    opened_domain, place = runner.run.domain, runner.run.workspace
     place.check()
     with storage_errors(place.path):
-        runner.changed = place.changes(domain=loaded.settings.name, inputs=runner.inputs) or []
+        runner.changed = place.changes(domain=opened_domain.settings.name, inputs=runner.inputs) or []
         runner.refuse_strangers()
-    done: dict[str, bool] = {}
+    is_finished: dict[str, bool] = {}
     record = None
     for stage, key in runner.stage_keys():
         record = runner.finished(stage, key)
-        done[stage.doing] = record is not None
+        is_finished[stage.doing] = record is not None
         if record is not None:
             runner.records.append(record)
-    done["Writing the dataset"] = record is not None and runner.written(runner.dataset_key(record)) is not None
+    is_finished["Writing the dataset"] = record is not None and runner.written(runner.dataset_key(record)) is not None
     return Plan(
-        domain=loaded.settings.name,
-        source=loaded.source,
+        domain=opened_domain.settings.name,
+        source=opened_domain.source,
         dataset=runner.folder,
-        files={path.name: path.stat().st_size for path in input_files(loaded)},
-        stages=[(doing, "finished before" if is_done else "to do") for doing, is_done in done.items()],
-        is_seed=loaded.is_seed,
-        replaces=runner.folder.exists() and not done["Writing the dataset"],
+        files={path.name: path.stat().st_size for path in input_files(opened_domain)},
+        stages=[(doing, "finished before" if is_done else "to do") for doing, is_done in is_finished.items()],
+        is_seed=opened_domain.is_seed,
+        replaces=runner.folder.exists() and not is_finished["Writing the dataset"],
         changed=runner.changed,
         memory=0 if store == "neo4j" else engine_memory(),
     )
@@ -241,8 +241,8 @@ def prepared(
     neo4j: Neo4jSettings | None,
     progress: Progress,
 ) -> Runner:
-    """A run of checked arguments as :func:`generate` takes them, and the hashes of its input files; nothing is written."""
-    # What asks for no file comes first, so that a slip of the hand is told before anything is read.
+    """A run with checked arguments of :func:`generate`, and the hashes of its input files. Writes nothing."""
+    # Checks that need no file come first, so that a typing error is reported before anything is read.
     check_seed(seed)
     threads = worker_count(workers)
     check_store(store)
@@ -251,25 +251,25 @@ def prepared(
         raise SettingsError(f"neo4j says where a server is, but the {store} store needs none; leave it out, or give store='neo4j'.")
     if limit is not None and limit < 1:
         raise SettingsError(f"limit {limit} is not at least 1; leave it out for all questions.")
-    loaded = load_domain(domain, source=None if source is None else Path(source), recipe=recipe)
-    if loaded.settings.source.layout == QUESTIONS:
-        raise SettingsError(f"the domain {loaded.settings.name} has no graph; compose question sets with kgqa compose SET...")
+    opened_domain = load_domain(domain, source=None if source is None else Path(source), recipe=recipe)
+    if opened_domain.settings.source.layout == QUESTIONS:
+        raise SettingsError(f"the domain {opened_domain.settings.name} has no graph; compose question sets with kgqa compose SET...")
     if traversal not in TRAVERSALS:
         raise SettingsError(f"traversal {traversal!r} is not known; {suggestion(traversal, TRAVERSALS)}")
-    made_by = find_recipe(loaded.settings.recipe)
-    for name in made_by.queries(loaded, traversal):
-        check_runs_on(loaded.queries[name], store)
+    made_by = find_recipe(opened_domain.settings.recipe)
+    for name in made_by.queries(opened_domain, traversal):
+        check_runs_on(opened_domain.queries[name], store)
     if store == "neo4j":
         neo4j = neo4j or Neo4jSettings.from_environment()
-        # Before anything is read: a server that is away, or that holds something else, is noticed now.
+        # Notice a missing server, or one with other data, before anything is read.
         with Neo4jStore(neo4j) as server:
             check_can_load(server)
     run = Run(
-        domain=loaded, workspace=Workspace(Path(workspace)), seed=seed, workers=threads, limit=limit, progress=progress, store=store,
+        domain=opened_domain, workspace=Workspace(Path(workspace)), seed=seed, workers=threads, limit=limit, progress=progress, store=store,
         traversal=traversal, neo4j=neo4j,
     )  # fmt: skip
-    with storage_errors(loaded.source):
-        files = input_files(loaded)
+    with storage_errors(opened_domain.source):
+        files = input_files(opened_domain)
         watch = Watch(files)
         return Runner(recipe=made_by, run=run, inputs=hashes_of(files), watches={READING: watch})
 

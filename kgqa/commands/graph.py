@@ -80,7 +80,7 @@ class Part:
     neo4j: Neo4jSettings | None = None
 
     def __post_init__(self) -> None:
-        """Raise SettingsError for what does not go together, and for what is of another kind."""
+        """Raise SettingsError for options that do not go together, and for values of a wrong type."""
         check_store(self.store)
         for kind, names in ((str, ("entity", "document", "sample")), (int, ("hops", "limit"))):
             for name in names:
@@ -88,9 +88,9 @@ class Part:
                     raise SettingsError(
                         f"{name} {getattr(self, name)!r} is not {'text' if kind is str else 'a whole number'}; give another."
                     )
-        given = [name for name in ("entity", "document", "sample") if getattr(self, name) is not None]
-        if len(given) > 1:
-            raise SettingsError(f"{' and '.join(given)} are given, and a graph is about one of them; leave out the others.")
+        parts = [name for name in ("entity", "document", "sample") if getattr(self, name) is not None]
+        if len(parts) > 1:
+            raise SettingsError(f"{' and '.join(parts)} are given, and a graph is about one of them; leave out the others.")
         sizes = {name: number for name, number in (("hops", self.hops), ("limit", self.limit)) if number is not None}
         if sizes and self.of not in {"entity", "document"}:
             raise SettingsError(
@@ -107,26 +107,26 @@ class Part:
 
     @property
     def of(self) -> str | None:
-        """``entity``, ``document`` or ``sample``; None: all."""
+        """Kind of the part: ``entity``, ``document`` or ``sample``; None for the whole graph."""
         return next((name for name in ("entity", "document", "sample") if getattr(self, name) is not None), None)
 
     def read(self, place: Workspace) -> tuple[dict[str, pa.Table], dict[str, Any]]:
         """Rows of the part by table, and remarks; raises like :func:`graph`."""
         if self.sample is not None:
-            # What is wrong with the dataset is found before a store is opened.
+            # Check the dataset before a store is opened.
             folder = self._folder(place, self.sample)
             native.check_whole(folder)
-            named = rows_of_sample(sample_rows(folder, dataset_name(folder)), self.sample)
+            sample_tables = rows_of_sample(sample_rows(folder, dataset_name(folder)), self.sample)
             with closing(open_store(self.store, place, neo4j=self.neo4j)) as store:
-                rows = {**_between(store, named, folder), **named}
+                rows = {**_between(store, sample_tables, folder), **sample_tables}
             return rows, {"sample": self.sample, "dataset": dataset_name(folder)}
         kind, text = ("entity", self.entity) if self.entity is not None else ("document", self.document)
         assert text is not None
         hops, limit = self.hops or GRAPH_HOPS, self.limit or GRAPH_LIMIT
         with closing(open_store(self.store, place, neo4j=self.neo4j)) as store:
             name = resolve(store, text, kind)
-            found = Surroundings(store).around((kind, name), hops=hops, limit=limit)
-        return found.rows, {kind: name, "hops": hops, "limit": limit, "cuts": [asdict(cut) for cut in found.cuts]}
+            surroundings = Surroundings(store).around((kind, name), hops=hops, limit=limit)
+        return surroundings.rows, {kind: name, "hops": hops, "limit": limit, "cuts": [asdict(entry) for entry in surroundings.cuts]}
 
     def _folder(self, place: Workspace, sample: str) -> Path:
         if self.dataset is None:
@@ -137,12 +137,12 @@ class Part:
         return folder
 
 
-def _between(store: GraphStore, named: Mapping[str, pa.Table], folder: Path) -> dict[str, pa.Table]:
-    """The entities and documents that the rows of a sample name, with what the graph says of these; raises UnknownId."""
-    ids = {kind: _ids(named, kind) for kind in ("entity", "document")}
+def _between(store: GraphStore, sample_tables: Mapping[str, pa.Table], folder: Path) -> dict[str, pa.Table]:
+    """The entities and documents of a sample, and all relationships between them. Raises UnknownId."""
+    ids = {kind: _ids(sample_tables, kind) for kind in ("entity", "document")}
     rows = Surroundings(store).between(entities=ids["entity"], documents=ids["document"])
-    for kind, wanted in ids.items():
-        if missing := set(wanted).difference(rows[kind]["id"].to_pylist()):
+    for kind, sample_ids in ids.items():
+        if missing := set(sample_ids).difference(rows[kind]["id"].to_pylist()):
             raise UnknownId(
                 f"{folder}: the sample names the {kind} {min(missing)!r}, which is not in the graph; give the workspace in which "
                 "the dataset was made."
@@ -150,29 +150,31 @@ def _between(store: GraphStore, named: Mapping[str, pa.Table], folder: Path) -> 
     return rows
 
 
-def _ids(named: Mapping[str, pa.Table], kind: str) -> list[str]:
-    columns = [table[kind].to_pylist() for table in named.values() if kind in table.column_names]
+def _ids(sample_tables: Mapping[str, pa.Table], kind: str) -> list[str]:
+    columns = [table[kind].to_pylist() for table in sample_tables.values() if kind in table.column_names]
     return list(dict.fromkeys(name for column in columns for name in column))
 
 
 def _networkx(rows: Mapping[str, pa.Table], about: Mapping[str, Any]) -> networkx.MultiDiGraph[str]:
     from networkx import MultiDiGraph
 
-    made: networkx.MultiDiGraph[str] = MultiDiGraph(**about)
+    graph: networkx.MultiDiGraph[str] = MultiDiGraph(**about)
     for name, node in NODES.items():
         if name in rows:
             keys, attributes = _attributes(rows[name], node.label, [node.key])
-            made.add_nodes_from(zip(_marked(node.mark, keys[0]), attributes, strict=True))
+            graph.add_nodes_from(zip(_marked(node.mark, keys[0]), attributes, strict=True))
     for name, link in RELATIONSHIPS.items():
         if name in rows:
             ends, attributes = _attributes(rows[name], link.type, rows[name].column_names[:2], besides=True)
             source, target = (_marked(NODES[end].mark, keys) for end, keys in zip((link.source, link.target), ends, strict=True))
-            made.add_edges_from(zip(source, target, attributes, strict=True))
-    return made
+            graph.add_edges_from(zip(source, target, attributes, strict=True))
+    return graph
 
 
 def _attributes(table: pa.Table, type_: str, keys: Sequence[str], *, besides: bool = False) -> tuple[list[list[str]], list[dict[str, Any]]]:
-    """The columns ``keys``, and for each row what the others hold, or with ``besides`` only the others, where it is anything."""
+    """The values of the columns ``keys``, and for each row a dictionary of its type and all values but nulls; ``besides`` leaves out
+    ``keys``.
+    """
     names = [name for name in table.column_names if name != LOOKED_UP and not (besides and name in keys)]
     columns = [table[name].to_pylist() for name in names]
     rows = zip(*columns, strict=True) if columns else iter([()] * table.num_rows)

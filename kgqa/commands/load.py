@@ -68,7 +68,7 @@ def load(
     place, progress = Workspace(Path(workspace)), progress or Silent()
     try:
         with finished_tables(place) as tables:
-            # What is wrong with the dataset is found before anything is erased or written.
+            # Check the dataset before anything is erased or written.
             samples = (
                 None if dataset is None else DatasetOnGraph.read(dataset_folder(place, Path(dataset)), place, progress, rejected=rejected)
             )
@@ -81,12 +81,12 @@ def load(
                 counts, already = _load_graph(server, place, tables, progress)
                 added = samples is not None and _load_samples(server, tables, samples, progress)
                 make_indexes(server)
-                return _loaded(server.settings.place, counts, samples, already=already, added=added)
+                return _summary(server.settings.place, counts, samples, already=already, added=added)
     except KeyboardInterrupt:
         raise InterruptedRun("stopped; run the same command again to go on from the last batch.") from None
 
 
-def _loaded(place: str, counts: dict[str, int], samples: DatasetOnGraph | None, *, already: bool, added: bool) -> Loaded:
+def _summary(place: str, counts: dict[str, int], samples: DatasetOnGraph | None, *, already: bool, added: bool) -> Loaded:
     rows = {} if samples is None else {name: table.num_rows for name, table in samples.rows.items()}
     return Loaded(
         place=place,
@@ -108,7 +108,7 @@ def _load_embedded(place: Workspace, samples: DatasetOnGraph, progress: Progress
     progress.finish(f"{total:,} rows" if added else f"all {total:,} rows are there already")
     tables = {"entity": "entities", "document": "documents", "fact": "facts", "mentions": "links"}
     counts = {name: place.rows(table) for name, table in tables.items()}
-    return _loaded(str(place.path), counts, samples, already=True, added=added)
+    return _summary(str(place.path), counts, samples, already=True, added=added)
 
 
 def _replace(server: Neo4jStore, tables: str, samples: DatasetOnGraph | None, progress: Progress) -> None:
@@ -118,12 +118,12 @@ def _replace(server: Neo4jStore, tables: str, samples: DatasetOnGraph | None, pr
     check_only_ours(server)
     graph.check_can_erase(server, marker)
     whole = samples is None or marker.tables != tables
-    # Samples go first, a few at a time: each has hundreds of relationships.
-    for (name, part), told in part_markers(server).items():
+    # Erase samples first, and a few at a time, because each has hundreds of relationships.
+    for (name, part), recorded in part_markers(server).items():
         if whole or (samples and name == samples.name):
-            progress.start(f"Erasing {part} of {name}", told.rows, part)
-            erase_part(server, next(each for each in PARTS if each.name == part), name, rows=told.rows, advance=progress.advance)
-            progress.finish(f"{told.rows:,} {part}")
+            progress.start(f"Erasing {part} of {name}", recorded.rows, part)
+            erase_part(server, next(entry for entry in PARTS if entry.name == part), name, rows=recorded.rows, advance=progress.advance)
+            progress.finish(f"{recorded.rows:,} {part}")
     if whole:
         nodes = sum(marker.rows[name] for name in ("entity", "document", "relation"))
         progress.start("Erasing the graph", nodes, "nodes")
@@ -136,7 +136,7 @@ def _replace(server: Neo4jStore, tables: str, samples: DatasetOnGraph | None, pr
 def _load_graph(server: Neo4jStore, place: Workspace, tables: str, progress: Progress) -> tuple[dict[str, int], bool]:
     marker = graph.check_can_load(server, tables)
     if marker is not None and marker.finished:
-        # The graph is not read again; but one that was imported from files has no constraints yet.
+        # The graph need not be loaded again, but a graph imported from files has no constraints yet.
         progress.start("Loading the graph", sum(marker.rows.values()), "rows")
         graph.load(server, tables, {})
         progress.finish(f"all {sum(marker.rows.values()):,} rows are there already")
@@ -145,17 +145,19 @@ def _load_graph(server: Neo4jStore, place: Workspace, tables: str, progress: Pro
     rows = rows_of(place)
     total = sum(rows[name].num_rows for name in TABLES)
     progress.start("Loading the graph", total, "rows")
-    done = graph.load(server, tables, rows, advance=progress.advance)
+    is_loaded = graph.load(server, tables, rows, advance=progress.advance)
     progress.finish(f"{total:,} rows")
-    return {name: rows[name].num_rows for name in TABLES}, not done
+    return {name: rows[name].num_rows for name in TABLES}, not is_loaded
 
 
 def _load_samples(server: Neo4jStore, tables: str, samples: DatasetOnGraph, progress: Progress) -> bool:
     added = False
     for part in parts_of(samples.rows):
         total = samples.rows[part.nodes].num_rows
-        progress.start(f"Loading {part.called} of {samples.name}", total, part.called)
-        done = add_part(server, part, samples.rows, tables=tables, dataset=samples.name, content=samples.content, advance=progress.advance)
-        progress.finish(f"{total:,} {part.called}" if done else f"all {total:,} {part.called} are there already")
-        added |= done
+        progress.start(f"Loading {part.noun} of {samples.name}", total, part.noun)
+        is_new = add_part(
+            server, part, samples.rows, tables=tables, dataset=samples.name, content=samples.content, advance=progress.advance
+        )
+        progress.finish(f"{total:,} {part.noun}" if is_new else f"all {total:,} {part.noun} are there already")
+        added |= is_new
     return added

@@ -27,7 +27,7 @@ class Predicted:
     source: QuestionSet
     split: str
     metric: str
-    """Whose form the file has."""
+    """The metric whose file format was written."""
     file: Path
     questions: int
     remarks: tuple[str, ...]
@@ -59,32 +59,38 @@ def predict(
     check_new_file(out)
     source = open_dataset(dataset, format, paragraphs=paragraphs)
     source.check_outside(out)
-    chosen = _split(source, split)
+    split_name = _split(source, split)
     form = metric or default_metric(source)[0]
     trained = Watch(files_below(Path(run) / READER))
     reader = load_reader(run, device=device, precision=precision, what="kgqa predict")
     trained.check()
-    questions = of_split(source, chosen)
+    questions = of_split(source, split_name)
     if not len(questions):
-        raise MissingInput(f"{source.path}: its {chosen} split has no question; give another --split.")
+        raise MissingInput(f"{source.path}: its {split_name} split has no question; give another --split.")
     if form in TRANSFORMED:
-        notes_of(next(iter(questions)))  # without them no prediction can be written, which is said before the reader has read for an hour
+        notes_of(next(iter(questions)))  # predictions need them; say so before the reader has run for an hour
     answers = _unchanged(source, reader.predict(questions, progress or Silent()))
     remarks = write_predictions(form, questions, answers, out)
     return Predicted(
-        source=source, split=chosen, metric=form, file=out, questions=len(questions), remarks=remarks, seconds=time.perf_counter() - begin
+        source=source,
+        split=split_name,
+        metric=form,
+        file=out,
+        questions=len(questions),
+        remarks=remarks,
+        seconds=time.perf_counter() - begin,
     )
 
 
 def _unchanged(source: QuestionSet, answers: Iterator[Prediction]) -> Iterator[Prediction]:
-    """The ``answers``; InputChanged at their end where the set is another one than at their beginning."""
+    """The ``answers``. Raises InputChanged at the end if the set has changed since the beginning."""
     yield from answers
     source.watch.check()
 
 
-def _split(source: QuestionSet, wanted: str | None) -> str:
-    if wanted is None:
-        wanted = next(iter(source.files)) if len(source.files) == 1 else "dev"
-    if wanted not in source.files:
-        raise SettingsError(f"--split {wanted}: this set has {', '.join(source.files)}; give one of these.")
-    return wanted
+def _split(source: QuestionSet, name: str | None) -> str:
+    if name is None:
+        name = next(iter(source.files)) if len(source.files) == 1 else "dev"
+    if name not in source.files:
+        raise SettingsError(f"--split {name}: this set has {', '.join(source.files)}; give one of these.")
+    return name

@@ -15,9 +15,9 @@ from kgqa.runs.graph import open_store
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.defaults import STORE, WORKSPACE
 from kgqa.settings.neo4j import Neo4jSettings
-from kgqa.store.limits import Answer, Limits, check_seconds, left
+from kgqa.store.empty_results import reason_for_empty_result
+from kgqa.store.limits import Answer, Limits, check_seconds, remaining
 from kgqa.store.names import SECONDS, resolved
-from kgqa.store.nothing import why_nothing
 from kgqa.store.queries import askable_queries, find_query, listed_queries
 
 
@@ -43,18 +43,20 @@ def answer(
     *, seconds: float | None, explain: bool = False,
 ) -> Answer:  # fmt: skip
     """Like :func:`query`; with ``explain``, errors give the reason for an empty result if one is known."""
-    asked = find_query(name, askable_queries(), suggested=listed_queries())
-    arguments = asked.arguments(dict(parameters or {}))
+    named_query = find_query(name, askable_queries(), suggested=listed_queries())
+    arguments = named_query.arguments(dict(parameters or {}))
     check_seconds(seconds)
     begin = time.monotonic()
     with closing(open_store(store, workspace, neo4j=neo4j, seconds=seconds)) as graph:
         remarks: list[str] = []
-        arguments = resolved(graph, asked, arguments, seconds=SECONDS if seconds is None else left(seconds, begin), tell=remarks.append)
-        rows = graph.run(asked, arguments, seconds=None if seconds is None else left(seconds, begin))
+        arguments = resolved(
+            graph, named_query, arguments, seconds=SECONDS if seconds is None else remaining(seconds, begin), tell=remarks.append
+        )
+        rows = graph.run(named_query, arguments, seconds=None if seconds is None else remaining(seconds, begin))
         if rows.num_rows or not explain:
             return Answer(rows=rows, remarks=tuple(remarks))
-        nothing = why_nothing(graph, asked, arguments, seconds=SECONDS if seconds is None else left(seconds, begin))
-        return Answer(rows=rows, nothing=nothing, remarks=tuple(remarks))
+        reason = reason_for_empty_result(graph, named_query, arguments, seconds=SECONDS if seconds is None else remaining(seconds, begin))
+        return Answer(rows=rows, nothing=reason, remarks=tuple(remarks))
 
 
 def cypher(
@@ -73,4 +75,4 @@ def cypher(
     limits = limits or Limits()
     begin = time.monotonic()
     with closing(open_store(store, Workspace(Path(workspace)), neo4j=neo4j, seconds=limits.seconds)) as graph:
-        return graph.read(text, parameters, limits=replace(limits, seconds=left(limits.seconds, begin)))
+        return graph.read(text, parameters, limits=replace(limits, seconds=remaining(limits.seconds, begin)))

@@ -28,9 +28,9 @@ class Relations:
     relations: tuple[RelationFigures, ...]
     """Relations in the requested order."""
     remark: str
-    """Why no sample is left, where none is; the figures of samples are then missing."""
+    """Reason if no sample is left; then the figures of samples are missing."""
     is_seed: bool
-    """Whether the small domain that kgqa ships was used."""
+    """Whether kgqa's seed domain was used."""
 
 
 def relations(
@@ -59,22 +59,22 @@ def relations(
         domain, recipe=recipe, source=source, workspace=workspace, seed=seed, workers=workers, limit=None, store=STORE,
         traversal=TRAVERSAL, neo4j=None, progress=progress or Silent(),
     )  # fmt: skip
-    loaded, place, remark = runner.run.domain, runner.run.workspace, ""
-    _check_evidence(loaded)
+    opened_domain, place, remark = runner.run.domain, runner.run.workspace, ""
+    _check_evidence(opened_domain)
     with locked(place):
-        place.claim(domain=loaded.settings.name, inputs=runner.inputs)
+        place.claim(domain=opened_domain.settings.name, inputs=runner.inputs)
         try:
             runner.perform()
         except EmptyResult as error:
-            # Measures that leave nothing to ask about are what one wants to see then; there are none before the rules are mined.
+            # If the measures exclude every relation, the user wants to see them. There are none before the rules are mined.
             if "mine_rules" not in (record.stage for record in runner.records):
                 raise
             remark = str(error)
-        found = relation_figures(runner.run, [record.stage for record in runner.records])
-    found = _ordered(found, sort)
+        rows = relation_figures(runner.run, [record.stage for record in runner.records])
+    rows = _ordered(rows, sort)
     if out is not None:
-        write_whole(Path(out), _tab_separated(found))
-    return Relations(domain=loaded.settings.name, relations=found, remark=remark, is_seed=loaded.is_seed)
+        write_whole(Path(out), _tab_separated(rows))
+    return Relations(domain=opened_domain.settings.name, relations=rows, remark=remark, is_seed=opened_domain.is_seed)
 
 
 def _check_evidence(domain: Domain) -> None:
@@ -94,18 +94,18 @@ def _check_evidence(domain: Domain) -> None:
         )
 
 
-def _ordered(found: Sequence[RelationFigures], sort: str) -> tuple[RelationFigures, ...]:
-    """By ``sort``, missing figures last; then by id, as they come."""
+def _ordered(rows: Sequence[RelationFigures], sort: str) -> tuple[RelationFigures, ...]:
+    """Sort by ``sort``, missing figures last. Ties stay in the order of ids."""
 
-    def key(one: RelationFigures) -> tuple[bool, float | str]:
-        value = getattr(one, sort)
+    def key(row: RelationFigures) -> tuple[bool, float | str]:
+        value = getattr(row, sort)
         return (value is None, 0.0 if value is None else value if isinstance(value, str) else -value)
 
-    return tuple(sorted(found, key=key))
+    return tuple(sorted(rows, key=key))
 
 
-def _tab_separated(found: Sequence[RelationFigures]) -> str:
-    rows = [COLUMNS, *([getattr(one, name) for name in COLUMNS] for one in found)]
+def _tab_separated(figures: Sequence[RelationFigures]) -> str:
+    rows = [COLUMNS, *([getattr(relation, name) for name in COLUMNS] for relation in figures)]
     return "".join("\t".join(_cell(value) for value in row) + "\n" for row in rows)
 
 

@@ -41,15 +41,15 @@ def review(
     from kgqa.web.review.session import Session
 
     folder = Path(dataset)
-    with listening(port) as taken:
+    with listening(port) as listener:
         place = Path(f"{name_of(folder)}-review.tsv" if table is None else table)
         _check_place(place, folder)
-        # A table of a larger draw is gone on with as a whole: its first samples are those of the smaller one.
+        # Continue a table of a larger draw as a whole: its first samples are those of the smaller draw.
         most = max(sample, read_table(place).origin.sample) if sample > 0 and place.exists() else sample
-        drawn = draw(folder, sample=most, seed=seed, split=split)
-        book = Book(place, drawn, reader=reader)
-        session = Session(readings=readings(folder, drawn), book=book, origin=drawn.origin)
-        serve(create_app(session), taken, ready=lambda address: ready(address, _told(drawn, sample, book)))
+        samples = draw(folder, sample=most, seed=seed, split=split)
+        book = Book(place, samples, reader=reader)
+        session = Session(readings=readings(folder, samples), book=book, origin=samples.origin)
+        serve(create_app(session), listener, ready=lambda address: ready(address, _description(samples, sample, book)))
 
 
 def review_samples(
@@ -68,20 +68,20 @@ def review_figures(dataset: str | Path, *tables: str | Path, card: bool = False)
     folder, paths = Path(dataset), [Path(path) for path in tables]
     if not 1 <= len(paths) <= 2:
         raise SettingsError(f"{len(paths)} tables are given; give one, or two to compare.")
-    found = [read_table(path) for path in paths]
-    drawn = _drawn(folder, paths, found)
-    readers = [reader for path, each in zip(paths, found, strict=True) for reader in _readers(path, each)]
+    read_tables = [read_table(path) for path in paths]
+    samples = _draw_again(folder, paths, read_tables)
+    readers = [reader for path, judged in zip(paths, read_tables, strict=True) for reader in _readers(path, judged)]
     if len(readers) > 2:
         raise InputError(f"{len(readers)} readers are in these tables ({', '.join(name for _, name, _ in readers)}); two can be compared.")
-    done = ReviewFigures(
-        origin=drawn.origin,
-        available=drawn.available,
-        readers=tuple(figures(said, reader=name, table=table, drawn=len(drawn.splits)) for table, name, said in readers),
+    result = ReviewFigures(
+        origin=samples.origin,
+        available=samples.available,
+        readers=tuple(figures(judgements, reader=name, table=table, drawn=len(samples.splits)) for table, name, judgements in readers),
         agreed=agreement(readers[0][2], readers[1][2]) if len(readers) > 1 else (),
     )
     if card:
-        write_section(folder, done)
-    return done
+        write_section(folder, result)
+    return result
 
 
 def _check_place(table: Path, dataset: Path) -> None:
@@ -90,31 +90,31 @@ def _check_place(table: Path, dataset: Path) -> None:
         raise SettingsError(f"{table}: this lies in the dataset's folder, where a new dataset would take its place; give another --table.")
 
 
-def _drawn(folder: Path, paths: list[Path], found: list[Table]) -> DrawnSamples:
-    """The draw that the tables are of, the larger one of two."""
+def _draw_again(folder: Path, paths: list[Path], tables: list[Table]) -> DrawnSamples:
+    """The draw of the tables; of two tables, the larger draw."""
     if len(paths) > 1 and paths[0].resolve() == paths[1].resolve():
         raise SettingsError(f"{paths[1]}: this is the same table twice; give that of another reader.")
-    largest = max((each.origin for each in found), key=lambda origin: origin.sample)
-    wanted = replace(largest, dataset=name_of(folder), content=content_of(folder))
-    for path, each in zip(paths, found, strict=True):
-        check_origin(path, each.origin, wanted)
-    drawn = draw(folder, sample=largest.sample, seed=largest.seed, split=largest.split)
-    for path, each in zip(paths, found, strict=True):
-        check_samples(path, each, drawn.splits)
-    return drawn
+    largest = max((judged.origin for judged in tables), key=lambda origin: origin.sample)
+    expected = replace(largest, dataset=name_of(folder), content=content_of(folder))
+    for path, judged in zip(paths, tables, strict=True):
+        check_origin(path, judged.origin, expected)
+    samples = draw(folder, sample=largest.sample, seed=largest.seed, split=largest.split)
+    for path, judged in zip(paths, tables, strict=True):
+        check_samples(path, judged, samples.splits)
+    return samples
 
 
 def _readers(path: Path, table: Table) -> list[tuple[str, str, list[Judgement]]]:
     """Name of the table, and each annotator with their judgements."""
-    names = sorted({each.reader for each in table.judgements})
+    names = sorted({judgement.reader for judgement in table.judgements})
     if not names:
         raise InputError(f"{path}: nobody has said anything in this table yet; read some samples with kgqa review.")
-    return [(path.name, name, [each for each in table.judgements if each.reader == name]) for name in names]
+    return [(path.name, name, [judgement for judgement in table.judgements if judgement.reader == name]) for name in names]
 
 
-def _told(drawn: DrawnSamples, asked: int, book: Book) -> str:
+def _description(samples: DrawnSamples, requested: int, book: Book) -> str:
     """A sentence about the drawn samples."""
-    count, done = len(drawn.splits), sum(bool(each.verdict) for each in book.judgements().values())
-    splits = "" if drawn.origin.split == ALL else f" in {drawn.origin.split}"
-    text = f"{count:,} of {drawn.available:,} samples{splits}, of which {done:,} have a verdict by {book.reader} in {book.path}"
-    return text if asked <= count else f"{text}; there are no more than {count:,}, although {asked:,} were asked for"
+    count, judged = len(samples.splits), sum(bool(judgement.verdict) for judgement in book.judgements().values())
+    splits = "" if samples.origin.split == ALL else f" in {samples.origin.split}"
+    text = f"{count:,} of {samples.available:,} samples{splits}, of which {judged:,} have a verdict by {book.reader} in {book.path}"
+    return text if requested <= count else f"{text}; there are no more than {count:,}, although {requested:,} were asked for"

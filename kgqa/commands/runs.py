@@ -21,25 +21,25 @@ class Comparison:
     """Differences of two runs."""
 
     settings: Mapping[str, tuple[Any, Any]]
-    """Name of a setting, with a dot where it is within another → its two values, where they differ; None where one has it not."""
+    """Dotted name of a setting → its two values if they differ; None for a run without it."""
     versions: Mapping[str, tuple[str | None, str | None]]
-    """Package → its two versions, where they differ."""
+    """Package → its two versions if they differ."""
     other: Mapping[str, tuple[Any, Any]]
-    """The same of reader, dataset, seed and device."""
+    """Differences in reader, dataset, seed and device."""
     same_data: bool
-    """Whether their datasets are the same byte for byte; False too where nothing is known of the bytes."""
+    """Whether their datasets are the same, byte for byte. False if the bytes of one are unknown."""
     curve: tuple[tuple[str, int, Mapping[str, Any], Mapping[str, Any]], ...]
-    """Part and step, and what the two measured there; empty for one that measured nothing."""
+    """Part, step, and the figures of both runs there; empty for a run without any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingRuns:
-    """Result of :func:`training_runs`."""
+    """Result of :func:`training_runs`: the runs found, and their comparison."""
 
     place: str
     """The database, without user and password."""
     runs: tuple[RecordedRun, ...]
-    """All of them without curves, or those that were named, with curves."""
+    """All runs without curves, or the named ones with curves."""
     comparison: Comparison | None = None
     remarks: tuple[str, ...] = ()
 
@@ -82,7 +82,7 @@ def training_runs(
 
 
 def _check_place(where: str | Path | None) -> None:
-    """MissingInput for a folder that is not there, or that is a run's own."""
+    """Raise MissingInput for a missing folder, or for the folder of a single run."""
     if where is None or is_address(where):
         return
     path = Path(where)
@@ -107,10 +107,10 @@ def compared(first: RecordedRun, second: RecordedRun) -> Comparison:
 
 def flat(settings: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     """Nested settings with dotted names."""
-    found: dict[str, Any] = {}
+    items: dict[str, Any] = {}
     for name, value in settings.items():
-        found |= flat(value, f"{before}{name}.") if isinstance(value, Mapping) else {f"{before}{name}": value}
-    return found
+        items |= flat(value, f"{before}{name}.") if isinstance(value, Mapping) else {f"{before}{name}": value}
+    return items
 
 
 def _differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:

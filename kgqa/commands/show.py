@@ -18,14 +18,14 @@ class Hop:
 
     document: str
     title: str
-    """Empty where the document has none."""
+    """Title of the document; empty if it has none."""
     relations: tuple[str, ...]
     """Labels of the relations between the previous entity and this one; empty without any, or without a graph."""
     forward: bool
-    """Whether the entity before is the subject of the relations; false: their object."""
+    """Whether the previous entity is the head of the relations; otherwise it is their tail."""
     entity: str
     name: str
-    """Empty where nobody knows it."""
+    """The entity's label; empty if it is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,9 +50,9 @@ def show(dataset: str | Path, id: str | None = None, *, masked: bool = False) ->
     example = ""
     for path in files.values():
         first = next(native.read(path, batch=1), None)
-        found = first if id is None else native.find(path, id)
-        if found:
-            return found
+        instance = first if id is None else native.find(path, id)
+        if instance:
+            return instance
         example = example or (first.id if first else "")
     if id is None:
         raise EmptyResult(f"{folder}: the dataset has no samples.")
@@ -73,12 +73,12 @@ def named_chains(dataset: str | Path, instance: Instance) -> tuple[NamedChain, .
     relations = {} if place is None else relations_among(place, entities)
 
     def hop(before: str, document: str, entity: str) -> Hop:
-        found = relations.get((before, entity), ())
+        forward_relations = relations.get((before, entity), ())
         return Hop(
             document=document,
             title=titles.get(document, ""),
-            relations=found or relations.get((entity, before), ()),
-            forward=bool(found),
+            relations=forward_relations or relations.get((entity, before), ()),
+            forward=bool(forward_relations),
             entity=entity,
             name=names.get(entity, ""),
         )

@@ -35,13 +35,13 @@ class Split:
     counts: dict[str, int]
     """Split → number of questions."""
     components: int
-    """Sets of questions that have to stay together."""
+    """Number of groups of connected questions."""
     largest: int
-    """Questions of the largest one."""
+    """Questions in the largest group."""
     dropped: int
-    """Questions that were left out so that others could part."""
+    """Questions left out so that the others could be separated."""
     empty: list[str]
-    """Splits that were to have a share and got no question."""
+    """Splits with a share but without questions."""
 
 
 def split(
@@ -64,7 +64,7 @@ def split(
     and shared item, twice that with ``cut``, and 4,096 questions. Raises KgqaError; then nothing is left behind.
     """
     check_seed(seed)
-    by, shares = _named(by), _numbers(shares)
+    by, shares = _criteria(by), _numbers(shares)
     for name in by:
         if name not in BY:
             raise SettingsError(f"--by {name!r} is not known; {suggestion(name, tuple(BY))}")
@@ -95,7 +95,7 @@ def split(
     )
 
 
-def _named(by: str | Sequence[str]) -> list[str]:
+def _criteria(by: str | Sequence[str]) -> list[str]:
     return [name.strip() for name in (by.split(",") if isinstance(by, str) else by)]
 
 
@@ -110,12 +110,12 @@ def _write(source: QuestionSet, place: npt.NDArray[np.int8], folder: Path, progr
     counts = {}
     progress.start("Writing", len(place), "questions")
     for number, name in enumerate(SPLITS):
-        chosen = place == number
-        counts[name] = int(chosen.sum())
+        selection = place == number
+        counts[name] = int(selection.sum())
         if not counts[name]:
             continue
         with pq.ParquetWriter(folder / f"{name}.parquet", SCHEMA, compression="zstd", compression_level=1) as writer:
-            for some in native.batched(compress(source.instances(), chosen.tolist()), ROWS):
+            for some in native.batched(compress(source.instances(), selection.tolist()), ROWS):
                 writer.write_table(table_of(some))
                 progress.advance(len(some))
     progress.finish()
@@ -125,7 +125,7 @@ def _write(source: QuestionSet, place: npt.NDArray[np.int8], folder: Path, progr
 def _describe(
     folder: Path, source: QuestionSet, by: Sequence[str], settings: dict[str, object], counts: dict[str, int], dropped: int
 ) -> None:
-    """The card, and the manifest last."""
+    """Write the card and, last, the manifest."""
     rows = "\n".join(f"| {name} | {count:,} |" for name, count in counts.items())
     kinds = ", ".join(f"{name} ({BY[name]})" for name in dict.fromkeys(("group", *by)))
     card = f"# {source.name}\n\nDealt out anew by kgqa; no two splits share: {kinds}.\n\n| split | questions |\n|---|---|\n{rows}\n"

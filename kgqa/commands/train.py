@@ -53,15 +53,15 @@ class Trained:
     folder: Path
     reader: str
     questions: int
-    """In the train split."""
+    """Questions of the train split."""
     faults: Counter[str] = field(default_factory=Counter)
-    """Why some could not be learned from."""
+    """Reason → number of questions that could not be used for training."""
     steps: int
     best: float | None
     """The reader's mean score on dev questions, from 0 to 1."""
     seconds: float
     was_finished: bool = False
-    """Whether there was nothing left to do."""
+    """Whether the run was finished before."""
 
 
 def list_readers() -> dict[str, str]:
@@ -98,51 +98,51 @@ def train(
     start = None if start_from is None else Path(start_from) / SAVED
     watch = Watch(() if start is None else files_below(start))
     training = {"max_steps": max_steps, "epochs": epochs, "device": device, "precision": precision}
-    asked = specification(reader, settings={"encoder": encoder}, training=training)
-    require_readers("kgqa train", needed=(*NETWORKS, *RECORDS) if asked.steps else RECORDS)
+    request = specification(reader, settings={"encoder": encoder}, training=training)
+    require_readers("kgqa train", needed=(*NETWORKS, *RECORDS) if request.steps else RECORDS)
     if start is not None:
-        _check_start(start, asked)
+        _check_start(start, request)
     source = open_dataset(dataset, format, paragraphs=paragraphs)
     folder = Path(out)
     source.check_outside(folder)
     if "train" not in source.files:
         raise MissingInput(f"{source.path}: this set has no train split, only {', '.join(source.files)}; make one with kgqa split.")
     with _undone(folder, runs):
-        begun = _begin(folder, source, asked, seed, start)
+        start_record = _begin(folder, source, request, seed, start)
         if (folder / MANIFEST).is_file() and (folder / SAVED).is_dir():
-            return _as_it_was(folder, source, asked)
-        return _fit(folder, source, asked, seed, start, begun, watch, runs=runs, progress=progress or Silent())
+            return _as_it_was(folder, source, request)
+        return _fit(folder, source, request, seed, start, start_record, watch, runs=runs, progress=progress or Silent())
 
 
 def _fit(
     folder: Path,
     source: QuestionSet,
-    asked: Specification,
+    request: Specification,
     seed: int,
     start: Path | None,
-    begun: dict[str, Any],
+    start_record: dict[str, Any],
     watch: Watch,
     *,
     runs: str | Path | None,
     progress: Progress,
 ) -> Trained:
     begin = time.perf_counter()
-    made = asked.make()
+    model = request.make()
     train_questions = of_split(source, "train")
     dev = of_split(source, "dev") if "dev" in source.files else None
     facts = record.RunFacts(
-        reader=asked.name,
+        reader=request.name,
         dataset=source.name,
         hashes=source.hashes(),
         seed=seed,
-        settings=asked.record(),
-        device=str(device_of(asked.training)) if asked.steps else "",
+        settings=request.record(),
+        device=str(device_of(request.training)) if request.steps else "",
     )
     with record.open_record(runs, run=folder, facts=facts) if is_first_process() else nullcontext() as run:
         parts: set[object] = set()
 
         def note(point: Mapping[str, Any]) -> None:
-            # By the first point of a part all is read; what comes to the files later is not what was learned.
+            # At the first point of a part all files have been read; later changes to them do not matter.
             if point.get("part") not in parts:
                 _check_read(source, watch)
                 parts.add(point.get("part"))
@@ -151,20 +151,20 @@ def _fit(
 
         fitting = Fitting(
             place=folder / FIT,
-            settings=asked.training,
+            settings=request.training,
             seed=seed,
             progress=progress,
             record=note,
             start=start,
         )
-        made.fit(train_questions, dev, fitting)
+        model.fit(train_questions, dev, fitting)
         if not parts:
             _check_read(source, watch)
-        fitted = getattr(made, "fitted", None)
-        done = Trained(
+        fitted = getattr(model, "fitted", None)
+        result = Trained(
             source=source,
             folder=folder,
-            reader=asked.name,
+            reader=request.name,
             questions=len(train_questions),
             seconds=time.perf_counter() - begin,
             steps=fitted.steps if fitted else 0,
@@ -172,76 +172,76 @@ def _fit(
             faults=fitted.faults if fitted else Counter(),
         )
         if run:
-            _save(folder, made)
-            run.finish(score=done.best, steps=done.steps)
-            _conclude(folder, done, begun)
-    return done
+            _save(folder, model)
+            run.finish(score=result.best, steps=result.steps)
+            _conclude(folder, result, start_record)
+    return result
 
 
 def _check_read(source: QuestionSet, watch: Watch) -> None:
-    """Raise InputChanged where the set, or the run to begin with, is not what was hashed."""
+    """Raise InputChanged if the files of the set, or of the initial run, no longer have their recorded hashes."""
     source.watch.check()
     watch.check()
 
 
 @contextmanager
 def _undone(folder: Path, runs: str | Path | None) -> Iterator[None]:
-    """Where the input or a setting is at fault and nothing was learned yet, a folder that was not there goes again, to be begun anew.
+    """Remove a new folder if the input or a setting is at fault before any training, so that the command can start over.
 
-    So does the run's record, since nothing is left of it to look at, and the user was told why.
+    The run's record is removed too: it would have no content, and the user has seen the error message.
     """
     was_there = (folder / RUN).exists()
     try:
         yield
     except (InputError, SettingsError, EmptyResult):
         if not was_there and is_first_process() and (folder / RUN).exists() and not any(folder.glob(f"{FIT}/**/{STATE}")):
-            with suppress(KgqaError):  # what was at fault is said first
+            with suppress(KgqaError):  # the original error is reported first
                 record.forget(runs, run=folder)
             shutil.rmtree(folder, ignore_errors=True)
         raise
 
 
-def _save(folder: Path, made: Reader) -> None:
-    """The reader, in place of one whose run was killed before it was concluded."""
+def _save(folder: Path, model: Reader) -> None:
+    """Save the reader, replacing one whose run was killed before its end."""
     with storage_errors(folder):
         if (folder / SAVED).exists():
             shutil.rmtree(folder / SAVED)
     with new_folder(folder / SAVED) as partial:
         partial.mkdir()
-        made.save(partial)
+        model.save(partial)
 
 
-def _conclude(folder: Path, done: Trained, begun: dict[str, Any]) -> None:
+def _conclude(folder: Path, result: Trained, start_record: dict[str, Any]) -> None:
     """Write the manifest of the finished reader and delete intermediate files."""
-    summary = {"questions": done.questions, "faults": dict(done.faults), "steps": done.steps, "best": done.best}
-    text = json.dumps({**begun, **summary, "seconds": round(done.seconds, 3)}, indent=1, sort_keys=True)
+    summary = {"questions": result.questions, "faults": dict(result.faults), "steps": result.steps, "best": result.best}
+    text = json.dumps({**start_record, **summary, "seconds": round(result.seconds, 3)}, indent=1, sort_keys=True)
     write_whole(folder / MANIFEST, text + "\n")
     shutil.rmtree(folder / FIT, ignore_errors=True)
 
 
-def _check_start(start: Path, asked: Specification) -> None:
+def _check_start(start: Path, request: Specification) -> None:
     """Raise KgqaError if the run ``start`` cannot initialise this reader."""
-    if not asked.steps:
-        raise SettingsError(f"--start-from: {asked.name} counts, and has no weights to begin with; leave it out.")
-    there = saved.read(start, asked.name).get("settings", {})
-    encoder = getattr(asked.settings, "encoder", None)
-    if "encoder" in asked.settings.model_fields_set and isinstance(there, dict) and there.get("encoder") != encoder:
-        raise SettingsError(f"--start-from {start.parent}: its encoder is {there.get('encoder')}, not {encoder}; leave the encoder out.")
+    if not request.steps:
+        raise SettingsError(f"--start-from: {request.name} counts, and has no weights to begin with; leave it out.")
+    old = saved.read(start, request.name).get("settings", {})
+    encoder = getattr(request.settings, "encoder", None)
+    if "encoder" in request.settings.model_fields_set and isinstance(old, dict) and old.get("encoder") != encoder:
+        raise SettingsError(f"--start-from {start.parent}: its encoder is {old.get('encoder')}, not {encoder}; leave the encoder out.")
 
 
-def _begin(folder: Path, source: QuestionSet, asked: Specification, seed: int, start: Path | None) -> dict[str, Any]:
-    """Say what the run is begun with; RunMismatch where it was begun with something else."""
-    wanted = {
-        **asked.record(), "seed": seed, "dataset": {"name": source.name, "format": source.format, "files": source.hashes()},
+def _begin(folder: Path, source: QuestionSet, request: Specification, seed: int, start: Path | None) -> dict[str, Any]:
+    """Write the arguments of the run. Raises RunMismatch if the folder has a run with others."""
+    identity = {
+        **request.record(), "seed": seed, "dataset": {"name": source.name, "format": source.format, "files": source.hashes()},
         "start_from": None if start is None else key_of(file_hashes(start)),
     }  # fmt: skip
-    begun = {**wanted, "versions": record.reader_versions()}
-    if not is_first_process():  # the first one says it
-        return begun
+    start_record = {**identity, "versions": record.reader_versions()}
+    if not is_first_process():  # the first process compares and writes it
+        return start_record
     path = folder / RUN
     with storage_errors(path):
         if path.is_file():
-            differs = _differences(_read(path), wanted)
+            differs = _differences(_read_record(path), identity)
             if differs:
                 raise RunMismatch(
                     f"{folder}: this run was started with another {differs[0]}; choose another --out, or remove it to start again."
@@ -250,46 +250,46 @@ def _begin(folder: Path, source: QuestionSet, asked: Specification, seed: int, s
             raise SettingsError(f"{folder}: this is already there and is no run of kgqa train; choose another --out.")
         folder.mkdir(parents=True, exist_ok=True)
         if not path.is_file():
-            write_whole(path, json.dumps(begun, indent=1, sort_keys=True) + "\n")
-    return begun
+            write_whole(path, json.dumps(start_record, indent=1, sort_keys=True) + "\n")
+    return start_record
 
 
-def _read(path: Path) -> dict[str, Any]:
-    """A JSON object of ours. Raises BrokenInput."""
+def _read_record(path: Path) -> dict[str, Any]:
+    """A JSON object written by this command. Raises BrokenInput."""
     try:
-        found = json.loads(read_small(path))
+        content = json.loads(read_small(path))
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+        content = None
+    if not isinstance(content, dict):
         raise BrokenInput(f"{path}: kgqa train did not write this; choose another --out, or remove {path.parent} to start again.")
-    return found
+    return content
 
 
-def _differences(there: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
+def _differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     """Changed arguments that affect the result."""
-    found = []
-    for name, value in json.loads(json.dumps(wanted)).items():
-        before = there.get(name)
+    names = []
+    for name, value in json.loads(json.dumps(new)).items():
+        before = old.get(name)
         if isinstance(value, dict) and isinstance(before, dict):
-            found += [each for each in {**value, **before} if value.get(each) != before.get(each) and each not in OF_TIME_AND_MEMORY]
+            names += [key for key in {**value, **before} if value.get(key) != before.get(key) and key not in OF_TIME_AND_MEMORY]
         elif value != before:
-            found.append(name)
-    return found
+            names.append(name)
+    return names
 
 
-def _as_it_was(folder: Path, source: QuestionSet, asked: Specification) -> Trained:
+def _as_it_was(folder: Path, source: QuestionSet, request: Specification) -> Trained:
     path = folder / MANIFEST
     with storage_errors(path):
-        found = _read(path)
+        content = _read_record(path)
     shutil.rmtree(folder / FIT, ignore_errors=True)  # which a kill may have left
     try:
-        numbers = {name: float(found[name]) for name in ("questions", "steps", "seconds")}
-        best = None if found["best"] is None else float(found["best"])
+        numbers = {name: float(content[name]) for name in ("questions", "steps", "seconds")}
+        best = None if content["best"] is None else float(content["best"])
         if not all(map(math.isfinite, (*numbers.values(), best or 0.0))):
             raise ValueError("no number")
         return Trained(
-            source=source, folder=folder, reader=asked.name, questions=int(found["questions"]), faults=Counter(found["faults"]),
-            steps=int(found["steps"]), best=best, seconds=numbers["seconds"], was_finished=True,
+            source=source, folder=folder, reader=request.name, questions=int(content["questions"]), faults=Counter(content["faults"]),
+            steps=int(content["steps"]), best=best, seconds=numbers["seconds"], was_finished=True,
         )  # fmt: skip
     except (KeyError, TypeError, ValueError, OverflowError):
         raise BrokenInput(f"{path}: kgqa train did not write this; choose another --out, or remove {folder} to start again.") from None

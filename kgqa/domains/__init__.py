@@ -1,6 +1,6 @@
-"""Domains: built in or the user's own, each one TOML file plus the Cypher that it names.
+"""Domains: built in or the user's own, each a TOML file and the Cypher files that it names.
 
-``extends = "wikidata"`` (or the path of another TOML) takes that domain's settings and changes only what is written.
+``extends = "wikidata"`` (or the path of another TOML file) takes that domain's settings, and the file overrides some of them.
 """
 
 from __future__ import annotations
@@ -40,35 +40,35 @@ def load_domain(
 ) -> Domain:
     """The domain with this name or in this TOML file, with its source folder; ``recipe`` is the name of one of its ``variants``.
 
-    ``made_by`` is the recipe that a command stands for, whatever the domain names; ``change`` wins over all that its files say, and
-    ``default`` over what built-in ones say.
+    ``made_by`` is the recipe of the calling command and overrides the domain's. ``change`` overrides all files, and ``default`` overrides
+    only the built-in ones.
 
-    Without ``source`` a built-in domain reads its seed domain, with the settings in the seed's own ``domain.toml``; a domain of the user's
-    does so only where one of its own files names the ``seed_domain``, and its settings win over the seed's. Raises SettingsError.
+    Without ``source``, a built-in domain reads its seed domain with the settings in the seed's ``domain.toml``. A user's domain does so
+    only if one of its own files sets ``seed_domain``, and its settings override the seed's. Raises SettingsError.
     """
     files = read_files(str(domain))
-    said = {**change, **({"recipe": made_by} if made_by else {})}
-    own = merged(dict(default), files.own)
-    built = _described(files)
-    raw = merged(built, own)
+    changes = {**change, **({"recipe": made_by} if made_by else {})}
+    own_settings = merged(dict(default), files.own)
+    built_in_settings = _described(files)
+    raw = merged(built_in_settings, own_settings)
     layout = raw.get("source", {}).get("layout") if isinstance(raw.get("source"), dict) else None
     if source is not None or layout == QUESTIONS:
-        return _checked(files, merged(_varied(files, raw, recipe), said), Path(source or ""), is_seed=False)
+        return _checked(files, merged(_varied(files, raw, recipe), changes), Path(source or ""), is_seed=False)
     folder = resource("seeds") / _seed_domain(files)
-    ours = {key: value for key, value in built.items() if key != "attribution"}  # the small domains are nobody else's
-    raw = merged(merged(ours, parse(folder / "domain.toml")), own)
-    return _checked(files, merged(_varied(files, raw, recipe), said), folder, is_seed=True)
+    ours = {key: value for key, value in built_in_settings.items() if key != "attribution"}  # the seed domains need no attribution
+    raw = merged(merged(ours, parse(folder / "domain.toml")), own_settings)
+    return _checked(files, merged(_varied(files, raw, recipe), changes), folder, is_seed=True)
 
 
 def built_in_variant(domain: str | Path, name: str) -> dict[str, Any]:
-    """What kgqa's own file, at which the domain's end, says of its variant ``name``; nothing where it has none."""
+    """The settings of variant ``name`` in the built-in file that this domain extends; empty if there are none."""
     variants = read_files(str(domain)).built_in.get("variants", {})
-    found: dict[str, Any] = variants.get(name, {})
-    return found
+    settings: dict[str, Any] = variants.get(name, {})
+    return settings
 
 
 def _described(files: Files) -> dict[str, Any]:
-    """What kgqa's own file says; for a domain of the user's without what it says of texts and facts that are not the user's."""
+    """The settings of the built-in file. For a user's domain, without those that describe the built-in texts and facts."""
     if not files.is_own or not files.built_in:
         return files.built_in
     settings = {key: value for key, value in files.built_in.items() if key not in DESCRIPTION}
@@ -76,7 +76,7 @@ def _described(files: Files) -> dict[str, Any]:
 
 
 def _varied(files: Files, raw: dict[str, Any], recipe: str | None) -> dict[str, Any]:
-    """``raw`` without its variants, but with what that of this name says instead."""
+    """``raw`` without its variants, overridden by the variant ``recipe`` if one is given."""
     settings, variants = {key: value for key, value in raw.items() if key != "variants"}, raw.get("variants", {})
     if not isinstance(variants, dict) or not all(isinstance(variant, dict) for variant in variants.values()):
         raise SettingsError(f"{files.path}: 'variants' must hold a table for each name, as [variants.paper]; fix the file.")
@@ -108,7 +108,7 @@ def seed_domains() -> list[str]:
 
 
 def model() -> type[DomainSettings]:
-    """What a domain may hold, with a section for each recipe that is registered."""
+    """The settings model of a domain, with one section for each registered recipe."""
     return with_sections({name: find_recipe(name).settings for name in RECIPES})
 
 
@@ -168,26 +168,28 @@ def _check_projection(path: Path, settings: DomainSettings, queries: dict[str, Q
             if name not in queries:
                 raise SettingsError(f"{path}: projection.{role}: there is no query {name!r}; {suggestion(name, list(queries))}")
             returned = ["candidate"] if role == "candidates" else chain_columns(documents)
-            # Where the id of an entity is wanted, people may give its name; the traversal gives ids.
-            taken = {parameter.name: "string" if parameter.kind == "entity" else parameter.kind for parameter in queries[name].params}
-            if taken != takes or list(queries[name].returns.items()) != [(column, "string") for column in returned]:
-                wanted = " and ".join(f"{parameter} ({kind})" for parameter, kind in takes.items())
-                needed = f"take {wanted} and return {', '.join(returned)}, all strings"
-                raise SettingsError(f"{path}: projection.{role}: the query {name!r} must {needed}.")
+            # Users may give an entity's name for its id; the traversal passes ids.
+            parameter_kinds = {
+                parameter.name: "string" if parameter.kind == "entity" else parameter.kind for parameter in queries[name].params
+            }
+            if parameter_kinds != takes or list(queries[name].returns.items()) != [(column, "string") for column in returned]:
+                parameters = " and ".join(f"{parameter} ({kind})" for parameter, kind in takes.items())
+                requirement = f"take {parameters} and return {', '.join(returned)}, all strings"
+                raise SettingsError(f"{path}: projection.{role}: the query {name!r} must {requirement}.")
 
 
 def chain_columns(documents: int) -> list[str]:
-    """What a query for chains of so many documents returns: the candidate, and the nodes between the entity and it."""
+    """Columns of a query for chains of this many documents: the candidate, and the nodes between the subject and it."""
     between = [name for number in range(1, documents + 1) for name in (f"entity_{number - 1}", f"document_{number}")]
     return ["candidate", *between[1:]]
 
 
 def _sentence(error: ValidationError) -> str:
-    """The first fault as one sentence: which setting, what is wrong, what was found."""
+    """The first fault as one sentence: the setting, the fault, and the value."""
     first = error.errors(include_url=False)[0]
     name = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
-        return f"unknown setting {name!r}; {suggestion(str(first['loc'][-1]), _known(first['loc'][:-1]))}"
+        return f"unknown setting {name!r}; {suggestion(str(first['loc'][-1]), _setting_names(first['loc'][:-1]))}"
     if first["type"] == "missing":
         return f'the setting {name!r} is missing; add it, or begin with extends = "wikidata" to take that domain\'s.'
     message = first["msg"].removeprefix("Value error, ")
@@ -200,7 +202,7 @@ def _sentence(error: ValidationError) -> str:
     )
 
 
-def _known(place: tuple[int | str, ...]) -> list[str]:
+def _setting_names(place: tuple[int | str, ...]) -> list[str]:
     """The settings that exist at ``place``."""
     at: Any = model()
     for part in place:

@@ -1,4 +1,4 @@
-"""The TOML files of a domain: found by name or path, followed along ``extends``, merged; what they name lies in their folders."""
+"""The TOML files of a domain: found by name or path, followed along ``extends``, and merged. Files that they name are in their folders."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ FOLDER = Path(__file__).resolve().parent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Files:
-    """What the files of one domain say, before it is checked."""
+    """The settings in the files of one domain, not yet validated."""
 
     path: Path
     """Path of the domain's TOML file."""
     built_in: dict[str, Any]
-    """What kgqa's own file says at which ``extends`` ends; empty where it ends at a file of the user's."""
+    """The built-in file at the end of ``extends``; empty if the last file is a user's."""
     own: dict[str, Any]
-    """What the user's files say, the nearest wins; empty for a built-in domain."""
+    """The user's files, merged; a file overrides those it extends. Empty for a built-in domain."""
 
     @property
     def is_own(self) -> bool:
@@ -39,27 +39,27 @@ def built_in() -> list[str]:
 def read_files(domain: str) -> Files:
     """The files of the domain with this name or path. Raises SettingsError."""
     path = _find(domain)
-    own: dict[str, Any] = {}
-    seen: set[str] = set()
+    settings: dict[str, Any] = {}
+    visited: set[str] = set()
     at = path
     while at.parent != FOLDER:
-        seen.add(os.path.realpath(at))
+        visited.add(os.path.realpath(at))
         raw = parse(at)
         base = raw.pop("extends", None)
-        own = merged(_moved(raw, at, path.parent), own)
+        settings = merged(_moved(raw, at, path.parent), settings)
         if base is None:
-            return Files(path=path, built_in={}, own=own)
+            return Files(path=path, built_in={}, own=settings)
         at = _extended(at, base)
-        if os.path.realpath(at) in seen:
+        if os.path.realpath(at) in visited:
             raise SettingsError(f"{at}: 'extends' leads back to this file; remove one of the two.")
-    return Files(path=path, built_in=parse(at), own=own)
+    return Files(path=path, built_in=parse(at), own=settings)
 
 
 def parse(path: Path) -> dict[str, Any]:
-    """What one file says. Raises SettingsError where it is no TOML, BrokenInput where it is no file that is read whole."""
+    """The content of one file. Raises SettingsError if it is not TOML, BrokenInput if it is not a regular file of moderate size."""
     try:
         raw = read_toml(path)
-        return merged(raw, raw)  # the same again; dotted keys may nest more deeply than what merges them can follow
+        return merged(raw, raw)  # a no-op that fails if dotted keys nest too deeply for merged()
     except RecursionError:
         raise SettingsError(f"{path}: this is not a domain, its lists or tables are nested too deeply; fix the file.") from None
     except OSError as error:
@@ -95,10 +95,10 @@ def _extended(path: Path, base: object) -> Path:
         raise SettingsError(f"{path}: 'extends' must be the name of a built-in domain or the path of a .toml file.")
     if base in {*built_in(), QUESTIONS}:
         return FOLDER / f"{base}.toml"
-    other = _inside(path, "extends", base)
-    if other is None:
+    file = _inside(path, "extends", base)
+    if file is None:
         raise SettingsError(f"{path}: extends {base!r}, which is neither a built-in domain ({', '.join(built_in())}) nor a file here.")
-    return other
+    return file
 
 
 def _moved(raw: dict[str, Any], path: Path, folder: Path) -> dict[str, Any]:
@@ -106,8 +106,10 @@ def _moved(raw: dict[str, Any], path: Path, folder: Path) -> dict[str, Any]:
     raw = _queries_moved(raw, path, folder)
     variants = raw.get("variants")
     if not isinstance(variants, dict):
-        return raw  # the check of the settings says what is wrong
-    moved = {name: _queries_moved(each, path, folder) if isinstance(each, dict) else each for name, each in variants.items()}
+        return raw  # validation of the settings reports the fault
+    moved = {
+        name: _queries_moved(settings, path, folder) if isinstance(settings, dict) else settings for name, settings in variants.items()
+    }
     return {**raw, "variants": moved}
 
 
@@ -117,7 +119,7 @@ def _queries_moved(raw: dict[str, Any], path: Path, folder: Path) -> dict[str, A
         return raw
     names = projection["files"]
     if not all(isinstance(name, str) for name in names):
-        return raw  # the check of the settings says what is wrong
+        return raw  # validation of the settings reports the fault
     files = []
     for name in names:
         file = _inside(path, "projection.files", name)
@@ -128,9 +130,9 @@ def _queries_moved(raw: dict[str, Any], path: Path, folder: Path) -> dict[str, A
 
 
 def _inside(path: Path, key: str, name: str) -> Path | None:
-    """The file ``name`` in the folder of the domain file ``path``, or None; SettingsError where it lies elsewhere, be it over a link.
+    """The file ``name`` in the folder of the domain file ``path``, or None. Raises SettingsError if it lies elsewhere, also through a link.
 
-    A domain may come from somebody else, so it reads nothing but what lies beside it.
+    A domain may come from a stranger, so it may only read files in its own folder.
     """
     if "\0" in name:
         return None

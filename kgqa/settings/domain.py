@@ -58,10 +58,10 @@ class DomainSettings(Settings):
         link = self.linking
         sources: list[str] = [*link.minimum_letters, *link.case, *link.shared.prefer_sources]
         kinds: list[str] = [*link.shared.prefer_kinds, *self.section(RecipeSettings).entity_kinds]
-        for what, used, known in (("kind of name", sources, NAME_SOURCES[layout]), ("kind of entity", kinds, KINDS[layout])):
-            for name in used:
-                if name not in known:
-                    raise ValueError(f"there is no {what} {name!r} in the layout {layout}; known are {', '.join(known)}")
+        for noun, names, options in (("kind of name", sources, NAME_SOURCES[layout]), ("kind of entity", kinds, KINDS[layout])):
+            for name in names:
+                if name not in options:
+                    raise ValueError(f"there is no {noun} {name!r} in the layout {layout}; known are {', '.join(options)}")
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -77,8 +77,8 @@ class DomainSettings(Settings):
 
     def resolved(self) -> dict[str, Any]:
         """All settings with their defaults as JSON-able data, without the sections of unused recipes."""
-        others = {name for name in type(self).model_fields if isinstance(getattr(self, name), RecipeSettings)} - {self.recipe}
-        return self.model_dump(mode="json", exclude={"recipe", *others})
+        other_recipes = {name for name in type(self).model_fields if isinstance(getattr(self, name), RecipeSettings)} - {self.recipe}
+        return self.model_dump(mode="json", exclude={"recipe", *other_recipes})
 
 
 def with_sections(recipes: Mapping[str, type[RecipeSettings]]) -> type[DomainSettings]:

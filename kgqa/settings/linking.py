@@ -60,7 +60,7 @@ class LinkingSettings(Settings):
     @field_validator("articles", "list_pages")
     @classmethod
     def _is_a_regular_expression(cls, value: str) -> str:
-        # Polars applies it, so polars says whether it is one; its syntax differs from Python's.
+        # Polars applies the pattern, so polars must check it; its syntax differs from Python's.
         try:
             pl.Series([""]).str.contains(f"^(?:{value})$")
         except pl.exceptions.ComputeError:

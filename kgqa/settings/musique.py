@@ -74,9 +74,9 @@ class TemplateSettings(Settings):
 
     @model_validator(mode="after")
     def _is_whole(self) -> TemplateSettings:
-        for one, other in (("question", "phrase"), ("clause", "noun")):
-            if bool(getattr(self, one)) != bool(getattr(self, other)):
-                raise ValueError(f"{one} and {other} go together; give both or none")
+        for first, second in (("question", "phrase"), ("clause", "noun")):
+            if bool(getattr(self, first)) != bool(getattr(self, second)):
+                raise ValueError(f"{first} and {second} go together; give both or none")
         if self.attribute and not self.clause:
             raise ValueError("attribute goes with a clause; give both or none")
         for name, place in (("question", "{head}"), ("phrase", "{head}"), ("clause", "tail}"), ("attribute", "tail}")):
@@ -335,9 +335,9 @@ class MusiqueSettings(RecipeSettings):
 
     @model_validator(mode="after")
     def _a_relation_is_said_in_one_way(self) -> MusiqueSettings:
-        seen: dict[str, str] = {}
+        owners: dict[str, str] = {}
         for name, template in self.templates.items():
             for relation in (*template.relations, *template.reversed):
-                if seen.setdefault(relation, name) != name:
-                    raise ValueError(f"the relation {relation} is in templates.{seen[relation]} and in templates.{name}; leave it in one")
+                if owners.setdefault(relation, name) != name:
+                    raise ValueError(f"the relation {relation} is in templates.{owners[relation]} and in templates.{name}; leave it in one")
         return self

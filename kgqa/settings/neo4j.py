@@ -25,9 +25,9 @@ class Neo4jSettings:
     @classmethod
     def from_environment(cls, *, uri: str | None = None, username: str | None = None, database: str | None = None) -> Neo4jSettings:
         """The arguments, by default ``NEO4J_URI``, ``NEO4J_USERNAME``, ``NEO4J_DATABASE``; the password only from ``NEO4J_PASSWORD``."""
-        given = {"uri": uri, "username": username, "database": database}
-        found = {name: value or os.environ.get(f"NEO4J_{name.upper()}") for name, value in given.items()}
-        return cls(**{name: value for name, value in found.items() if value}, password=os.environ.get("NEO4J_PASSWORD", ""))
+        options = {"uri": uri, "username": username, "database": database}
+        values = {name: value or os.environ.get(f"NEO4J_{name.upper()}") for name, value in options.items()}
+        return cls(**{name: value for name, value in values.items() if value}, password=os.environ.get("NEO4J_PASSWORD", ""))
 
     def __post_init__(self) -> None:
         """Raise SettingsError for an invalid address, without showing the address, which may contain a password."""

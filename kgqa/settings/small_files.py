@@ -25,12 +25,12 @@ def read_small(path: Path) -> bytes:
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    """Open a file; opening a pipe would wait for whoever writes to it."""
+    """Open a file without blocking: opening a pipe would wait for its writer."""
     return os.open(path, flags | os.O_NONBLOCK)
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """What a TOML file says. Raises SettingsError where it is none, BrokenInput and OSError as :func:`read_small` does."""
+    """The content of a TOML file. Raises SettingsError where it is none, BrokenInput and OSError as :func:`read_small` does."""
     try:
         return tomllib.loads(read_small(path).decode("utf-8-sig"))
     except UnicodeDecodeError:

@@ -70,7 +70,7 @@ def read_json_lines(path: Path, fields: tuple[str, ...], *, advance: Advance = l
 
 
 def _schema(names: tuple[str, ...]) -> pa.Schema:
-    """Of what is read."""
+    """Schema of the rows: the text fields ``names``, and the line number."""
     return pa.schema([*((name, pa.string()) for name in names), ("line", pa.int64())])
 
 
@@ -167,7 +167,7 @@ def _parse_rows(path: Path, first_line: int, body: bytes, names: list[str]) -> p
 
 def _blocks(path: Path, advance: Advance) -> Iterator[tuple[int, bytes]]:
     """Blocks of whole lines, each with the number of its first line; every block is valid UTF-8 and ends in a line feed."""
-    line, rest = 1, b""
+    line, tail = 1, b""
     packed = path.suffix == ".gz"
     with path.open("rb") as raw:
         stream: IO[bytes] = cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if packed else raw
@@ -181,16 +181,16 @@ def _blocks(path: Path, advance: Advance) -> Iterator[tuple[int, bytes]]:
                 raise BrokenInput(f"{path.name}: this is not a whole gzip file; fetch or pack it again, or drop the .gz ending.") from None
             advance(raw.tell() - at)
             at = raw.tell()
-            if line == 1 and not rest:
+            if line == 1 and not tail:
                 chunk = _without_byte_order_mark(path, chunk)
-            cut = chunk.rfind(b"\n") + 1
-            if chunk and not cut:
-                rest += chunk
-                if len(rest) > LINE_LIMIT:
+            end = chunk.rfind(b"\n") + 1
+            if chunk and not end:
+                tail += chunk
+                if len(tail) > LINE_LIMIT:
                     raise BrokenInput(f"{path.name}, line {line}: longer than {LINE_LIMIT >> 20} MiB, so these are not lines of records.")
                 continue
-            block = rest + (chunk[:cut] if chunk else b"\n" if rest else b"")
-            rest = chunk[cut:]
+            block = tail + (chunk[:end] if chunk else b"\n" if tail else b"")
+            tail = chunk[end:]
             if block:
                 _check_text(path, line, block)
                 yield line, block
@@ -219,9 +219,9 @@ def _check_text(path: Path, first_line: int, block: bytes) -> None:
         raise BrokenInput(f"{path.name}, line {first_line + block.count(bytes([10]), 0, zero)}: a zero byte; this is not a text file.")
 
 
-def require_ids(table: pa.Table, column: str, path: Path, what: str) -> None:
+def require_ids(table: pa.Table, column: str, path: Path, noun: str) -> None:
     """Raise MissingInput where there are no rows or ``column`` is empty, DuplicateId at the first value that an earlier line has used."""
-    require_rows(table, path, what)
+    require_rows(table, path, noun)
     empty = pc.index(pc.equal(pc.utf8_trim_whitespace(table[column]), ""), True).as_py()
     if empty >= 0:
         raise MissingInput(f"{path.name}, line {table['line'][empty].as_py()}: {column!r} is empty; every row needs one.")
@@ -231,13 +231,13 @@ def require_ids(table: pa.Table, column: str, path: Path, what: str) -> None:
     for value, line in zip(table[column].to_pylist(), table["line"].to_pylist(), strict=True):
         if value in first:
             raise DuplicateId(
-                f"{path.name}, line {line}: {what} id {value} was already used in line {first[value]}; "
+                f"{path.name}, line {line}: {noun} id {value} was already used in line {first[value]}; "
                 "give one of them another id, or drop it."
             )
         first[value] = line
 
 
-def require_rows(table: pa.Table, path: Path, what: str) -> None:
-    """Raise MissingInput where a file that must say something has no rows."""
+def require_rows(table: pa.Table, path: Path, noun: str) -> None:
+    """Raise MissingInput if a required file has no rows."""
     if table.num_rows == 0:
-        raise MissingInput(f"{path.name}: the file has no rows; at least one {what} is needed.")
+        raise MissingInput(f"{path.name}: the file has no rows; at least one {noun} is needed.")

@@ -51,14 +51,14 @@ def read(folder: Path, *, advance: Advance = lambda _: None) -> SourceTables:
         table = read_tab_separated(paths[file], columns, advance=advance)
         require_rows(table, paths[file], "row")
         rows = frame(table).select(head=columns[0], relation=pl.lit(relation), tail=columns[1], line="line")
-        kept, more = clean_facts(rows, heads["id"], tails["id"], relations, paths[file].name)
-        facts.append(kept)
-        drops += more
+        cleaned, dropped = clean_facts(rows, heads["id"], tails["id"], relations, paths[file].name)
+        facts.append(cleaned)
+        drops += dropped
     names = []
     for table, file in ((drugs, "drugs.tsv"), (proteins, "proteins.tsv")):
-        kept, more = clean_names(_names(table), NAMES, paths[file].name)
-        names.append(kept)
-        drops += more
+        cleaned, dropped = clean_names(_names(table), NAMES, paths[file].name)
+        names.append(cleaned)
+        drops += dropped
     return finished(
         entities=entities, names=pl.concat(names), relations=relations, facts=pl.concat(facts), documents=documents, drops=drops
     )
@@ -77,7 +77,7 @@ def _entities(path: Path, kind: str, columns: tuple[str, ...], advance: Advance)
     table = read_tab_separated(path, columns, advance=advance)
     require_ids(table, columns[0], path, kind)
     table = table.set_column(1, columns[1], normalised(table[columns[1]]))
-    main, others = pl.col(columns[1]), [pl.col(name) for name in columns[2:]]
+    main, other_names = pl.col(columns[1]), [pl.col(name) for name in columns[2:]]
     return frame(table).select(
         id=columns[0],
         kind=pl.lit(kind),
@@ -85,7 +85,7 @@ def _entities(path: Path, kind: str, columns: tuple[str, ...], advance: Advance)
         given=main,
         description=pl.lit(""),
         synonyms=pl.concat_list(
-            [pl.when(text != "").then(text.str.split("|")).otherwise(pl.lit([], pl.List(pl.String))) for text in others]
+            [pl.when(text != "").then(text.str.split("|")).otherwise(pl.lit([], pl.List(pl.String))) for text in other_names]
         ),
         line="line",
     )

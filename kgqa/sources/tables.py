@@ -31,7 +31,7 @@ DROP_REASONS = {
     "empty document": "the document has no text",
     "empty name": "a name of the entity has no characters",
 }
-"""Reason → the sentence that the card and the funnel show (house rule: meaning is data)."""
+"""Reason → the sentence that the card and the funnel show."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,18 +71,18 @@ def dropped_rows(rows: pl.DataFrame, file: str, reason: str, detail: pl.Expr) ->
 def clean_documents(documents: pl.DataFrame, entities: pl.DataFrame, file: str) -> tuple[pl.DataFrame, list[pl.DataFrame]]:
     """Keep out empty documents and make ``about`` point at known entities, each at most once; columns id, title, about, text, line."""
     empty = documents.filter(pl.col("text") == "")
-    kept = documents.filter(pl.col("text") != "")
-    known = pl.col("about").is_in(entities["id"].implode())
-    stranger = kept.filter(pl.col("about").is_not_null() & ~known)
-    kept = kept.with_columns(about=pl.when(known).then("about"))
-    second = kept.filter(pl.col("about").is_not_null() & ~pl.struct("about").is_first_distinct())
-    kept = kept.with_columns(about=pl.when(pl.struct("about").is_first_distinct()).then("about"))
+    cleaned = documents.filter(pl.col("text") != "")
+    is_known = pl.col("about").is_in(entities["id"].implode())
+    stranger = cleaned.filter(pl.col("about").is_not_null() & ~is_known)
+    cleaned = cleaned.with_columns(about=pl.when(is_known).then("about"))
+    second = cleaned.filter(pl.col("about").is_not_null() & ~pl.struct("about").is_first_distinct())
+    cleaned = cleaned.with_columns(about=pl.when(pl.struct("about").is_first_distinct()).then("about"))
     drops = [
         dropped_rows(empty, file, "empty document", pl.col("id")),
         dropped_rows(stranger, file, "unknown article entity", pl.col("about")),
         dropped_rows(second, file, "second article", pl.col("about")),
     ]
-    return kept, drops
+    return cleaned, drops
 
 
 def clean_facts(
@@ -116,8 +116,8 @@ def clean_names(names: pl.DataFrame, order: list[str], file: str) -> tuple[pl.Da
     empty = pl.col("name") == ""
     drops = [dropped_rows(names.filter(empty), file, "empty name", pl.col("entity"))]
     rank = pl.col("source").replace_strict(order, list(range(len(order))), return_dtype=pl.Int64)
-    kept = names.filter(~empty).sort("entity", "name", rank).unique(["entity", "name"], keep="first", maintain_order=True)
-    return kept, drops
+    cleaned = names.filter(~empty).sort("entity", "name", rank).unique(["entity", "name"], keep="first", maintain_order=True)
+    return cleaned, drops
 
 
 def finished(

@@ -1,4 +1,4 @@
-"""What every graph store must do; a dataset does not depend on which one is underneath."""
+"""The interface of every graph store. A dataset does not depend on the store it was made with."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kgqa.store.queries import STORES, Query, Value, arrow_schema
 
 
 class GraphStore(Protocol):
-    """An index over the tables that answers queries; may be thrown away and rebuilt."""
+    """An index over the tables that answers queries. It can be deleted and rebuilt at any time."""
 
     name: str
     """Name of the store: ``embedded`` or ``neo4j``."""
@@ -23,18 +23,18 @@ class GraphStore(Protocol):
     def run(self, query: Query, arguments: Mapping[str, Value] | None = None, *, seconds: float | None = None) -> pa.Table:
         """The rows of ``query`` with the columns and types that its header declares, in the order that its text defines.
 
-        A query from a user's file only runs if it reads, and within ``OWN_LIMITS``. Raises QueryError for one that does more, QueryTimeout
-        after ``seconds``, QueryMemory, HeaderMismatch, and StoreError where the engine refuses.
+        A query from a user's file may only read, within ``OWN_LIMITS``. Raises QueryError if it does more, QueryTimeout after ``seconds``,
+        QueryMemory, HeaderMismatch, and StoreError if the engine refuses it.
         """
 
     def read(self, text: str, parameters: Mapping[str, Any] | None = None, *, limits: Limits | None = None) -> Answer:
-        """The first rows of any Cypher that only reads, with a value for each of the ``parameters`` that it names.
+        """The first rows of a user's Cypher that only reads; ``parameters`` has a value for each name in it.
 
-        Raises QueryError for one that does more or whose parameters are others, QueryTimeout, QueryMemory, StoreError.
+        Raises QueryError if it does more or has other parameters, QueryTimeout, QueryMemory, StoreError.
         """
 
     def close(self) -> None:
-        """Let go of files and connections."""
+        """Close all files and connections."""
 
 
 def check_runs_on(query: Query, store: str) -> None:
@@ -52,11 +52,11 @@ def as_declared(rows: pa.Table, query: Query) -> pa.Table:
     try:
         if rows.column_names != schema.names:
             raise pa.ArrowInvalid("names")
-        # Engines differ in how they call the type of a column without a value, so nulls take the declared one.
+        # Engines differ in the type of a column that holds only nulls, so such a column takes the declared type.
         return pa.table([_cast(rows[field.name], field.type) for field in schema], schema=schema)
     except pa.ArrowInvalid:
-        told, is_so = (", ".join(f"{name}: {kind}" for name, kind in kinds) for kinds in (query.returns.items(), _kinds(rows)))
-        sentence = f"query {query.name} ({query.file}): its header says that it returns {told}, but it returns {is_so}; fix it."
+        declared, actual = (", ".join(f"{name}: {kind}" for name, kind in kinds) for kinds in (query.returns.items(), _kinds(rows)))
+        sentence = f"query {query.name} ({query.file}): its header says that it returns {declared}, but it returns {actual}; fix it."
         raise HeaderMismatch(sentence) from None
 
 
@@ -69,22 +69,22 @@ def objects_returned(query: Query, column: str) -> HeaderMismatch:
 
 
 def holds_objects(kind: pa.DataType) -> bool:
-    """Whether a type stands for nodes and the like, also several in a list."""
+    """Whether a type is that of nodes, relationships, paths or maps, or of lists of them."""
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return holds_objects(kind.value_type)
     return bool(pa.types.is_struct(kind) or pa.types.is_map(kind))
 
 
 def distinct(names: Sequence[str]) -> list[str]:
-    """``a, a`` → ``a, a (2)``: a query may give two columns one name, of which a dictionary would keep one."""
+    """Rename repeated columns, ``a, a`` → ``a, a (2)``: two columns may share a name, and a dictionary would keep only one."""
     return [name if names.index(name) == at else f"{name} ({at + 1})" for at, name in enumerate(names)]
 
 
 def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    same = _word(column.type) == _word(kind) or pa.types.is_null(column.type) or (pa.types.is_integer(column.type) and kind == pa.float64())
-    if not same and len(column) != column.null_count:
+    fits = _word(column.type) == _word(kind) or pa.types.is_null(column.type) or (pa.types.is_integer(column.type) and kind == pa.float64())
+    if not fits and len(column) != column.null_count:
         raise pa.ArrowInvalid("types")
-    return column.cast(kind) if same else pa.chunked_array([pa.nulls(len(column), kind)])
+    return column.cast(kind) if fits else pa.chunked_array([pa.nulls(len(column), kind)])
 
 
 def _kinds(rows: pa.Table) -> list[tuple[str, str]]:
@@ -100,7 +100,7 @@ def _word(kind: pa.DataType) -> str:
 
 
 def first_line(message: str) -> str:
-    """What an engine says, as one sentence of ours takes it."""
+    """The first line of an engine's message, with one full stop, to be quoted in our own sentence."""
     return message.strip().splitlines()[0].rstrip(".") + "."
 
 

@@ -1,8 +1,8 @@
-"""Whether a Cypher statement only reads, judged from its words before any engine sees it.
+"""Check that a Cypher statement only reads, from its tokens, before any engine sees it.
 
-The engines refuse to write to a graph that is open for reading, but that is not enough: the embedded one still exports files, reads others
-and changes settings, and a server runs procedures. So a statement that a user brings, on the command line or in a domain's own file, is cut
-into tokens here, by the rules that both engines share, and held to a list: where a clause may begin, one that reads must stand.
+The engines refuse to write to a graph that is open for reading. That is not enough: the embedded engine still exports files, reads other
+files and changes settings, and a server runs procedures. So each statement of a user, from the command line or from a domain's file, is
+split into tokens by the rules that both engines share. Wherever a clause may begin, only a reading clause is allowed.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from kgqa.errors import QueryError, suggestion
 from kgqa.store.queries import Query
 
 BEGINNINGS = ("MATCH", "OPTIONAL", "UNWIND", "WITH", "RETURN")
-"""What a statement, and each part of a UNION, may begin with."""
+"""The first words allowed in a statement and in each part of a UNION."""
 WRITING = frozenset(
     """ALTER ANALYZE ATTACH BEGIN CALL CHECKPOINT COMMENT COMMIT COPY CREATE DELETE DETACH DROP EXPORT FOREACH IMPORT INSERT INSTALL LOAD
     MERGE REMOVE ROLLBACK SET UNINSTALL UPDATE USE""".split()  # noqa: SIM905 - it reads better than so many quotation marks
 )
-"""Words that stand nowhere in a statement that reads, but as a name in backticks, of a property, a label or a key."""
+"""Words that are refused everywhere, except as a name in backticks, a property, a label or a key."""
 OPENS = frozenset(BEGINNINGS) | frozenset(
     """UNION WHERE ORDER BY SKIP OFFSET LIMIT AND OR XOR NOT IN STARTS ENDS CONTAINS IS TYPED AS CASE WHEN THEN ELSE NULLS DISTINCT TRAIL
     ACYCLIC""".split()  # noqa: SIM905
 )
-"""Words after which a name, a value or another of them stands."""
+"""Words that are followed by a name, by a value or by another word of this set."""
 GOES_ON = (OPENS - {"BY", "DISTINCT", "TYPED"}) | frozenset(
     "END ASC ASCENDING DESC DESCENDING FIRST LAST SHORTEST WSHORTEST PATH PATHS GROUP GROUPS".split()  # noqa: SIM905
 )
 """Words that may follow a name, a value or a closing bracket; any other there would begin a clause that is not known to read."""
 PLANS = ("EXPLAIN", "PROFILE")
-"""Before a statement: how it is run, in place of or beside running it."""
+"""Prefixes of a statement that return its plan: without running it (EXPLAIN) or while running it (PROFILE)."""
 PROCEDURES = {
     "neo4j": (
         "db.labels", "db.relationshipTypes", "db.propertyKeys", "db.schema.visualization", "db.schema.nodeTypeProperties",
@@ -39,10 +39,10 @@ PROCEDURES = {
     ),
     "embedded": ("show_tables", "table_info", "show_connection", "db_version"),
 }  # fmt: skip
-"""Store → what may be called: each only tells what is there."""
+"""Store → the procedures that a query may call; each only describes the graph."""
 SHOWN = ("INDEX", "INDEXES", "CONSTRAINT", "CONSTRAINTS")
 SHOW_KINDS = ("ALL", "RANGE", "TEXT", "FULLTEXT", "POINT", "LOOKUP", "VECTOR", "UNIQUE", "KEY", "NODE", "RELATIONSHIP", "PROPERTY")
-"""What may stand between SHOW and them."""
+"""The words allowed between SHOW and one of ``SHOWN``."""
 _TOKEN = re.compile(
     r"""(?P<space>[^\S\r]+|\r\n|//[^\r\n]*|/\*.*?\*/)
     |(?P<value>'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:``|[^`])*`|\$[^\S\r\n]*(?:\w+|`(?:``|[^`])*`)
@@ -52,13 +52,13 @@ _TOKEN = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 WIDEST = 1 << 63
-"""The first number that no engine holds."""
+"""The smallest positive number that no engine can hold."""
 DIGITS = 25
-"""Numbers with more are not read at all, which Python refuses beyond some thousands."""
+"""Maximum digits of a number; Python refuses to parse thousands."""
 _SIGNS = frozenset("()[]{}<>.,:+-*/%^=|&!?;")
-"""All characters outside of names, numbers and quotation marks that a statement may have."""
+"""All characters that a statement may contain outside names, numbers and quoted texts."""
 _ESCAPES = {"\\": "\\", "'": "'", '"': '"', "`": "`", "n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
-"""What a backslash may stand before in a text → what is meant; engines read others differently."""
+"""The character after a backslash in a text → its meaning. Engines disagree about all other escapes."""
 _QUOTED = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"})
 _UNCLOSED = {"'": "quotation mark", '"': "quotation mark", "`": "backtick", "/": "comment"}
 
@@ -66,17 +66,17 @@ _UNCLOSED = {"'": "quotation mark", '"': "quotation mark", "`": "backtick", "/":
 def check_reads_only(text: str, parameters: Collection[str] | None = None, *, store: str = "") -> tuple[str, str]:
     """Raise QueryError unless ``text`` is one Cypher statement that only reads: no writing, no files, no settings, no procedures.
 
-    ``parameters`` are the names for which there are values (None: whatever it names), and it must name those alone: the embedded engine
-    would take another for null. With ``store`` it may also call what only tells what is there (``PROCEDURES``), show indexes and
-    constraints, and begin with EXPLAIN or PROFILE. Returns that word in capitals, or an empty text, and the statement without it, written
-    anew: whoever runs the query runs this text, never ``text`` itself.
+    ``parameters`` are the names that have values (None: any name is allowed). The statement must use exactly these names, because the
+    embedded engine takes a missing value for null. With ``store``, the statement may also call procedures that only describe the graph
+    (``PROCEDURES``), show indexes and constraints, and begin with EXPLAIN or PROFILE. Returns that first word in capitals (or an empty
+    text) and the rest of the statement, rewritten. Callers run the rewritten text, never ``text`` itself.
     """
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
         raise QueryError("the query is not UTF-8; write it in UTF-8.") from None
     if re.search(r"\\u", text, re.IGNORECASE):
-        # Neo4j reads such an escape before anything else, also in the middle of a word.
+        # Neo4j decodes these escapes before it parses, even in the middle of a word.
         raise QueryError("the query contains a \\u escape; write the character itself.")
     pieces = list(_pieces(text))
     tokens = _without_space(pieces)
@@ -93,13 +93,15 @@ def check_reads_only(text: str, parameters: Collection[str] | None = None, *, st
         tokens = _after_show(tokens)
     if tokens:
         _check_words(tokens)
-    return plan, _written(pieces)
+    return plan, _rewrite(pieces)
 
 
-def cypher_parameters(given: Iterable[str]) -> dict[str, object]:
-    """``["id=Q84", "limit=5"]`` → ``{"id": "Q84", "limit": 5}``; raises QueryError for what has no name or no value, or is given twice."""
+def cypher_parameters(entries: Iterable[str]) -> dict[str, object]:
+    """``["id=Q84", "limit=5"]`` → ``{"id": "Q84", "limit": 5}``. Raises QueryError for an entry without name or value, or a repeated
+    name.
+    """
     values: dict[str, object] = {}
-    for entry in given:
+    for entry in entries:
         name, equals, text = entry.partition("=")
         if not name or not equals:
             raise QueryError(f"the parameter {entry!r} is not NAME=VALUE; give it as id=Q84.")
@@ -133,8 +135,9 @@ def _integer(digits: str) -> int:
 
 
 def limited(text: str, rows: int) -> str:
-    """``text`` with a LIMIT of so many ``rows`` at its end, where it is one that :func:`check_reads_only` lets pass, ends without and could
-    take one: an engine that makes all rows before it gives the first then makes no more than these.
+    """``text`` with ``LIMIT rows`` at its end, if it passes :func:`check_reads_only`, has no limit yet and can take one.
+
+    An engine that computes all rows before it returns the first one then computes no more than these.
     """
     last, depth, begins, end = "", 0, "", 0
     for match in _TOKEN.finditer(text):
@@ -144,38 +147,38 @@ def limited(text: str, rows: int) -> str:
         begins = begins or word or match[0]
         depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(match[0], 0) if match.lastgroup == "sign" else 0
         if not depth and word in {"RETURN", "LIMIT", "UNION"}:
-            last = last if last == "UNION" else word  # a LIMIT would be that of the last part alone
+            last = last if last == "UNION" else word  # a LIMIT would apply only to the last part
     return f"{text[:end]}\nLIMIT {rows}" if last == "RETURN" and begins in BEGINNINGS else text
 
 
 def _word(tokens: list[tuple[str, str]], at: int) -> str:
-    """The word there, in capitals; empty where there is none."""
+    """The word at this position in capitals, or an empty text if the token is no word."""
     return tokens[at][1].upper() if at < len(tokens) and tokens[at][0] == "word" else ""
 
 
 def _check_parameters(tokens: list[tuple[str, str]], parameters: Collection[str] | None) -> None:
     if parameters is None:
         return
-    named = [part[1:].strip().strip("`") for kind, part in tokens if kind == "value" and part.startswith("$")]
-    for name in named:
+    query_parameters = [part[1:].strip().strip("`") for kind, part in tokens if kind == "value" and part.startswith("$")]
+    for name in query_parameters:
         if name not in parameters:
             hint = suggestion(name, list(parameters)) if parameters else f"give one, as {name}=VALUE."
             raise QueryError(f"the query names the parameter ${name}, for which there is no value; {hint}")
     for name in parameters:
-        if name not in named:
+        if name not in query_parameters:
             raise QueryError(f"there is a value for the parameter {name!r}, which the query does not name; write ${name}, or leave it out.")
 
 
 def _after_call(tokens: list[tuple[str, str]], store: str) -> list[tuple[str, str]]:
-    """What follows ``CALL name(…) YIELD …``; raises QueryError for a procedure that is not among ``PROCEDURES``."""
+    """The tokens after ``CALL name(…) YIELD …``. Raises QueryError for a procedure that is not in ``PROCEDURES``."""
     at, name = 1, ""
     while at < len(tokens) and (tokens[at][0] == "word" or tokens[at][1] == "."):
         name += tokens[at][1]
         at += 1
-    known = {procedure.lower(): procedure for procedure in PROCEDURES[store]}
-    if name.lower() not in known:
-        called = name or (tokens[at][1] if at < len(tokens) and tokens[at][0] == "value" else "a part of itself")
-        raise QueryError(f"the query calls {called}; only these can be called here: {', '.join(PROCEDURES[store])}.")
+    procedures = {procedure.lower(): procedure for procedure in PROCEDURES[store]}
+    if name.lower() not in procedures:
+        callee = name or (tokens[at][1] if at < len(tokens) and tokens[at][0] == "value" else "a part of itself")
+        raise QueryError(f"the query calls {callee}; only these can be called here: {', '.join(PROCEDURES[store])}.")
     depth = 0
     while at < len(tokens) and (depth or tokens[at][1] == "("):
         depth += {"(": 1, ")": -1}.get(tokens[at][1], 0)
@@ -188,7 +191,7 @@ def _after_call(tokens: list[tuple[str, str]], store: str) -> list[tuple[str, st
 
 
 def _after_show(tokens: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """What follows ``SHOW INDEXES YIELD …``; raises QueryError for what says more than what is indexed and constrained."""
+    """The tokens after ``SHOW INDEXES YIELD …``. Raises QueryError for anything but indexes and constraints."""
     at = 1
     while _word(tokens, at) in SHOW_KINDS:
         at += 1
@@ -200,7 +203,7 @@ def _after_show(tokens: list[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def _after_yield(tokens: list[tuple[str, str]], at: int) -> list[tuple[str, str]]:
-    """What follows ``YIELD name AS other, …``, if that stands there; where more stands in it, that is left, and begins no clause."""
+    """The tokens after ``YIELD name AS other, …``, if there is one. Anything else in it stays and cannot begin a clause."""
     if _word(tokens, at) != "YIELD":
         return tokens[at:]
     while at < len(tokens) and (_word(tokens, at) == "YIELD" or tokens[at][1] == ","):
@@ -211,7 +214,7 @@ def _after_yield(tokens: list[tuple[str, str]], at: int) -> list[tuple[str, str]
 
 
 def check_own_query(query: Query) -> str:
-    """The text to run of a query from a user's file, as :func:`check_reads_only` writes it; what it raises names query and file."""
+    """The rewritten text of a user's own query (:func:`check_reads_only`). Errors name the query and its file."""
     try:
         return check_reads_only(query.text)[1]
     except QueryError as error:
@@ -234,9 +237,9 @@ def _pieces(text: str) -> Iterator[tuple[str, str]]:
         if kind == "sign" and part in _UNCLOSED and (part != "/" or text.startswith("/*", match.start())):
             raise QueryError(f"the query has a {_UNCLOSED[part]} that nothing closes; close it.")
         if kind == "sign" and part not in _SIGNS:
-            shown = part if part.isprintable() else f"U+{ord(part):04X}"
+            description = part if part.isprintable() else f"U+{ord(part):04X}"
             raise QueryError(
-                f"the query contains the character {shown}, which Cypher does not use; leave it out, or put it in quotation marks."
+                f"the query contains the character {description}, which Cypher does not use; leave it out, or put it in quotation marks."
             )
         ended = part == ";"
         if not ended:
@@ -247,23 +250,23 @@ def _without_space(pieces: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     return [piece for piece in pieces if piece[0] != "space"]
 
 
-def _written(pieces: list[tuple[str, str]]) -> str:
-    """The statement anew from its ``pieces``, so that no engine can read it in another way; raises QueryError where that is not possible.
+def _rewrite(pieces: list[tuple[str, str]]) -> str:
+    """The statement, rewritten from its ``pieces`` so that every engine reads it the same way. Raises QueryError where that is impossible.
 
-    A comment becomes blanks, and lines stay, so that what an engine says of a place is true of the text that the user wrote.
+    A comment becomes spaces and lines are kept, so that positions in an engine's messages fit the user's text.
     """
-    written, before = [], ""
+    output, before = [], ""
     for kind, part in pieces:
         if kind == "space":
             new = re.sub(r"[^\n]", " ", part)
         elif kind == "word":
-            new = part if part.isascii() else f"`{part}`"  # no letter is a letter of a keyword for an engine alone
+            new = part if part.isascii() else f"`{part}`"  # an engine may fold a non-ASCII letter to one of a keyword
         else:
             new = _value_anew(part) if kind == "value" else part
-        # Nothing that came apart may grow together.
-        written.append(f" {new}" if before[-1:] in {"'", "`"} and new[:1] in {"'", "`"} else new)
+        # Two adjacent quoted tokens must not merge into one.
+        output.append(f" {new}" if before[-1:] in {"'", "`"} and new[:1] in {"'", "`"} else new)
         before = new or before
-    statement = "".join(written).rstrip()
+    statement = "".join(output).rstrip()
     if [_meaning(piece) for piece in _without_space(pieces)] != [_meaning(piece) for piece in _without_space(_pieces(statement))]:
         raise QueryError("the query cannot be written in a form that both engines read alike; write it more simply.")
     return statement
@@ -287,22 +290,22 @@ def _name_anew(part: str) -> str:
 
 
 def _unquoted(part: str) -> str:
-    """What a text in quotation marks means; raises QueryError for what engines read differently."""
+    """The content of a quoted text. Raises QueryError for escapes that engines read differently."""
     if "\0" in part:
         raise QueryError("the query has a text with a NUL character; leave it out.")
 
-    def meant(match: re.Match[str]) -> str:
+    def unescape(match: re.Match[str]) -> str:
         if match[1] not in _ESCAPES:
             raise QueryError(
                 f"the query has a text with the escape {match[0]}, which engines do not read alike; write \\\\ for a backslash."
             )
         return _ESCAPES[match[1]]
 
-    return re.sub(r"\\(.)", meant, part[1:-1], flags=re.DOTALL)
+    return re.sub(r"\\(.)", unescape, part[1:-1], flags=re.DOTALL)
 
 
 def _meaning(piece: tuple[str, str]) -> tuple[str, str]:
-    """What a token says, however it is written."""
+    """Kind and content of a token, independent of how it is written."""
     kind, part = piece
     if kind == "value" and part[0] in {"'", '"'}:
         return "text", _unquoted(part)
@@ -321,8 +324,8 @@ def _check_words(tokens: list[tuple[str, str]]) -> None:
         is_key = at + 1 < len(tokens) and tokens[at + 1][1] == ":"
         if begins and not (word in {"ALL", "DISTINCT"} and before[1].upper() == "UNION"):
             if word not in BEGINNINGS:
-                known = f"{', '.join(BEGINNINGS[:-1])} or {BEGINNINGS[-1]}"
-                raise QueryError(f"a query begins with {known}, this one with {part[:20]}; only reading is allowed here.")
+                openings = f"{', '.join(BEGINNINGS[:-1])} or {BEGINNINGS[-1]}"
+                raise QueryError(f"a query begins with {openings}, this one with {part[:20]}; only reading is allowed here.")
             begins = False
         if word and word in WRITING and not is_name and (not is_key or complete):
             raise QueryError(f"the query contains {word}, but only reading is allowed here; put a name in backticks.")

@@ -17,14 +17,14 @@ import pyarrow as pa
 from kgqa.errors import EngineFileError, QueryError, QueryMemory, QueryTimeout, StorageError, StoreConflict, StoreError
 from kgqa.progress import Advance
 from kgqa.store import paths
-from kgqa.store.apart import Refused, Worker
 from kgqa.store.base import as_declared, check_runs_on, distinct, first_line, holds_objects
 from kgqa.store.cypher import check_own_query, check_reads_only, limited
-from kgqa.store.given import check_values
 from kgqa.store.graph import TABLES
-from kgqa.store.limits import OWN_LIMITS, Answer, Asked, Limits, left, size
+from kgqa.store.limits import OWN_LIMITS, Answer, LimitErrors, Limits, remaining, size
 from kgqa.store.memory import VARIABLE, engine_memory, reading_memory
+from kgqa.store.parameter_values import check_values
 from kgqa.store.queries import Query, Value, read_queries
+from kgqa.store.query_process import Refused, Worker
 from kgqa.store.stop import stopped_by
 from kgqa.store.values import Node, Relationship, Walk, table_of_values
 
@@ -32,7 +32,7 @@ ENGINE_VERSION = "0.20.4"
 WRONG_ANSWERS = ("0.21.", "0.22.")
 """These return wrong counts on filtered multi-hop patterns (docs/decisions/0002-embedded-engine.md)."""
 ADDRESSES = 1 << 43
-"""Bytes of address space that the engine reserves, 8 TiB, of which it uses what it needs."""
+"""Bytes of address space that the engine reserves (8 TiB). It uses only a part."""
 MEANINGS: tuple[tuple[str, type[StoreError]], ...] = (
     ("Interrupted.", QueryTimeout),
     ("Buffer manager exception", QueryMemory),
@@ -40,23 +40,23 @@ MEANINGS: tuple[tuple[str, type[StoreError]], ...] = (
     ("MemoryError", QueryMemory),
     ("IO exception", EngineFileError),
 )
-"""How what the engine says begins, and what it means by it."""
+"""Beginning of an engine's message → our exception."""
 AFTER_COMMIT = (
     "Transaction committed successfully, but the post-commit checkpoint failed. "
     "The committed data is durable and will be recovered on restart: "
 )
-"""How the engine begins where what fails is only the writing to the file."""
+"""Beginning of a message about a commit whose write to the file failed."""
 _RULE = re.compile(r": expected rule \w+")
-"""What the engine's own grammar calls what it looked for."""
+"""A grammar rule's name in a parser's message, which helps no user."""
 _CAST = re.compile(r"Conversion exception: Cast failed")
-"""How the engine says that it compares text with a number."""
+"""The engine's message for a comparison of text with a number."""
 _NUMBER = """ Text that looks like a number needs quotation marks of its own: id="5", in a shell 'id="5"'."""
 _NOT_THERE = re.compile(
     r"Binder exception: (?:Table \w+ does not exist|Cannot find property \w+ for|\$rows has \d+ columns but \d+ columns were expected)"
 )
-"""How the engine says that a graph lacks what a query of ours asks or fills."""
+"""The engine's messages for a graph that lacks a table or property of one of our queries."""
 PIECES = 32
-"""The part of the engine's buffer that the rows of one COPY take at most: documents of 100 MB in one piece do not fit into half a GiB."""
+"""The rows of one COPY take at most this fraction of the engine's buffer: 100 MB of documents do not fit into half a GiB."""
 _PLANNED_VALUE = re.compile(r"\b(?:LIMIT|SKIP)\s+\$", re.IGNORECASE)
 
 
@@ -79,7 +79,7 @@ def check_engine_version(version: str) -> None:
 
 
 def known_fault(version: str) -> str:
-    """What a version of the engine is known to do wrong; empty where nothing is known."""
+    """The known fault of this version of the engine, or an empty text."""
     return "returns wrong counts on filtered multi-hop patterns" if version.startswith(WRONG_ANSWERS) else ""
 
 
@@ -120,15 +120,15 @@ class EmbeddedStore:
         except QueryMemory:
             if self._new:
                 raise
-            # After many large answers the engine's buffer may be full of what nobody needs any more; in a new one there is room.
+            # After many large answers the engine's buffer may be full of stale data; reopening empties it.
             self._reopen()
-            rows = self._rows(query, dict(arguments or {}), None if seconds is None else left(seconds, begin))
+            rows = self._rows(query, dict(arguments or {}), None if seconds is None else remaining(seconds, begin))
         self._new = False
         return as_declared(rows, query)
 
     def _rows(self, query: Query, arguments: dict[str, Any], seconds: float | None) -> pa.Table:
-        asked = Asked(what=f"query {query.name}")
-        with self._connected(query) as connection, stopped_by(connection.interrupt), _limited(connection, seconds, asked):
+        errors = LimitErrors(subject=f"query {query.name}")
+        with self._connected(query) as connection, stopped_by(connection.interrupt), _limited(connection, seconds, errors):
             return _execute(connection, query, arguments)
 
     def _reopen(self) -> None:
@@ -138,7 +138,7 @@ class EmbeddedStore:
         self._new = True
 
     def read(self, text: str, parameters: Mapping[str, Any] | None = None, *, limits: Limits | None = None) -> Answer:
-        """The rows of any Cypher that only reads, from a process apart; see :class:`~kgqa.store.base.GraphStore`."""
+        """The rows of a user's read-only Cypher, from a separate process; see :class:`~kgqa.store.base.GraphStore`."""
         plan, statement = check_reads_only(text, parameters or {}, store=self.name)
         check_values(parameters or {}, one_kind=True)
         limits = limits or Limits()
@@ -147,7 +147,7 @@ class EmbeddedStore:
         elif limits.rows is not None:
             statement = limited(statement, limits.rows + 1)
         try:
-            answer = self._apart(statement, parameters or {}, limits, Asked(what="the query"))
+            answer = self._in_process(statement, parameters or {}, limits, LimitErrors(subject="the query"))
         except Refused as error:
             hint = _NUMBER if _CAST.match(str(error)) else ""
             raise QueryError(f"the query cannot be run: {first_line(_RULE.sub('', str(error)))}{hint}") from None
@@ -156,34 +156,34 @@ class EmbeddedStore:
     def _run_own(self, query: Query, arguments: Mapping[str, Value] | None, seconds: float | None) -> pa.Table:
         text = check_own_query(query)
         limits = OWN_LIMITS if seconds is None else replace(OWN_LIMITS, seconds=seconds)
-        asked = Asked(what=f"query {query.name} ({query.file})", options=False)
+        errors = LimitErrors(subject=f"query {query.name} ({query.file})", options=False)
         try:
-            answer = self._apart(text, arguments or {}, limits, asked)
+            answer = self._in_process(text, arguments or {}, limits, errors)
         except Refused as error:
-            raise StoreError(f"{asked.what}: {first_line(str(error))}") from None
+            raise StoreError(f"{errors.subject}: {first_line(str(error))}") from None
         if answer.cut:
-            raise asked.too_much(limits.bytes)
+            raise errors.too_much(limits.bytes)
         return as_declared(answer.rows, query)
 
-    def _apart(self, text: str, arguments: Mapping[str, Any], limits: Limits, asked: Asked) -> Answer:
+    def _in_process(self, text: str, arguments: Mapping[str, Any], limits: Limits, errors: LimitErrors) -> Answer:
         self._check_is_there()
         begin, worker = time.monotonic(), self._worker
         if worker is None or worker.memory != limits.memory or not worker.alive:
             if worker is not None:
                 worker.close()
-            worker = self._worker = self._started(limits.memory)
+            worker = self._worker = self._start_worker(limits.memory)
         try:
-            return worker.ask(text, arguments, replace(limits, seconds=left(limits.seconds, begin)), asked)
+            return worker.ask(text, arguments, replace(limits, seconds=remaining(limits.seconds, begin)), errors)
         except Refused as error:
             meaning = _meaning(str(error))
             if meaning is QueryTimeout:
-                raise asked.too_long(limits.seconds) from None
+                raise errors.too_long(limits.seconds) from None
             if meaning is QueryMemory:
-                raise asked.too_large(limits.memory) from None
+                raise errors.too_large(limits.memory) from None
             raise
 
-    def _started(self, memory: int) -> Worker:
-        """A process that has the same graph open; it opens the file by its name, where by now another graph may lie."""
+    def _start_worker(self, memory: int) -> Worker:
+        """A process with the same graph. It opens the file by its name, which may by now be another graph."""
         worker = Worker(self._path, memory=memory, threads=self._threads)
         try:
             self._check_is_there()
@@ -193,7 +193,7 @@ class EmbeddedStore:
         return worker
 
     def _check_is_there(self) -> None:
-        """Raise StoreConflict where the file is another one by now: what else is read of its workspace would not fit the graph in it."""
+        """Raise StoreConflict if another file has taken this one's place: the rest of the workspace would not match the open graph."""
         if _identity(self._path) != self._file:
             raise StoreConflict(f"{self._path}: another graph, or none, has taken the place of the one that was opened; start again.")
 
@@ -231,21 +231,21 @@ class EmbeddedStore:
 
 
 def _identity(path: Path) -> tuple[int, ...]:
-    """By which a file differs from another one that takes its place; empty where there is none."""
+    """Identity of a file: it changes when another file takes its place. Empty if there is no file."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return ()
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _without_objects(rows: pa.Table) -> pa.Table:
-    """``rows`` with nodes and the like as both stores give them, and with names of columns that differ."""
+    """``rows`` with nodes and other objects in the common form of both stores, and with distinct column names."""
     names = distinct(rows.column_names)
     if not any(holds_objects(kind) for kind in rows.schema.types):
         return rows.rename_columns(names)
     table = table_of_values(names, [[_value(value) for value in column.to_pylist()] for column in rows.columns])
-    # What has no objects keeps the type that the engine gave it, also where all values are null.
+    # Columns without objects keep the engine's type, even if all values are null.
     for at, kind in enumerate(rows.schema.types):
         if not holds_objects(kind):
             table = table.set_column(at, names[at], rows.column(at))
@@ -253,7 +253,7 @@ def _without_objects(rows: pa.Table) -> pa.Table:
 
 
 def _value(value: Any) -> Any:
-    """``value`` as :mod:`kgqa.store.values` has it; the engine marks what is a node by keys that no map of a user's query can have."""
+    """``value`` in the classes of :mod:`kgqa.store.values`. The engine marks nodes by keys that no map in a user's query can have."""
     if isinstance(value, list):
         return [_value(part) for part in value]
     if not isinstance(value, dict):
@@ -307,7 +307,7 @@ def _writable(path: Path, *, threads: int, any_version: bool) -> Iterator[Any]:
     try:
         yield connection
     except EngineFileError as error:
-        # The engine speaks of a failed checkpoint, or of a read past the end of the file that it could not write.
+        # The engine reports a failed checkpoint, or a read past the end of the file that it failed to write.
         where, remedy = path.parent, "free some space and run the same command again"
         raise StorageError(f"{where}: the disk is full or limits the size of files; {remedy}.") from error
     finally:
@@ -333,7 +333,7 @@ def _fill(connection: Any, rows: Mapping[str, pa.Table], tables: Sequence[str], 
 
 
 def _step(table: pa.Table, most: int) -> int:
-    """How many rows take ``most`` bytes, on average."""
+    """Rows that take ``most`` bytes on average, at least 1."""
     return max(1, most * int(table.num_rows) // max(1, int(table.nbytes)))
 
 
@@ -357,14 +357,14 @@ def _open(path: Path, *, read_only: bool, threads: int, any_version: bool) -> tu
 
 
 @contextmanager
-def _limited(connection: Any, seconds: float | None, asked: Asked) -> Iterator[None]:
+def _limited(connection: Any, seconds: float | None, errors: LimitErrors) -> Iterator[None]:
     connection.set_query_timeout(0 if seconds is None else max(1, round(seconds * 1000)))
     try:
         yield
     except QueryTimeout:
-        raise asked.too_long(seconds or 0) from None
+        raise errors.too_long(seconds or 0) from None
     except QueryMemory:
-        raise QueryMemory(f"{asked.what} took more than the graph engine may take; narrow it, or set {VARIABLE} to more.") from None
+        raise QueryMemory(f"{errors.subject} took more than the graph engine may take; narrow it, or set {VARIABLE} to more.") from None
 
 
 def _execute(connection: Any, query: Query, arguments: dict[str, Any]) -> pa.Table:
@@ -383,6 +383,6 @@ def _execute(connection: Any, query: Query, arguments: dict[str, Any]) -> pa.Tab
 
 
 def _meaning(message: str) -> type[StoreError]:
-    """What the engine means, which it only says in words; this is the only place that looks at them."""
+    """Our exception for an engine's message. The engine has no error codes, so this is the only place that reads its messages."""
     cause = message.removeprefix(AFTER_COMMIT)
     return next((kind for beginning, kind in MEANINGS if cause.startswith(beginning)), EngineFileError if cause != message else StoreError)

@@ -2,7 +2,7 @@
 
 entity     ``id``, ``row``, ``kind``, ``label``, ``description``, ``aliases`` (a list: its names other than the label), ``common``
            (percent of its mentions that begin with a small letter, as those of common nouns do; 0 for all of a kind where most do),
-           ``documents`` (how many mention it), ``facts`` (how many it stands in), ``search``
+           ``documents`` (number that mention it), ``facts`` (number with it as an end), ``search``
 document   ``id``, ``row``, ``title``, ``text``, ``usable`` (false where the settings leave a document out of the traversal),
            ``search``
 relation   ``row``, ``id``, ``label``, ``facts``, ``answers`` (distinct tails), ``no_article`` (facts whose head has no usable article),
@@ -11,10 +11,10 @@ fact       ``head``, ``tail``, ``row``, ``relation``, ``label``
 mentions   ``document``, ``entity``, ``count``
 about      ``entity``, ``document``: the article about an entity
 
-``row`` is the place in the sorted table. Queries order by it: engines do not agree on the order of text (beyond the basic plane Neo4j
-compares UTF-16 units, the embedded engine UTF-8 bytes), but they do on numbers. ``search`` is what names are looked up in: all of them,
-folded (:func:`folded`), each between two line feeds. One test of whether a text contains another then finds names, beginnings, ends and
-parts in whatever case; an index of a server answers it, and no engine's own idea of small letters matters.
+``row`` is the index in the sorted table. Queries order by it, because engines order numbers alike but not texts: outside the basic plane,
+Neo4j compares UTF-16 units and the embedded engine UTF-8 bytes. ``search`` holds all names for look-ups, folded (:func:`folded`), each
+between two line feeds. A single CONTAINS then finds names, prefixes, suffixes and parts in any case. A server's index answers it, and it
+does not depend on an engine's rules for case.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from kgqa.sources.tables import arrow, frame
 SOURCES = ("entities", "names", "documents", "relations", "facts", "mentions", "links", "unused")
 """The workspace's tables that the graph is made from."""
 TABLES = ("entity", "document", "relation", "fact", "mentions", "about")
-"""Nodes first, then what connects them."""
+"""Tables of nodes first, then those of relationships."""
 GRAPH_VERSION = 4
 """Raised when the same tables give another graph."""
 SEARCH_BYTES = 32_000
-"""Of ``search``: a server's index takes no text of more than 32,766 bytes; a drug has names of 35,000 together."""
+"""Maximum bytes of ``search``: a server's index takes texts of up to 32,766 bytes, and the names of one drug take 35,000."""
 
 
 def graph_rows(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
@@ -59,12 +59,12 @@ def graph_rows(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
 
 
 def with_measures(rows: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
-    """``rows`` with what follows from the others: ``documents``, ``facts`` and ``search``, and the table ``relation``."""
+    """``rows`` with the derived columns ``documents``, ``facts`` and ``search``, and the table ``relation``."""
     mentions, facts = frame(rows["mentions"]), frame(rows["fact"])
     ends = pl.concat([facts.select(id="head"), facts.select(id="tail")])
     entities = frame(rows["entity"])
-    for name, found in (("documents", mentions.select(id="entity")), ("facts", ends)):
-        counts = found.group_by("id").agg(pl.len().cast(pl.Int64).alias(name))
+    for name, entity_rows in (("documents", mentions.select(id="entity")), ("facts", ends)):
+        counts = entity_rows.group_by("id").agg(pl.len().cast(pl.Int64).alias(name))
         entities = entities.join(counts, on="id", how="left", maintain_order="left").with_columns(pl.col(name).fill_null(0))
     names = pl.concat_list(pl.concat_list("label"), "aliases").list.drop_nulls()
     table = arrow(entities.with_columns(search=_search(names)))
@@ -77,30 +77,30 @@ def with_measures(rows: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
 def _relations(rows: Mapping[str, pa.Table]) -> pl.DataFrame:
     """The table ``relation``: one row for each relation and label that facts have, in the order of the first of them."""
     usable = frame(rows["about"]).join(frame(rows["document"]).filter("usable").select(document="id"), on="document")
-    told = usable.join(frame(rows["mentions"]).select("document", tail="entity"), on="document")
+    stated_pairs = usable.join(frame(rows["mentions"]).select("document", tail="entity"), on="document")
     facts = frame(rows["fact"]).with_columns(
         without=~pl.col("head").is_in(usable["entity"].implode()),
-        told=pl.struct("head", "tail").is_in(told.select(pl.struct(head="entity", tail="tail")).to_series().implode()),
+        is_stated=pl.struct("head", "tail").is_in(stated_pairs.select(pl.struct(head="entity", tail="tail")).to_series().implode()),
     )
-    found = facts.group_by(id="relation", label="label").agg(
+    relations = facts.group_by(id="relation", label="label").agg(
         first=pl.col("row").min(),
         facts=pl.len().cast(pl.Int64),
         answers=pl.col("tail").n_unique().cast(pl.Int64),
         no_article=pl.col("without").sum().cast(pl.Int64),
-        stated=pl.col("told").sum().cast(pl.Int64),
+        stated=pl.col("is_stated").sum().cast(pl.Int64),
     )
     search = _search(pl.concat_list("label").list.drop_nulls())
-    return found.sort("first").drop("first").select(pl.int_range(pl.len()).alias("row"), pl.all(), search=search)
+    return relations.sort("first").drop("first").select(pl.int_range(pl.len()).alias("row"), pl.all(), search=search)
 
 
 def _aliases(names: pl.DataFrame, entities: pl.DataFrame) -> pl.DataFrame:
     """``id``, ``aliases``: the names of entities other than their labels."""
-    others = names.join(entities.select(entity="id", label="label"), on="entity").filter(pl.col("name") != pl.col("label"))
-    return others.group_by(id="entity").agg(aliases=pl.col("name").unique().sort())
+    other_names = names.join(entities.select(entity="id", label="label"), on="entity").filter(pl.col("name") != pl.col("label"))
+    return other_names.group_by(id="entity").agg(aliases=pl.col("name").unique().sort())
 
 
 def _common(mentions: pl.DataFrame, documents: pl.DataFrame, entities: pl.DataFrame) -> pl.DataFrame:
-    """``id``, ``common``: where most mentions of a kind begin with a small letter, as drugs do, that says nothing of one of them."""
+    """``id``, ``common`` (percent of mentions with a small first letter; 0 for kinds where most mentions have one, as drugs)."""
     rows = mentions.select("document").join(documents.select("row", document="id"), on="document", how="left", maintain_order="left")["row"]
     codes = characters_at(arrow(documents.select("text"))["text"], rows.to_numpy(), mentions["start"].to_numpy())
     several, number = np.unique(codes, return_inverse=True)
@@ -119,10 +119,10 @@ def folded(text: str) -> str:
 
 def _search(names: pl.Expr) -> pl.Expr:
     """Names that would go beyond ``SEARCH_BYTES`` are left out, the last ones first, and found by the entity's other names alone."""
-    every = pl.concat_str(pl.lit("\n"), names.list.eval(_folded(pl.element())).list.join("\n"), pl.lit("\n"))
-    # A character takes four bytes at most; what is left of a name at the end goes too.
-    fewer = every.str.slice(0, SEARCH_BYTES // 4).str.replace(r"[^\n]*$", "")
-    return pl.when(every.str.len_bytes() > SEARCH_BYTES).then(fewer).otherwise(every)
+    all_names = pl.concat_str(pl.lit("\n"), names.list.eval(_folded(pl.element())).list.join("\n"), pl.lit("\n"))
+    # A character takes at most four bytes. A name cut at the end is dropped.
+    truncated = all_names.str.slice(0, SEARCH_BYTES // 4).str.replace(r"[^\n]*$", "")
+    return pl.when(all_names.str.len_bytes() > SEARCH_BYTES).then(truncated).otherwise(all_names)
 
 
 def _folded(text: pl.Expr) -> pl.Expr:

@@ -1,8 +1,8 @@
 """The rows of a graph as GraphML, which Gephi, yEd, igraph and NetworkX read: batch by batch, so that only rows and no XML are in memory.
 
-Nodes are called as :mod:`kgqa.store.kinds` says (``e:Q597``, ``d:simple:53``), and ``type`` is the label of a node and the type of an edge.
-GraphML has no lists, which are written as JSON, and no nulls, which are left out. XML has no place for most control characters: they are
-written as the characters that picture them (U+2400 and on), and counted.
+Nodes have the names of :mod:`kgqa.store.kinds` (``e:Q597``, ``d:simple:53``), and ``type`` is the label of a node and the type of an edge.
+GraphML has no lists and no nulls: lists are written as JSON, and nulls are left out. XML cannot hold most control characters: they are
+replaced by the symbols for them (U+2400 and on), and counted.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PICTURED = {chr(code): chr(0x2400 + code) for code in range(32) if code not in {
     "\ufffe": "\ufffd",
     "\uffff": "\ufffd",
 }
-"""What XML 1.0 cannot hold → what is written."""
+"""Characters that XML 1.0 cannot hold → their visible replacements."""
 _ILLEGAL = "[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]"
 _TEXT = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;", **PICTURED}
 _QUOTED = {**_TEXT, '"': "&quot;", "\t": "&#9;", "\n": "&#10;"}
@@ -45,13 +45,13 @@ def write(path: Path, rows: Mapping[str, pa.Table], *, about: Mapping[str, str] 
 
     Every end of a relationship must be among the nodes.
     """
-    told = dict(about or {})
+    graph_properties = dict(about or {})
     tables = {name: _without_search(rows[name]) for name in (*NODES, *RELATIONSHIPS) if name in rows}
-    keys = _Keys(tables, told)
+    keys = _Keys(tables, graph_properties)
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines((HEAD, *keys.declared(), '<graph edgedefault="directed">\n'))
-        file.writelines(f'<data key="{keys["graph", name, "string"]}">{_clean(text)}</data>\n' for name, text in told.items())
-        pictured = sum(character in PICTURED for text in told.values() for character in text)
+        file.writelines(f'<data key="{keys["graph", name, "string"]}">{_clean(text)}</data>\n' for name, text in graph_properties.items())
+        pictured = sum(character in PICTURED for text in graph_properties.values() for character in text)
         for name, table in tables.items():
             pictured += _write(file, name, table, keys, advance)
         file.write(FOOT)
@@ -59,23 +59,23 @@ def write(path: Path, rows: Mapping[str, pa.Table], *, about: Mapping[str, str] 
 
 
 class _Keys(dict[tuple[str, str, str], str]):
-    """What has a property (``graph``, ``node`` or ``edge``), its name and its type → the key by which data name it.
+    """(``graph``, ``node`` or ``edge``; property; type) → the id of its ``key`` element.
 
-    A property that has another type elsewhere has another key there.
+    A property with several types has one key for each type.
     """
 
-    def __init__(self, tables: Mapping[str, pa.Table], told: Mapping[str, str]) -> None:
-        properties = [("graph", name, "string") for name in told]
+    def __init__(self, tables: Mapping[str, pa.Table], graph_properties: Mapping[str, str]) -> None:
+        properties = [("graph", name, "string") for name in graph_properties]
         properties += [("node", "type", "string"), ("edge", "type", "string")]
         for name, table in tables.items():
-            what, begin = ("node", 0) if name in NODES else ("edge", 2)
-            properties += [(what, field.name, _type(field.type)) for field in [*table.schema][begin:]]
+            element, begin = ("node", 0) if name in NODES else ("edge", 2)
+            properties += [(element, field.name, _type(field.type)) for field in [*table.schema][begin:]]
         super().__init__({key: f"p{number}" for number, key in enumerate(dict.fromkeys(properties))})
 
     def declared(self) -> Iterator[str]:
         """One ``key`` element for each property."""
-        for (what, name, type_), key in self.items():
-            yield f'<key id="{key}" for="{what}" attr.name="{name}" attr.type="{type_}"/>\n'
+        for (element, name, type_), key in self.items():
+            yield f'<key id="{key}" for="{element}" attr.name="{name}" attr.type="{type_}"/>\n'
 
 
 def _without_search(table: pa.Table) -> pa.Table:
@@ -85,17 +85,19 @@ def _without_search(table: pa.Table) -> pa.Table:
 def _write(file: IO[str], name: str, table: pa.Table, keys: _Keys, advance: Advance) -> int:
     """The elements of all rows of a table."""
     if name in NODES:
-        what, properties = "node", [*table.schema]
-        begin = pl.format('<node id="{}"><data key="{}">{}</data>', *_name(name, NODES[name].key), *_type_of(keys, what, NODES[name].label))
+        element, properties = "node", [*table.schema]
+        begin = pl.format(
+            '<node id="{}"><data key="{}">{}</data>', *_name(name, NODES[name].key), *_type_of(keys, element, NODES[name].label)
+        )
     else:
         kind, ends = RELATIONSHIPS[name], table.column_names[:2]
-        what, properties = "edge", [*table.schema][2:]
+        element, properties = "edge", [*table.schema][2:]
         begin = pl.format(
             '<edge source="{}" target="{}"><data key="{}">{}</data>',
-            *_name(kind.source, ends[0]), *_name(kind.target, ends[1]), *_type_of(keys, what, kind.type),
+            *_name(kind.source, ends[0]), *_name(kind.target, ends[1]), *_type_of(keys, element, kind.type),
         )  # fmt: skip
-    values = [_data(keys[what, field.name, _type(field.type)], field) for field in properties]
-    line = pl.concat_str(begin, *values, pl.lit(f"</{what}>\n"))
+    values = [_data(keys[element, field.name, _type(field.type)], field) for field in properties]
+    line = pl.concat_str(begin, *values, pl.lit(f"</{element}>\n"))
     texts = [field.name for field in table.schema if pa.types.is_string(field.type)]
     pictured = 0
     for batch in _batches(table):
@@ -109,12 +111,12 @@ def _name(table: str, column: str) -> list[pl.Expr]:
     return [pl.concat_str(pl.lit(NODES[table].mark), _replaced(pl.col(column), _QUOTED))]
 
 
-def _type_of(keys: _Keys, what: str, type_: str) -> list[pl.Expr]:
-    return [pl.lit(keys[what, "type", "string"]), pl.lit(type_)]
+def _type_of(keys: _Keys, element: str, type_: str) -> list[pl.Expr]:
+    return [pl.lit(keys[element, "type", "string"]), pl.lit(type_)]
 
 
 def _batches(table: pa.Table) -> Iterator[pl.DataFrame]:
-    """Lists come as the JSON that stands for them."""
+    """Convert lists to JSON."""
     for at in range(0, table.num_rows, BATCH_ROWS):
         batch = table.slice(at, BATCH_ROWS)
         for place, field in enumerate(batch.schema):
@@ -125,12 +127,12 @@ def _batches(table: pa.Table) -> Iterator[pl.DataFrame]:
 
 
 def _json(texts: list[str]) -> str:
-    """What XML cannot hold stands there as an escape, so that nothing is lost."""
+    """``texts`` as JSON, with escapes for characters that XML cannot hold, so that none is lost."""
     return json.dumps(texts, ensure_ascii=False).replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff")
 
 
 def _data(key: str, field: pa.Field) -> pl.Expr:
-    """The element of one property; nothing where it is null."""
+    """The ``data`` element of one property, or an empty text for null."""
     value = pl.col(field.name).cast(pl.String)
     return pl.format('<data key="{}">{}</data>', pl.lit(key), _replaced(value, _TEXT)).fill_null("")
 

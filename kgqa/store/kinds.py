@@ -1,7 +1,7 @@
-"""What the tables of :mod:`kgqa.store.graph` and :mod:`kgqa.store.samples` are as a graph: which hold nodes, and what the others connect.
+"""The tables of :mod:`kgqa.store.graph` and :mod:`kgqa.store.samples` as a graph: tables of nodes, and tables of relationships.
 
-The first two columns of a table of relationships name its ends; whatever else a table holds is a property. Relations and filters are not
-here: they only count what others hold, and nothing connects them with the graph.
+The first two columns of a table of relationships name its ends. All other columns are properties. Relations and filters are not here: they
+only count rows of other tables and have no relationships.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ class NodeKind:
 
     label: str
     key: str
-    """The column by which relationships name them."""
+    """The column that relationships use to refer to these nodes."""
     mark: str
-    """Before the key, where nodes of all kinds need names that differ: an entity and a document may share an id."""
+    """Prefix of the key, where nodes of all kinds need distinct names: an entity and a document may share an id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,7 @@ class RelationshipKind:
 
     type: str
     source: str
-    """Name of the table of nodes at the beginning."""
+    """The table of nodes where the relationships start."""
     target: str
 
 
@@ -52,4 +52,4 @@ RELATIONSHIPS = {
     "blocked_answer": RelationshipKind(type="ANSWER", source="blocked", target="entity"),
 }
 LOOKED_UP = "search"
-"""A column that says nothing but what the others do, in the form in which names are looked up."""
+"""A column that repeats the names in the form in which they are looked up."""

@@ -1,4 +1,4 @@
-"""What a query that a user brings may take, and what came of it."""
+"""The limits of a user's query, and its answer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MIB = 1 << 20
 LEAST_MEMORY = 32 * MIB
 MOST_BYTES = 1 << 42
 BESIDE = 1.0
-"""So long what comes before a query may take beside what the query may; more comes off that."""
+"""Seconds that the work before a query may take on top of the query's limit. More than that is subtracted from the limit."""
 MOST_ROWS = 10_000_000
 UNITS = {"": 1, "b": 1, "kib": 1 << 10, "mib": MIB, "gib": 1 << 30, "kb": 1000, "mb": 1000**2, "gb": 1000**3}
 
@@ -29,11 +29,11 @@ class Limits:
 
     seconds: float = QUERY_SECONDS
     memory: int = QUERY_MEMORY
-    """Bytes above what the opened graph takes. A server has a limit of its own (``db.memory.transaction.max``)."""
+    """Bytes on top of the opened graph's. A server has a limit of its own (``db.memory.transaction.max``)."""
     rows: int | None = QUERY_ROWS
-    """More are cut off; None: as many as there are."""
+    """Maximum number of rows; None: no limit."""
     bytes: int = QUERY_BYTES
-    """Of the rows as they are sent; more are cut off."""
+    """Maximum bytes of the rows as they are sent; further rows are cut off."""
 
     def __post_init__(self) -> None:
         """Check that each can be kept."""
@@ -56,9 +56,9 @@ class Answer:
     cut: str = ""
     """``rows`` or ``bytes``: which limit left out further rows; empty: these are all."""
     nothing: str = ""
-    """Of a named query without rows: why (:mod:`kgqa.store.nothing`); empty where that is not known."""
+    """The reason why a named query returned no rows (:mod:`kgqa.store.empty_results`), or an empty text if none is known."""
     remarks: tuple[str, ...] = ()
-    """Of a named query: sentences on which of several bearers of a name was taken."""
+    """Sentences about ambiguous names in a named query: which of the bearers was taken."""
 
     def to_pylist(self) -> list[dict[str, Any]]:
         """The rows, with nodes, relationships, paths and maps as dictionaries (:mod:`kgqa.store.values`)."""
@@ -70,33 +70,33 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """A query in sentences about its limits."""
+class LimitErrors:
+    """The errors of a query that exceeds its limits."""
 
-    what: str
-    """``the query``, or a named one."""
+    subject: str
+    """Subject of the sentences: ``the query``, or a named one."""
     options: bool = True
-    """Whether ``kgqa query`` can run it, which has options that allow more."""
+    """Whether ``kgqa query`` can run the query with higher limits."""
     seconds: float | None = None
-    """That it may take in all, where its parts may take what others of them leave."""
+    """The limit of the whole query, if its parts have smaller ones."""
 
     def too_long(self, seconds: float) -> QueryTimeout:
         """The error for a query that took more time than these ``seconds``."""
-        return QueryTimeout(f"{self.what} took more than {self.seconds or seconds:g} seconds; narrow it{self._or('--seconds')}.")
+        return QueryTimeout(f"{self.subject} took more than {self.seconds or seconds:g} seconds; narrow it{self._or('--seconds')}.")
 
     def too_large(self, memory: int) -> QueryMemory:
         """The error for a query that took more memory."""
-        return QueryMemory(f"{self.what} took more than {size(memory)} of memory; narrow it{self._or('--memory')}.")
+        return QueryMemory(f"{self.subject} took more than {size(memory)} of memory; narrow it{self._or('--memory')}.")
 
     def too_much(self, most: int) -> QueryMemory:
-        """The error for rows that take more bytes, where a part of them is of no use."""
-        return QueryMemory(f"{self.what} gives more than {size(most)} of rows; narrow it.")
+        """The error for rows that take too many bytes, where a part of them is of no use."""
+        return QueryMemory(f"{self.subject} gives more than {size(most)} of rows; narrow it.")
 
     def failed(self, status: int, memory: int) -> QueryMemory:
-        """The error for a process that ended by itself with ``status``, as the engine's code does where the system gives it no memory."""
+        """The error for a process that exited with ``status``; the engine does so if the system gives it no memory."""
         how = f"signal {-status}" if status < 0 else f"status {status}"
         return QueryMemory(
-            f"{self.what} took more than {size(memory)} of memory, or the graph engine failed for another reason ({how}); "
+            f"{self.subject} took more than {size(memory)} of memory, or the graph engine failed for another reason ({how}); "
             f"narrow it{self._or('--memory')}."
         )
 
@@ -105,19 +105,19 @@ class Asked:
 
 
 def check_seconds(seconds: float | None) -> None:
-    """Raise QueryError for a limit of time that is none."""
+    """Raise QueryError for an invalid limit of seconds."""
     if seconds is not None and not 0 < seconds <= 86_400:
         raise QueryError(f"{seconds:g} seconds is not more than 0 and at most a day; give another limit.")
 
 
-def left(seconds: float, begin: float) -> float:
-    """What is left of ``seconds`` that began at ``begin``, by the monotonic clock, but something in any case."""
+def remaining(seconds: float, begin: float) -> float:
+    """Seconds left of a limit of ``seconds`` that started at ``begin`` (monotonic clock). Never zero."""
     over = max(time.monotonic() - begin - BESIDE, 0.0)
     return round(max(seconds - over, min(seconds, BESIDE)), 1) if over else seconds
 
 
 def read_size(text: str) -> int:
-    """``300MiB``, ``1.5 GiB`` or ``1000000`` → bytes; raises QueryError for anything else."""
+    """``300MiB``, ``1.5 GiB`` or ``1000000`` → bytes. Raises QueryError for other texts."""
     match = re.fullmatch(r"\s*([0-9]{1,15}(?:\.[0-9]{1,6})?)\s*([a-z]*)\s*", text.lower())
     if not match or match[2] not in UNITS:
         raise QueryError(f"{text!r} is not a size; give a number with a unit, as in 300MiB or 2GiB.")
@@ -133,4 +133,4 @@ def size(number: int) -> str:
 
 
 OWN_LIMITS = Limits(seconds=600.0, rows=None, bytes=2048 * MIB)
-"""For a query of a domain's own: all its rows are needed, so there is no limit of their number."""
+"""Limits of a domain's own query. All its rows are needed, so their number has no limit."""

@@ -1,4 +1,4 @@
-"""How much memory the embedded engine's buffer may take: decided from what the machine has, or set in the environment."""
+"""Size of the embedded engine's buffer: derived from the machine's memory, or set in the environment."""
 
 from __future__ import annotations
 
@@ -10,19 +10,18 @@ from kgqa.store.limits import read_size, size
 
 VARIABLE = "KGQA_STORE_MEMORY"
 LEAST = 128 << 20
-"""The engine opens no graph with much less."""
+"""Minimum buffer with which the engine opens a graph."""
 USUAL = 512 << 20
 """Enough for the named queries on graphs of some hundred thousand documents."""
 CGROUP = Path("/sys/fs/cgroup")
-"""The limit of the container, where there is one (cgroup v2)."""
+"""Folder with the limits of the container, if there is one (cgroup v2)."""
 MEMINFO = Path("/proc/meminfo")
 
 
 def engine_memory() -> int:
-    """Bytes that the engine's buffer may take: those that ``KGQA_STORE_MEMORY`` names, else half of what is available now.
+    """Maximum bytes of the engine's buffer: ``KGQA_STORE_MEMORY``, or by default half of the available memory.
 
-    The buffer is a limit, not an allocation: the engine takes what it needs. Raises SettingsError for a variable that is no size, or too
-    small a one.
+    The buffer is a limit, not an allocation. Raises SettingsError if the variable is no size, or too small.
     """
     text = os.environ.get(VARIABLE, "")
     if not text:
@@ -37,20 +36,20 @@ def engine_memory() -> int:
 
 
 def reading_memory(graph: Path) -> int:
-    """Bytes for the buffer of a process that asks the graph in this file: twice the file, within :func:`engine_memory`."""
+    """Bytes of buffer for a process that queries the graph in this file: twice the file's size, up to :func:`engine_memory`."""
     return min(engine_memory(), max(USUAL, 2 * graph.stat().st_size))
 
 
 def available_memory() -> int:
-    """Bytes that this process can still have: of the machine, or of its container where that has less."""
+    """Bytes that this process can still allocate, on the machine or in its container, whichever has less."""
     free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     if MEMINFO.is_file():
-        # What Linux would give back if somebody asked counts too.
+        # Includes caches that Linux would free on demand.
         entries = (line.split() for line in MEMINFO.read_text("ascii").splitlines())
         free = next((int(entry[1]) << 10 for entry in entries if entry[0] == "MemAvailable:"), free)
     try:
         limit = (CGROUP / "memory.max").read_text("ascii").strip()
-        held = int((CGROUP / "memory.current").read_text("ascii"))
-        return free if limit == "max" else max(0, min(free, int(limit) - held))
+        used_bytes = int((CGROUP / "memory.current").read_text("ascii"))
+        return free if limit == "max" else max(0, min(free, int(limit) - used_bytes))
     except (OSError, ValueError):
         return free

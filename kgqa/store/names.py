@@ -1,9 +1,8 @@
-"""From what people call an entity, a document or a relation to its id: an id is one; then labels and titles, then aliases; else what is
-near.
+"""Resolve the name of an entity, a document or a relation to its id: by id, then by label or title, then by alias, then by similarity.
 
-Exact is exact, letter for letter. Near are names that contain the text in any case, those called so and those that begin so first; then,
-where those are few, names that share its first or its last half, the most alike first, which finds all that differ in one place.
-Candidates come from the store, by tests that both stores answer alike, and are compared here.
+An exact match compares letter for letter. Near matches are, first, names that contain the text in any case, with equal names and prefixes
+first. If these are few, names that share the first or the last half of the text follow, the most similar first; they include every name
+that differs in one place. The store finds the candidates, with tests that both stores answer alike; this module compares them.
 """
 
 from __future__ import annotations
@@ -18,22 +17,22 @@ import pyarrow as pa
 
 from kgqa.errors import AmbiguousName, QueryError, UnknownName
 from kgqa.store.graph import folded
-from kgqa.store.limits import left
+from kgqa.store.limits import remaining
 from kgqa.store.queries import Query, Value, read_queries
 
 NAMED = {"entity": "entities", "document": "documents", "relation": "relations"}
-"""Kinds of parameters that can be given as names → what the queries of ``names.cypher`` call them."""
+"""Kinds of parameters that accept names → their prefix in the queries of ``names.cypher``."""
 TOLD = 8
-"""Bearers and near matches in a sentence."""
+"""Maximum number of bearers and near matches in a sentence."""
 SECONDS = 60.0
 LONGEST = 300
-"""Characters of a text that near matches are looked for."""
+"""Maximum characters of a text for near matches."""
 COMPARED = 1000
-"""Candidates that share a half with the text, whose likeness is measured."""
+"""Maximum number of candidates that share a half with the text and are compared with it."""
 ALIKE = 0.7
-"""From 0 to 1, as :class:`difflib.SequenceMatcher` has it; 0.7 lets a name of five letters have another letter, or one more."""
+"""Minimum similarity (0 to 1, :class:`difflib.SequenceMatcher`). With 0.7, a name of five letters may have one letter changed or added."""
 SHOWN = 60
-"""Characters of a label or description in a sentence."""
+"""Maximum characters of a label or description in a sentence."""
 
 
 class Answers(Protocol):
@@ -45,40 +44,40 @@ class Answers(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bearer:
-    """An entity, a document or a relation with what tells it from others of its name."""
+    """An entity, a document or a relation, with details that distinguish it from others of the same name."""
 
     id: str
     label: str
-    """Of a document its title."""
+    """The title, if it is a document."""
     kind: str
-    """Of a document ``document``, of a relation ``relation``."""
+    """``document`` or ``relation``, if it is one."""
     description: str = ""
     documents: int = 0
-    """That mention the entity."""
+    """Number of documents that mention the entity."""
     facts: int = 0
     """Number of facts of the relation."""
 
     def __str__(self) -> str:
         """``Q84 (London, capital of England, 2,031 documents)``, ``P36 (capital, 204 facts)``."""
-        said = [_short(self.label)]
+        details = [_short(self.label)]
         if self.kind == "relation":
-            said.append(_counted(self.facts, "fact"))
+            details.append(_counted(self.facts, "fact"))
         elif self.kind != "document":
-            said += [_short(self.description or self.kind), _counted(self.documents, "document")]
-        return f"{self.id} ({', '.join(filter(None, said))})"
+            details += [_short(self.description or self.kind), _counted(self.documents, "document")]
+        return f"{self.id} ({', '.join(filter(None, details))})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Names:
-    """What a text may mean."""
+    """The entities, documents or relations that a text may mean."""
 
     text: str
     exact: list[Bearer]
-    """The one with this id; else those whose label or title it is; else those that have it as an alias. Often mentioned ones first."""
+    """The one with this id; otherwise those with this label or title; otherwise those with this alias. The most mentioned come first."""
     near: list[Bearer]
-    """Others, the nearest first."""
+    """Near matches, the nearest first."""
     total: int
-    """How many there are of the exact ones, of which the first are listed."""
+    """Number of exact matches; only the first ones are listed."""
 
 
 def find_names(store: Answers, text: str, kind: str, limit: int = 20, *, seconds: float = SECONDS) -> Names:
@@ -95,26 +94,26 @@ def find_names(store: Answers, text: str, kind: str, limit: int = 20, *, seconds
 def resolve(
     store: Answers, text: str, kind: str, *, seconds: float = SECONDS, tell: Callable[[str], None] = lambda _: None
 ) -> str:  # fmt: skip
-    """The id of the one entity, document or relation (``kind``) that ``text`` means.
+    """The id of the one entity, document or relation (``kind``) that ``text`` names.
 
-    Of several entities of one name the only one that documents mention is meant; ``tell`` is given a sentence that says so.
-    Raises AmbiguousName where several bear the name and UnknownName where none does, both with the :class:`Names` that were found.
+    If several entities share the name and documents mention only one of them, that one is taken, and ``tell`` gets a sentence about it.
+    Raises AmbiguousName if several bear the name and UnknownName if none does, both with the :class:`Names` found.
     """
     look = _LookUp(store, kind, seconds)
     exact = look.exact(text)
     if len(exact) == 1:
         return exact[0].id
-    used = [bearer for bearer in exact if bearer.documents]
-    if kind == "entity" and len(used) == 1:
-        others = "the other one is" if len(exact) == 2 else f"the {len(exact) - 1:,} others are"
-        tell(f"{_quoted(text)} is taken for {used[0]}; {others} in no document. Give an id to mean another one.")
-        return used[0].id
+    mentioned = [bearer for bearer in exact if bearer.documents]
+    if kind == "entity" and len(mentioned) == 1:
+        phrase = "the other one is" if len(exact) == 2 else f"the {len(exact) - 1:,} others are"
+        tell(f"{_quoted(text)} is taken for {mentioned[0]}; {phrase} in no document. Give an id to mean another one.")
+        return mentioned[0].id
     if exact:
-        listed, more = exact[:TOLD], len(exact) - TOLD
-        every = " (kgqa query bearers --name NAME lists them)" if kind == "entity" else ""
+        listed, hidden_count = exact[:TOLD], len(exact) - TOLD
+        list_hint = " (kgqa query bearers --name NAME lists them)" if kind == "entity" else ""
         raise AmbiguousName(
             f"{len(exact):,} {NAMED[kind]} are called {_quoted(text)}: {'; '.join(map(str, listed))}"
-            f"{f'; and {more:,} more{every}' if more > 0 else ''}. Give the id of the one that you mean.",
+            f"{f'; and {hidden_count:,} more{list_hint}' if hidden_count > 0 else ''}. Give the id of the one that you mean.",
             names=Names(text=text, exact=exact, near=[], total=len(exact)),
         )
     near = look.near(text, TOLD, set())
@@ -136,24 +135,24 @@ _OTHER = {
 def resolved(
     store: Answers, query: Query, arguments: Mapping[str, Value], *, seconds: float = SECONDS, tell: Callable[[str], None] = lambda _: None
 ) -> dict[str, Value]:
-    """``arguments`` with ids in place of names, where ``query`` declares that it wants the id of one of ``NAMED``.
+    """``arguments`` with ids in place of names, for each parameter whose kind is in ``NAMED``.
 
-    ``tell`` is given a sentence for each name of which :func:`resolve` chooses a bearer.
+    ``tell`` gets a sentence whenever :func:`resolve` chooses among several bearers of a name.
     """
     values = dict(arguments)
     begin = time.monotonic()
     for parameter in query.params:
-        given = values.get(parameter.name)
-        if parameter.kind in NAMED and isinstance(given, str) and given != parameter.default:
+        user_value = values.get(parameter.name)
+        if parameter.kind in NAMED and isinstance(user_value, str) and user_value != parameter.default:
             try:
-                values[parameter.name] = resolve(store, given, parameter.kind, seconds=left(seconds, begin), tell=tell)
+                values[parameter.name] = resolve(store, user_value, parameter.kind, seconds=remaining(seconds, begin), tell=tell)
             except (AmbiguousName, UnknownName) as error:
                 raise type(error)(f"query {query.name}, {parameter.name}: {error}", names=error.names, parameter=parameter.name) from None
     return values
 
 
 class _LookUp:
-    """Questions about names to one store, which together take so many seconds."""
+    """Look-ups of names in one store, with one limit of seconds for all of them."""
 
     def __init__(self, store: Answers, kind: str, seconds: float) -> None:
         self._store, self._kind, self._seconds = store, kind, seconds
@@ -172,20 +171,20 @@ class _LookUp:
         bearers = self._ask("named", name=name, text=f"\n{folded(name)}\n")
         return [bearer for bearer in bearers if bearer.label == name] or bearers
 
-    def near(self, text: str, limit: int, known: set[str]) -> list[Bearer]:
+    def near(self, text: str, limit: int, excluded_ids: set[str]) -> list[Bearer]:
         _check(text)
         name = _normal(text)[:LONGEST]
         if not name:
             return []
         small = folded(name)
-        found = self._ask("with_id", ids=sorted({name.upper(), name.lower(), name.capitalize()} - known))
-        found += self._ask("like", text=small, also=small, limit=limit + len(known))
-        if len(found) < limit:
-            found += self._alike(small)
-        return _once(bearer for bearer in found if bearer.id not in known)[:limit]
+        bearers = self._ask("with_id", ids=sorted({name.upper(), name.lower(), name.capitalize()} - excluded_ids))
+        bearers += self._ask("like", text=small, also=small, limit=limit + len(excluded_ids))
+        if len(bearers) < limit:
+            bearers += self._similar(small)
+        return _once(bearer for bearer in bearers if bearer.id not in excluded_ids)[:limit]
 
-    def _alike(self, small: str) -> list[Bearer]:
-        """Those with a name that shares the first or the last half with ``small``, by how alike the two are."""
+    def _similar(self, small: str) -> list[Bearer]:
+        """Bearers of a name that shares the first or the last half with ``small``, by similarity."""
         from difflib import SequenceMatcher
 
         middle = len(small) // 2
@@ -206,12 +205,12 @@ class _LookUp:
                 ranked.append((-best, len(ranked), self._bearer(row)))
         return [bearer for *_, bearer in sorted(ranked, key=lambda entry: entry[:2])]
 
-    def _ask(self, what: str, **arguments: Value) -> list[Bearer]:
-        return _once(self._bearer(row) for row in self._rows(what, **arguments))
+    def _ask(self, suffix: str, **arguments: Value) -> list[Bearer]:
+        return _once(self._bearer(row) for row in self._rows(suffix, **arguments))
 
-    def _rows(self, what: str, **arguments: Value) -> list[dict[str, Any]]:
-        query = self._queries[f"{NAMED[self._kind]}_{what}"]
-        rows: list[dict[str, Any]] = self._store.run(query, arguments, seconds=left(self._seconds, self._begin)).to_pylist()
+    def _rows(self, suffix: str, **arguments: Value) -> list[dict[str, Any]]:
+        query = self._queries[f"{NAMED[self._kind]}_{suffix}"]
+        rows: list[dict[str, Any]] = self._store.run(query, arguments, seconds=remaining(self._seconds, self._begin)).to_pylist()
         return rows
 
     def _bearer(self, row: Mapping[str, Any]) -> Bearer:
@@ -226,11 +225,11 @@ class _LookUp:
 
 
 def _once(bearers: Iterable[Bearer]) -> list[Bearer]:
-    """The first of each id; a relation has as many rows as labels."""
-    found: dict[str, Bearer] = {}
+    """The first bearer of each id; a relation has one row for each label."""
+    by_id: dict[str, Bearer] = {}
     for bearer in bearers:
-        found.setdefault(bearer.id, bearer)
-    return list(found.values())
+        by_id.setdefault(bearer.id, bearer)
+    return list(by_id.values())
 
 
 def _check(text: str) -> None:
@@ -241,7 +240,7 @@ def _check(text: str) -> None:
 
 
 def _normal(text: str) -> str:
-    """As the tables have their names."""
+    """Normalise a text like the names in the tables."""
     return unicodedata.normalize("NFC", text).strip()
 
 
@@ -249,8 +248,8 @@ def _quoted(text: str) -> str:
     return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}…")
 
 
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' * (number != 1)}"
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def _short(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What lies around an entity or a document, and what lies between given ones, as rows of the tables that a graph is made of."""
+"""The neighbourhood of an entity or a document, and the relationships between given nodes, as rows of the tables of a graph."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ Node = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Way:
-    """From nodes of one kind to those on the other end of relationships of one kind."""
+    """Step from nodes of one kind along one kind of relationship."""
 
     name: str
-    """What they are, in a sentence."""
+    """Description of these relationships."""
     to: str
     query: str
-    """Gives them, the most telling ones first."""
+    """Query for the neighbours, the most informative first."""
     count: str
-    """Gives how many there are, in the last column, whose sum it is; empty where a node has one at most, or few."""
+    """Query for their number, the sum of its last column; empty if a node has at most one, or few."""
 
 
 _WAYS = {
@@ -44,13 +44,13 @@ _WAYS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
-    """Where not all neighbours of a node were followed."""
+    """A node with more neighbours than were followed."""
 
     kind: str
     """Table of the node: ``entity`` or ``document``."""
     id: str
     what: str
-    """``facts to it`` and the like."""
+    """Description of the relationships, such as ``facts to it``."""
     followed: int
     total: int
 
@@ -60,12 +60,12 @@ class Neighbourhood:
     """Part of a graph."""
 
     rows: dict[str, pa.Table]
-    """By table, without what names are looked up in."""
+    """Table → rows, without the column ``search``."""
     cuts: tuple[Cut, ...]
 
 
 class Surroundings:
-    """Questions to one store."""
+    """Queries on one store."""
 
     def __init__(self, store: GraphStore) -> None:
         """The store stays open."""
@@ -73,12 +73,12 @@ class Surroundings:
         self._queries = read_queries()
 
     def around(self, start: Node, *, hops: int, limit: int) -> Neighbourhood:
-        """The nodes that at most ``hops`` relationships lead to, whatever their direction, and all relationships between these nodes.
+        """The nodes within ``hops`` relationships in any direction, and all relationships between these nodes.
 
-        Of each node at most ``limit`` relationships of a kind are followed, those to what comes first on the pages of ``kgqa explore``.
-        Memory: the part of the graph that comes out, texts included.
+        For each node and kind of relationship, at most ``limit`` are followed, in the order of the pages of ``kgqa explore``. Memory: the
+        resulting part of the graph, texts included.
         """
-        found = {start: None}
+        nodes = {start: None}
         edge: Sequence[Node] = [start]
         cuts: list[Cut] = []
         for _ in range(hops):
@@ -86,9 +86,9 @@ class Surroundings:
             for node in edge:
                 for way in _WAYS[node[0]]:
                     reached |= dict.fromkeys(self._follow(node, way, limit, cuts))
-            edge = [node for node in reached if node not in found]
-            found |= dict.fromkeys(edge)
-        ids = {kind: [name for of, name in found if of == kind] for kind in _WAYS}
+            edge = [node for node in reached if node not in nodes]
+            nodes |= dict.fromkeys(edge)
+        ids = {kind: [name for of, name in nodes if of == kind] for kind in _WAYS}
         return Neighbourhood(rows=self.between(entities=ids["entity"], documents=ids["document"]), cuts=tuple(cuts))
 
     def between(self, *, entities: Sequence[str], documents: Sequence[str]) -> dict[str, pa.Table]:

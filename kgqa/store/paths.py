@@ -1,12 +1,12 @@
 """The shortest paths between two entities, over facts or over documents, found step by step with the queries of ``paths.cypher``.
 
-No single text finds them on both stores: what is written so walks through all that stands around a hub. Here a length is only looked at
-where the shorter ones give too few, and of it only what lies between the neighbours of both ends. A path visits no entity twice, and none
-of its inner entities can be left out: then it would say no more than a shorter one. Over documents each step is a document that mentions
-both its ends, and paths that differ in documents alone are one.
+No single Cypher query finds them on both stores, because it would expand all neighbours of a hub. So a longer length is only searched if
+the shorter ones give too few paths, and only between the neighbours of both ends. A path visits no entity twice. No inner entity of a path
+can be left out: otherwise a shorter path would say the same. Over documents, each step is a document that mentions both its ends, and paths
+that differ only in documents count as one.
 
-The order is defined: shorter ones first; of one length those whose inner entities few documents mention, by the product of 1 + documents of
-each; then by the rows of the inner entities, from the first on. Paths of two documents come in the order of ``bridges_between``.
+The order is defined. Shorter paths come first. Paths of one length are ordered by how few documents mention their inner entities (the
+product of 1 + documents of each), then by the rows of these entities. Paths of two documents come in the order of ``bridges_between``.
 """
 
 from __future__ import annotations
@@ -23,18 +23,19 @@ import pyarrow as pa
 
 from kgqa.errors import QueryError
 from kgqa.sources.tables import frame
-from kgqa.store.limits import left
+from kgqa.store.limits import remaining
 from kgqa.store.queries import Query, Value, arrow_schema, read_queries
 
 Over = Literal["documents", "facts"]
 LONGEST = {"documents": 3, "facts": 4}
-"""Steps of the longest path that can be asked for."""
+"""Maximum length of a path, in steps."""
 MOST = 200
-"""Paths that can be asked for."""
+"""Maximum number of paths."""
 PAIR = ("one", "row_one", "documents_one", "two", "row_two", "documents_two")
 """Columns of two entities with their measures."""
 MENTIONS = 10_000
-"""Documents of the entities whose companions are asked for at a time; the embedded engine has half a GiB for what they mention."""
+"""Documents of the entities whose companions are queried at a time; the embedded engine has half a GiB for the entities that they mention.
+"""
 TAILS = 10
 """About how many facts begin at an entity; hundreds of thousands may end there."""
 
@@ -75,7 +76,7 @@ class Step:
 
 
 def answer(store: Runs, query: Query, arguments: Mapping[str, Value], *, seconds: float | None = None) -> pa.Table:
-    """The rows of a ``query`` that is a search. Raises QueryError for a length or a number that cannot be asked for."""
+    """The rows of a ``query`` that is a search. Raises QueryError if the length or the number of paths is out of range."""
     over: Over = "facts" if query.search == "facts" else "documents"
     longest, limit = int(str(arguments["longest"])), int(str(arguments["limit"]))
     if not 1 <= longest <= LONGEST[over]:
@@ -84,8 +85,8 @@ def answer(store: Runs, query: Query, arguments: Mapping[str, Value], *, seconds
         raise QueryError(f"query {query.name}: limit {limit} is not between 1 and {MOST:,}; give another number.")
     begin, queries = time.monotonic(), read_queries()
 
-    def ask(name: str, **given: Value) -> pa.Table:
-        return store.run(queries[name], given, seconds=None if seconds is None else left(seconds, begin))
+    def ask(name: str, **arguments: Value) -> pa.Table:
+        return store.run(queries[name], arguments, seconds=None if seconds is None else remaining(seconds, begin))
 
     paths = find_paths(ask, over, str(arguments["entity"]), str(arguments["other"]), longest=longest, limit=limit)
     return _table(ask, query, over, paths, find_steps(ask, over, paths))
@@ -94,14 +95,14 @@ def answer(store: Runs, query: Query, arguments: Mapping[str, Value], *, seconds
 def find_paths(ask: Ask, over: Over, first: str, second: str, *, longest: int, limit: int, enough: int = MOST) -> list[Path]:
     """Up to ``limit`` paths of up to ``longest`` steps between two entities, in the order of this module.
 
-    Of a longer length none is looked for where there are ``enough`` already, or ``limit``.
+    A longer length is not searched once there are ``enough`` paths, or ``limit``.
     """
-    found: list[Path] = []
+    paths: list[Path] = []
     lengths = (_over_facts if over == "facts" else _over_documents)(ask, first, second, limit)
-    while first != second and longest and len(found) < min(enough, limit):
-        found += [(first, *inner, second) for inner in islice(next(lengths), limit - len(found))]
+    while first != second and longest and len(paths) < min(enough, limit):
+        paths += [(first, *inner, second) for inner in islice(next(lengths), limit - len(paths))]
         longest -= 1
-    return found
+    return paths
 
 
 def find_steps(ask: Ask, over: Over, paths: Sequence[Path]) -> dict[tuple[str, str], Step]:
@@ -113,21 +114,28 @@ def find_steps(ask: Ask, over: Over, paths: Sequence[Path]) -> dict[tuple[str, s
 
 
 def _table(ask: Ask, query: Query, over: Over, paths: list[Path], steps: Mapping[tuple[str, str], Step]) -> pa.Table:
-    called = _names(ask, "entities_with_id", {name for path in paths for name in path})
+    labels = _names(ask, "entities_with_id", {name for path in paths for name in path})
     rows: list[dict[str, Any]] = []
     for path in paths:
-        taken = [steps[pair] for pair in pairwise(path)]
-        row: dict[str, Any] = {over: len(taken)}
+        path_steps = [steps[pair] for pair in pairwise(path)]
+        row: dict[str, Any] = {over: len(path_steps)}
         if over == "facts":
-            row |= {"path": list(path), "names": [called[name] for name in path], "relations": [" · ".join(step.words) for step in taken]}
+            row |= {
+                "path": list(path),
+                "names": [labels[name] for name in path],
+                "relations": [" · ".join(step.words) for step in path_steps],
+            }
         else:
-            documents = [step.document or {} for step in taken]
+            documents = [step.document or {} for step in path_steps]
             row["path"] = [
                 path[0],
-                *(place for step, told in zip(taken, documents, strict=True) for place in (told["document"], step.after)),
+                *(place for step, document in zip(path_steps, documents, strict=True) for place in (document["document"], step.after)),
             ]
-            names = ((told["title"] or told["document"], called[step.after]) for step, told in zip(taken, documents, strict=True))
-            row["names"] = [called[path[0]], *(name for two in names for name in two)]
+            names = (
+                (document["title"] or document["document"], labels[step.after])
+                for step, document in zip(path_steps, documents, strict=True)
+            )
+            row["names"] = [labels[path[0]], *(name for two in names for name in two)]
         rows.append(row)
     return pa.Table.from_pylist(rows, schema=arrow_schema(query))
 
@@ -137,7 +145,7 @@ def _names(ask: Ask, query: str, ids: set[str]) -> dict[str, str]:
     return {row["id"]: row["label"] or row["id"] for row in rows}
 
 
-# Over facts: for each length the inner entities of its paths
+# Over facts: for each length, the inner entities of its paths.
 
 
 def _over_facts(ask: Ask, first: str, second: str, limit: int) -> Iterator[Iterator[Path] | list[Path]]:
@@ -145,15 +153,16 @@ def _over_facts(ask: Ask, first: str, second: str, limit: int) -> Iterator[Itera
     yield [()] if second in near["other"] else []
     inner = ~pl.col("other").is_in([first, second])
     near, far = near.filter(inner), far.filter(inner)
-    yield _ranked(near.join(far.select("other"), on="other", how="semi").select(*_named("one")), ["one"])
-    known = pl.concat([near, far])["other"]
-    # What both stand beside is on shorter paths.
+    yield _ranked(near.join(far.select("other"), on="other", how="semi").select(*_pair_columns("one")), ["one"])
+    neighbours = pl.concat([near, far])["other"]
+    # A common neighbour of both ends lies on a shorter path.
     near, far = (side.join(by.select("other"), on="other", how="anti") for side, by in ((near, far), (far, near)))
     met = _edges(ask, near, far)
-    yield _ranked(met.join(near.select(*_named("one")), on="one").join(far.select(*_named("two")), on="two"), ["one", "two"])
+    yield _ranked(met.join(near.select(*_pair_columns("one")), on="one").join(far.select(*_pair_columns("two")), on="two"), ["one", "two"])
+    # Expand the side with fewer facts.
     turned = near["facts"].sum() > far["facts"].sum()
     few, many = (far, near) if turned else (near, far)
-    middle = _beside(ask, few["other"].to_list()).filter(inner & ~pl.col("other").is_in(known.implode()))
+    middle = _beside(ask, few["other"].to_list()).filter(inner & ~pl.col("other").is_in(neighbours.implode()))
     ways = middle.select(few="entity", two="other")
     onwards = _edges(ask, middle.unique("other", maintain_order=True), many).select(two="one", many="two")
     sides = (
@@ -165,7 +174,7 @@ def _over_facts(ask: Ask, first: str, second: str, limit: int) -> Iterator[Itera
 
 
 def _beside(ask: Ask, ids: list[str]) -> pl.DataFrame:
-    """``entity, other, row, documents, facts``: what facts connect these entities with, in either direction."""
+    """``entity, other, row, documents, facts``: all neighbours of these entities over facts, in either direction."""
     tables = [frame(ask(query, ids=ids)) for query in ("path_tails", "path_heads")]
     return pl.concat(tables).unique(["entity", "other"], keep="first", maintain_order=True)
 
@@ -176,12 +185,12 @@ def _edges(ask: Ask, ones: pl.DataFrame, twos: pl.DataFrame) -> pl.DataFrame:
     if not few.height:
         return pl.DataFrame(schema={"one": pl.String, "two": pl.String})
     if few["facts"].sum() <= TAILS * (few.height + many.height):
-        found = _beside(ask, few["other"].to_list())
-        found = found if few is ones else found.select(entity="other", other="entity")
+        edges = _beside(ask, few["other"].to_list())
+        edges = edges if few is ones else edges.select(entity="other", other="entity")
     else:  # heads would be many
         forth, back = (frame(ask("path_tails", ids=side["other"].to_list())).select("entity", "other") for side in (ones, twos))
-        found = pl.concat([forth, back.select(entity="other", other="entity")])
-    met = found.select(one="entity", two="other").unique()
+        edges = pl.concat([forth, back.select(entity="other", other="entity")])
+    met = edges.select(one="entity", two="other").unique()
     return met.join(ones.select(one="other"), on="one", how="semi").join(twos.select(two="other"), on="two", how="semi")
 
 
@@ -194,13 +203,13 @@ def _of_four(
     ``sides`` have ``one, two`` and ``two, three``; ``met`` are the pairs of one and three that facts connect, which need no two.
     """
     ones, threes = (
-        side.join(by.unique("other").select(*_named(name)), on=name)
+        side.join(by.unique("other").select(*_pair_columns(name)), on=name)
         .sort(f"documents_{name}", f"row_{name}")
         .group_by("two", maintain_order=True)
         .agg(pl.struct(f"documents_{name}", f"row_{name}", name).alias(f"{name}s"))
         for side, by, name in zip(sides, (measured[0], measured[2]), ("one", "three"), strict=True)
     )
-    twos = ones.join(threes, on="two").join(measured[1].unique("other").select(*_named("two")), on="two")
+    twos = ones.join(threes, on="two").join(measured[1].unique("other").select(*_pair_columns("two")), on="two")
     lists = [
         (row["documents_two"], row["row_two"], row["two"], _places(row["ones"]), _places(row["threes"]))
         for row in twos.iter_rows(named=True)
@@ -211,10 +220,12 @@ def _of_four(
         product = (1.0 + before[i][0]) * (1.0 + documents) * (1.0 + after[j][0])
         return product, before[i][1], row, after[j][1], middle, i, j
 
+    # Best-first search over the products: for each middle entity, a heap entry (i, j) pairs the i-th one with the j-th three. Successors
+    # are (i, j + 1) and, from j = 0 only, (i + 1, 0), so that each pair enters the heap once.
     waiting = [entry(middle, 0, 0) for middle in range(len(lists))]
     heapq.heapify(waiting)
-    given = 0
-    while waiting and given < limit:
+    count = 0
+    while waiting and count < limit:
         *_, middle, i, j = heapq.heappop(waiting)
         _, _, two, before, after = lists[middle]
         if j + 1 < len(after):
@@ -223,7 +234,7 @@ def _of_four(
             heapq.heappush(waiting, entry(middle, i + 1, 0))
         one, three = before[i][2], after[j][2]
         if (one, three) not in met:
-            given += 1
+            count += 1
             yield one, two, three
 
 
@@ -231,7 +242,7 @@ def _places(entries: list[dict[str, Any]]) -> list[tuple[int, int, str]]:
     return [tuple(entry.values()) for entry in entries]
 
 
-# Over documents: likewise
+# Over documents: for each length, the inner entities of its paths.
 
 
 def _over_documents(ask: Ask, first: str, second: str, limit: int) -> Iterator[list[Path]]:
@@ -244,36 +255,37 @@ def _over_documents(ask: Ask, first: str, second: str, limit: int) -> Iterator[l
 
 
 def _companions(ask: Ask, near: pl.DataFrame, far: pl.DataFrame, limit: int) -> pl.DataFrame:
-    """Pairs of the one side and the other that share a document, ``limit`` at least that come first of all.
+    """Pairs across the two sides that share a document: at least the first ``limit`` in the order of paths.
 
-    Each pair is found from the one of the two that fewer documents mention, hardly mentioned ones first: after some it is clear that all
-    others come later, and the documents of hubs are hardly ever looked at.
+    Each pair is found from its rarer entity, the one that fewer documents mention, and the rarest come first. After some batches all
+    remaining pairs are known to come later, so the documents of hubs are rarely read.
     """
-    found = pl.DataFrame(schema={name: pl.String if name in {"one", "two"} else pl.Int64 for name in PAIR})
+    joined = pl.DataFrame(schema={name: pl.String if name in {"one", "two"} else pl.Int64 for name in PAIR})
     if near.is_empty() or far.is_empty():
-        return found
-    ones, twos = near.select(*_named("one")), far.select(*_named("two"))
+        return joined
+    ones, twos = near.select(*_pair_columns("one")), far.select(*_pair_columns("two"))
     sides = pl.concat([near.with_columns(side=0), far.with_columns(side=1)]).sort("documents", "row").with_row_index()
-    # Where all of one side are done, so are all pairs.
+    # Once one side is complete, all pairs are found.
     sides = sides.head(1 + min(int(side["index"].max()) for side in sides.partition_by("side")))  # type: ignore[arg-type]
     while sides.height:
-        taken = max(1, int((sides["documents"].cum_sum() <= MENTIONS).sum()))
-        batch, sides = sides.head(taken), sides.slice(taken)
+        batch_size = max(1, int((sides["documents"].cum_sum() <= MENTIONS).sum()))
+        batch, sides = sides.head(batch_size), sides.slice(batch_size)
         rows = frame(ask("path_companions", ids=batch["other"].to_list())).select("entity", "other")
         pairs = [rows.select(one="entity", two="other"), rows.select(one="other", two="entity")]
         fresh = pl.concat(pairs).unique().join(ones, on="one").join(twos, on="two").select(PAIR)
-        found = pl.concat([found, fresh]).unique(["one", "two"], maintain_order=True)
-        if found.height >= limit and sides.height:
-            products = found.select(_product(["one", "two"])).to_series().sort()
+        joined = pl.concat([joined, fresh]).unique(["one", "two"], maintain_order=True)
+        if joined.height >= limit and sides.height:
+            # Every later pair consists of two entities at least as common as the next one, so its product is no smaller than this bound.
+            products = joined.select(_product(["one", "two"])).to_series().sort()
             if products[limit - 1] < (1.0 + sides["documents"][0]) ** 2:
                 break
-    return found
+    return joined
 
 
-# Both
+# For both.
 
 
-def _named(name: str) -> list[pl.Expr]:
+def _pair_columns(name: str) -> list[pl.Expr]:
     """An entity that is an ``other``, with its measures, under ``name``."""
     return [pl.col("other").alias(name), pl.col("row").alias(f"row_{name}"), pl.col("documents").alias(f"documents_{name}")]
 
@@ -304,14 +316,14 @@ def _by_documents(ask: Ask, pairs: Mapping[tuple[str, str], None], last: str) ->
     """One query for all steps that leave an entity; the ends are in many steps."""
     groups: dict[str, set[str]] = {}
     for before, after in pairs:
-        center, other = (after, before) if after == last else (before, after)
-        groups.setdefault(center, set()).add(other)
+        center, neighbour = (after, before) if after == last else (before, after)
+        groups.setdefault(center, set()).add(neighbour)
     rows: dict[frozenset[str], list[dict[str, Any]]] = {}
-    for center, others in groups.items():
-        for row in ask("path_documents", entity=center, others=sorted(others)).to_pylist():
+    for center, neighbours in groups.items():
+        for row in ask("path_documents", entity=center, others=sorted(neighbours)).to_pylist():
             rows.setdefault(frozenset((center, row["other"])), []).append(row)
     steps = {}
     for before, after in pairs:
-        found = rows[frozenset((before, after))]
-        steps[before, after] = Step(before=before, after=after, document=found[0], documents=len(found))
+        document_rows = rows[frozenset((before, after))]
+        steps[before, after] = Step(before=before, after=after, document=document_rows[0], documents=len(document_rows))
     return steps

@@ -37,19 +37,22 @@ KINDS = {
     "relation": pa.string(),
     "table": None,
 }
-"""Kind of a parameter or column → its Arrow type; a table stands for rows to load. An entity, a document or a relation is a parameter
-that wants its id, in whose place people may give a name (:mod:`kgqa.store.names`)."""
+"""Kind of a parameter or column → its Arrow type; a table holds rows to load. For an entity, a document or a relation the query needs the
+id, and users may give a name (:mod:`kgqa.store.names`).
+"""
 PARAMETERS_ONLY = ("entity", "document", "relation")
 PLURALS = {"documents": "document", "entities": "entity"}
-"""Columns that hold a list → what is in it; a projection may give many edges in a row, which is read much faster from a server."""
+"""Columns that hold lists → the kind of their items. A projection may return many edges in one row, which a server sends much faster."""
 HEADERS = ("name", "purpose", "params", "returns", "stores")
 SEARCH = "search"
-"""A sixth line where no text gives the rows on both stores: over what :mod:`kgqa.store.paths` searches. The text then says it in words."""
+"""A sixth header line, for searches that no single query answers on both stores: what :mod:`kgqa.store.paths` searches over. The text then
+describes the search.
+"""
 SEARCHES = ("documents", "facts")
 _HEADER = re.compile(r"^//\s*(\w+):\s*(.*)$")
 _FIELD = re.compile(r"^(\w+):\s*(\w+)(?:\s*=\s*(.+))?$")
 WANTED = {"integer": "an integer of at most 64 bits", "number": "a number", "boolean": "true or false", "string": "text (UTF-8)"}
-"""Kinds of parameters → what a value of another kind is not."""
+"""Kind of a parameter → its name in an error message."""
 _COUNTS = re.compile(r"\b(?:LIMIT|SKIP)\s+\$(\w+)", re.IGNORECASE)
 """Parameters that are numbers of rows."""
 
@@ -76,23 +79,23 @@ class Query:
     stores: tuple[str, ...]
     text: str
     file: str
-    """The file that it stands in, relative to ``cypher/``; of a user's own only the name."""
+    """Its file, relative to ``cypher/``; only the file name for a user's own query."""
     own: bool = False
     """Whether it is from a user's file: then it is held to :mod:`kgqa.store.cypher`, and runs with a budget."""
     search: str = ""
     """One of ``SEARCHES``, or empty: the store runs the text."""
 
-    def arguments(self, given: dict[str, str]) -> dict[str, Value]:
-        """The values of all parameters from what a user typed; raises QueryError for unknown, missing and unreadable ones."""
-        known = {parameter.name: parameter for parameter in self.params}
-        for name in given:
-            if name not in known:
-                hint = suggestion(name, list(known)) if known else "it takes none."
+    def arguments(self, texts: dict[str, str]) -> dict[str, Value]:
+        """The values of all parameters, parsed from a user's texts. Raises QueryError for unknown, missing and malformed ones."""
+        parameters = {parameter.name: parameter for parameter in self.params}
+        for name in texts:
+            if name not in parameters:
+                hint = suggestion(name, list(parameters)) if parameters else "it takes none."
                 raise QueryError(f"query {self.name}: there is no parameter {name!r}; {hint}")
         values: dict[str, Value] = {}
-        for name, parameter in known.items():
-            if name in given:
-                values[name] = value = _typed(self.name, parameter, given[name])
+        for name, parameter in parameters.items():
+            if name in texts:
+                values[name] = value = _typed(self.name, parameter, texts[name])
                 if isinstance(value, int) and value < 0 and name in _COUNTS.findall(self.text):
                     raise QueryError(f"query {self.name}: {name} {value} is a number of rows; give 0 or more.")
             elif parameter.default is not None:
@@ -106,7 +109,7 @@ def read_queries(further: Iterable[Path] = ()) -> dict[str, Query]:
     """All named queries of kgqa and of the ``further`` files, by name."""
     queries: dict[str, Query] = {}
     folder = resource("cypher")
-    # What lies in browser/ is for Neo4j Browser: values in place of parameters, and no headers.
+    # Queries in browser/ are for Neo4j Browser: they have values instead of parameters, and no headers.
     ours = {
         path: path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*.cypher")) if path.parent.parent != folder / "browser"
     }
@@ -158,10 +161,10 @@ def _query(header: dict[str, str], text: str, file: str, line: int, *, own: bool
         Parameter(name=name, kind=kind, default=None if default is None else _literal(default, kind, where))
         for name, kind, default in _fields(header["params"], where)
     )
-    used = set(re.findall(r"\$(\w+)", text))
+    used_names = set(re.findall(r"\$(\w+)", text))
     declared = {parameter.name for parameter in params}
-    if used != declared:
-        names = ", ".join(sorted(used ^ declared))
+    if used_names != declared:
+        names = ", ".join(sorted(used_names ^ declared))
         raise SettingsError(f"{where}: parameters declared and used differ in: {names}.")
     returns = {name: kind for name, kind, _ in _fields(header["returns"], where)}
     for name, kind in returns.items():
@@ -194,7 +197,7 @@ def arrow_schema(query: Query) -> pa.Schema:
 
 
 def asked_for(kind: str) -> str:
-    """A kind of parameter in the words of whoever has to give it."""
+    """A kind of parameter, named for users."""
     return f"name or id of {'an' if kind == 'entity' else 'a'} {kind}" if kind in PARAMETERS_ONLY else kind
 
 
@@ -209,8 +212,8 @@ def _typed(query: str, parameter: Parameter, text: str) -> Value:
     try:
         return _convert(text, parameter.kind)
     except ValueError:
-        wanted = WANTED.get(parameter.kind) or asked_for(parameter.kind)
-        raise QueryError(f"query {query}: {parameter.name} {text!r} is not {wanted}; give another value.") from None
+        expected = WANTED.get(parameter.kind) or asked_for(parameter.kind)
+        raise QueryError(f"query {query}: {parameter.name} {text!r} is not {expected}; give another value.") from None
 
 
 def _convert(text: str, kind: str) -> Value:
@@ -224,11 +227,11 @@ def _convert(text: str, kind: str) -> Value:
             raise ValueError(text)
         return number
     if kind == "number":
-        given = float(text)
-        if math.isnan(given):  # which stores do not compare alike
+        value = float(text)
+        if math.isnan(value):  # stores compare NaN differently
             raise ValueError(text)
-        return given
-    text.encode("utf-8")  # a command line can hold bytes that are no text
+        return value
+    text.encode("utf-8")  # a command line may hold bytes that are not UTF-8
     return text.split(",") if kind == "strings" else text
 
 
@@ -237,7 +240,7 @@ FOR_PEOPLE = ("explore.cypher", "samples.cypher")
 
 
 HARMLESS = (*FOR_PEOPLE, "graph.cypher", "names.cypher", "page.cypher", "paths.cypher", "traverse/")
-"""Files and folders whose queries may be asked by name; the others build a graph, project it or test an engine."""
+"""Files and folders with queries for users. The other queries build a graph, project it or test an engine."""
 
 
 def find_query(name: str, queries: Mapping[str, Query], *, suggested: Iterable[str]) -> Query:
@@ -253,5 +256,5 @@ def askable_queries() -> dict[str, Query]:
 
 
 def listed_queries() -> dict[str, Query]:
-    """Those of :func:`askable_queries` that say something to people, by name."""
+    """The queries of :func:`askable_queries` that are useful to people, by name."""
     return {name: query for name, query in askable_queries().items() if query.file in FOR_PEOPLE}

@@ -1,7 +1,7 @@
-"""The rows of the graph of single-hop questions, the same for every store; it is apart from the graph of entities and documents.
+"""The rows of the graph of single-hop questions, the same for every store. It is separate from the graph of entities and documents.
 
 question     ``row`` (in the sorted table of questions), ``id``, ``question``, ``answer``, ``tokens`` (words), ``paragraph`` (a number),
-             ``entity`` (which the answer is; empty where nobody knows), ``own`` (row of its answer as it is written; -1: it has no word),
+             ``entity`` (of the answer; empty if unknown), ``own`` (row of its answer as written; -1: it has no word),
              ``named`` (whether that is a named entity)
 answer       ``row``, ``name``: names with the same words are one
 subject      ``row``, ``entity``: what questions that were made from facts are about
@@ -18,4 +18,4 @@ Numbers are 64 bits wide, and no value is null. Nodes are known by ``row`` and n
 from __future__ import annotations
 
 QUESTION_TABLES = ("question", "answer", "subject", "answered_by", "names", "asks_about", "composes")
-"""Nodes first, then what connects them."""
+"""Tables of nodes first, then those of relationships."""

@@ -1,4 +1,4 @@
-"""The samples of a dataset on the graph, the same rows for every store: samples, their chains as paths, and the questions that became none.
+"""The rows of a dataset's samples on the graph, the same for every store: samples, their chains as paths, and rejected questions.
 
 sample         ``key``, ``id``, ``dataset``, ``split``, ``row`` (in the dataset), ``question``, ``relation``, ``answer``, ``hops``
                (documents on the shortest chain to the answer), ``grade`` (of the answer; null where it has none)
@@ -24,12 +24,13 @@ A sample, a chain, a question and a filter are named by their ``key``, which beg
 from __future__ import annotations
 
 SAMPLE_PART = ("sample", "chain", "sample_about", "sample_answer", "candidate", "support", "has_chain", "step_entity", "step_document")
-"""What ``kgqa load --dataset`` adds; nodes first."""
+"""Tables that ``kgqa load --dataset`` adds, nodes first."""
 REJECTED_PART = ("blocked", "filter", "blocked_about", "blocked_answer")
-"""What ``--rejected`` adds to that."""
+"""Tables that ``--rejected`` adds."""
 ON_GRAPH = ("sample", "chain", "blocked", "filter", *SAMPLE_PART[2:], *REJECTED_PART[2:])
 """All tables that lie on a graph, nodes first."""
 SCHEMA = ("sample", "chain", "blocked", "filter", "subjects", "answers", "candidate", "support", "has_chain", "step")
-"""What is made in an embedded graph before them, each by a query ``schema_x``; of relationships a table may have several kinds of ends."""
+"""Tables that an embedded graph needs first, each made by a query ``schema_x``; one table of relationships may have several kinds of ends.
+"""
 SAMPLES_VERSION = 5
 """Raised when the same dataset gives other nodes or relationships."""

@@ -1,4 +1,4 @@
-"""A wall around the process that runs Cypher of users: from here on it writes, loads, connects and starts nothing.
+"""Restrict the process that runs users' Cypher: it can no longer write, load libraries, connect or start programs.
 
 The check of a query (:mod:`kgqa.store.cypher`) decides what runs; this module limits what a query that passes by mistake can do.
 Linux offers two mechanisms that a process without privileges may use on itself:
@@ -85,7 +85,7 @@ def landlock_abi() -> int:
 
 
 def available() -> list[str]:
-    """The walls that this system offers, as far as that can be told without building one."""
+    """The mechanisms that this system appears to offer, without trying them."""
     if not sys.platform.startswith("linux"):
         return []
     refuses = os.path.exists("/proc/sys/kernel/seccomp/actions_avail") and platform.machine() in _NUMBERS
@@ -93,10 +93,10 @@ def available() -> list[str]:
 
 
 def restrict(*, readable: Iterable[str]) -> list[str]:
-    """Take from this process the right to write, to connect, to start programs, and to read what is not below a path of ``readable``.
+    """Remove this process's rights to write, to connect, to start programs, and to read outside the paths of ``readable``.
 
-    Landlock holds for this thread and for those that it starts later. Returns the names of the walls that hold from now on; none where
-    the system offers none.
+    Landlock applies to this thread and to those that it starts later. Returns the names of the mechanisms now in force, none if the system
+    has none.
     """
     if not sys.platform.startswith("linux") or _libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
         return []
@@ -104,7 +104,7 @@ def restrict(*, readable: Iterable[str]) -> list[str]:
 
 
 def refuse_calls() -> list[str]:
-    """Make system calls that write, load, connect or start a program fail in all threads of this process; the walls that hold, as above."""
+    """Make system calls that write, load, connect or start a program fail in all threads. Returns the mechanisms in force, as above."""
     if not sys.platform.startswith("linux") or platform.machine() not in _NUMBERS:
         return []
     program = _filter(*_NUMBERS[platform.machine()])
@@ -116,12 +116,12 @@ def refuse_calls() -> list[str]:
     argument = Program(len(program) // 8, ctypes.cast(code, ctypes.c_void_p))
     number = {"x86_64": 317, "aarch64": 277}[platform.machine()]
     set_filter, all_threads = 1, 1  # SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC
-    done = _libc().syscall(number, ctypes.c_uint(set_filter), ctypes.c_uint(all_threads), ctypes.byref(argument))
-    return [SECCOMP] if done == 0 else []
+    status = _libc().syscall(number, ctypes.c_uint(set_filter), ctypes.c_uint(all_threads), ctypes.byref(argument))
+    return [SECCOMP] if status == 0 else []
 
 
 def open_nothing() -> None:
-    """Let this process have no further file or connection and write no byte to a file, on every system; what is open stays open.
+    """On every system: forbid new files and connections, and all writing to files. Open ones stay open.
 
     It also keeps the environment, which may hold passwords, from a query that reads ``/proc/self``.
     """
@@ -129,7 +129,7 @@ def open_nothing() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
         resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
     except (OSError, ValueError):
-        return  # the walls of Linux hold without it
+        return  # the Linux mechanisms work without it
 
 
 def _libc() -> ctypes.CDLL:

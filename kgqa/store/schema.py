@@ -1,4 +1,4 @@
-"""What a graph holds, read from the queries that make it: labels, types of relationships, and their properties."""
+"""The schema of a graph, read from the queries that create it: labels, relationship types, and their properties."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def graph_schema() -> GraphSchema:
     types: dict[str, tuple[str, ...]] = {}
     ends: dict[str, tuple[tuple[str, str], ...]] = {}
     for name in dict.fromkeys((*TABLES, *SCHEMA)):
-        made = _TABLE.search(queries[f"schema_{name}"].text)
-        assert made, f"the query schema_{name} makes no table"
-        columns = [part.strip() for part in made["columns"].split(",")]
-        properties = tuple(found[1] for found in map(_COLUMN.fullmatch, columns) if found)
-        if made["what"] == "NODE":
-            labels[made["name"]] = properties
+        match = _TABLE.search(queries[f"schema_{name}"].text)
+        assert match, f"the query schema_{name} makes no table"
+        columns = [part.strip() for part in match["columns"].split(",")]
+        properties = tuple(part_match[1] for part_match in map(_COLUMN.fullmatch, columns) if part_match)
+        if match["what"] == "NODE":
+            labels[match["name"]] = properties
         else:
-            types[made["name"]] = properties
-            ends[made["name"]] = tuple((found[1], found[2]) for found in map(_ENDS.fullmatch, columns) if found)
+            types[match["name"]] = properties
+            ends[match["name"]] = tuple((part_match[1], part_match[2]) for part_match in map(_ENDS.fullmatch, columns) if part_match)
     return GraphSchema(labels=labels, types=types, ends=ends)

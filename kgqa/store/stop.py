@@ -1,4 +1,4 @@
-"""A stop from outside: whoever asked does not wait for the answer any more, as where a browser closed its connection."""
+"""Stop a query from outside when nobody waits for the answer any more, as after a browser has closed its connection."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ class Stop:
         self._calls: list[Callable[[], object]] = []
 
     def set(self) -> None:
-        """End what runs, and let nothing new begin; to be repeated, as an engine forgets a call that comes before its query."""
+        """Stop all running work and refuse new work. Call it repeatedly, because an engine forgets an interruption that comes before its
+        query.
+        """
         with self._lock:
             self._set = True
             calls = list(self._calls)
@@ -29,7 +31,7 @@ class Stop:
 
     @contextmanager
     def calling(self, call: Callable[[], object]) -> Iterator[None]:
-        """Work that ``call`` ends, from another thread. Raises QueryStopped where this is set, in place of what the work then raises."""
+        """Register work that ``call`` interrupts from another thread. After a stop, QueryStopped replaces the exception of the work."""
         with self._lock:
             if self._set:
                 raise _stopped()
@@ -46,7 +48,7 @@ class Stop:
 
 
 CURRENT: ContextVar[Stop | None] = ContextVar("kgqa_stop", default=None)
-"""Of the request that is being answered; None where nobody can stop it."""
+"""The stop signal of the request being answered; None if nobody can stop it."""
 
 
 @contextmanager

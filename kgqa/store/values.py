@@ -6,10 +6,10 @@
     relationship  {"type": "FACT", "start": "Q45", "end": "Q597", "properties": {…}}
     path          {"nodes": [node, …], "relationships": [relationship, …]}
 
-What a node does not have, an empty list included, which the embedded store keeps and a server does not, is not among its properties; these
-stand in the order of their names. ``start`` and ``end`` are the ``key``, or else the ``id``, of the nodes at the ends where the same row
-holds them, and null where it does not. What engines number is left out. A column of such values is text, JSON, and its field says so
-(``JSON_FIELD``); columns of plain values keep their type.
+Properties are sorted by name. Nulls are left out, and so are empty lists, because the embedded store keeps them and a server does not.
+``start`` and ``end`` are the ``key``, or otherwise the ``id``, of the end nodes if the same row holds them, and null if not. Engines' own
+numbers of nodes are left out. A column of such values is text in JSON, and its field is marked with ``JSON_FIELD``. Columns of plain values
+keep their type.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Node:
     """A node as an engine gives it."""
 
     key: object
-    """By which the engine's relationships name it."""
+    """The engine's identifier of the node, which its relationships use."""
     labels: tuple[str, ...]
     properties: Mapping[str, Any]
 
@@ -61,17 +61,17 @@ def table_of_values(names: Sequence[str], columns: Sequence[Sequence[Any]]) -> p
     arrays, fields = [], []
     for name, column in zip(names, columns, strict=True):
         array = None if any(map(_is_object, column)) else _plain_column(column)
-        told = None
+        field_metadata = None
         if array is None:
             texts = [None if value is None else as_json(plain(value, ends)) for value, ends in zip(column, rows, strict=True)]
-            array, told = pa.array(texts, pa.string()), JSON_FIELD
+            array, field_metadata = pa.array(texts, pa.string()), JSON_FIELD
         arrays.append(array)
-        fields.append(pa.field(name, array.type, metadata=told))
+        fields.append(pa.field(name, array.type, metadata=field_metadata))
     return pa.table(arrays, schema=pa.schema(fields))
 
 
 def all_scalars(values: Iterable[Any]) -> bool:
-    """Whether all ``values`` stand for themselves; fast, as a projection has lists of thousands, in which nothing else is looked for."""
+    """Whether no value needs conversion. Fast, because a projection has lists of thousands of values."""
     return set(map(type, values)) <= SCALARS
 
 
@@ -86,15 +86,15 @@ def as_json(value: object) -> str:
 
 
 def plain(value: Any, ends: Mapping[object, str | None]) -> Any:
-    """``value`` as data that JSON has: what it has no number for, as infinity, becomes text."""
+    """``value`` as JSON data; numbers that JSON lacks, like infinity, become text."""
     if isinstance(value, Node | Relationship | Walk):
         return _plain_object(value, ends)
     if isinstance(value, Mapping):
         return {str(key): plain(part, ends) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [plain(part, ends) for part in value]
-    told = value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
-    return value if told else str(value)
+    is_plain = value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
+    return value if is_plain else str(value)
 
 
 def in_short(value: Any) -> Any:
@@ -115,8 +115,8 @@ def _plain_object(value: Node | Relationship | Walk, ends: Mapping[object, str |
         return {name: [plain(part, ends) for part in getattr(value, name)] for name in ("nodes", "relationships")}
     if isinstance(value, Node):
         return {"labels": list(value.labels), "properties": _properties(value.properties, ends)}
-    named = {"type": value.type, "start": ends.get(value.start), "end": ends.get(value.end)}
-    return {**named, "properties": _properties(value.properties, ends)}
+    fields = {"type": value.type, "start": ends.get(value.start), "end": ends.get(value.end)}
+    return {**fields, "properties": _properties(value.properties, ends)}
 
 
 def _properties(properties: Mapping[str, Any], ends: Mapping[object, str | None]) -> dict[str, Any]:
@@ -124,12 +124,12 @@ def _properties(properties: Mapping[str, Any], ends: Mapping[object, str | None]
 
 
 def _ends(row: Sequence[Any]) -> dict[object, str | None]:
-    """What the nodes of a row are called, by what the engine calls them."""
-    found: dict[object, str | None] = {}
+    """The names of a row's nodes, by the engine's identifiers."""
+    keys: dict[object, str | None] = {}
 
     def look(value: Any) -> None:
         if isinstance(value, Node):
-            found[value.key] = value.properties.get("key") or value.properties.get("id")
+            keys[value.key] = value.properties.get("key") or value.properties.get("id")
         elif isinstance(value, Walk):
             for node in value.nodes:
                 look(node)
@@ -142,7 +142,7 @@ def _ends(row: Sequence[Any]) -> dict[object, str | None]:
 
     for value in row:
         look(value)
-    return found
+    return keys
 
 
 def _is_object(value: Any) -> bool:

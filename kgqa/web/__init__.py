@@ -1,1 +1,1 @@
-"""What pages share: what stands before every route, how templates are rendered, how errors are told, how a page is served."""
+"""Code that both web apps share: guards around every route, rendering of templates, error pages, and the server."""

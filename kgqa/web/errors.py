@@ -1,4 +1,4 @@
-"""How a page says what went wrong: one status and one sentence, as JSON below ``/api/`` and as a page elsewhere."""
+"""Error responses: one status and one sentence, as JSON below ``/api/`` and as a page elsewhere."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from kgqa.errors import (
 )
 
 Page = Callable[[Request, int, str], Response]
-"""Makes the page that says a status and a sentence."""
+"""Renders the page of a status and a sentence."""
 STATUS: tuple[tuple[type[KgqaError], int], ...] = (
     (UnknownId, 404),
     (MissingInput, 404),
@@ -36,14 +36,14 @@ STATUS: tuple[tuple[type[KgqaError], int], ...] = (
     (StoreError, 400),
     (KgqaError, 500),
 )
-"""The first that fits is the status of an answer."""
+"""Exception → HTTP status; the first match counts."""
 COMMAND_AGAIN = "run the same command again"
-"""What is to be done at the end of a sentence for a terminal."""
+"""Advice for the command line at the end of an error's sentence."""
 SENTENCES = {404: "There is no such page; begin at the start page.", 405: "Nothing can be changed here: this page only reads."}
 
 
 def tell_errors(app: FastAPI, page: Page, *, command: str) -> None:
-    """Let ``app`` answer whatever goes wrong with a ``page`` of its own; ``command`` is what was typed to serve it."""
+    """Register handlers that answer every error of ``app`` with a ``page``; ``command`` is the command that serves it."""
 
     def answer(request: Request, status: int, sentence: str) -> Response:
         if request.url.path.startswith("/api/"):
@@ -72,11 +72,11 @@ def tell_errors(app: FastAPI, page: Page, *, command: str) -> None:
 
 
 def status_of(error: KgqaError) -> int:
-    """The status of an answer that says ``error``."""
+    """The HTTP status for ``error``."""
     return next(status for kind, status in STATUS if isinstance(error, kind))
 
 
 def sentence_of(error: KgqaError) -> str:
-    """What it says, as one sentence with a capital letter; but a file that it begins with is called as it is."""
+    """The error's message as one sentence with a capital letter. A file name at its beginning keeps its case."""
     text = " ".join(str(error).split()).replace(COMMAND_AGAIN, "load this page again")
     return text if text.split(" ", 1)[0].endswith((":", ",")) else text[:1].upper() + text[1:]

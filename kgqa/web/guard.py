@@ -1,4 +1,4 @@
-"""What stands before every route: only this machine may ask, and a page may load nothing from elsewhere."""
+"""Middleware for all routes: only this machine has access, and pages load nothing from other hosts."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
 }
 YEAR = "public, max-age=31536000, immutable"
-"""For files whose address holds their version."""
+"""Cache header of files whose address contains their version."""
 
 
 def _is_hidden(headers: Headers) -> bool:
-    """Whether a page elsewhere asks without showing what it gets, as for a picture; it could keep this machine busy that way."""
+    """Whether another site embeds this page without showing the response, as for a picture. That could keep this machine busy."""
     return headers.get("sec-fetch-site", "") in {"cross-site", "same-site"} and headers.get("sec-fetch-dest", "document") != "document"
 
 
 class Guard:
-    """Refuses requests that were meant for another host name, or that a page elsewhere makes unseen; adds these headers to every answer.
+    """Refuses requests for another host name and hidden requests from other sites; adds security headers to every response.
 
-    A page elsewhere may point a name of its own at 127.0.0.1 and so read what this server says (DNS rebinding); its requests carry that
+    Another site may point its own host name at 127.0.0.1 to read this server's responses (DNS rebinding), but its requests then carry that
     name.
     """
 
     def __init__(self, app: ASGIApp) -> None:
-        """``app`` answers what is let through."""
+        """``app`` handles the accepted requests."""
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -22,17 +22,17 @@ class Piece:
 
 
 def pieces(text: str, mentions: Iterable[Mention], *, roles: Mapping[str, str], steps: Mapping[str, int]) -> list[Piece]:
-    """``text`` in pieces that join to it again; of mentions that overlap, the first and longest is marked, wherever spans may point."""
+    """``text`` in consecutive pieces; of overlapping mentions, only the first and longest is marked. Invalid ones are skipped."""
     result: list[Piece] = []
-    done = 0
+    end = 0
     for mention in sorted(mentions, key=lambda mention: (mention.start, -mention.end)):
-        if not done <= mention.start < mention.end <= len(text):
+        if not end <= mention.start < mention.end <= len(text):
             continue
-        if mention.start > done:
-            result.append(Piece(text=text[done : mention.start]))
+        if mention.start > end:
+            result.append(Piece(text=text[end : mention.start]))
         entity = mention.entity
         result.append(Piece(text=text[mention.start : mention.end], entity=entity, role=roles.get(entity, ""), step=steps.get(entity)))
-        done = mention.end
-    if done < len(text):
-        result.append(Piece(text=text[done:]))
+        end = mention.end
+    if end < len(text):
+        result.append(Piece(text=text[end:]))
     return result

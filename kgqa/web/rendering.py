@@ -19,27 +19,27 @@ class Pages:
     """Renders the templates of one application."""
 
     def __init__(self, templates: Path, *static: Path, **values: Any) -> None:
-        """Read no template yet; every one of them knows ``values``. What is in folders ``static`` has an address that changes with it."""
+        """Templates load at their first use, and all of them see ``values``. Addresses of files in ``static`` change with their content."""
         self._environment = Environment(
             loader=FileSystemLoader(templates), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
         )
         self._environment.globals.update(link=link, version=__version__, assets=_hash_of_files(*static), number="{:,}".format, **values)
 
     def page(self, request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
-        """The page that ``template`` makes; what htmx asks for is the part of it that changes."""
+        """The page of ``template``; for a request by htmx, only the part that changes."""
         part = request.headers.get("hx-request") == "true"
         text = self._environment.get_template(template).render(request=request, part=part, **values)
         return HTMLResponse(text, status_code=status, headers={"Vary": "HX-Request"})
 
 
-def link(path: str, parameters: Mapping[str, Any] | None = None, **more: Any) -> str:
+def link(path: str, parameters: Mapping[str, Any] | None = None, **options: Any) -> str:
     """``path`` with its parameters; those that are empty are left out."""
-    given = {name: value for name, value in {**(parameters or {}), **more}.items() if value not in ("", None, False)}
-    return f"{path}?{urlencode(given, doseq=True)}" if given else path
+    query = {name: value for name, value in {**(parameters or {}), **options}.items() if value not in ("", None, False)}
+    return f"{path}?{urlencode(query, doseq=True)}" if query else path
 
 
 def _hash_of_files(*static: Path) -> str:
-    """Changes whenever a file in ``static`` does, so that browsers may keep what they have."""
+    """A version that changes with every file in ``static``, so that browsers may cache them."""
     digest = hashlib.sha256()
     for folder in static:
         for path in sorted(folder.rglob("*.*")):

@@ -14,33 +14,34 @@ if TYPE_CHECKING:
 
 ADDRESS = "127.0.0.1"
 HEAD_BYTES = 1 << 20
-"""Of a request's address and headers: a query of 20,000 characters in any script, its parameters, and the address before it."""
+"""Maximum bytes of a request's address and headers: a query of 20,000 characters in any script, its parameters, and the referring address.
+"""
 NEEDED = ("fastapi", "jinja2", "uvicorn")
 
 
-def serve(app: ASGIApp, taken: socket.socket, *, ready: Callable[[str], object]) -> None:
-    """Answer what comes to the socket until somebody stops it; ``ready`` is told the address, once it answers and can be stopped.
+def serve(app: ASGIApp, listener: socket.socket, *, ready: Callable[[str], object]) -> None:
+    """Answer requests on the socket until stopped. ``ready`` gets the address as soon as the server answers and can be stopped.
 
     Ends by KeyboardInterrupt.
     """
     import uvicorn
 
     class Telling(uvicorn.Server):
-        """A server that says when it has begun; a signal before that would leave it half made."""
+        """A server that reports its address after startup. A signal before that would leave it half started."""
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets=sockets)
-            ready(f"http://{ADDRESS}:{taken.getsockname()[1]}/")
+            ready(f"http://{ADDRESS}:{listener.getsockname()[1]}/")
 
     config = uvicorn.Config(
         app, log_level="error", access_log=False, lifespan="off", server_header=False, ws="none", timeout_graceful_shutdown=1,
         http="h11", h11_max_incomplete_event_size=HEAD_BYTES,
     )  # fmt: skip
-    Telling(config).run(sockets=[taken])
+    Telling(config).run(sockets=[listener])
 
 
 def check_installed(command: str) -> None:
-    """Raise SettingsError with the line that installs what is missing."""
+    """Raise SettingsError with the command that installs the missing packages."""
     for name in NEEDED:
         try:
             import_module(name)
@@ -52,14 +53,14 @@ def listening(port: int) -> socket.socket:
     """A socket that listens on ``port`` of this machine only; raises SettingsError where it cannot be had."""
     if not 0 <= port <= 65535:
         raise SettingsError(f"port {port} is not between 0 and 65535; give another --port.")
-    taken = socket.socket()
-    taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        taken.bind((ADDRESS, port))
-        taken.listen()
+        listener.bind((ADDRESS, port))
+        listener.listen()
     except OSError as error:
-        taken.close()
+        listener.close()
         raise SettingsError(
             f"port {port} of {ADDRESS} cannot be used ({error.strerror}); give another --port, or 0 for a free one."
         ) from None
-    return taken
+    return listener

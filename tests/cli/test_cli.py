@@ -109,10 +109,10 @@ main()
 
 
 def test_a_signal_that_c_code_loses_stops_the_run_all_the_same() -> None:
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", LOST], cwd=ROOT, env=environment(), capture_output=True, text=True, check=False, timeout=120
     )
-    assert (done.returncode, done.stderr) == (143, "kgqa: stopped; run the same command again.\n")
+    assert (process.returncode, process.stderr) == (143, "kgqa: stopped; run the same command again.\n")
 
 
 WITHIN = """
@@ -143,11 +143,11 @@ main()
 @pytest.mark.parametrize(("until", "said"), [(0.3, "came out\n"), (60, "")])
 def test_torch_is_interrupted_when_it_is_done_or_after_a_while(until: float, said: str) -> None:
     script = WITHIN.replace("UNTIL", str(until))
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, env=environment(), capture_output=True, text=True, check=False, timeout=30,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
-    assert (done.returncode, done.stdout, done.stderr) == (130, said, "kgqa: stopped; run the same command again.\n")
+    assert (process.returncode, process.stdout, process.stderr) == (130, said, "kgqa: stopped; run the same command again.\n")
 
 
 KERNEL = """
@@ -179,10 +179,10 @@ main()
 @pytest.mark.parametrize(("signals", "said"), [(1, "whole\n"), (2, "")])
 def test_a_kernel_is_over_before_a_signal_is_obeyed_and_a_second_one_does_not_wait(signals: int, said: str) -> None:
     script = KERNEL.replace("SIGNALS", str(signals))
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, env=environment(), capture_output=True, text=True, check=False, timeout=120
     )
-    assert (done.returncode, done.stdout, done.stderr) == (143, said, "kgqa: stopped; run the same command again.\n")
+    assert (process.returncode, process.stdout, process.stderr) == (143, said, "kgqa: stopped; run the same command again.\n")
 
 
 EARLY = """
@@ -238,11 +238,11 @@ main()
     ],
 )
 def test_what_is_said_of_an_early_stop_and_of_other_faults_in_c_code(script: str, status: int, said: str) -> None:
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, env=environment(), capture_output=True, text=True, check=False, timeout=120
     )
-    assert done.returncode == status
-    assert said in done.stderr
+    assert process.returncode == status
+    assert said in process.stderr
 
 
 def test_the_readme_mentions_every_command() -> None:
@@ -258,8 +258,8 @@ def test_help_imports_nothing_heavy() -> None:
         "except SystemExit: pass\n"
         f"print([name for name in {HEAVY!r} if name in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", script], env=environment(), capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
+    process = subprocess.run([sys.executable, "-c", script], env=environment(), capture_output=True, text=True, check=True)
+    assert process.stdout.splitlines()[-1] == "[]"
 
 
 def test_the_documented_command_lines_work(tmp_path: Path) -> None:
@@ -434,9 +434,9 @@ def test_markup_in_names_is_shown_as_it_is(wikidata_copy: Path, tmp_path: Path, 
     for path in (ROOT / "seeds" / "wikidata").iterdir():
         (source / path.name).write_bytes(path.read_bytes())
     (source / "relations.tsv").write_text(relations, "utf-8")
-    made = cli("generate", "--domain", "wikidata", "--source", source, "--workspace", tmp_path / "[red]w[/]")
-    assert made.status == 0, made.err
-    assert f"kgqa show '{tmp_path}/[red]w[/]/datasets/wikihop'" in made.out
+    result = cli("generate", "--domain", "wikidata", "--source", source, "--workspace", tmp_path / "[red]w[/]")
+    assert result.status == 0, result.err
+    assert f"kgqa show '{tmp_path}/[red]w[/]/datasets/wikihop'" in result.out
     asked = ("query", "relation_counts", "--workspace", tmp_path / "[red]w[/]", "--format")
     assert STRANGE[:-2] in cli(*asked, "csv").out
     table = "".join(line.strip("│").split("│")[1].strip() for line in cli(*asked, "table").out.splitlines() if line.startswith("│ P17 "))
@@ -464,8 +464,8 @@ def test_a_terminal_without_letters_shows_their_numbers(seed_wikidata: Path) -> 
         ["show", str(seed_wikidata / "datasets" / "wikihop")],
         ["query", "find_entity", "--text", "o", "--workspace", str(seed_wikidata)],
     ):
-        done = subprocess.run([*COMMAND, *command], env=environ, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
+        process = subprocess.run([*COMMAND, *command], env=environ, capture_output=True, text=True, check=False)
+        assert process.returncode == 0, process.stderr
 
 
 def test_control_characters_in_data_do_not_reach_the_terminal() -> None:
@@ -503,6 +503,6 @@ main()
 @pytest.mark.parametrize(("argument", "status"), [("--version", 0), ("--versoin", 2)])
 def test_what_is_done_is_not_stopped_any_more(argument: str, status: int) -> None:
     command = [sys.executable, "-c", STOPPED_AT_THE_END, argument]
-    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
-    assert done.returncode == status
-    assert done.stderr.count("\n") == (status == 2)
+    process = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
+    assert process.returncode == status
+    assert process.stderr.count("\n") == (status == 2)

@@ -25,8 +25,8 @@ def following(outcome: Outcome, folder: Path) -> list[list[str]]:
     lines, commands = outcome.out.splitlines(), []
     for at, line in enumerate(lines):
         if line.startswith("Next: "):
-            named = [line.removeprefix("Next: "), *(more.strip() for more in lines[at + 1 :] if more.startswith("      kgqa "))]
-            commands += [command.partition(", or Neo4j Browser")[0] for command in named]
+            items = [line.removeprefix("Next: "), *(more.strip() for more in lines[at + 1 :] if more.startswith("      kgqa "))]
+            commands += [command.partition(", or Neo4j Browser")[0] for command in items]
     assert commands, outcome.out
     assert all(command.startswith("kgqa ") for command in commands)
     open_places = {"DIR": folder / "official", "FILE": folder / "predictions.json", "RUN": folder / "run", "METRIC": "musique"}
@@ -55,8 +55,8 @@ def test_after_generate_and_load(domain: str, tmp_path: Path, cli: Cli) -> None:
     workspace = tmp_path / "a workspace"
     run_all(cli("generate", "--domain", domain, "--workspace", workspace), tmp_path / "made", cli)
     (dataset,) = (workspace / "datasets").iterdir()
-    loaded = cli("load", "--store", "embedded", "--workspace", workspace, "--dataset", dataset.name)
-    run_all(loaded, tmp_path / "loaded", cli)
+    result = cli("load", "--store", "embedded", "--workspace", workspace, "--dataset", dataset.name)
+    run_all(result, tmp_path / "loaded", cli)
 
 
 def test_after_compose_from_a_graph(tmp_path: Path, cli: Cli) -> None:
@@ -71,8 +71,8 @@ def test_after_compose_from_sets_and_what_is_made_of_them(tmp_path: Path, cli: C
     run_all(composed, tmp_path / "next", cli)
     dataset = tmp_path / "w" / "datasets" / "musique"
     for contrast in ("probe", "sufficiency"):
-        made = cli("contrast", contrast, dataset, "--out", tmp_path / contrast)
-        run_all(made, tmp_path / f"{contrast}-next", cli, skip=("evaluate",))  # which wants predictions
+        result = cli("contrast", contrast, dataset, "--out", tmp_path / contrast)
+        run_all(result, tmp_path / f"{contrast}-next", cli, skip=("evaluate",))  # which wants predictions
     run_all(cli("split", dataset, "--out", tmp_path / "split"), tmp_path / "split-next", cli, skip=("train",))
 
 
@@ -85,11 +85,11 @@ def test_after_train_and_predict(tmp_path: Path, cli: Cli) -> None:
 
 def test_after_contrasts_in_another_language_and_what_is_predicted_on_them(tmp_path: Path, cli: Cli) -> None:
     (tmp_path / "set").mkdir()
-    written = write_language(LANGUAGES["ko"], tmp_path / "set")
-    shutil.copy(written, written.with_name("words_musique_train.jsonl"))
+    result = write_language(LANGUAGES["ko"], tmp_path / "set")
+    shutil.copy(result, result.with_name("words_musique_train.jsonl"))
     assert cli("train", "tf-idf", tmp_path / "set", "--out", tmp_path / "run").status == 0
     for contrast in ("probe", "unanswerable"):
-        made = cli("contrast", contrast, written, "--out", tmp_path / contrast)
+        made = cli("contrast", contrast, result, "--out", tmp_path / contrast)
         run_all(made, tmp_path / f"{contrast}-next", cli, skip=("evaluate",))
         predicted = cli("predict", tmp_path / "run", tmp_path / contrast, "--split", "dev", "--out", tmp_path / f"{contrast}.answers")
         run_all(predicted, tmp_path / f"{contrast}-predicted", cli)

@@ -132,16 +132,16 @@ def outside(page: str) -> Iterator[str]:
 
 def test_the_page_needs_nothing_else(audited: Audit) -> None:
     page = audited.html.read_text("utf-8")
-    found = tags(page)
+    result = tags(page)
     assert not list(outside(page))
-    assert "script" not in {tag for tag, _ in found}
-    ids = [attributes["id"] for _, attributes in found if "id" in attributes]
+    assert "script" not in {tag for tag, _ in result}
+    ids = [attributes["id"] for _, attributes in result if "id" in attributes]
     assert len(ids) == len(set(ids))
-    links = {attributes["href"] for tag, attributes in found if tag == "a"}
+    links = {attributes["href"] for tag, attributes in result if tag == "a"}
     assert links == {f"#{check.name}" for check in CHECKS}
     assert {str(link)[1:] for link in links} <= set(ids)
-    assert sum(tag == "svg" for tag, _ in found) >= 3
-    assert {attributes.get("role") for tag, attributes in found if tag == "svg"} == {"img"}
+    assert sum(tag == "svg" for tag, _ in result) >= 3
+    assert {attributes.get("role") for tag, attributes in result if tag == "svg"} == {"img"}
 
 
 def evil(instance: Instance, maker: Maker) -> Instance:
@@ -157,8 +157,8 @@ def evil(instance: Instance, maker: Maker) -> Instance:
 def test_html_in_the_data_is_shown_as_text(tmp_path: Path) -> None:
     maker = Maker(8)
     splits = {split: [evil(each, maker) for each in instances] for split, instances in clean_set({"train": 20, "dev": 20}).items()}
-    done = audit(written(splits, tmp_path / "<b>set"), out=tmp_path / "out", against=[written(splits, tmp_path / "<i>other")])
-    page = done.html.read_text("utf-8")
+    result = audit(written(splits, tmp_path / "<b>set"), out=tmp_path / "out", against=[written(splits, tmp_path / "<i>other")])
+    page = result.html.read_text("utf-8")
     assert "&lt;script&gt;alert(1)" in page
     assert not {"script", "img", "b", "i"} & {tag for tag, attributes in tags(page) if tag not in {"b", "i"} or "onerror" in attributes}
     assert "onerror" not in {name for _, attributes in tags(page) for name in attributes}
@@ -180,10 +180,10 @@ def test_a_folder_whose_name_is_not_utf_8_is_audited(tmp_path: Path) -> None:
     question = {"id": "1", "question": "Who sang?", "answers": [{"text": "Ada", "answer_start": 0}]}
     articles = [{"title": "Song", "paragraphs": [{"context": "Ada sang.", "qas": [question]}]}]
     (folder / "dev.json").write_text(json.dumps({"version": "1.1", "data": articles}), "utf-8")
-    done = audit(folder, against=[folder], out=tmp_path / "out")
-    assert json.loads(done.json.read_text("utf-8"))["dataset"] == "set\udcff"
-    assert "set\ufffd" in done.html.read_text("utf-8")
-    assert verify_certificate(done.json, folder, against=[folder]) == []
+    result = audit(folder, against=[folder], out=tmp_path / "out")
+    assert json.loads(result.json.read_text("utf-8"))["dataset"] == "set\udcff"
+    assert "set\ufffd" in result.html.read_text("utf-8")
+    assert verify_certificate(result.json, folder, against=[folder]) == []
 
 
 def test_more_splits_than_can_be_compared_are_told(leaky: Path, tmp_path: Path) -> None:
@@ -201,9 +201,9 @@ def test_a_certificate_holds_for_the_data_and_for_no_other(leaky: Path, clean: P
 
 
 def test_other_sets_are_compared_and_not_audited(leaky: Path, clean: Path, tmp_path: Path) -> None:
-    done = audit(leaky, against=[clean, leaky], out=tmp_path)
-    assert list(done.questions) == ["clean/train", "clean/dev", "leaky/train", "leaky/dev", "train", "dev"]
-    by_name = {finding.check: finding for finding in done.findings}
+    result = audit(leaky, against=[clean, leaky], out=tmp_path)
+    assert list(result.questions) == ["clean/train", "clean/dev", "leaky/train", "leaky/dev", "train", "dev"]
+    by_name = {finding.check: finding for finding in result.findings}
     assert by_name["shared-questions"].figure == 1.0
     assert by_name["lexical-overlap"].total == 50
     assert [part.name for part in by_name["lexical-overlap"].parts] == ["train", "dev"]
@@ -242,9 +242,9 @@ def test_a_condition_that_cannot_be_decided_is_a_mistake(clean: Path, tmp_path: 
 
 def test_the_report_goes_beside_and_never_into_the_dataset(leaky: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    done = audit(leaky)
-    assert done.html == Path("leaky-audit/audit.html")
-    assert not done.replaced
+    result = audit(leaky)
+    assert result.html == Path("leaky-audit/audit.html")
+    assert not result.replaced
     assert audit(leaky).replaced
     monkeypatch.chdir(leaky)
     with pytest.raises(SettingsError, match="inside the dataset's folder"):
@@ -303,13 +303,13 @@ def test_without_matplotlib_the_install_line_is_given(leaky: Path, tmp_path: Pat
 
 def test_an_empty_split_is_no_obstacle(tmp_path: Path) -> None:
     splits = {**clean_set({"train": 10, "dev": 10}), "test": []}
-    done = audit(written(splits, tmp_path / "set"), out=tmp_path / "out")
-    assert done.questions["test"] == 0
+    result = audit(written(splits, tmp_path / "set"), out=tmp_path / "out")
+    assert result.questions["test"] == 0
 
 
 def test_a_set_without_questions_is_refused(clean: Path, tmp_path: Path) -> None:
-    nothing = written({"train": []}, tmp_path / "nothing")
-    for dataset, against in ((nothing, []), (clean, [nothing])):
+    result = written({"train": []}, tmp_path / "nothing")
+    for dataset, against in ((result, []), (clean, [result])):
         with pytest.raises(EmptyResult, match="nothing: the set holds no question; give one that does"):
             audit(dataset, against=against, out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
@@ -333,10 +333,10 @@ def test_a_pipe_is_no_report(clean: Path, tmp_path: Path) -> None:
 
 def test_where_the_report_cannot_go_is_said_before_any_work(clean: Path, tmp_path: Path) -> None:
     (tmp_path / "afile").touch()
-    seen = Seen()
+    result = Seen()
     for out, says in ((tmp_path / "afile" / "x" / "y", "afile: a part of the path is a file"), (Path("/dev/null/x"), "/dev/null: a part")):
         with pytest.raises(StorageError, match=says):
-            audit(clean, out=out, progress=seen)
+            audit(clean, out=out, progress=result)
     other = written(clean_set({"train": 4}), tmp_path / "other")
     for dataset, against, out in (
         (clean / "dev.parquet", [], clean),
@@ -344,8 +344,8 @@ def test_where_the_report_cannot_go_is_said_before_any_work(clean: Path, tmp_pat
         (clean, [other / "train.parquet"], other),
     ):
         with pytest.raises(SettingsError, match="inside the dataset's folder"):
-            audit(dataset, against=against, out=out, progress=seen)
-    assert not seen.stages
+            audit(dataset, against=against, out=out, progress=result)
+    assert not result.stages
 
 
 def run(*arguments: str | Path) -> tuple[int, str]:
@@ -400,18 +400,18 @@ def test_the_sets_are_as_large_as_they_should_be(clean: Path) -> None:
 
 @pytest.mark.real_data
 def test_xquad_is_found_in_squad(real_data: Path, tmp_path: Path) -> None:
-    done = audit(real_data / "squad" / "dev-v1.1.json", against=[real_data / "squad" / "xquad.en.json"], out=tmp_path)
-    found = {finding.check: finding for finding in done.findings}
+    result = audit(real_data / "squad" / "dev-v1.1.json", against=[real_data / "squad" / "xquad.en.json"], out=tmp_path)
+    found = {finding.check: finding for finding in result.findings}
     assert (found["shared-questions"].count, found["shared-questions"].total) == (1190, 10570)
     assert found["near-duplicate-questions"].count == 1
-    assert verify_certificate(done.json, real_data / "squad" / "dev-v1.1.json", against=[real_data / "squad" / "xquad.en.json"]) == []
+    assert verify_certificate(result.json, real_data / "squad" / "dev-v1.1.json", against=[real_data / "squad" / "xquad.en.json"]) == []
 
 
 @pytest.mark.real_data
 def test_the_ids_of_musique_list_the_steps(real_data: Path, tmp_path: Path) -> None:
-    done = audit(real_data / "musique" / "musique_ans_dev_200.jsonl", out=tmp_path, fail_on=["hop-order-in-ids>0.9"])
-    assert done.failed
-    assert {finding.check: finding for finding in done.findings}["hop-order-in-ids"].count == 199
+    result = audit(real_data / "musique" / "musique_ans_dev_200.jsonl", out=tmp_path, fail_on=["hop-order-in-ids>0.9"])
+    assert result.failed
+    assert {finding.check: finding for finding in result.findings}["hop-order-in-ids"].count == 199
 
 
 @pytest.mark.parametrize("seed", [-1, 2**31, 10**30])

@@ -173,10 +173,10 @@ def test_what_people_wrote_is_what_is_hashed(tmp_path: Path, monkeypatch: pytest
     from kgqa.recipes.musique.composers import people
 
     single_hop(tmp_path / "set")
-    made = kgqa.compose(tmp_path / "set", filter="none", composer="people", workspace=tmp_path / "w")
-    assert made.tasks
+    result = kgqa.compose(tmp_path / "set", filter="none", composer="people", workspace=tmp_path / "w")
+    assert result.tasks
     answers = tmp_path / "answers.jsonl"
-    lines = [json.loads(line) for line in made.tasks.read_text("utf-8").splitlines()]
+    lines = [json.loads(line) for line in result.tasks.read_text("utf-8").splitlines()]
     asked = {"messages": [{}, {"content": ""}]}
     for line in lines:
         asked["messages"][1]["content"] = json.dumps({"steps": line["steps"]})
@@ -185,9 +185,9 @@ def test_what_people_wrote_is_what_is_hashed(tmp_path: Path, monkeypatch: pytest
     write = people.PeopleComposer.write
 
     def meanwhile(self: Any, *given: Any) -> Any:
-        found = list(write(self, *given))
+        items = list(write(self, *given))
         os.utime(answers)
-        return iter(found)
+        return iter(items)
 
     monkeypatch.setattr(people.PeopleComposer, "write", meanwhile)
     with pytest.raises(InputChanged, match=rf"answers\.jsonl: the file {SAYS}"):
@@ -219,9 +219,9 @@ def test_a_reader_that_changes_while_it_is_loaded_answers_nothing(tmp_path: Path
     load = trained.load_reader
 
     def meanwhile(*given: Any, **more: Any) -> Any:
-        found = load(*given, **more)
+        result = load(*given, **more)
         os.utime(next(iter(sorted((run / "reader").iterdir()))))
-        return found
+        return result
 
     monkeypatch.setattr("kgqa.commands.predict.load_reader", meanwhile)
     with pytest.raises(InputChanged, match=SAYS):

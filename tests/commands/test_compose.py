@@ -28,20 +28,20 @@ from tests.store.graphs import ad_hoc
 
 def made_of(dataset: Path) -> dict[str, bytes]:
     """Its files, but for the seconds and how many workers there were."""
-    found = contents.files(dataset)
-    manifest = json.loads(found["manifest.json"])
+    result = contents.files(dataset)
+    manifest = json.loads(result["manifest.json"])
     del manifest["seconds"], manifest["passed"]["workers"]
-    return {**found, "manifest.json": json.dumps(manifest, sort_keys=True).encode()}
+    return {**result, "manifest.json": json.dumps(manifest, sort_keys=True).encode()}
 
 
 def test_from_sets_to_the_official_files(tmp_path: Path) -> None:
     source = single_hop(tmp_path / "set")
-    made = kgqa.compose(source, filter="none", workspace=tmp_path / "w", name="mine")
-    assert made.dataset == tmp_path / "w" / "datasets" / "mine"
-    assert sum(made.counts.values()) > 10
-    kgqa.export(made.dataset, to="musique", out=tmp_path / "out")
-    assert check_export(tmp_path / "out", twins=0) == sum(made.counts.values())  # too few other paragraphs for a twin of each
-    asked = {instance.question for split in made.counts for instance in kgqa.open_dataset(made.dataset).read(split)}
+    result = kgqa.compose(source, filter="none", workspace=tmp_path / "w", name="mine")
+    assert result.dataset == tmp_path / "w" / "datasets" / "mine"
+    assert sum(result.counts.values()) > 10
+    kgqa.export(result.dataset, to="musique", out=tmp_path / "out")
+    assert check_export(tmp_path / "out", twins=0) == sum(result.counts.values())  # too few other paragraphs for a twin of each
+    asked = {instance.question for split in result.counts for instance in kgqa.open_dataset(result.dataset).read(split)}
     assert any("the place where Ada was born" in question for question in asked)
 
 
@@ -69,11 +69,11 @@ def test_cypher_finds_in_sets_what_the_kernel_finds(store: str, tmp_path: Path, 
     source = single_hop(tmp_path / "set")
     kernel = kgqa.compose(source, filter="lexical", workspace=tmp_path / "w", workers=1)
     whole = Path(shutil.copytree(kernel.dataset, tmp_path / "kernel"))
-    made = kgqa.compose(source, filter="lexical", workspace=tmp_path / "w", by="cypher", store=store, workers=2)
-    assert same(made.dataset, whole)
-    assert made.funnel == kernel.funnel
-    assert "find_pairs" not in made.reused  # whoever asks for the other way wants to see it done
-    manifest = json.loads((made.dataset / "manifest.json").read_text("utf-8"))
+    result = kgqa.compose(source, filter="lexical", workspace=tmp_path / "w", by="cypher", store=store, workers=2)
+    assert same(result.dataset, whole)
+    assert result.funnel == kernel.funnel
+    assert "find_pairs" not in result.reused  # whoever asks for the other way wants to see it done
+    manifest = json.loads((result.dataset / "manifest.json").read_text("utf-8"))
     assert (manifest["passed"]["by"], manifest["passed"]["store"]) == ("cypher", store)
     assert (tmp_path / "w" / "store" / "questions.lbug").exists() == (store == "embedded")
     again = kgqa.compose(source, filter="lexical", workspace=tmp_path / "w", by="cypher", store=store)
@@ -83,9 +83,9 @@ def test_cypher_finds_in_sets_what_the_kernel_finds(store: str, tmp_path: Path, 
 @pytest.mark.parametrize("store", ["embedded", pytest.param("neo4j", marks=pytest.mark.slow)])
 def test_cypher_finds_in_facts_what_the_kernel_finds(store: str, tmp_path: Path, neo4j_database: Neo4jSettings) -> None:
     kernel = kgqa.compose(domain="wikidata", filter="none", workspace=tmp_path / "kernel")
-    made = kgqa.compose(domain="wikidata", filter="none", workspace=tmp_path / "cypher", by="cypher", store=store)
-    assert same(made.dataset, kernel.dataset)
-    assert made.funnel == kernel.funnel
+    result = kgqa.compose(domain="wikidata", filter="none", workspace=tmp_path / "cypher", by="cypher", store=store)
+    assert same(result.dataset, kernel.dataset)
+    assert result.funnel == kernel.funnel
     # The facts' own graph is a file all the same: a database holds one graph.
     assert Workspace(tmp_path / "cypher").finished("build_store", None) is not None
     assert Workspace(tmp_path / "cypher").graph.is_file()
@@ -113,8 +113,8 @@ def test_how_it_is_searched_must_make_sense(tmp_path: Path, cli: Cli) -> None:
 
 
 def test_the_shipped_domain(tmp_path: Path, cli: Cli) -> None:
-    done = cli("compose", "--domain", "wikidata", "--filter", "lexical", "--workspace", tmp_path / "w")
-    assert done.status == 0, done.err
+    result = cli("compose", "--domain", "wikidata", "--filter", "lexical", "--workspace", tmp_path / "w")
+    assert result.status == 0, result.err
     dataset = tmp_path / "w" / "datasets" / "musique"
     cli("export", dataset, "--to", "musique", "--out", tmp_path / "out")
     check_export(tmp_path / "out", twins=0)  # a question that is alone in its split has none
@@ -125,8 +125,8 @@ def test_the_shipped_domain(tmp_path: Path, cli: Cli) -> None:
 
 
 def test_a_limit_takes_so_many_pairs(tmp_path: Path) -> None:
-    made = kgqa.compose(single_hop(tmp_path / "set"), filter="none", workspace=tmp_path / "w", limit=12)
-    [row] = [row for row in made.funnel if "--limit" in row.reason]
+    result = kgqa.compose(single_hop(tmp_path / "set"), filter="none", workspace=tmp_path / "w", limit=12)
+    [row] = [row for row in result.funnel if "--limit" in row.reason]
     assert row.left == 12
 
 
@@ -165,9 +165,9 @@ def test_chains_that_rules_cannot_write_leave_their_place_to_others(tmp_path: Pa
             name = f"{number}-{place}"
             some.append(Instance(id=name, question=question, paragraphs=(shown,), answers=(answer,), answer_type="span",
                                  answerable=True, group=name, provenance=None))  # fmt: skip
-    made = kgqa.compose(write_set(tmp_path / "set", train=some), filter="none", workspace=tmp_path / "w")
-    assert {shape for shapes in made.shapes.values() for shape in shapes} == {"2hop"}
-    [row] = [row for row in made.funnel if row.stage == "compose" and row.what == "chains"]
+    result = kgqa.compose(write_set(tmp_path / "set", train=some), filter="none", workspace=tmp_path / "w")
+    assert {shape for shapes in result.shapes.values() for shape in shapes} == {"2hop"}
+    [row] = [row for row in result.funnel if row.stage == "compose" and row.what == "chains"]
     assert row.removed is not None
     assert row.removed > len(RULERS) / 2
     assert row.left == 2 * row.removed
@@ -236,13 +236,13 @@ def test_the_certificate_compares_entities_too(tmp_path: Path) -> None:
         "[musique.contexts]\nbranches = false\n[musique.single_hop]\nbranch_below = 1.0\n",
         "utf-8",
     )
-    made = kgqa.compose(domain=own, filter="none", workspace=tmp_path / "w")
-    assert min(made.counts.values()) > 0
+    result = kgqa.compose(domain=own, filter="none", workspace=tmp_path / "w")
+    assert min(result.counts.values()) > 0
     sides = ("train", "dev", "test")
-    read = {split: list(kgqa.open_dataset(made.dataset).read(split)) for split in sides}
+    read = {split: list(kgqa.open_dataset(result.dataset).read(split)) for split in sides}
     noted = {split: {entity for each in read[split] for entity in compose_note(each)["entities"] if entity} for split in sides}
     assert all(compose_note(each)["entities"][-1] == each.answer_id for split in sides for each in read[split])
-    certificate = (made.dataset / "README.md").read_text("utf-8").partition("Leakage certificate")[2]
+    certificate = (result.dataset / "README.md").read_text("utf-8").partition("Leakage certificate")[2]
     for one, other in (("train", "dev"), ("train", "test"), ("dev", "test")):
         assert f"| hop-entities | {one} – {other} | {len(noted[one] & noted[other])} |" in certificate
         assert not noted[one] & noted[other]
@@ -270,23 +270,23 @@ def test_a_split_that_is_left_empty_is_told(tmp_path: Path, cli: Cli) -> None:
             some.append(Instance(id=name, question=question, paragraphs=(shown,), answers=(answer,), answer_type="span",
                                  answerable=True, group=name, provenance=None))  # fmt: skip
     source = write_set(tmp_path / "set", train=some)
-    made = kgqa.compose(source, filter="none", workspace=tmp_path / "w")
-    assert made.counts == {"train": ALWAYS, "dev": 0, "test": 0}
-    assert made.empty == ["dev", "test"]
+    result = kgqa.compose(source, filter="none", workspace=tmp_path / "w")
+    assert result.counts == {"train": ALWAYS, "dev": 0, "test": 0}
+    assert result.empty == ["dev", "test"]
     told = cli("compose", str(source), "--filter", "none", "--workspace", str(tmp_path / "w"))
     assert "Nothing is left for dev and test" in " ".join(told.out.split())
 
 
 def test_a_filter_needs_enough_questions_for_its_folds(tmp_path: Path) -> None:
-    made = kgqa.compose(single_hop(tmp_path / "set"), filter="lexical", workspace=tmp_path / "w", limit=1)
-    (remark,) = [row.reason for row in made.funnel if row.stage == "disconnection"]
+    result = kgqa.compose(single_hop(tmp_path / "set"), filter="lexical", workspace=tmp_path / "w", limit=1)
+    (remark,) = [row.reason for row in result.funnel if row.stage == "disconnection"]
     assert remark.startswith("the 1 pairs have too few different questions to fit the filter's readers, so nothing is filtered")
 
 
 def test_one_answer_everywhere(tmp_path: Path) -> None:
-    shown = [Paragraph(id="0", title=f"t{number}", text=f"Riga {number} {FILLER}", supporting=True) for number in range(5)]
+    items = [Paragraph(id="0", title=f"t{number}", text=f"Riga {number} {FILLER}", supporting=True) for number in range(5)]
     some = [
-        Instance(id=str(number), question=f"Where is {number}?", paragraphs=(shown[number],), answers=("Riga",), answer_type="span",
+        Instance(id=str(number), question=f"Where is {number}?", paragraphs=(items[number],), answers=("Riga",), answer_type="span",
                  answerable=True, group=str(number), provenance=None)
         for number in range(5)
     ]  # fmt: skip
@@ -297,22 +297,22 @@ def test_one_answer_everywhere(tmp_path: Path) -> None:
 @pytest.mark.real_data
 def test_public_sets(real_data: Path, tmp_path: Path) -> None:
     files = ("squad/dev-v1.1.json", "squad/squad_train_v1.1_piece.json", "nq/qed-dev.jsonl", "musique/derived_single_hop.jsonl")
-    made = kgqa.compose([real_data / name for name in files], filter="none", workspace=tmp_path / "w")
-    assert made.funnel[0].left == 13_552
-    assert sum(made.counts.values()) > 300
-    kgqa.export(made.dataset, to="musique", out=tmp_path / "out")
+    result = kgqa.compose([real_data / name for name in files], filter="none", workspace=tmp_path / "w")
+    assert result.funnel[0].left == 13_552
+    assert sum(result.counts.values()) > 300
+    kgqa.export(result.dataset, to="musique", out=tmp_path / "out")
     check_export(tmp_path / "out")
 
 
 @pytest.mark.real_data
 def test_thousands_of_questions_of_six_shapes_from_facts(real_data: Path, tmp_path: Path) -> None:
-    made = kgqa.compose(domain="wikidata", source=real_data / "wikidata", filter="lexical", workspace=tmp_path / "w")
+    result = kgqa.compose(domain="wikidata", source=real_data / "wikidata", filter="lexical", workspace=tmp_path / "w")
     # Of 9,680 most had a hop that was not needed, or a relation that filled the set.
-    assert sum(made.counts.values()) >= 500
+    assert sum(result.counts.values()) >= 500
     # What these short articles state of those that two facts tell leads to no third one: there is no chain of the sixth shape at all.
-    assert {shape for shapes in made.shapes.values() for shape in shapes} >= {*SHAPES} - {"4hop2"}
-    kgqa.export(made.dataset, to="musique", out=tmp_path / "out")
-    assert check_export(tmp_path / "out") == sum(made.counts.values())
+    assert {shape for shapes in result.shapes.values() for shape in shapes} >= {*SHAPES} - {"4hop2"}
+    kgqa.export(result.dataset, to="musique", out=tmp_path / "out")
+    assert check_export(tmp_path / "out") == sum(result.counts.values())
     few = kgqa.compose(domain="medline", source=real_data / "medline", filter="lexical", workspace=tmp_path / "few")
     # Sentences that the text model takes for statements leave few facts of three relations.
     assert sum(few.counts.values()) > 20

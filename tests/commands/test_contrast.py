@@ -112,7 +112,7 @@ def test_what_is_made_unanswerable_has_no_fault_that_only_other_questions_have(k
 @EVERY_KIND
 def test_every_question_is_transformed_or_rejected_with_a_reason(kind: str, dataset: Path, tmp_path: Path) -> None:
     out = tmp_path / "made" / kind
-    done = contrast(kind, dataset, out=out)
+    result = contrast(kind, dataset, out=out)
     before, after = read(dataset), read(out)
     assert set(after) == {"train", "dev", "test"}
     rows = rejected(out)
@@ -120,16 +120,16 @@ def test_every_question_is_transformed_or_rejected_with_a_reason(kind: str, data
         kept = {original_id(instance) for instance in after[split]}
         refused = [row["id"] for row in rows if row["split"] == split]
         assert sorted([*kept, *refused]) == sorted(instance.id for instance in instances)
-        assert done.counts[split] == len(after[split])
-        assert done.groups[split] == len({instance.group for instance in after[split]})
+        assert result.counts[split] == len(after[split])
+        assert result.groups[split] == len({instance.group for instance in after[split]})
     reasons = {row["id"]: row["reason"] for row in rows}
     assert reasons["t3"] == UNANSWERABLE
     assert (reasons.get("t5") == REASONS["short"]) == (kind in BY_FACTS)
     assert all(row["stage"] == "contrast" and row["detail"] for row in rows)
-    funnel = {row.reason: row for row in done.funnel}
+    funnel = {row.reason: row for row in result.funnel}
     assert funnel["read"].left == 56
     assert Counter(reasons.values()) == {reason: row.removed for reason, row in funnel.items() if row.removed is not None}
-    assert done.funnel[-1].left == sum(done.counts.values())
+    assert result.funnel[-1].left == sum(result.counts.values())
 
 
 @EVERY_KIND
@@ -138,10 +138,10 @@ def test_what_breaks_its_invariant_is_left_out_and_counted(
 ) -> None:
     id, whole = "d0" if kind == "adversarial" else "d8", Settings.faults  # noqa: A001 - the first that this kind can transform
     monkeypatch.setattr(Settings, "faults", lambda self, q, made: ["one", "one", "two"] if q.id == id else whole(self, q, made))
-    done = contrast(kind, dataset, out=tmp_path / "made")
+    result = contrast(kind, dataset, out=tmp_path / "made")
     (row,) = [row for row in rejected(tmp_path / "made") if row["id"] == id]
     assert (row["reason"], row["detail"]) == (BROKEN, "one; two")
-    assert [entry.removed for entry in done.funnel if entry.reason == BROKEN] == [1]
+    assert [entry.removed for entry in result.funnel if entry.reason == BROKEN] == [1]
     assert id not in {original_id(instance) for instance in read(tmp_path / "made")["dev"]}
 
 
@@ -157,13 +157,13 @@ def test_the_same_input_settings_and_seed_give_the_same_bytes(kind: str, dataset
 
 @EVERY_KIND
 def test_a_question_is_transformed_alike_wherever_it_stands(kind: str, tmp_path: Path) -> None:
-    found = []
+    items = []
     for name, instances in (("a", questions(32, kind=kind)), ("b", questions(32, kind=kind)[::-1])):
         (tmp_path / name).mkdir()
         native.write(instances, tmp_path / name / "dev.parquet")
         contrast(kind, tmp_path / name, out=tmp_path / f"{name}-made")
-        found.append({instance.id: instance for instance in read(tmp_path / f"{name}-made")["dev"]})
-    assert found[0] == found[1]
+        items.append({instance.id: instance for instance in read(tmp_path / f"{name}-made")["dev"]})
+    assert items[0] == items[1]
 
 
 def test_what_is_written_says_where_it_comes_from(dataset: Path, tmp_path: Path) -> None:
@@ -208,25 +208,25 @@ def test_the_format_that_a_set_had_first_is_carried_on(dataset: Path, tmp_path: 
 @pytest.mark.parametrize(("percent", "groups"), [(1, 1), (5, 2)])
 def test_a_training_portion_of_the_train_split_holds_whole_groups(percent: int, groups: int, dataset: Path, tmp_path: Path) -> None:
     whole = read_made("probe", dataset, tmp_path / "whole")
-    done = contrast("probe", dataset, out=tmp_path / "portion", inoculation=percent)
+    result = contrast("probe", dataset, out=tmp_path / "portion", inoculation=percent)
     portion = read(tmp_path / "portion")
     chosen = {instance.group for instance in portion["train"]}
-    assert len(chosen) == groups == done.groups["train"]
+    assert len(chosen) == groups == result.groups["train"]
     assert portion["train"] == [instance for instance in whole["train"] if instance.group in chosen]
     assert portion["dev"] == whole["dev"]
-    assert done.funnel[-1].removed == len(whole["train"]) - len(portion["train"])
-    assert done.counts == {split: len(instances) for split, instances in portion.items()}
+    assert result.funnel[-1].removed == len(whole["train"]) - len(portion["train"])
+    assert result.counts == {split: len(instances) for split, instances in portion.items()}
 
 
 def test_without_a_train_split_the_portion_is_taken_from_what_is_tested(dataset: Path, tmp_path: Path) -> None:
     (dataset / "train.parquet").unlink()
     whole = read_made("probe", dataset, tmp_path / "whole")
-    done = contrast("probe", dataset, out=tmp_path / "portion", inoculation=5)
+    result = contrast("probe", dataset, out=tmp_path / "portion", inoculation=5)
     portion = read(tmp_path / "portion")
     assert {instance.group for instance in portion["train"]}.isdisjoint(instance.group for instance in portion["dev"])
     assert sorted(portion["train"] + portion["dev"], key=repr) == sorted(whole["dev"], key=repr)
-    assert done.groups["train"] == 1
-    assert done.funnel[-1].removed == 0
+    assert result.groups["train"] == 1
+    assert result.funnel[-1].removed == 0
 
 
 def read_made(kind: str, dataset: Path, out: Path) -> dict[str, list[Instance]]:
@@ -236,7 +236,7 @@ def read_made(kind: str, dataset: Path, out: Path) -> dict[str, list[Instance]]:
 
 def test_one_contrast_takes_what_another_made(dataset: Path, tmp_path: Path) -> None:
     contrast("adversarial", dataset, out=tmp_path / "adversarial")
-    done = contrast("sufficiency", tmp_path / "adversarial", out=tmp_path / "both")
+    result = contrast("sufficiency", tmp_path / "adversarial", out=tmp_path / "both")
     false = {paragraph.id for instance in read(tmp_path / "adversarial")["dev"] for paragraph in instance.paragraphs if "#" in paragraph.id}
     shown = {paragraph.id for instance in read(tmp_path / "both")["dev"] for paragraph in instance.paragraphs}
     assert false
@@ -247,7 +247,7 @@ def test_one_contrast_takes_what_another_made(dataset: Path, tmp_path: Path) -> 
     # Unanswerable twins are no questions that suffice anywhere.
     assert {row["reason"] for row in rejected(tmp_path / "of-full") if row["id"].endswith("#unanswerable")} == {UNANSWERABLE}
     assert again.counts["dev"] == 3 * read_questions(tmp_path / "full")
-    assert done.counts["dev"] == 3 * len(read(tmp_path / "adversarial")["dev"])
+    assert result.counts["dev"] == 3 * len(read(tmp_path / "adversarial")["dev"])
 
 
 def read_questions(folder: Path) -> int:
@@ -256,8 +256,8 @@ def read_questions(folder: Path) -> int:
 
 def test_paragraphs_of_other_splits_do_not_slip_in(dataset: Path, tmp_path: Path) -> None:
     texts = {split: {p.text for instance in found for p in instance.paragraphs} for split, found in read(dataset).items()}
-    made = read_made("unanswerable", dataset, tmp_path / "made")
-    for split, instances in made.items():
+    result = read_made("unanswerable", dataset, tmp_path / "made")
+    for split, instances in result.items():
         assert {paragraph.text for instance in instances for paragraph in instance.paragraphs} <= texts[split]
 
 
@@ -295,9 +295,9 @@ def test_nothing_is_left_where_a_set_fails(dataset: Path, tmp_path: Path) -> Non
     rows = [hotpotqa.to_record(instance) for instance in questions(3)]
     (tmp_path / "half.json").write_text(json.dumps(rows)[:-40], "utf-8")
     assert isinstance(failing(tmp_path, tmp_path / "half.json"), BrokenInput)
-    found = failing(tmp_path, dataset_of(tmp_path, [replace(q, answerable=False) for q in questions(2)]))
-    assert isinstance(found, EmptyResult)
-    assert "no question of dev can be transformed by probe: the question has no answer (2)" in str(found)
+    result = failing(tmp_path, dataset_of(tmp_path, [replace(q, answerable=False) for q in questions(2)]))
+    assert isinstance(result, EmptyResult)
+    assert "no question of dev can be transformed by probe: the question has no answer (2)" in str(result)
     assert "no decomposition" in str(failing(tmp_path, dataset_of(tmp_path, list(NOVELS)), "unanswerable"))
     assert isinstance(failing(tmp_path, dataset_of(tmp_path, [])), EmptyResult)
     contrast("probe", dataset, out=tmp_path / "probe")
@@ -353,16 +353,16 @@ class TestOnTheCommandLine:
     def test_a_note_that_is_no_list_is_named(self, tmp_path: Path, cli: Cli) -> None:
         broken = replace(NOVELS[0], provenance='{"hotpotqa": {"supporting_facts": 7}}')
         native.write([broken], tmp_path / "dev.parquet")
-        done = cli("contrast", "probe", tmp_path / "dev.parquet", "--out", tmp_path / "made")
-        done.sentence(f"instance {broken.id}, provenance, 'hotpotqa.supporting_facts': expected a list", "make the dataset again")
+        result = cli("contrast", "probe", tmp_path / "dev.parquet", "--out", tmp_path / "made")
+        result.sentence(f"instance {broken.id}, provenance, 'hotpotqa.supporting_facts': expected a list", "make the dataset again")
         assert not (tmp_path / "made").exists()
 
     @EVERY_KIND
     def test_the_next_command_that_is_named_has_a_metric(self, kind: str, tmp_path: Path, cli: Cli) -> None:
         native.write([replace(q, provenance='{"hotpotqa": {}}') for q in questions(16, kind=kind)], tmp_path / "dev.parquet")
-        done = cli("contrast", kind, tmp_path / "dev.parquet", "--out", tmp_path / "made")
-        assert f"kgqa show {tmp_path / 'made'}" in done.out
-        assert (f"kgqa evaluate {tmp_path / 'made'} PREDICTIONS" in done.out) == (kind != "trivial")
+        result = cli("contrast", kind, tmp_path / "dev.parquet", "--out", tmp_path / "made")
+        assert f"kgqa show {tmp_path / 'made'}" in result.out
+        assert (f"kgqa evaluate {tmp_path / 'made'} PREDICTIONS" in result.out) == (kind != "trivial")
         (tmp_path / "none.json").write_text("{}", "utf-8")
         said = cli("evaluate", tmp_path / "made", tmp_path / "none.json").sentence()
         assert ("the metric is unknown" in said) == (kind == "trivial")
@@ -407,8 +407,8 @@ class TestOnRealSets:
 
     def test_only_a_decomposition_has_unanswerable_twins(self, name: str, real_data: Path, tmp_path: Path) -> None:
         if name == "musique":
-            done = self.made("unanswerable", real_data, tmp_path / "made", name)
-            assert (done.counts, done.groups) == ({"dev": 400}, {"dev": 200})
+            result = self.made("unanswerable", real_data, tmp_path / "made", name)
+            assert (result.counts, result.groups) == ({"dev": 400}, {"dev": 200})
         else:
             with pytest.raises(EmptyResult, match="no decomposition"):
                 self.made("unanswerable", real_data, tmp_path / "made", name)
@@ -421,21 +421,21 @@ def test_what_kgqa_generates_can_be_contrasted(domain: str, request: pytest.Fixt
     before = {split: len(found) for split, found in read(dataset).items()}
     for kind in sorted(KINDS.keys() - {"unanswerable"}):
         for folder in (dataset, dataset / "masked"):
-            done = contrast(kind, folder, out=tmp_path / f"{kind}-{folder.name}")
+            result = contrast(kind, folder, out=tmp_path / f"{kind}-{folder.name}")
             if kind in {"gold-chain", "document-removal"}:
-                assert done.counts == before
-                assert default_metric(open_dataset(done.dataset))[0] == "qangaroo"
+                assert result.counts == before
+                assert default_metric(open_dataset(result.dataset))[0] == "qangaroo"
             elif domain == "medline" and kind != "adversarial":
                 # Where several chains lead to the answer, one of them is kept; every question can be transformed.
-                assert done.groups == before
-            assert all(0 < done.groups[split] <= before[split] for split in before)
+                assert result.groups == before
+            assert all(0 < result.groups[split] <= before[split] for split in before)
 
 
 def test_the_card_is_what_the_hub_expects(tmp_path: Path) -> None:
     dataset = write_set(LANGUAGES["tr"], tmp_path)
     for kind, paper in (("probe", "trivedi-etal-2020-multihop"), ("unanswerable", "trivedi-etal-2022-musique")):
-        made = contrast(kind, dataset, out=tmp_path / kind)
-        card = (made.dataset / "README.md").read_text("utf-8")
+        result = contrast(kind, dataset, out=tmp_path / kind)
+        card = (result.dataset / "README.md").read_text("utf-8")
         head = yaml.safe_load(card.split("---\n")[1])
         assert head["size_categories"] == ["n<1K"]
         assert "language" not in head  # the set does not say in which it is
@@ -443,5 +443,5 @@ def test_the_card_is_what_the_hub_expects(tmp_path: Path) -> None:
         for section in ("## Size", "## How to load it", "## Fields", "## An example", "## Licence", "## Citation", "## How it was made"):
             assert card.count(f"\n{section}\n") == 1
         assert paper in card
-        shown = json.loads(card.partition("```json\n")[2].partition("\n```")[0])
-        assert shown in [json.loads(json.dumps(to_row(each))) for each in native.read(made.dataset / "dev.parquet")]
+        content = json.loads(card.partition("```json\n")[2].partition("\n```")[0])
+        assert content in [json.loads(json.dumps(to_row(each))) for each in native.read(result.dataset / "dev.parquet")]

@@ -68,14 +68,14 @@ def test_what_a_format_cannot_hold_is_counted(seed_wikidata: Path, tmp_path: Pat
     with pytest.raises(GoldLost, match=r"lose gold: .*candidates \("):
         kgqa.convert(dataset, to="hotpotqa", out=tmp_path / "h")
     assert not (tmp_path / "h").exists()
-    done = kgqa.convert(dataset, to="hotpotqa", out=tmp_path / "h", lossy=True)
-    assert done.counts == counts
+    result = kgqa.convert(dataset, to="hotpotqa", out=tmp_path / "h", lossy=True)
+    assert result.counts == counts
     total = sum(counts.values())
     for part in ("candidates", "chains", "paragraph ids", "mentions", "answer_id", "note recipe"):
-        assert done.changed[part] == total
-    assert done.changed["answers"] < total  # where there are aliases
-    assert not {"question", "texts", "titles", "supporting paragraphs"} & set(done.changed)
-    assert {path.name for path in done.files} == {f"{split}.json" for split in counts}
+        assert result.changed[part] == total
+    assert result.changed["answers"] < total  # where there are aliases
+    assert not {"question", "texts", "titles", "supporting paragraphs"} & set(result.changed)
+    assert {path.name for path in result.files} == {f"{split}.json" for split in counts}
 
 
 def a_format(monkeypatch: pytest.MonkeyPatch, read_again: Callable[[list[Instance]], Iterable[Instance]]) -> str:
@@ -115,14 +115,14 @@ def test_what_comes_back_too_often_or_not_at_all_is_counted(
     read_again: Callable[[list[Instance]], Iterable[Instance]], changed: dict[str, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = hotpotqa(tmp_path, "q1", "q2", "q3")
-    done = kgqa.convert(source, to=a_format(monkeypatch, read_again), out=tmp_path / "out")
-    assert (done.counts, done.changed) == ({"dev": 3}, changed)
+    result = kgqa.convert(source, to=a_format(monkeypatch, read_again), out=tmp_path / "out")
+    assert (result.counts, result.changed) == ({"dev": 3}, changed)
 
 
 def test_the_command_says_that_there_are_more(tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     name = a_format(monkeypatch, lambda found: [*found, *found])
-    done = cli("convert", hotpotqa(tmp_path), "--to", name, "--out", tmp_path / "out")
-    assert re.search(r"more than there were\W+2\W", done.out)
+    result = cli("convert", hotpotqa(tmp_path), "--to", name, "--out", tmp_path / "out")
+    assert re.search(r"more than there were\W+2\W", result.out)
 
 
 def test_equal_titles_are_not_merged(tmp_path: Path) -> None:
@@ -135,15 +135,15 @@ def test_equal_titles_are_not_merged(tmp_path: Path) -> None:
 
 
 def test_the_command_says_what_it_recognised_and_what_was_lost(seed_wikidata: Path, tmp_path: Path, cli: Cli) -> None:
-    done = cli("convert", hotpotqa(tmp_path), "--to", "native", "--out", tmp_path / "n")
-    assert done.status == 0, done.err
-    assert "From hotpotqa (recognised) to native: dev 2" in done.out
-    assert "every question is unchanged" in done.out
-    done = cli(
+    result = cli("convert", hotpotqa(tmp_path), "--to", "native", "--out", tmp_path / "n")
+    assert result.status == 0, result.err
+    assert "From hotpotqa (recognised) to native: dev 2" in result.out
+    assert "every question is unchanged" in result.out
+    result = cli(
         "convert", seed_wikidata / "datasets" / "wikihop", "--from", "native", "--to", "hotpotqa", "--out", tmp_path / "h", "--lossy"
     )
-    assert "From native (as named) to hotpotqa" in done.out
-    assert "chains" in done.out
+    assert "From native (as named) to hotpotqa" in result.out
+    assert "chains" in result.out
 
 
 @pytest.mark.parametrize(
@@ -248,8 +248,8 @@ def test_a_folder_whose_name_is_not_utf_8(tmp_path: Path) -> None:
 def test_a_set_from_a_pipe_is_refused(tmp_path: Path, cli: Cli) -> None:
     os.mkfifo(tmp_path / "pipe")
     for named in ((), ("--from", "native"), ("--from", "beir"), ("--from", "hotpotqa")):
-        done = cli("convert", tmp_path / "pipe", *named, "--to", "native", "--out", tmp_path / "x")
-        done.sentence("pipe: this is a pipe or device", "write it to a file first")
+        result = cli("convert", tmp_path / "pipe", *named, "--to", "native", "--out", tmp_path / "x")
+        result.sentence("pipe: this is a pipe or device", "write it to a file first")
     assert not (tmp_path / "x").exists()
 
 
@@ -384,9 +384,9 @@ def test_two_runs_into_the_same_place(tmp_path: Path) -> None:
     path = hotpotqa(tmp_path, *(f"q{number}" for number in range(3000)))
     command = [*COMMAND, "convert", str(path), "--to", "native", "--out", str(tmp_path / "out")]
     runs = [subprocess.Popen(command, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for _ in range(2)]
-    said = [run.communicate(timeout=60)[1] for run in runs]
+    items = [run.communicate(timeout=60)[1] for run in runs]
     assert [run.returncode for run in runs] == [0, 0]  # both wrote the same
-    assert said == ["", ""]
+    assert items == ["", ""]
     assert {entry.name for entry in tmp_path.iterdir()} == {"out", path.name}
 
 

@@ -22,8 +22,8 @@ print(round(kgqa.evaluate(made.dataset, "answers.json").scores.official["accurac
 
 @pytest.mark.slow
 def test_counting_needs_no_torch(tmp_path: Path) -> None:
-    done = subprocess.run([sys.executable, "-c", COUNTED], cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    accuracy, loaded = done.stdout.split(maxsplit=1)
+    process = subprocess.run([sys.executable, "-c", COUNTED], cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr
+    accuracy, loaded = process.stdout.split(maxsplit=1)
     assert 0 <= int(accuracy) <= 100
     assert loaded.strip() == "set()"

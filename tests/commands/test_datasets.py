@@ -165,11 +165,11 @@ def test_every_split_has_samples(made: Made) -> None:
 def test_the_answer_is_one_of_several_candidates_that_all_read_differently(made: Made) -> None:
     settings = made.domain.settings.qangaroo
     for instance in made.instances:
-        shown = candidate_texts(instance)
-        assert instance.answer_id in shown
-        assert instance.answers[0] == shown[instance.answer_id] == made.labels[instance.answer_id]
-        assert 2 <= settings.min_candidates <= len(shown) <= settings.max_candidates
-        assert len({text.lower() for text in shown.values()}) == len(instance.candidates or ())
+        result = candidate_texts(instance)
+        assert instance.answer_id in result
+        assert instance.answers[0] == result[instance.answer_id] == made.labels[instance.answer_id]
+        assert 2 <= settings.min_candidates <= len(result) <= settings.max_candidates
+        assert len({text.lower() for text in result.values()}) == len(instance.candidates or ())
         assert (instance.answer_type, instance.answerable) == ("candidate", True)
 
 
@@ -200,10 +200,10 @@ def test_the_documents_are_those_of_the_chains_and_the_supporting_ones_lead_to_t
     texts = {row["id"]: (row["title"], row["text"]) for row in made.rows("documents")}
     unused = {row["document"] for row in made.rows("unused")}
     for instance in made.instances:
-        shown = [paragraph.id for paragraph in instance.paragraphs]
-        assert len(set(shown)) == len(shown) <= made.domain.settings.qangaroo.max_documents
-        assert set(shown) == {document for _, chain in chains(instance) for document in chain[1::2]}
-        assert not unused & set(shown)
+        items = [paragraph.id for paragraph in instance.paragraphs]
+        assert len(set(items)) == len(items) <= made.domain.settings.qangaroo.max_documents
+        assert set(items) == {document for _, chain in chains(instance) for document in chain[1::2]}
+        assert not unused & set(items)
         true = {document for candidate, chain in chains(instance) if candidate == instance.answer_id for document in chain[1::2]}
         assert {paragraph.id for paragraph in instance.paragraphs if paragraph.supporting} == true
         assert all((paragraph.title, paragraph.text) == texts[paragraph.id] for paragraph in instance.paragraphs)
@@ -309,13 +309,13 @@ def test_placeholders_stand_for_one_candidate_each_and_are_drawn_anew_for_each_s
     size = made.domain.settings.qangaroo.placeholders
     drawn: dict[str, set[str]] = {}
     for plain, masked in made.twins:
-        shown = candidate_texts(masked)
-        assert list(shown.values()) == sorted(set(shown.values()))
-        assert all((found := MASK.fullmatch(text)) and int(found[1]) < size for text in shown.values())
-        assert masked.answers == (shown[plain.answer_id or ""],)
-        for candidate, text in shown.items():
+        result = candidate_texts(masked)
+        assert list(result.values()) == sorted(set(result.values()))
+        assert all((found := MASK.fullmatch(text)) and int(found[1]) < size for text in result.values())
+        assert masked.answers == (result[plain.answer_id or ""],)
+        for candidate, text in result.items():
             drawn.setdefault(candidate, set()).add(text)
-        assert set(MASK.findall(" ".join(p.text + (p.title or "") for p in masked.paragraphs))) <= {text[7:-3] for text in shown.values()}
+        assert set(MASK.findall(" ".join(p.text + (p.title or "") for p in masked.paragraphs))) <= {text[7:-3] for text in result.values()}
     often = [texts for candidate, texts in drawn.items() if sum(candidate in candidate_texts(i) for i in made.instances) >= 5]
     assert often
     assert all(len(texts) > 1 for texts in often)
@@ -323,15 +323,15 @@ def test_placeholders_stand_for_one_candidate_each_and_are_drawn_anew_for_each_s
 
 def test_masked_mentions_point_at_placeholders_or_names(made: Made) -> None:
     for _, masked in made.twins:
-        shown = candidate_texts(masked)
+        result = candidate_texts(masked)
         for paragraph in masked.paragraphs:
             spans = [(mention.start, mention.end) for mention in paragraph.mentions or ()]
             assert spans == sorted(spans)
             assert {found.span() for found in MASK.finditer(paragraph.text)} <= set(spans)
             for mention in paragraph.mentions or ():
                 text = paragraph.text[mention.start : mention.end]
-                assert mention.entity not in shown or text == shown[mention.entity]
-                assert mention.entity in shown or folded(text) in made.names[mention.entity]
+                assert mention.entity not in result or text == result[mention.entity]
+                assert mention.entity in result or folded(text) in made.names[mention.entity]
 
 
 def test_outside_of_placeholders_nothing_is_changed(made: Made) -> None:
@@ -345,15 +345,15 @@ def test_outside_of_placeholders_nothing_is_changed(made: Made) -> None:
 def test_no_name_of_a_candidate_is_left_in_a_masked_text_or_title(made: Made) -> None:
     tables = {name: made.table(name) for name in ("entities", "names", "relations", "facts", "documents")}
     settings = made.domain.settings
-    known = build_dictionary(
+    result = build_dictionary(
         tables["names"], tables["entities"], settings.linking, possible_candidates(tables, settings.qangaroo), documents=tables["documents"]
     )
     entities = tables["entities"]["id"].to_pylist()
-    shown = [(masked, text) for _, masked in made.twins for p in masked.paragraphs for text in (p.text, p.title or "")]
-    found = match(pa.chunked_array([[text for _, text in shown]]), known, before_number=settings.linking.before_number).occurrences
+    items = [(masked, text) for _, masked in made.twins for p in masked.paragraphs for text in (p.text, p.title or "")]
+    found = match(pa.chunked_array([[text for _, text in items]]), result, before_number=settings.linking.before_number).occurrences
     assert len(found.document)
     for document, entity in zip(found.document.tolist(), found.entity.tolist(), strict=True):
-        assert entities[entity] not in candidate_texts(shown[document][0]), shown[document][1]
+        assert entities[entity] not in candidate_texts(items[document][0]), items[document][1]
 
 
 def questions_by_id(made: Made) -> list[str]:
@@ -387,9 +387,9 @@ def test_the_funnel_counts_what_was_rejected(made: Made) -> None:
     rejected = Counter(pq.read_table(made.folder / "rejected.parquet")["reason"].to_pylist())
     shown = {row["reason"]: row for row in made.manifest["funnel"] if row["what"] == "questions" and row["removed"] is not None}
     assert {reason: row["removed"] for reason, row in shown.items() if row["removed"]} == dict(rejected)
-    left = [row["left"] for row in shown.values()]
-    assert left == sorted(left, reverse=True)
-    assert left[-1] == len(made.instances)
+    items = [row["left"] for row in shown.values()]
+    assert items == sorted(items, reverse=True)
+    assert items[-1] == len(made.instances)
 
 
 def test_every_reason_that_the_seeds_are_made_to_show_occurs(wikihop: Made, medhop: Made) -> None:
@@ -439,7 +439,7 @@ def test_the_hub_library_loads_every_split_of_both_configurations(made: Made, tm
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     datasets = pytest.importorskip("datasets")
     for configuration, folder in (("default", made.folder), ("masked", made.folder / "masked")):
-        loaded = datasets.load_dataset(str(made.folder), configuration, cache_dir=str(tmp_path))
+        result = datasets.load_dataset(str(made.folder), configuration, cache_dir=str(tmp_path))
         for name, split in (("train", "train"), ("validation", "dev"), ("test", "test")):
             rows = pq.read_table(folder / f"{split}.parquet").to_pylist()
-            assert loaded[name].to_list() == rows
+            assert result[name].to_list() == rows

@@ -67,11 +67,11 @@ def test_every_parameter_has_random_values() -> None:
 
 
 def test_random_queries_on_the_embedded_store_agree(query_count: int) -> None:
-    done = compare(EmbeddedBench(), queries=query_count, seed=1)
-    assert done.queries == query_count
-    assert done.graphs >= query_count / 250
-    assert done.templates == len(ORACLES)
-    assert done.disagreements == {}, done.smallest
+    result = compare(EmbeddedBench(), queries=query_count, seed=1)
+    assert result.queries == query_count
+    assert result.graphs >= query_count / 250
+    assert result.templates == len(ORACLES)
+    assert result.disagreements == {}, result.smallest
 
 
 @pytest.mark.slow
@@ -79,20 +79,20 @@ def test_random_queries_on_neo4j_agree_and_nothing_is_left(query_count: int, neo
     before = everything(neo4j_database)
     bench = Neo4jBench(neo4j_database)
     try:
-        done = compare(bench, queries=query_count, seed=1)
+        result = compare(bench, queries=query_count, seed=1)
     finally:
         bench.close()
-    assert done.queries == query_count
-    assert done.disagreements == {}, done.smallest
+    assert result.queries == query_count
+    assert result.disagreements == {}, result.smallest
     assert everything(neo4j_database) == before
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("spoil", [drops_a_row, repeats_a_row, loses_an_edge, fails])
 def test_a_planted_fault_is_found_and_shrunk(spoil: Spoil, tmp_path: Path) -> None:
-    found = doctor(queries=600, seed=3, script=tmp_path / "replay.py", benches=[lambda: FaultyBench(spoil)])
-    assert not found.agree
-    (report,) = found.stores
+    result = doctor(queries=600, seed=3, script=tmp_path / "replay.py", benches=[lambda: FaultyBench(spoil)])
+    assert not result.agree
+    (report,) = result.stores
     assert report.comparison
     assert len(report.comparison.disagreements) == 1
     smallest = report.comparison.smallest
@@ -125,19 +125,19 @@ def small_disagreement() -> Disagreement:
 
 def test_a_script_ends_with_status_1_while_the_answer_is_wrong() -> None:
     text = replay_script("embedded", "0", small_disagreement())
-    done = replayed(text)
-    assert done.returncode == 0, done.stdout + done.stderr
+    result = replayed(text)
+    assert result.returncode == 0, result.stdout + result.stderr
     wrong = text.replace("found = comparable(zip", "found = comparable(list(zip").replace("answer.columns)))", "answer.columns)))[:-1])")
     assert wrong != text
-    done = replayed(wrong)
-    assert done.returncode == 1, done.stderr
+    result = replayed(wrong)
+    assert result.returncode == 1, result.stderr
     assert "kgqa" not in [line.split()[1] for line in text.splitlines() if line.startswith(("import ", "from "))]
 
 
 def test_a_neo4j_script_replays_and_leaves_nothing(neo4j_database: Neo4jSettings) -> None:
     text = replay_script("neo4j", "5", small_disagreement())
-    done = replayed(text)
-    assert done.returncode == 0, done.stdout + done.stderr
+    result = replayed(text)
+    assert result.returncode == 0, result.stdout + result.stderr
     assert everything(neo4j_database)["nodes"] == []
     with GraphDatabase.driver(neo4j_database.uri, auth=(neo4j_database.username, neo4j_database.password)) as driver:
         driver.execute_query("CREATE (:Mine {name: 'x'})")
@@ -160,11 +160,11 @@ def test_a_database_with_somebodys_data_is_left_as_it_was(neo4j_database: Neo4jS
     with GraphDatabase.driver(neo4j_database.uri, auth=(neo4j_database.username, neo4j_database.password)) as driver:
         driver.execute_query("CREATE (:Mine {name: 'x'})-[:HAS]->(:Entity {id: 'Q1'})")
     before = everything(neo4j_database)
-    found = doctor(queries=1, neo4j=neo4j_database)
-    assert found.agree
-    assert found.missed is found.stores[1]
-    assert found.stores[1].comparison is None
-    assert "holds 2 nodes that kgqa did not write; random graphs need an empty database" in found.stores[1].note
+    result = doctor(queries=1, neo4j=neo4j_database)
+    assert result.agree
+    assert result.missed is result.stores[1]
+    assert result.stores[1].comparison is None
+    assert "holds 2 nodes that kgqa did not write; random graphs need an empty database" in result.stores[1].note
     assert everything(neo4j_database) == before
 
 
@@ -205,8 +205,8 @@ def test_what_a_killed_examination_left_is_erased(seconds: int, neo4j_database: 
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     assert everything(neo4j_database)["nodes"] != []
-    found = doctor(queries=10, neo4j=neo4j_database, benches=[lambda: Neo4jBench(neo4j_database)])
-    assert found.agree
+    result = doctor(queries=10, neo4j=neo4j_database, benches=[lambda: Neo4jBench(neo4j_database)])
+    assert result.agree
     after = everything(neo4j_database)
     assert [after["nodes"], after["ties"]] == [before["nodes"], before["ties"]] == [[], []]
 
@@ -223,19 +223,19 @@ def test_witnesses_are_answered_rightly_and_name_who_did_not(witness: Witness) -
 def test_a_witness_is_enough_to_find_a_fault() -> None:
     """Also of an engine that is wrong in nothing that a random graph is asked."""
     bench = FaultyBench(lambda query, rows: rows.slice(0, 0) if query.name == "conformance_filtered_hops" else rows)
-    found = doctor(queries=1, benches=[lambda: bench])
-    (report,) = found.stores
+    result = doctor(queries=1, benches=[lambda: bench])
+    (report,) = result.stores
     assert report.comparison
     assert report.comparison.witnesses == len(witnesses())
     assert list(report.comparison.disagreements) == ["conformance_filtered_hops"]
-    assert not found.agree
+    assert not result.agree
 
 
 def test_a_version_that_is_known_to_be_wrong_fails_by_its_number(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kgqa.conformance.benches.known_fault", lambda version: f"{version} is known to be wrong")
     monkeypatch.delenv("NEO4J_URI", raising=False)
-    found = doctor(queries=1, benches=[EmbeddedBench])
-    assert not found.agree
+    result = doctor(queries=1, benches=[EmbeddedBench])
+    assert not result.agree
     done = cli("doctor", "--queries", "1")
     assert done.status == 1
     assert "is known to be wrong" in done.out
@@ -247,16 +247,16 @@ def test_a_server_that_was_named_and_not_examined_is_an_error(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, neo4j_database: Neo4jSettings, tmp_path: Path
 ) -> None:
     begin = time.monotonic()
-    done = cli("doctor", "--queries", "1", "--neo4j-uri", "bolt://127.0.0.1:1")
+    result = cli("doctor", "--queries", "1", "--neo4j-uri", "bolt://127.0.0.1:1")
     assert time.monotonic() - begin < 12  # of which the embedded engine takes the most
-    assert done.status == 2
-    assert "bolt://127.0.0.1:1: no Neo4j server answers here" in done.err
-    assert "NEO4J_URI or --neo4j-uri names this server" in done.err
+    assert result.status == 2
+    assert "bolt://127.0.0.1:1: no Neo4j server answers here" in result.err
+    assert "NEO4J_URI or --neo4j-uri names this server" in result.err
     monkeypatch.setenv("NEO4J_URI", neo4j_database.uri)
     monkeypatch.setenv("NEO4J_PASSWORD", "wrong")
-    done = cli("doctor", "--queries", "1")
-    assert done.status == 2
-    assert "does not let neo4j in; check NEO4J_USERNAME and NEO4J_PASSWORD" in done.err
+    result = cli("doctor", "--queries", "1")
+    assert result.status == 2
+    assert "does not let neo4j in; check NEO4J_USERNAME and NEO4J_PASSWORD" in result.err
 
 
 @pytest.mark.slow
@@ -283,15 +283,15 @@ def test_a_server_that_dies_or_falls_silent_is_given_up_soon(
                 yield store
 
     try:
-        found = doctor(queries=1000, neo4j=database, benches=[lambda: Dying(database)])
+        result = doctor(queries=1000, neo4j=database, benches=[lambda: Dying(database)])
         assert time.monotonic() - died[0] < 5
     finally:
         spare_server.kill()  # so that nothing of what it was asked to do is done later
         spare_server.start()
-    (report,) = found.stores
+    (report,) = result.stores
     assert report.comparison is None
     assert said in report.note
-    assert found.missed is report
+    assert result.missed is report
     # What it left is erased by the next one.
     assert doctor(queries=10, benches=[lambda: Neo4jBench(database)]).agree
     assert everything(database)["nodes"] == []
@@ -300,12 +300,12 @@ def test_a_server_that_dies_or_falls_silent_is_given_up_soon(
 def test_the_command_prints_what_it_found(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD"):
         monkeypatch.delenv(name, raising=False)
-    done = cli("doctor", "--queries", "100", "--workspace", tmp_path)
-    assert done.status == 0, done.err
+    result = cli("doctor", "--queries", "100", "--workspace", tmp_path)
+    assert result.status == 0, result.err
     for part in ("ladybug", "numba", "polars", "free memory", "free disk", "Java", "Docker", f"{len(ORACLES)}"):
-        assert part in done.out
-    assert "All answers of embedded are right." in done.out
-    assert "neo4j: not examined." in done.out
+        assert part in result.out
+    assert "All answers of embedded are right." in result.out
+    assert "neo4j: not examined." in result.out
 
 
 @pytest.mark.slow
@@ -314,11 +314,11 @@ def test_the_command_ends_with_status_1_on_a_wrong_answer(cli: Cli, monkeypatch:
 
     monkeypatch.setattr(examine, "EmbeddedBench", lambda: FaultyBench(drops_a_row))
     monkeypatch.delenv("NEO4J_URI", raising=False)
-    done = cli("doctor", "--queries", "500", "--seed", "3")
-    assert done.status == 1
-    assert "page_entities:" in done.out
-    assert "EXPECTED = " in done.out
-    assert "Wrong answers were found." in done.out
+    result = cli("doctor", "--queries", "500", "--seed", "3")
+    assert result.status == 1
+    assert "page_entities:" in result.out
+    assert "EXPECTED = " in result.out
+    assert "Wrong answers were found." in result.out
 
 
 @pytest.mark.slow
@@ -330,11 +330,11 @@ def test_a_wrong_search_has_no_script_and_is_said(cli: Cli, monkeypatch: pytest.
 
     monkeypatch.setattr(examine, "EmbeddedBench", lambda: FaultyBench(spoil))
     monkeypatch.delenv("NEO4J_URI", raising=False)
-    done = cli("doctor", "--queries", "300", "--script", tmp_path / "replay.py")
-    assert done.status == 1
-    assert "paths_over_" in done.out
-    assert "which a script cannot replay" in done.out
-    assert "Wrong answers were found." in done.out
+    result = cli("doctor", "--queries", "300", "--script", tmp_path / "replay.py")
+    assert result.status == 1
+    assert "paths_over_" in result.out
+    assert "which a script cannot replay" in result.out
+    assert "Wrong answers were found." in result.out
     assert not (tmp_path / "replay.py").exists()
 
 
@@ -362,17 +362,17 @@ def test_an_engine_that_is_known_to_be_wrong_is_found(tmp_path: Path) -> None:
     folder = os.environ.get("KGQA_BAD_ENGINE") or str(tmp_path / "engine")
     if not Path(folder).is_dir():
         install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", folder, "ladybug==0.22.0"]
-        done = subprocess.run(install, capture_output=True, text=True, check=False)
-        if done.returncode:
+        process = subprocess.run(install, capture_output=True, text=True, check=False)
+        if process.returncode:
             unavailable(
-                f"ladybug 0.22.0 cannot be installed here: {done.stderr.splitlines()[-1:]}; set KGQA_BAD_ENGINE to a folder with it"
+                f"ladybug 0.22.0 cannot be installed here: {process.stderr.splitlines()[-1:]}; set KGQA_BAD_ENGINE to a folder with it"
             )
     script = tmp_path / "replay.py"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join((folder, str(ROOT)))}
     command = [sys.executable, "-m", "kgqa", "doctor", "--queries", "1000", "--script", str(script)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert "embedded 0.22.0 returns wrong answers" in done.stdout
+    process = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert process.returncode == 1, process.stdout + process.stderr
+    assert "embedded 0.22.0 returns wrong answers" in process.stdout
     replayed = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, check=False)
     assert replayed.returncode == 1, replayed.stdout + replayed.stderr
     assert "ladybug 0.22.0" in replayed.stdout

@@ -35,13 +35,13 @@ def test_every_metric_has_its_family() -> None:
 def run(cli: Cli, family: Family, folder: Path, predictions: Any, *, beside: bool) -> dict[str, Any]:
     """What the command writes."""
     gold, file = family.write(folder, predictions)
-    done = cli("evaluate", gold, file, *command_line(family.options(folder, beside=beside)), "--json", folder / "out.json")
-    assert done.status == 0, done.err
+    result = cli("evaluate", gold, file, *command_line(family.options(folder, beside=beside)), "--json", folder / "out.json")
+    assert result.status == 0, result.err
     record: dict[str, Any] = json.loads((folder / "out.json").read_text("utf-8"))
     for name in record["official"]:
-        assert name in done.out
+        assert name in result.out
     for name, values in record["official"].get("types", {}).items():
-        assert [name, str(values["n"]), *(f"{values[score]:.3f}" for score in DROP)] in [line.split() for line in done.out.splitlines()]
+        assert [name, str(values["n"]), *(f"{values[score]:.3f}" for score in DROP)] in [line.split() for line in result.out.splitlines()]
     return record
 
 
@@ -86,26 +86,26 @@ def test_intervals_depend_on_the_seed_and_on_nothing_else(tmp_path: Path) -> Non
     records = [hotpot(f"h{number}") for number in range(50)]
     said = {record["_id"]: "Sill" if number % 3 else "Harne" for number, record in enumerate(records)}
     file = write(tmp_path / "p.json", {"answer": said, "sp": {}})
-    found = []
+    items = []
     for seed, order in ((3, 1), (3, -1), (4, 1)):
         (tmp_path / "x_dev.json").write_text(json.dumps(records[::order]), "utf-8")
-        done = kgqa.evaluate(tmp_path / "x_dev.json", file, seed=seed)
-        found.append((done.intervals, done.breakdown))
-    assert found[0] == found[1]
-    assert found[0][0]["em"] != found[2][0]["em"]
-    assert found[0][1] != found[2][1]
-    assert 0.4 < found[0][0]["em"].low < 33 / 50 < found[0][0]["em"].high < 0.9
+        result = kgqa.evaluate(tmp_path / "x_dev.json", file, seed=seed)
+        items.append((result.intervals, result.breakdown))
+    assert items[0] == items[1]
+    assert items[0][0]["em"] != items[2][0]["em"]
+    assert items[0][1] != items[2][1]
+    assert 0.4 < items[0][0]["em"].low < 33 / 50 < items[0][0]["em"].high < 0.9
 
 
 def test_what_the_scores_were_computed_from(tmp_path: Path) -> None:
     family = BY_METRIC["hotpotqa"]
     gold, file = family.write(tmp_path)
-    done = kgqa.evaluate(gold, file, json=tmp_path / "out.json")
+    result = kgqa.evaluate(gold, file, json=tmp_path / "out.json")
     record = json.loads((tmp_path / "out.json").read_text("utf-8"))
     assert record["report"] == "kgqa evaluate"
     source = record["computed_from"]
     assert (source["dataset"]["file"], source["dataset"]["format"], source["seed"], source["original"]) == (gold.name, "hotpotqa", 13, None)
-    assert source["predictions"]["sha256"] == done.computed_from["predictions"]["sha256"] != source["dataset"]["sha256"]
+    assert source["predictions"]["sha256"] == result.computed_from["predictions"]["sha256"] != source["dataset"]["sha256"]
     assert {"kgqa", "python", "numpy"} <= source["versions"].keys()
 
 
@@ -127,8 +127,8 @@ def test_a_question_twice_in_the_predictions_beside_is_named_with_its_file(tmp_p
     gold, file = family.write(tmp_path)
     line = {"question_id": "q", "answer": "a", "supporting_paragraphs": [], "supporting_sentences": []}
     (tmp_path / "whole.jsonl").write_text(f"{json.dumps(line)}\n" * 2, "utf-8")
-    done = cli("evaluate", gold, file, "--metric", "dire-probe", "--original", tmp_path / "whole.jsonl")
-    done.sentence("whole.jsonl, line 2: id q was already used in line 1")
+    result = cli("evaluate", gold, file, "--metric", "dire-probe", "--original", tmp_path / "whole.jsonl")
+    result.sentence("whole.jsonl, line 2: id q was already used in line 1")
 
 
 def test_numbers_are_printed_as_the_official_scripts_print_them(tmp_path: Path) -> None:
@@ -136,18 +136,18 @@ def test_numbers_are_printed_as_the_official_scripts_print_them(tmp_path: Path) 
     for name in ("hotpotqa", "drop", "musique", "dire", "twowiki"):
         family = BY_METRIC[name]
         gold, file = family.write(tmp_path, family.worked)
-        done = kgqa.evaluate(gold, file, **family.options(tmp_path))
-        first = next(iter(done.scores.official))
-        shown[name] = done.printed(first)
+        result = kgqa.evaluate(gold, file, **family.options(tmp_path))
+        first = next(iter(result.scores.official))
+        shown[name] = result.printed(first)
     assert shown == {"hotpotqa": "0.3333333333333333", "drop": "33.33", "musique": "1.0", "dire": "50.0", "twowiki": "0.0"}
 
 
 def test_missing_and_other_ids_are_reported(tmp_path: Path, cli: Cli) -> None:
     family = BY_METRIC["squad"]
     gold, file = family.write(tmp_path, {"a": "x", "b": "y", "other": "z"})
-    done = cli("evaluate", gold, file)
-    assert "1 question without a prediction, counted as 0: c" in done.out
-    assert "1 question predicted and not in the set, ignored: other" in done.out
+    result = cli("evaluate", gold, file)
+    assert "1 question without a prediction, counted as 0: c" in result.out
+    assert "1 question predicted and not in the set, ignored: other" in result.out
     assert "lacks" not in cli("evaluate", *BY_METRIC["hotpotqa"].write(tmp_path, {"answer": {"h1": "x"}, "sp": {"h1": []}})).out
 
 
@@ -159,8 +159,8 @@ def test_parts_that_predictions_lack_are_reported(metric: str, tmp_path: Path, c
         gone = sorted(lacking[part])[-1]
         del lacking[part][gone]
         gold, file = family.write(tmp_path, lacking)
-        done = cli("evaluate", gold, file, "--json", tmp_path / "out.json")
-        assert f"1 question with a prediction that lacks '{part}', which counts as 0: {gone}" in done.out
+        result = cli("evaluate", gold, file, "--json", tmp_path / "out.json")
+        assert f"1 question with a prediction that lacks '{part}', which counts as 0: {gone}" in result.out
         assert json.loads((tmp_path / "out.json").read_text("utf-8"))["missing_parts"] == {part: [gone]}
 
 
@@ -218,9 +218,9 @@ def test_unanswerable_twins_are_musiques_whoever_made_them(tmp_path: Path) -> No
     gold, file = family.write(tmp_path, family.worked)
     kgqa.convert(gold, to="native", out=tmp_path / "native")
     (tmp_path / "native" / "manifest.json").unlink()
-    done = kgqa.evaluate(tmp_path / "native", file)
-    assert (done.metric, done.chosen_by) == ("musique", "the ids of its unanswerable questions")
-    assert done.scores.official == pytest.approx(dict(family.official))
+    result = kgqa.evaluate(tmp_path / "native", file)
+    assert (result.metric, result.chosen_by) == ("musique", "the ids of its unanswerable questions")
+    assert result.scores.official == pytest.approx(dict(family.official))
 
 
 def test_a_set_of_ours_is_scored_as_its_export(seed_wikidata: Path, seed_medline: Path, tmp_path: Path) -> None:
@@ -231,13 +231,13 @@ def test_a_set_of_ours_is_scored_as_its_export(seed_wikidata: Path, seed_medline
             records = json.loads((tmp_path / name / file).read_text("utf-8"))
             guessed = {record["id"]: record["candidates"][0] for record in records}
             predictions = write(tmp_path / "predictions.json", guessed)
-            done = kgqa.evaluate(folder, predictions)
-            assert (done.metric, done.split, done.chosen_by) == ("qangaroo", "dev", "what was noted when the set was made")
+            result = kgqa.evaluate(folder, predictions)
+            assert (result.metric, result.split, result.chosen_by) == ("qangaroo", "dev", "what was noted when the set was made")
             right = sum(record["answer"] == record["candidates"][0] for record in records)
-            assert done.scores.official == {"accuracy": 100 * right / len(records)}
-            assert {dimension.name for dimension in done.breakdown} >= {"answer type", "relation"}
+            assert result.scores.official == {"accuracy": 100 * right / len(records)}
+            assert {dimension.name for dimension in result.breakdown} >= {"answer type", "relation"}
             again = kgqa.evaluate(tmp_path / name / file, predictions)
-            assert again.scores == done.scores
+            assert again.scores == result.scores
 
 
 def test_the_split_that_is_predicted_is_scored(tmp_path: Path) -> None:
@@ -251,10 +251,10 @@ def test_the_split_that_is_predicted_is_scored(tmp_path: Path) -> None:
         return write(tmp_path / "predictions.json", {"answer": dict.fromkeys(ids, "Sill"), "sp": {}})
 
     for split in ("train", "dev", "test"):
-        done = kgqa.evaluate(folder, predicted(*(f"{split}{number}" for number in range(3))))
-        assert (done.split, done.questions, done.scores.missing) == (split, 4, (f"{split}3",))
-    done = kgqa.evaluate(folder, predicted("test0", "train1", "dev0", "train3"))
-    assert (done.split, done.scores.missing, done.scores.extra) == ("train", ("train0", "train2"), ("test0", "dev0"))
+        result = kgqa.evaluate(folder, predicted(*(f"{split}{number}" for number in range(3))))
+        assert (result.split, result.questions, result.scores.missing) == (split, 4, (f"{split}3",))
+    result = kgqa.evaluate(folder, predicted("test0", "train1", "dev0", "train3"))
+    assert (result.split, result.scores.missing, result.scores.extra) == ("train", ("train0", "train2"), ("test0", "dev0"))
     # Of splits with as many, the one that systems are measured on.
     assert kgqa.evaluate(folder, predicted("train0", "test0", "dev0")).split == "dev"
     with pytest.raises(BrokenInput, match="no id is in both, one looks like dev0 there and x here"):
@@ -264,13 +264,13 @@ def test_the_split_that_is_predicted_is_scored(tmp_path: Path) -> None:
 def test_other_splits_need_no_answers(tmp_path: Path) -> None:
     folder = tmp_path / "set"
     folder.mkdir()
-    asked = [
+    items = [
         {key: value for key, value in hotpot(f"test{number}").items() if key not in {"answer", "supporting_facts"}} for number in (0, 1)
     ]
-    (folder / "x_test.json").write_text(json.dumps(asked), "utf-8")
+    (folder / "x_test.json").write_text(json.dumps(items), "utf-8")
     (folder / "x_dev.json").write_text(json.dumps([hotpot("dev0"), hotpot("dev1")]), "utf-8")
-    done = kgqa.evaluate(folder, write(tmp_path / "p.json", {"answer": {"dev0": "Sill", "test0": "Sill"}, "sp": {}}))
-    assert (done.split, done.scores.official["em"], done.scores.extra) == ("dev", 0.5, ("test0",))
+    result = kgqa.evaluate(folder, write(tmp_path / "p.json", {"answer": {"dev0": "Sill", "test0": "Sill"}, "sp": {}}))
+    assert (result.split, result.scores.official["em"], result.scores.extra) == ("dev", 0.5, ("test0",))
     for said, error, part in (("test0", MissingInput, "instance test0: its answer is hidden"), ("x", BrokenInput, "no id is in both")):
         with pytest.raises(error, match=part):
             kgqa.evaluate(folder, write(tmp_path / "p.json", {"answer": {said: "Sill"}, "sp": {}}))
@@ -500,8 +500,8 @@ def test_the_first_question_that_has_a_note_names_the_metric(tmp_path: Path) -> 
     (tmp_path / "x_dev.json").write_text(json.dumps([plain, plain | {"_id": "h2"}, hotpot("h3")]), "utf-8")
     kgqa.convert(tmp_path / "x_dev.json", to="native", out=tmp_path / "native")
     (tmp_path / "native" / "manifest.json").unlink()
-    done = kgqa.evaluate(tmp_path / "native", write(tmp_path / "p.json", {"answer": {"h1": "Sill"}, "sp": {}}))
-    assert (done.metric, done.chosen_by) == ("hotpotqa", "what was noted when the set was made")
+    result = kgqa.evaluate(tmp_path / "native", write(tmp_path / "p.json", {"answer": {"h1": "Sill"}, "sp": {}}))
+    assert (result.metric, result.chosen_by) == ("hotpotqa", "what was noted when the set was made")
 
 
 def test_musiques_questions_are_known_by_their_ids(tmp_path: Path) -> None:
@@ -509,8 +509,8 @@ def test_musiques_questions_are_known_by_their_ids(tmp_path: Path) -> None:
     kgqa.convert(gold, to="native", out=tmp_path / "native")
     for noted in ({"recipe": "contrast", "from": "native"}, {}):
         (tmp_path / "native" / "manifest.json").write_text(json.dumps(noted), "utf-8")
-        done = kgqa.evaluate(tmp_path / "native", file)
-        assert (done.metric, done.chosen_by) == ("musique", "the ids of its questions")
+        result = kgqa.evaluate(tmp_path / "native", file)
+        assert (result.metric, result.chosen_by) == ("musique", "the ids of its questions")
 
 
 def test_compressed_predictions_and_wrong_compression(tmp_path: Path) -> None:

@@ -30,15 +30,15 @@ SEEDS = pytest.mark.parametrize("seed", ["seed_wikidata", "seed_medline"])
 
 def plain(rows: Mapping[str, pa.Table]) -> Any:
     """The graph of some tables, made one row at a time."""
-    made = nx.MultiDiGraph()
+    result = nx.MultiDiGraph()
     for name, node in NODES.items():
         for row in rows[name].to_pylist() if name in rows else ():
-            made.add_node(node.mark + row[node.key], type=node.label, **said(row))
+            result.add_node(node.mark + row[node.key], type=node.label, **said(row))
     for name, link in RELATIONSHIPS.items():
         for row in rows[name].to_pylist() if name in rows else ():
             source, target = (row.pop(column) for column in rows[name].column_names[:2])
-            made.add_edge(NODES[link.source].mark + source, NODES[link.target].mark + target, type=link.type, **said(row))
-    return made
+            result.add_edge(NODES[link.source].mark + source, NODES[link.target].mark + target, type=link.type, **said(row))
+    return result
 
 
 def said(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,10 +74,10 @@ def test_a_neighbourhood_is_the_ego_graph_of_the_whole_one(seed: str, request: p
     for kind, name in starts(rows, 120):
         for hops in (1, 2):
             around = nx.ego_graph(whole, NODES[kind].mark + name, radius=hops, undirected=True)
-            found = kgqa.graph(place, **{kind: name}, hops=hops, limit=MANY)  # type: ignore[arg-type]
-            assert_same(found, around)
-            assert found.graph == {kind: name, "hops": hops, "limit": MANY, "cuts": []}
-            asked += found.number_of_edges() > 1
+            result = kgqa.graph(place, **{kind: name}, hops=hops, limit=MANY)  # type: ignore[arg-type]
+            assert_same(result, around)
+            assert result.graph == {kind: name, "hops": hops, "limit": MANY, "cuts": []}
+            asked += result.number_of_edges() > 1
     assert asked > 5
 
 
@@ -94,9 +94,9 @@ def test_hubs_are_cut_where_it_says(seed_wikidata: Path) -> None:
         "facts to it": sum(data["type"] == "FACT" for *_, data in whole.in_edges(node, data=True)),
         "documents that mention it": sum(data["type"] == "MENTIONS" for *_, data in whole.in_edges(node, data=True)),
     }
-    told = [{"kind": "entity", "id": hub, "what": what, "followed": 3, "total": total} for what, total in counts.items() if total > 3]
-    assert cut.graph["cuts"] == told
-    assert len(told) > 1
+    items = [{"kind": "entity", "id": hub, "what": what, "followed": 3, "total": total} for what, total in counts.items() if total > 3]
+    assert cut.graph["cuts"] == items
+    assert len(items) > 1
     # A limit that is just enough is none.
     most = max(counts.values())
     assert kgqa.graph(seed_wikidata, entity=hub, limit=most).graph["cuts"] == []
@@ -110,18 +110,18 @@ def test_a_sample_has_its_chains_in_order(seed: str, request: pytest.FixtureRequ
     whole = plain(rows_of(Workspace(place)) | sample_rows(dataset, dataset.name))
     for split, path in native.split_files(dataset).items():
         instance = next(native.read(path))
-        found = kgqa.graph(place, sample=instance.id)
-        assert found.graph == {"sample": instance.id, "dataset": dataset.name}
-        (start,) = [node for node, data in found.nodes(data=True) if data["type"] == "Sample"]
-        assert found.nodes[start]["question"] == instance.question
-        assert found.nodes[start]["split"] == split
-        assert_same(found, whole.subgraph(found.nodes))
+        result = kgqa.graph(place, sample=instance.id)
+        assert result.graph == {"sample": instance.id, "dataset": dataset.name}
+        (start,) = [node for node, data in result.nodes(data=True) if data["type"] == "Sample"]
+        assert result.nodes[start]["question"] == instance.question
+        assert result.nodes[start]["split"] == split
+        assert_same(result, whole.subgraph(result.nodes))
         near = {target for _, target in whole.out_edges(start)}
-        assert near <= set(found.nodes)
+        assert near <= set(result.nodes)
         chains = {tuple(chain) for several in instance.chains or () for chain in several}
         walked = set()
-        for chain in (node for node, data in found.nodes(data=True) if data["type"] == "Chain"):
-            steps = sorted((data["position"], target) for _, target, data in found.out_edges(chain, data=True))
+        for chain in (node for node, data in result.nodes(data=True) if data["type"] == "Chain"):
+            steps = sorted((data["position"], target) for _, target, data in result.out_edges(chain, data=True))
             assert [position for position, _ in steps] == list(range(len(steps)))
             walked.add(tuple(target[2:] for _, target in steps))
         assert walked == chains
@@ -142,9 +142,9 @@ def test_both_stores_give_the_same_in_the_same_order(seed_wikidata: Path, neo4j_
     kgqa.load(seed_wikidata, neo4j=neo4j_database)
     rows = rows_of(Workspace(seed_wikidata))
     sample = next(native.read(seed_wikidata / "datasets" / "wikihop" / "train.parquet")).id
-    asked: list[dict[str, Any]] = [{"sample": sample}]
-    asked += [{kind: name, "hops": hops, "limit": limit} for kind, name in starts(rows, 200) for hops, limit in ((1, 100), (2, 4))]
-    for arguments in asked:
+    items: list[dict[str, Any]] = [{"sample": sample}]
+    items += [{kind: name, "hops": hops, "limit": limit} for kind, name in starts(rows, 200) for hops, limit in ((1, 100), (2, 4))]
+    for arguments in items:
         one = kgqa.graph(seed_wikidata, **arguments)
         other = kgqa.graph(seed_wikidata, **arguments, store="neo4j", neo4j=neo4j_database)
         assert list(one.nodes(data=True)) == list(other.nodes(data=True))
@@ -158,9 +158,9 @@ def as_written(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def assert_read_back(path: Path, graph: Any) -> None:
-    read = nx.read_graphml(path, force_multigraph=True)
-    assert nodes_of(read) == sorted(((node, as_written(data)) for node, data in graph.nodes(data=True)), key=repr)
-    assert edges_of(read) == sorted(json.dumps((a, b, as_written(data)), sort_keys=True) for a, b, data in graph.edges(data=True))
+    result = nx.read_graphml(path, force_multigraph=True)
+    assert nodes_of(result) == sorted(((node, as_written(data)) for node, data in graph.nodes(data=True)), key=repr)
+    assert edges_of(result) == sorted(json.dumps((a, b, as_written(data)), sort_keys=True) for a, b, data in graph.edges(data=True))
 
 
 @SEEDS
@@ -180,11 +180,11 @@ def test_graphml_reads_back(seed: str, request: pytest.FixtureRequest, tmp_path:
         outcome = cli("export", "--to", "graphml", out, "--workspace", place, *options)
         assert outcome.status == 0, outcome.err
         assert str(out) in outcome.out
-        found = kgqa.graph(place, **arguments)
-        assert_read_back(out, found)
+        result = kgqa.graph(place, **arguments)
+        assert_read_back(out, result)
         told = nx.read_graphml(out).graph
-        assert {name: told[name] for name in found.graph} == {
-            name: value if isinstance(value, str) else json.dumps(value) for name, value in found.graph.items()
+        assert {name: told[name] for name in result.graph} == {
+            name: value if isinstance(value, str) else json.dumps(value) for name, value in result.graph.items()
         }
 
 
@@ -192,12 +192,12 @@ def test_the_whole_graph_takes_samples_and_rejected_questions(seed_wikidata: Pat
     out = tmp_path / "all.graphml"
     outcome = cli("export", "--to", "graphml", out, "--workspace", seed_wikidata, "--dataset", "wikihop", "--rejected")
     assert outcome.status == 0, outcome.err
-    read = nx.read_graphml(out, force_multigraph=True)
-    kinds = {kind: sum(data["type"] == kind for _, data in read.nodes(data=True)) for kind in ("Sample", "Chain", "Question")}
+    result = nx.read_graphml(out, force_multigraph=True)
+    kinds = {kind: sum(data["type"] == kind for _, data in result.nodes(data=True)) for kind in ("Sample", "Chain", "Question")}
     rows = sample_rows(seed_wikidata / "datasets" / "wikihop", "wikihop")
     rejected = pq.read_metadata(seed_wikidata / "datasets" / "wikihop" / "rejected.parquet").num_rows
     assert kinds == {"Sample": rows["sample"].num_rows, "Chain": rows["chain"].num_rows, "Question": rejected}
-    assert json.loads(read.graph["datasets"]) == ["wikihop"]
+    assert json.loads(result.graph["datasets"]) == ["wikihop"]
 
 
 def test_one_sample_in_two_datasets_is_asked_about(wikidata_copy: Path, tmp_path: Path) -> None:

@@ -153,7 +153,7 @@ def test_constraints_and_indexes_are_there_at_the_end_however_the_graph_came(
     seed_wikidata: Path, seed_medline: Path, neo4j_database: Neo4jSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wanted = {word for name in MADE for word in read_queries()[name].text.split() if word.startswith("kgqa_")}
-    seen = list[set[str]]()
+    result = list[set[str]]()
 
     def made() -> set[str]:
         rows = run(neo4j_database, "SHOW INDEXES YIELD name, state WHERE state = 'ONLINE' RETURN name")
@@ -163,19 +163,19 @@ def test_constraints_and_indexes_are_there_at_the_end_however_the_graph_came(
 
     def watched(store: Neo4jStore, query: Query, arguments: Any = None, **expected: Any) -> list[list[Any]]:
         if query.name in {"add_entity", "add_samples", "add_rejected"}:
-            seen.append(made())
+            result.append(made())
         return write(store, query, arguments, **expected)
 
     monkeypatch.setattr(Neo4jStore, "write", watched)
     run(neo4j_database, "DROP CONSTRAINT kgqa_entity IF EXISTS")
     kgqa.load(seed_wikidata, dataset="wikihop", rejected=True)
     assert made() == wanted
-    seen.clear()
+    result.clear()
     kgqa.load(seed_medline, dataset="medhop", rejected=True, replace=True)
     assert made() == wanted
     # Those of the graph that was erased did not slow down the new one: what is not looked up by the loader is made last.
-    assert seen[0] == set()
-    assert not any("kgqa_chain" in names for names in seen)
+    assert result[0] == set()
+    assert not any("kgqa_chain" in names for names in result)
 
 
 @pytest.mark.slow
@@ -213,9 +213,9 @@ def test_changed_samples_are_replaced_only_when_asked(seed_wikidata: Path, tmp_p
     native.write(few, folder / "train.parquet")
     cli("load", "--workspace", seed_wikidata, "--dataset", folder).sentence("other samples of wikihop", "--replace")
     graph = run(neo4j_database, "MATCH (g:KgqaGraph {id: 'kgqa'}) RETURN g.loader AS loader")
-    loaded = kgqa.load(seed_wikidata, dataset=folder, replace=True)
-    assert loaded.already
-    assert loaded.samples == labels(neo4j_database)["Sample"] == len(few)
+    result = kgqa.load(seed_wikidata, dataset=folder, replace=True)
+    assert result.already
+    assert result.samples == labels(neo4j_database)["Sample"] == len(few)
     assert graph == run(neo4j_database, "MATCH (g:KgqaGraph {id: 'kgqa'}) RETURN g.loader AS loader")
 
 

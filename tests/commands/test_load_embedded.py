@@ -93,9 +93,9 @@ def test_datasets_are_added_one_by_one_and_replaced_only_when_asked(workspace: P
 def test_a_run_that_changes_the_graph_leaves_the_samples_out(workspace: Path) -> None:
     kgqa.load(workspace, store="embedded", dataset="wikihop")
     record = workspace / "tables" / "build_store.json"
-    told = json.loads(record.read_text())
+    content = json.loads(record.read_text())
     (workspace / "store" / "loaded.json").write_text(
-        (workspace / "store" / "loaded.json").read_text().replace(told["key"], "of another graph"), "utf-8"
+        (workspace / "store" / "loaded.json").read_text().replace(content["key"], "of another graph"), "utf-8"
     )
     assert count(workspace, "Sample") == 0
     assert not kgqa.load(workspace, store="embedded", dataset="wikihop").samples_already

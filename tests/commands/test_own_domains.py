@@ -50,10 +50,10 @@ def own_domain(folder: Path, language: str, people: int) -> Path:
 
     def name(syllables: int) -> str:
         while True:
-            found = "".join(rng.choice(HANGUL if language == "ko" else LATIN) for _ in range(syllables)).capitalize()
-            if found not in used and not any(found in each or each in found for each in used):
-                used.add(found)
-                return found
+            result = "".join(rng.choice(HANGUL if language == "ko" else LATIN) for _ in range(syllables)).capitalize()
+            if result not in used and not any(result in each or each in result for each in used):
+                used.add(result)
+                return result
 
     about_town, about_person, about_land = SENTENCES[language]
     lands = [name(3) for _ in range(max(3, people // 8))]
@@ -94,17 +94,17 @@ def test_the_defaults_make_what_can_be_made(language: str, people: int, tmp_path
     assert min(counts(tmp_path / "w" / "datasets" / "wikihop").values()) > 0
     composed = cli("compose", *arguments, "--filter", "lexical")
     assert composed.status == 0, composed.err
-    made = counts(tmp_path / "w" / "datasets" / "musique")
-    assert made["train"] > 0
-    empty = [split for split in SPLITS if made[split] == 0]
+    result = counts(tmp_path / "w" / "datasets" / "musique")
+    assert result["train"] > 0
+    empty = [split for split in SPLITS if result[split] == 0]
     assert people < 100 or not empty
     limit = f"Nothing is left for {' and '.join(empty)}: too many questions share an answer"
     assert (limit in " ".join(composed.out.split())) == bool(empty)
 
     for dataset in ("wikihop", "musique"):
         card = (tmp_path / "w" / "datasets" / dataset / "README.md").read_text("utf-8")
-        shown = json.loads(card.partition("```json\n")[2].partition("\n```")[0])
-        assert set(shown) == set(OF_RECIPES.names)
+        content = json.loads(card.partition("```json\n")[2].partition("\n```")[0])
+        assert set(content) == set(OF_RECIPES.names)
         for section in ("How to load it", "Fields", "Limits", "Licence", "Citation"):
             assert card.count(f"\n## {section}\n") == 1
         assert not [word for word in ("cc-by-sa", "Wikipedia contributors", "Freebase") if word in card]
@@ -140,12 +140,12 @@ def test_where_no_two_hops_stand_in_a_row_single_relations_are_asked_about(tmp_p
     (tmp_path / "own.toml").write_text(OWN, "utf-8")
     source = museums(tmp_path / "source", 24)
     arguments = ["--domain", tmp_path / "own.toml", "--source", source, "--workspace", tmp_path / "w"]
-    made = cli("generate", *arguments)
-    assert made.status == 0, made.err
+    result = cli("generate", *arguments)
+    assert result.status == 0, result.err
     sentence = (
         "about paths no sample is left: no two stated hops in a row lead from a subject to an answer, so single relations are asked about"
     )
-    assert f"qangaroo.queries: {sentence}" in made.out
+    assert f"qangaroo.queries: {sentence}" in result.out
     dataset = tmp_path / "w" / "datasets" / "haushop"
     assert sentence in (dataset / "README.md").read_text("utf-8")
     manifest = json.loads((dataset / "manifest.json").read_text("utf-8"))
@@ -183,11 +183,11 @@ def test_relations_without_a_question_are_listed_with_the_reason(tmp_path: Path,
         file.writelines(facts)
     with (source / "own.toml").open("a", encoding="utf-8") as file:
         file.write('[musique]\nunasked = ["skip"]\n')
-    made = cli("compose", "--domain", source / "own.toml", "--source", source, "--filter", "none", "--workspace", tmp_path / "w")
-    assert made.status == 0, made.err
-    said = "no question is asked about 3 relations that have facts: colour (musique.unasked leaves it out); founded by (its label makes no"
-    assert said in made.out
-    assert "pen friend (no text states any of its facts)" in made.out
+    result = cli("compose", "--domain", source / "own.toml", "--source", source, "--filter", "none", "--workspace", tmp_path / "w")
+    assert result.status == 0, result.err
+    text = "no question is asked about 3 relations that have facts: colour (musique.unasked leaves it out); founded by (its label makes no"
+    assert text in result.out
+    assert "pen friend (no text states any of its facts)" in result.out
     card = (tmp_path / "w" / "datasets" / "musique" / "README.md").read_text("utf-8")
     section = card.partition("## Relations without a question\n")[2].partition("\n## ")[0]
     assert [line.split(" | ")[:2] for line in section.splitlines() if line.startswith("| ")][2:] == [

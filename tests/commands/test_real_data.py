@@ -105,10 +105,10 @@ def test_no_drug_pair_is_in_two_splits(medhop: kgqa.Report) -> None:
 def test_export_of_real_data_reads_back(medhop: kgqa.Report, tmp_path: Path) -> None:
     kgqa.export(medhop.dataset, to="qangaroo", out=tmp_path)
     for split, path in native.split_files(medhop.dataset).items():
-        written = list(qangaroo.read(tmp_path / f"{split}.json"))
-        assert len(written) == pq.read_metadata(path).num_rows
-        assert len(list(qangaroo.read(tmp_path / f"{split}.masked.json"))) == len(written)
-        for record, instance in zip(written, native.read(path), strict=True):
+        items = list(qangaroo.read(tmp_path / f"{split}.json"))
+        assert len(items) == pq.read_metadata(path).num_rows
+        assert len(list(qangaroo.read(tmp_path / f"{split}.masked.json"))) == len(items)
+        for record, instance in zip(items, native.read(path), strict=True):
             official = validated(qangaroo.to_record(instance), qangaroo.RECORD, "")
             assert record == qangaroo.from_record(official)
 

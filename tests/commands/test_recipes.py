@@ -82,6 +82,6 @@ def test_the_command_takes_the_recipe(tmp_path: Path, cli: Cli) -> None:
     outcome = cli("generate", "--domain", "wikidata", "--recipe", "paper", "--workspace", tmp_path / "w")
     assert outcome.status == 0, outcome.err
     direct = kgqa.generate("wikidata", recipe="paper", workspace=tmp_path / "direct")
-    made = json.loads((tmp_path / "w" / "datasets" / direct.dataset.name / "manifest.json").read_text("utf-8"))
-    assert made["content"] == manifest(direct)["content"]
+    content = json.loads((tmp_path / "w" / "datasets" / direct.dataset.name / "manifest.json").read_text("utf-8"))
+    assert content["content"] == manifest(direct)["content"]
     assert "qangaroo.evidence" not in outcome.out

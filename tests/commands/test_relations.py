@@ -66,9 +66,9 @@ def test_a_finished_workspace_and_its_dataset_stay_as_they_are(wikidata_copy: Pa
 
 
 def test_no_dataset_is_written_and_workers_change_nothing(tmp_path: Path, seed_medline: Path) -> None:
-    found = kgqa.relations("medline", workspace=tmp_path / "w", workers=3)
+    result = kgqa.relations("medline", workspace=tmp_path / "w", workers=3)
     assert not (tmp_path / "w" / "datasets").exists()
-    assert found == kgqa.relations("medline", workspace=seed_medline, workers=1)
+    assert result == kgqa.relations("medline", workspace=seed_medline, workers=1)
 
 
 def test_the_file_has_all_columns_in_the_order_asked_for(seed_wikidata: Path, tmp_path: Path, cli: Cli) -> None:

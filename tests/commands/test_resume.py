@@ -90,8 +90,8 @@ def test_a_run_that_is_killed_anywhere_goes_on_to_the_same_bytes(seed_wikidata: 
 )
 def test_a_run_that_is_killed_at_a_known_place_goes_on(stage: str, step: str, seed_wikidata: Path, tmp_path: Path) -> None:
     workspace = tmp_path / "workspace"
-    done = subprocess.run([sys.executable, "-c", KILL, workspace, stage, step], env=environment(), capture_output=True, check=False)
-    assert done.returncode == -signal.SIGKILL, done.stderr
+    process = subprocess.run([sys.executable, "-c", KILL, workspace, stage, step], env=environment(), capture_output=True, check=False)
+    assert process.returncode == -signal.SIGKILL, process.stderr
     assert not (workspace / "datasets" / "wikihop").exists()
     before = times(workspace)
     report = kgqa.generate("wikidata", workspace=workspace)
@@ -113,10 +113,10 @@ def test_a_second_run_changes_no_byte(wikidata_copy: Path) -> None:
 
 @pytest.mark.parametrize("domain", ["wikidata", "medline"])
 def test_the_number_of_workers_changes_no_byte(domain: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    known: Path = request.getfixturevalue(f"seed_{domain}")
+    result: Path = request.getfixturevalue(f"seed_{domain}")
     report = kgqa.generate(domain, workspace=tmp_path / "w", workers=4)
     assert contents.dataset(report.dataset, but=("workers",)) == contents.dataset(
-        known / "datasets" / report.dataset.name, but=("workers",)
+        result / "datasets" / report.dataset.name, but=("workers",)
     )
 
 

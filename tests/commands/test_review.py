@@ -39,20 +39,20 @@ def wikihop(seed_wikidata: Path) -> Path:
 
 def written(dataset: Path, path: Path, verdicts: list[str], *, reader: str = "ann", another: int = 0, sample: int = SAMPLE) -> Path:
     """A table with these verdicts on the first samples of a draw, and the mark on the first ones."""
-    drawn = draw(dataset, sample=sample, seed=7)
+    result = draw(dataset, sample=sample, seed=7)
     judgements = [
         Judgement(sample=id, reader=reader, verdict=verdict, marks=("another",) * (number < another))
-        for number, (id, verdict) in enumerate(zip(drawn.splits, verdicts, strict=False))  # noqa: A001
+        for number, (id, verdict) in enumerate(zip(result.splits, verdicts, strict=False))  # noqa: A001
     ]
-    path.write_text(table_text(Table(origin=drawn.origin, judgements=tuple(judgements))), "utf-8")
+    path.write_text(table_text(Table(origin=result.origin, judgements=tuple(judgements))), "utf-8")
     return path
 
 
 def test_one_readers_figures(wikihop: Path, tmp_path: Path, cli: Cli) -> None:
     table = written(wikihop, tmp_path / "ann.tsv", SAID, another=3)
-    found = kgqa.review_figures(wikihop, table)
-    (ann,) = found.readers
-    assert (ann.reader, ann.table, ann.read, ann.drawn, found.agreed) == ("ann", "ann.tsv", 9, SAMPLE, ())
+    result = kgqa.review_figures(wikihop, table)
+    (ann,) = result.readers
+    assert (ann.reader, ann.table, ann.read, ann.drawn, result.agreed) == ("ann", "ann.tsv", 9, SAMPLE, ())
     counts = {share.category: share.count for share in ann.shares}
     assert counts == {
         "follows or likely": 7, "follows": 5, "likely": 2, "does-not-follow": 2, "unreadable": 0, "another": 3, "wrong-link": 0,
@@ -94,8 +94,8 @@ def test_two_readers_of_one_table_are_compared_as_two_tables_are(wikihop: Path, 
 def test_readers_of_different_samples_have_nothing_to_agree_on(wikihop: Path, tmp_path: Path, cli: Cli) -> None:
     ann = written(wikihop, tmp_path / "ann.tsv", SAID[:3])
     bob = written(wikihop, tmp_path / "bob.tsv", ["", "", "", "follows"], reader="bob", sample=20)
-    found = kgqa.review_figures(wikihop, ann, bob)
-    assert (found.agreed, found.origin.sample) == ((), 20)
+    result = kgqa.review_figures(wikihop, ann, bob)
+    assert (result.agreed, result.origin.sample) == ((), 20)
     assert "no agreement to measure" in cli("review", wikihop, "--agreement", ann, bob).out
 
 
@@ -241,10 +241,10 @@ def test_no_dataset_no_port(tmp_path: Path, wikihop: Path, cli: Cli) -> None:
 def test_the_samples_as_text(domain: str, request: pytest.FixtureRequest, cli: Cli) -> None:
     dataset = next((request.getfixturevalue(f"seed_{domain}") / "datasets").iterdir())
     out = cli("review", dataset, "--sample", "5", "--seed", "7", "--print").out
-    found = kgqa.review_samples(dataset, sample=5, seed=7)
+    result = kgqa.review_samples(dataset, sample=5, seed=7)
     parts = re.split(r"^=== \d+\. ", out, flags=re.MULTILINE)[1:]
-    assert len(parts) == len(found) == 5
-    for part, reading in zip(parts, found, strict=True):
+    assert len(parts) == len(result) == 5
+    for part, reading in zip(parts, result, strict=True):
         instance = reading.instance
         assert part.startswith(f"{instance.question}   ({instance.id}, {reading.split})\nAnswer: {reading.answer}")
         plain = part.replace("«", "").replace("»", "").replace("\n  ", "\n")
@@ -256,12 +256,12 @@ def test_the_samples_as_text(domain: str, request: pytest.FixtureRequest, cli: C
 
 
 def test_the_command_runs_until_it_is_stopped_and_goes_on_where_it_was(wikihop: Path, tmp_path: Path) -> None:
-    everything = str(sum(1 for path in native.split_files(wikihop).values() for _ in native.read(path)))
+    message = str(sum(1 for path in native.split_files(wikihop).values() for _ in native.read(path)))
     command = [*COMMAND, "review", str(wikihop), "--port", "0", "--seed", "7", "--reader", "ann"]
     for sample, told in (
         ("3", "3 of"),
-        ("4000", f"there are no more than {everything}, although 4,000 were asked for"),
-        ("2", f"{everything} of"),
+        ("4000", f"there are no more than {message}, although 4,000 were asked for"),
+        ("2", f"{message} of"),
     ):
         with subprocess.Popen(
             [*command, "--sample", sample], cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

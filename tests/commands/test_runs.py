@@ -44,13 +44,13 @@ def _no_variable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_runs_are_listed(runs: Path, cli: Cli) -> None:
-    done = cli("runs", runs)
-    assert (done.status, done.err) == (0, "")
-    rows = [line.split() for line in done.out.splitlines()]
+    result = cli("runs", runs)
+    assert (result.status, result.err) == (0, "")
+    rows = [line.split() for line in result.out.splitlines()]
     assert ["ee-1", "ee", "hotpotqa", "1", "60", "62.5", "finished", "0.0"] in rows
     assert ["ee-2", "ee", "hotpotqa", "2", "60", "–", "finished", "0.0"] in rows
-    assert "failed: the loss is nan in step 3" in done.out
-    assert "\x1b" not in done.out
+    assert "failed: the loss is nan in step 3" in result.out
+    assert "\x1b" not in result.out
 
 
 def test_the_variable_and_the_folder_in_which_one_is_are_looked_at(runs: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,30 +64,30 @@ def test_the_variable_and_the_folder_in_which_one_is_are_looked_at(runs: Path, c
 
 def test_a_plot_of_nothing_is_told_beside_json_too(tmp_path: Path, cli: Cli) -> None:
     kgqa.train("random", write_set(tmp_path / "set", train=questions(4)), out=tmp_path / "run")
-    done = cli("runs", tmp_path, "--show", "run", "--json", "--plot", tmp_path / "curve.svg")
-    assert json.loads(done.out)
-    assert done.err.strip()
+    result = cli("runs", tmp_path, "--show", "run", "--json", "--plot", tmp_path / "curve.svg")
+    assert json.loads(result.out)
+    assert result.err.strip()
     assert not (tmp_path / "curve.svg").exists()
 
 
 def test_one_run_is_shown_with_its_curve(runs: Path, cli: Cli, tmp_path: Path) -> None:
-    done = cli("runs", runs, "--show", "ee-1", "--plot", tmp_path / "curve.svg")
-    assert (done.status, done.err) == (0, "")
+    result = cli("runs", runs, "--show", "ee-1", "--plot", tmp_path / "curve.svg")
+    assert (result.status, result.err) == (0, "")
     for part in ("ee on hotpotqa, seed 1", "finished: it is done", "best dev score 62.5 at step 60", "training.rate", "0.1", "train.json"):
-        assert part in done.out, part
-    rows = [line.split() for line in done.out.splitlines()]
+        assert part in result.out, part
+    rows = [line.split() for line in result.out.splitlines()]
     assert ["60", "0.2500", "62.5"] in rows
     assert (tmp_path / "curve.svg").read_text("utf-8").startswith("<?xml")
 
 
 def test_two_runs_are_compared(runs: Path, cli: Cli) -> None:
-    done = cli("runs", runs, "--compare", "ee-1", "ee-2")
-    assert (done.status, done.err) == (0, "")
-    rows = [line.split() for line in done.out.splitlines()]
+    result = cli("runs", runs, "--compare", "ee-1", "ee-2")
+    assert (result.status, result.err) == (0, "")
+    rows = [line.split() for line in result.out.splitlines()]
     for row in (["training.rate", "0.1", "0.2"], ["training.new", "–", "True"], ["seed", "1", "2"], ["kgqa", "1", "2"]):
         assert row in rows, row
-    assert "training.batch" not in done.out
-    assert "The datasets are not the same." in done.out
+    assert "training.batch" not in result.out
+    assert "The datasets are not the same." in result.out
     same = cli("runs", runs, "--compare", "ee-1", "ee-1").out
     for part in ("The settings are the same.", "The versions are the same.", "The datasets are the same, byte for byte."):
         assert part in same, part

@@ -134,9 +134,9 @@ def test_a_workspace_that_is_not_whole_is_not_asked(spoil: Callable[[Path], None
     folder = wikidata_copy / "datasets" / "wikihop"
     spoil(wikidata_copy)
     before = contents.files(wikidata_copy)
-    shown = cli("show", folder, "wikihop-a16447ab6d322b5f")
-    assert (shown.status, shown.err) == (0, "")
-    assert "Chain: Parthenon (Q10288) → [seed:163 Parthenon] → Athens (Q1524) → [seed:120 Athens] → Greece (Q41)" in shown.out
+    result = cli("show", folder, "wikihop-a16447ab6d322b5f")
+    assert (result.status, result.err) == (0, "")
+    assert "Chain: Parthenon (Q10288) → [seed:163 Parthenon] → Athens (Q1524) → [seed:120 Athens] → Greece (Q41)" in result.out
     assert contents.files(wikidata_copy) == before
 
 
@@ -194,10 +194,10 @@ def test_grades_are_words(tmp_path: Path, cli: Cli) -> None:
         native.write([replace(instance, **changes)], folder / "train.parquet")  # type: ignore[arg-type]
         return [line for line in cli("show", folder).out.splitlines() if line.startswith(("Grade", "Best"))]
 
-    told = "Grade: 0.93 by place of birth → ␛]0;owned␇␛[2J country; in one [bold]sentence"
-    assert lines() == [told, "Best other candidate: Town [Q4] (Q4), 0.25 by twin"]
-    assert lines(grades=(*(instance.grades or ())[:2], None, None)) == [told, "Best other candidate: Town [Q1] (Q1), no known path; apart"]
-    assert lines(grades=(None, sure, None, None)) == [told]
+    text = "Grade: 0.93 by place of birth → ␛]0;owned␇␛[2J country; in one [bold]sentence"
+    assert lines() == [text, "Best other candidate: Town [Q4] (Q4), 0.25 by twin"]
+    assert lines(grades=(*(instance.grades or ())[:2], None, None)) == [text, "Best other candidate: Town [Q1] (Q1), no known path; apart"]
+    assert lines(grades=(None, sure, None, None)) == [text]
     assert lines(grades=(None, None, maybe, maybe)) == ["Best other candidate: Town [Q3] (Q3), 0.25 by twin"]
     assert lines(grades=None) == lines(grades=(None,) * 4) == lines(grades=None, candidates=None) == []
 

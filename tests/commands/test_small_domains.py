@@ -56,21 +56,21 @@ def test_thirty_documents_make_questions_and_say_what_limits_them(tmp_path: Path
     source = town_folk(tmp_path / "source", 21)
     for filtered in ("lexical", "none"):
         workspace = tmp_path / filtered
-        made = cli("compose", "--domain", source / "own.toml", "--source", source, "--filter", filtered, "--workspace", workspace)
-        assert made.status == 0, made.err
+        result = cli("compose", "--domain", source / "own.toml", "--source", source, "--filter", filtered, "--workspace", workspace)
+        assert result.status == 0, result.err
         questions = list(open_dataset(workspace / "datasets" / "musique").instances())
         assert questions
         assert all(any(p.text.startswith(str(step.answer)) or str(step.answer) in p.text for p in each.paragraphs)
                    for each in questions for step in each.decomposition or ())  # fmt: skip
         if len(questions[0].paragraphs) < 20:
-            assert "too few to show 20 with a question" in made.out
+            assert "too few to show 20 with a question" in result.out
 
 
 def test_more_documents_make_all_splits(tmp_path: Path) -> None:
     source = town_folk(tmp_path / "source", 120)
-    made = kgqa.compose(domain=source / "own.toml", source=source, filter="lexical", workspace=tmp_path / "w")
-    assert min(made.counts.values()) > 0
-    card = (made.dataset / "README.md").read_text("utf-8")
+    result = kgqa.compose(domain=source / "own.toml", source=source, filter="lexical", workspace=tmp_path / "w")
+    assert min(result.counts.values()) > 0
+    card = (result.dataset / "README.md").read_text("utf-8")
     assert "cc-by-sa" not in card
     assert "Freebase" not in card
 
@@ -81,8 +81,8 @@ def test_one_workspace_holds_what_generate_and_compose_make(order: tuple[str, st
     own.write_text('extends = "wikidata"\nseed_domain = "wikidata"\nname = "mine"\ndataset = "museumhop"\n', "utf-8")
     options = {"generate": (), "compose": ("--filter", "none")}
     for command in order:
-        made = cli(command, "--domain", own, "--workspace", tmp_path / "w", *options[command])
-        assert made.status == 0, made.err
+        result = cli(command, "--domain", own, "--workspace", tmp_path / "w", *options[command])
+        assert result.status == 0, result.err
     assert {path.name for path in (tmp_path / "w" / "datasets").iterdir()} == {"museumhop", "museumhop-musique"}
 
 
@@ -96,9 +96,9 @@ def test_the_only_one_that_a_sparse_graph_knows_is_not_asked_for(tmp_path: Path)
     """Each town has one painter here, as far as the graph knows."""
     source = town_folk(tmp_path / "source", 21)
     facts = [line.split("\t") for line in (source / "triples.tsv").read_text("utf-8").splitlines()]
-    seen = set[str]()
-    kept = [fact for fact in facts if fact[1] != "residence" or not (fact[2] in seen or seen.add(fact[2]))]  # type: ignore[func-returns-value]
-    (source / "triples.tsv").write_text("".join("\t".join(fact) + "\n" for fact in kept), "utf-8")
+    result = set[str]()
+    items = [fact for fact in facts if fact[1] != "residence" or not (fact[2] in result or result.add(fact[2]))]  # type: ignore[func-returns-value]
+    (source / "triples.tsv").write_text("".join("\t".join(fact) + "\n" for fact in items), "utf-8")
     made = kgqa.compose(domain=source / "own.toml", source=source, filter="none", workspace=tmp_path / "w")
     steps = [step.question for each in open_dataset(made.dataset).instances() for step in each.decomposition or ()]
     assert steps

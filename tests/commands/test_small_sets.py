@@ -59,10 +59,10 @@ def check_said(out: str, dataset: Path, manifest: dict[str, Any], setting: str) 
 
 def test_a_cap_of_less_than_one_sample_says_what_it_became(tmp_path: Path, cli: Cli) -> None:
     out, dataset, manifest = made(tmp_path, cli, f"[qangaroo.bias]\n{NO_SHORTCUT_BOUNDS}answer_cap = 0.005\ndocument_cue = 0\n")
-    said = check_said(out, dataset, manifest, "qangaroo.bias.answer_cap")
-    assert len(said) == 3
+    result = check_said(out, dataset, manifest, "qangaroo.bias.answer_cap")
+    assert len(result) == 3
     assert sum(manifest["counts"].values()) == MUSEUMS
-    for sentence, split in zip(said, ("train", "dev", "test"), strict=True):
+    for sentence, split in zip(result, ("train", "dev", "test"), strict=True):
         kept = Counter(row["answer_id"] for row in native.read_fields(dataset / f"{split}.parquet", "answer_id"))
         match = re.fullmatch(
             rf"0\.005 of the (\d+) samples of {split} is less than one; an answer keeps at most (\d+) of them, as .*", sentence
@@ -77,9 +77,9 @@ def test_a_cue_that_would_empty_every_split_says_what_it_became(tmp_path: Path, 
         tmp_path, cli, f"[qangaroo.bias]\n{NO_SHORTCUT_BOUNDS}answer_cap = 1\ndocument_cue = 1\ndocument_cue_drops = 'all'\n"
     )
     assert manifest["settings"]["qangaroo"]["bias"]["document_cue"] == 1
-    said = check_said(out, dataset, manifest, "qangaroo.bias.document_cue")
+    result = check_said(out, dataset, manifest, "qangaroo.bias.document_cue")
     counts = manifest["counts"]
     assert min(counts[split] for split in SPLITS) > 1
-    assert said == [
+    assert result == [
         f"with 1, nothing would be left of {split}; there a document may be seen with an answer {counts[split]:,} times" for split in SPLITS
     ]

@@ -61,11 +61,11 @@ def test_nothing_is_lost_and_nothing_shared(drawn: list[tuple[int, int, list[int
         source = write_set(
             folder / "set", train=some[: len(some) // 2 + 1], **({"dev": some[len(some) // 2 + 1 :]} if len(some) > 1 else {})
         )
-        done = kgqa.split(source, out=folder / "out", by=by, seed=seed, shares=(0.5, 0.3, 0.2))
+        result = kgqa.split(source, out=folder / "out", by=by, seed=seed, shares=(0.5, 0.3, 0.2))
         found = read(folder / "out")
         assert sorted(each.id for each in some) == sorted(each.id for split in found.values() for each in split)
         assert {each.id: each for each in some} == {each.id: each for split in found.values() for each in split}
-        assert {split: count for split, count in done.counts.items() if count} == {split: len(rows) for split, rows in found.items()}
+        assert {split: count for split, count in result.counts.items() if count} == {split: len(rows) for split, rows in found.items()}
         for kind in {"group", *by}:
             for split, rows in found.items():
                 others = [each for other, more in found.items() if other != split for each in more]
@@ -118,10 +118,10 @@ def test_an_out_that_is_there_an_empty_set_and_an_out_in_the_set(tmp_path: Path,
 
 def test_what_it_prints(tmp_path: Path, cli: Cli) -> None:
     source = write_set(tmp_path / "set", train=[question(number, group="one") for number in range(8)])
-    found = cli("split", source, "--out", tmp_path / "out")
-    assert found.status == 0, found.err
-    assert "Questions that stay together: 1 sets, the largest of 8." in found.out
-    assert "More than half of the questions are connected" in found.out
+    result = cli("split", source, "--out", tmp_path / "out")
+    assert result.status == 0, result.err
+    assert "Questions that stay together: 1 sets, the largest of 8." in result.out
+    assert "More than half of the questions are connected" in result.out
 
 
 @settings(max_examples=20, deadline=None)
@@ -129,12 +129,12 @@ def test_what_it_prints(tmp_path: Path, cli: Cli) -> None:
 def test_a_cut_keeps_the_rest_apart_and_counts_what_it_drops(drawn: list[tuple[int, int, list[int]]], by: list[str], seed: int) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder, some = Path(name), made(drawn)
-        done = kgqa.split(write_set(folder / "set", train=some), out=folder / "out", by=by, seed=seed, shares=(0.5, 0.3, 0.2), cut=True)
-        found = read(folder / "out") if sum(done.counts.values()) else {}
-    assert sum(done.counts.values()) + done.dropped == len(some)
+        result = kgqa.split(write_set(folder / "set", train=some), out=folder / "out", by=by, seed=seed, shares=(0.5, 0.3, 0.2), cut=True)
+        found = read(folder / "out") if sum(result.counts.values()) else {}
+    assert sum(result.counts.values()) + result.dropped == len(some)
     for kind in {"group", *by}:
-        seen = [{thing for each in part for thing in SHARED[kind](each)} for part in found.values()]
-        assert sum(map(len, seen)) == len(set().union(*seen))
+        items = [{thing for each in part for thing in SHARED[kind](each)} for part in found.values()]
+        assert sum(map(len, items)) == len(set().union(*items))
 
 
 @pytest.mark.real_data

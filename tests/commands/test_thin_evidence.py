@@ -69,9 +69,9 @@ def rows(dataset: Path) -> list[dict[str, Any]]:
 
 def test_a_path_of_facts_implies_its_answer(tmp_path: Path) -> None:
     report = kgqa.generate(own(tmp_path), source=source(tmp_path / "source", COUNTRY + TOWN), workspace=tmp_path / "w")
-    made = rows(report.dataset)
-    assert made
-    for row in made:
+    result = rows(report.dataset)
+    assert result
+    for row in result:
         at = [candidate["id"] for candidate in row["candidates"]].index(row["answer_id"])
         best = row["grades"][at]
         assert best["path"] in {"town → land", "town → in one sentence"}
@@ -90,10 +90,10 @@ def test_without_rules_grades_are_empty_and_nothing_is_rejected_by_them(tmp_path
     outcome = cli("generate", "--domain", domain, "--source", place, "--workspace", tmp_path / "w")
     assert outcome.status == 0, outcome.err
     assert f"qangaroo.evidence: {NO_RULES}." in outcome.out
-    made = rows(tmp_path / "w" / "datasets" / "wikihop")
-    assert all(row["grades"] is None for row in made)
+    result = rows(tmp_path / "w" / "datasets" / "wikihop")
+    assert all(row["grades"] is None for row in result)
     plain = kgqa.generate(own(tmp_path, evidence="use = false\n"), source=place, workspace=tmp_path / "p")
-    assert len(made) == sum(plain.counts.values()) > 0
+    assert len(result) == sum(plain.counts.values()) > 0
     card = (tmp_path / "w" / "datasets" / "wikihop" / "README.md").read_text("utf-8")
     assert NO_RULES in card
     assert "## Comparison with the paper's recipe" not in card
@@ -113,9 +113,9 @@ def test_one_relation_alone_is_learned_from_texts(tmp_path: Path, cli: Cli) -> N
     outcome = cli("generate", "--domain", domain, "--source", source(tmp_path / "source", COUNTRY), "--workspace", tmp_path / "w")
     assert outcome.status == 0, outcome.err
     assert f"qangaroo.evidence.facts: {NO_FACTS}." in outcome.out
-    made = rows(tmp_path / "w" / "datasets" / "wikihop")
-    assert made
-    relation_roles = {role for row in made for grade in row["grades"] if grade for role in grade["path"].split(" → ")} - {""}
+    result = rows(tmp_path / "w" / "datasets" / "wikihop")
+    assert result
+    relation_roles = {role for row in result for grade in row["grades"] if grade for role in grade["path"].split(" → ")} - {""}
     assert relation_roles <= {"in one sentence", "near each other", "in the same document"}
 
 

@@ -73,9 +73,9 @@ def merged(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def test_train_then_predict_then_evaluate(place: Place, cli: Cli) -> None:
-    done = cli("train", place.toml(), place.set, "--out", place.run)
-    assert done.status == 0, done.err
-    assert "12 questions, 6 steps, score on dev" in done.out
+    result = cli("train", place.toml(), place.set, "--out", place.run)
+    assert result.status == 0, result.err
+    assert "12 questions, 6 steps, score on dev" in result.out
     assert sorted(path.name for path in place.run.iterdir() if not path.name.startswith(".")) == [
         "log.jsonl",
         "manifest.json",
@@ -158,8 +158,8 @@ def test_a_run_that_died_anywhere_goes_on_to_the_same_bytes(reader: str, place: 
         if not (run / "manifest.json").exists() and not (run / "reader").exists():
             with pytest.raises(KgqaError):
                 kgqa.predict(run, place.set, out=place.folder / "none")
-        done = kgqa.train(str(toml), place.set, out=run)
-        assert done.steps in {2, 4}, (name, nth)
+        result = kgqa.train(str(toml), place.set, out=run)
+        assert result.steps in {2, 4}, (name, nth)
         assert place.predictions(run) == wanted, (name, nth)
         assert curve(run) == lines, (name, nth)
         assert not (run / "fit").exists()
@@ -399,10 +399,10 @@ SETS: dict[str, tuple[Callable[[Path], Path], list[str]]] = {
 
 def long(number: int) -> Any:
     """A question whose answer is longer than a window."""
-    asked = question(number, shown=1)
+    result = question(number, shown=1)
     text = "city " * 300
     return replace(
-        asked, answers=(text.strip(),), paragraphs=(replace(asked.paragraphs[0], text=text, sentences=None, supporting_sentences=None),)
+        result, answers=(text.strip(),), paragraphs=(replace(result.paragraphs[0], text=text, sentences=None, supporting_sentences=None),)
     )
 
 
@@ -596,8 +596,8 @@ def test_a_run_starts_from_a_finished_one_of_the_same_reader(place: Place, cli: 
 
 def test_what_comes_next_can_be_done(place: Place, cli: Cli) -> None:
     held_out = write_set(place.folder / "held out", train=questions(12), test=questions(6))
-    done = cli("train", "random", held_out, "--out", place.run)
-    (line,) = [line for line in done.out.splitlines() if line.startswith("Next: kgqa predict")]
+    result = cli("train", "random", held_out, "--out", place.run)
+    (line,) = [line for line in result.out.splitlines() if line.startswith("Next: kgqa predict")]
     arguments = shlex.split(line.removeprefix("Next: kgqa predict"))
     assert arguments[2:4] == ["--split", "test"]
     assert cli("predict", *arguments[:-1], place.folder / "p.json", "--metric", "squad").status == 0
@@ -607,8 +607,8 @@ def test_what_comes_next_can_be_done(place: Place, cli: Cli) -> None:
 def answers(place: Place, run: Path) -> dict[str, str]:
     out = place.folder / f"answers-of-{run.name}.json"
     kgqa.predict(run, place.set, out=out, split="dev", metric="squad")
-    found: dict[str, str] = json.loads(out.read_text("utf-8"))
-    return found
+    content: dict[str, str] = json.loads(out.read_text("utf-8"))
+    return content
 
 
 def test_a_loss_that_is_not_finite_is_a_sentence_and_keeps_the_checkpoint(place: Place, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -667,7 +667,7 @@ def test_a_full_disk_is_a_sentence_and_the_run_goes_on_with_more_room(size: str,
     arguments = ("train", place.toml(checkpoint_seconds=0), place.set, "--out", run, "--runs", place.folder)
     cli(*arguments).sentence("the disk is full")
     small_disk.mount("size=20m")
-    done = cli(*arguments)
-    assert done.status == 0, done.err
+    result = cli(*arguments)
+    assert result.status == 0, result.err
     assert place.predictions(run) == place.predictions(place.folder / "whole")
     assert not leftovers(run)

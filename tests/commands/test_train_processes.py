@@ -109,8 +109,8 @@ def test_two_processes_train_one_reader(reader: str, dataset: Path, tiny_encoder
     }
     launch = [sys.executable, "-m", "accelerate.commands.launch", "--cpu", *(f"--{name}={value}" for name, value in options.items())]
     arguments = ["-m", "kgqa", "train", str(toml), str(dataset), "--out", str(tmp_path / "two")]
-    done = subprocess.run([*launch, *arguments], env=one_thread(), capture_output=True, text=True, check=False, timeout=300)
-    assert done.returncode == 0, done.stderr[-3000:]
+    process = subprocess.run([*launch, *arguments], env=one_thread(), capture_output=True, text=True, check=False, timeout=300)
+    assert process.returncode == 0, process.stderr[-3000:]
     one, two = curve(tmp_path / "one"), curve(tmp_path / "two")
     assert [(point["part"], point["step"]) for point in one] == [(point["part"], point["step"]) for point in two]
     assert [point["loss"] for point in one if "loss" in point] == pytest.approx(
@@ -120,5 +120,5 @@ def test_two_processes_train_one_reader(reader: str, dataset: Path, tiny_encoder
     assert not (tmp_path / "two" / "fit").exists()
     steps = [json.loads((tmp_path / name / "manifest.json").read_text("utf-8"))["steps"] for name in ("one", "two")]
     assert steps[0] == steps[1]
-    assert done.stdout.count("Next: kgqa predict") == 1
+    assert process.stdout.count("Next: kgqa predict") == 1
     assert predictions(tmp_path / "two", dataset)

@@ -15,8 +15,8 @@ def test_what_chains_may_not_lead_through_has_a_name() -> None:
         ValidationError, match="through_end_points = false needs endpoint_kind, which says what chains may not lead through"
     ):
         QangarooSettings.model_validate({"traversal": {"through_end_points": False}})
-    named = QangarooSettings.model_validate({"traversal": {"through_end_points": False}, "endpoint_kind": "drug"})
-    assert (named.traversal.through_end_points, named.entity_kinds) == (False, ("drug",))
+    result = QangarooSettings.model_validate({"traversal": {"through_end_points": False}, "endpoint_kind": "drug"})
+    assert (result.traversal.through_end_points, result.entity_kinds) == (False, ("drug",))
     assert QangarooSettings().traversal.through_end_points
 
 

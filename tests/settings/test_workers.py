@@ -26,8 +26,8 @@ def test_the_default_is_the_cores_that_the_process_may_use() -> None:
         pytest.skip("this system lends no single cores")
     one = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})"
     script = f"{one}; from kgqa.settings.workers import worker_count; print(worker_count())"
-    done = subprocess.run([sys.executable, "-c", script], env=environment(), capture_output=True, text=True, check=True)
-    assert done.stdout == "1\n"
+    process = subprocess.run([sys.executable, "-c", script], env=environment(), capture_output=True, text=True, check=True)
+    assert process.stdout == "1\n"
     assert worker_count() == min(len(os.sched_getaffinity(0)), MOST_WORKERS)
 
 

@@ -37,11 +37,11 @@ def test_json_lines_come_back_with_their_lines(
         expected.append({"id": id_, "text": text, "line": len(rows)})
     data = "\n".join(rows).encode() + (b"\n" if end else b"")
     path = written(tmp_path_factory.mktemp("json"), data, packed=packed)
-    seen: list[int] = []
+    items: list[int] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(delimited, "BLOCK_BYTES", block)
-        assert read_json_lines(path, ("id", "text"), advance=seen.append).to_pylist() == expected
-    assert sum(seen) == path.stat().st_size
+        assert read_json_lines(path, ("id", "text"), advance=items.append).to_pylist() == expected
+    assert sum(items) == path.stat().st_size
 
 
 @pytest.mark.parametrize(("head", "expected"), [("a\tb", "2"), ("a\tc", "")])

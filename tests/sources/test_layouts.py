@@ -78,14 +78,14 @@ def test_facts_are_kept_or_dropped(layout: str, tables: SourceTables) -> None:
 
 
 def test_the_deliberate_faults_of_wikidata_are_found() -> None:
-    found = Counter(read("wikidata", ROOT / "seeds" / "wikidata").dropped["reason"].to_pylist())
+    result = Counter(read("wikidata", ROOT / "seeds" / "wikidata").dropped["reason"].to_pylist())
     # seeds/wikidata/README.md, "Broken on purpose"
-    assert found["repeated fact"] == 4
-    assert found["self-loop"] == 1
-    assert found["unknown relation"] == 2
-    assert found["unknown head"] + found["unknown tail"] == 3
-    assert found["empty document"] == 2
-    assert found["empty name"] == 1
+    assert result["repeated fact"] == 4
+    assert result["self-loop"] == 1
+    assert result["unknown relation"] == 2
+    assert result["unknown head"] + result["unknown tail"] == 3
+    assert result["empty document"] == 2
+    assert result["empty name"] == 1
 
 
 def test_the_deliberate_faults_of_medline_are_found() -> None:

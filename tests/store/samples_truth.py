@@ -127,9 +127,9 @@ class SamplesTruth:
             for row in self.rows:
                 if split in {"", row["split"]}:
                     counts.update({place for chain in _chains_of(row)[row["answer_id"]] for place in chain[2:-1:2]})
-            found: Rows = [(name, self.names[name], n) for name, n in self._most(counts)]
-            yield "used_bridges", {"split": split, "limit": MANY}, found
-            yield "used_bridges", {"split": split}, found[:20]
+            items: Rows = [(name, self.names[name], n) for name, n in self._most(counts)]
+            yield "used_bridges", {"split": split, "limit": MANY}, items
+            yield "used_bridges", {"split": split}, items[:20]
         for first, second in (("train", "test"), ("dev", "train")):
             one, two = (
                 Counter(paragraph["id"] for row in self.rows if row["split"] == split for paragraph in row["paragraphs"])
@@ -176,15 +176,15 @@ class SamplesTruth:
             )
 
     def _by_grade(self, minimum: float, maximum: float) -> Rows:
-        found: Rows = []
+        items: Rows = []
         for row in self.rows:
             grades = dict(zip((candidate["id"] for candidate in row["candidates"]), _grades(row), strict=True))
             grade, *words = grades.pop(row["answer_id"])
             if grade is not None and minimum <= grade <= maximum:
                 others = [other[0] for other in grades.values() if other[0] is not None]
-                found.append((row["id"], "d", row["split"], row["question"], row["answers"][0], grade, *words, max(others, default=None)))
+                items.append((row["id"], "d", row["split"], row["question"], row["answers"][0], grade, *words, max(others, default=None)))
         # Of equal ones, that which comes first in the dataset.
-        return sorted(found, key=lambda entry: -entry[5])  # type: ignore[operator]
+        return sorted(items, key=lambda entry: -entry[5])  # type: ignore[operator]
 
     def _sample(self, row: dict[str, Any]) -> Iterator[Question]:
         sample = {"sample": row["id"]}

@@ -62,7 +62,7 @@ def test_what_goes_wrong_when_an_item_is_made_is_told_in_its_place() -> None:
         yield 1
         raise ValueError("broken")
 
-    found = ahead(items())
-    assert next(found) == 1
+    result = ahead(items())
+    assert next(result) == 1
     with pytest.raises(ValueError, match="broken"):
-        next(found)
+        next(result)

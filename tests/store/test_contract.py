@@ -65,8 +65,8 @@ class StoreContract:
         )
         left_out = store.run(ad_hoc("MATCH (d:Document) WHERE NOT d.usable RETURN d.id AS id ORDER BY d.row", "id: string"))
         assert facts.to_pylist() == workspace.read_table("facts").to_pylist()
-        kept = workspace.read_table("links").select(["document", "entity", "count"])
-        assert links.to_pylist() == kept.sort_by([("document", "ascending"), ("entity", "ascending")]).to_pylist()
+        result = workspace.read_table("links").select(["document", "entity", "count"])
+        assert links.to_pylist() == result.sort_by([("document", "ascending"), ("entity", "ascending")]).to_pylist()
         documents = workspace.read_table("documents").to_pylist()
         assert texts.to_pylist() == [{name: row[name] for name in ("id", "title", "text")} for row in documents]
         assert entities.to_pylist() == workspace.read_table("entities").to_pylist()
@@ -74,9 +74,9 @@ class StoreContract:
         assert left_out["id"].to_pylist() == sorted(set(workspace.read_table("unused")["document"].to_pylist()))
 
     def test_every_query_answers_as_its_header_says(self, store: GraphStore, workspace: Workspace) -> None:
-        asked = [query for query in askable_queries().values() if store.name in query.stores]
-        assert len(asked) > 15
-        for query in asked:
+        items = [query for query in askable_queries().values() if store.name in query.stores]
+        assert len(items) > 15
+        for query in items:
             arguments = query.arguments({parameter.name: value(parameter, workspace) for parameter in query.params})
             rows = store.run(query, arguments)
             assert rows.column_names == list(query.returns)
@@ -96,13 +96,13 @@ class StoreContract:
         for row in links:
             documents.setdefault(row["entity"], set()).add(row["document"])
         entity = max(documents, key=lambda name: (len(documents[name]), name))
-        beside = {other: len(found & documents[entity]) for other, found in documents.items() if other != entity}
+        beside = {other: len(rows & documents[entity]) for other, rows in documents.items() if other != entity}
         text = (
             "MATCH (a:Entity)<-[x:MENTIONS]-(d:Document)-[y:MENTIONS]->(b:Entity) WHERE a.id = $entity AND b.row <> a.row "
             "RETURN b.id AS other, count(DISTINCT d.id) AS documents ORDER BY other"
         )
-        found = store.run(ad_hoc(text, "other: string, documents: integer", "entity: string"), {"entity": entity}).to_pylist()
-        assert {row["other"]: row["documents"] for row in found} == {other: count for other, count in beside.items() if count}
+        rows = store.run(ad_hoc(text, "other: string, documents: integer", "entity: string"), {"entity": entity}).to_pylist()
+        assert {row["other"]: row["documents"] for row in rows} == {other: count for other, count in beside.items() if count}
 
     def test_values_are_parameters_never_query_text(self, store: GraphStore) -> None:
         for text in ("x' OR true RETURN 1 //", "'", '"', "$limit", "\\", "{}", "🌍", "\n"):
@@ -142,8 +142,8 @@ class StoreContract:
         # Twice: the first value must not stay.
         for stranger in ("nobody", "Q2"):
             expected = store.run(yours, {"stranger": stranger}).to_pylist()
-            found = store.run(mine, {"stranger": stranger}).to_pylist()
-            assert [(row["d"], sorted(row["es"])) for row in found] == [(row["d"], sorted(row["es"])) for row in expected]
+            rows = store.run(mine, {"stranger": stranger}).to_pylist()
+            assert [(row["d"], sorted(row["es"])) for row in rows] == [(row["d"], sorted(row["es"])) for row in expected]
 
     def test_a_users_query_ends_in_time(self, store: GraphStore) -> None:
         with pytest.raises(QueryTimeout, match=r"^query t \(t\.cypher\) took more than 0\.5 seconds; narrow it\.$"):
@@ -209,8 +209,8 @@ class StoreContract:
         objects = store.read("MATCH (e:Entity)-[f:FACT]->(t:Entity) RETURN e, f, t, 'CREATE' AS `set` LIMIT 2", limits=few)
         assert objects.rows.num_rows == 2
         assert objects.rows["set"].to_pylist() == ["CREATE", "CREATE"]
-        nothing = store.read("MATCH (e:Entity) WHERE e.id = 'nobody' RETURN e.id AS id", limits=few)
-        assert (nothing.rows.num_rows, nothing.rows.column_names, nothing.cut) == (0, ["id"], "")
+        result = store.read("MATCH (e:Entity) WHERE e.id = 'nobody' RETURN e.id AS id", limits=few)
+        assert (result.rows.num_rows, result.rows.column_names, result.cut) == (0, ["id"], "")
 
     def test_a_parameter_that_nobody_gives_is_not_null(self, store: GraphStore) -> None:
         for text in ("MATCH (e:Entity {id: $id}) RETURN e.id", "RETURN $`my id`, '$id'"):

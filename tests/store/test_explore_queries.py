@@ -79,8 +79,8 @@ def test_nothing_is_made_one_of_the_first_rows_alone(name: str) -> None:
 def test_the_embedded_engine_still_forgets_the_order_before_an_aggregate(seed_wikidata: Path) -> None:
     """If this fails, the engine was mended: take the trap out of docs/doctor.md."""
     text = "MATCH (e:Entity) WITH e.row AS row ORDER BY row {} LIMIT 3 RETURN collect(row) AS rows"
-    found = [kgqa.cypher(text.format(way), workspace=seed_wikidata).rows["rows"][0].as_py() for way in ("ASC", "DESC")]
-    assert found[0] == found[1]
+    items = [kgqa.cypher(text.format(way), workspace=seed_wikidata).rows["rows"][0].as_py() for way in ("ASC", "DESC")]
+    assert items[0] == items[1]
 
 
 def test_every_query_is_described() -> None:
@@ -97,9 +97,9 @@ def test_every_query_is_described() -> None:
 
 
 def test_the_examples_of_the_page_are_real(seed_wikidata: Path, cli: Cli) -> None:
-    shown = re.findall(r"^```\n\$ kgqa (query \w+(?: --\w+ (?:'[^']*'|\S+))* --format csv)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    assert len(shown) >= 4
-    for command, output in shown:
+    matches = re.findall(r"^```\n\$ kgqa (query \w+(?: --\w+ (?:'[^']*'|\S+))* --format csv)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    assert len(matches) >= 4
+    for command, output in matches:
         assert cli(*shlex.split(command), "--workspace", seed_wikidata).out == output
 
 

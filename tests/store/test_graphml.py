@@ -38,25 +38,25 @@ def test_any_text_comes_back(texts: list[str], tmp_path_factory: pytest.TempPath
     }
     about = {"name": texts[0]}
     count = graphml.write(path, rows, about=about)
-    read = nx.read_graphml(path, force_multigraph=True)
-    found = [pictured(text) for text in texts]
-    assert read.graph.get("name", "") == found[0]
-    for number, (text, node) in enumerate(zip(texts, found, strict=True)):
-        entity, document = read.nodes[f"e:{node}"], read.nodes[f"d:{node}"]
+    result = nx.read_graphml(path, force_multigraph=True)
+    items = [pictured(text) for text in texts]
+    assert result.graph.get("name", "") == items[0]
+    for number, (text, node) in enumerate(zip(texts, items, strict=True)):
+        entity, document = result.nodes[f"e:{node}"], result.nodes[f"d:{node}"]
         assert entity["row"] == number
         assert entity.get("label") == (node if number else None)
         assert json.loads(entity["aliases"]) == [text]
         assert (document["title"], document["usable"], "search" in document) == (node, number % 2 == 0, False)
-    assert sorted(read.edges()) == sorted((f"e:{a}", f"d:{b}") for a, b in zip(found, found[::-1], strict=True))
+    assert sorted(result.edges()) == sorted((f"e:{a}", f"d:{b}") for a, b in zip(items, items[::-1], strict=True))
     illegal = [sum(character in graphml.PICTURED for character in text) for text in texts]
     assert count == 6 * sum(illegal)
 
 
 def test_strange_texts_come_through_and_what_is_lost_is_told(tmp_path: Path) -> None:
     rows = strange_rows()
-    told = graphml.write(tmp_path / "x.graphml", rows)
+    result = graphml.write(tmp_path / "x.graphml", rows)
     read = nx.read_graphml(tmp_path / "x.graphml", force_multigraph=True)
-    assert told > 0
+    assert result > 0
     assert {node for node in read if node.startswith("e:")} == {f"e:{pictured(name)}" for name in rows["entity"]["id"].to_pylist()}
     assert max(len(data.get("text", "")) for _, data in read.nodes(data=True)) == len(LONG)
     types = {name: sum(data["type"] == name for *_, data in read.edges(data=True)) for name in ("FACT", "MENTIONS", "ABOUT")}

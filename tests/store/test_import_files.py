@@ -158,10 +158,10 @@ def test_an_imported_graph_is_the_one_that_the_driver_loads(
     assert len(nodes) == sum(tables[name].num_rows for name in neo4j_import.NODES if name in tables) + 1
     assert len(links) == sum(tables[name].num_rows for name in neo4j_import.RELATIONSHIPS if name in tables)
     # kgqa knows it for its own, and adds what the importer cannot: constraints.
-    loaded = kgqa.load(workspace, neo4j=settings, dataset=dataset, rejected=True)
-    assert (loaded.already, loaded.samples_already) == (True, False)
-    assert loaded.samples
-    assert loaded.rejected
+    result = kgqa.load(workspace, neo4j=settings, dataset=dataset, rejected=True)
+    assert (result.already, result.samples_already) == (True, False)
+    assert result.samples
+    assert result.rejected
     # With samples, chains and rejected questions in the files it is the same graph, and nothing is left to load.
     kgqa.export(dataset, to="neo4j", out=tmp_path / "more", workspace=workspace, rejected=True)
     settings = import_into(second_server, tmp_path / "more", monkeypatch)
@@ -169,7 +169,7 @@ def test_an_imported_graph_is_the_one_that_the_driver_loads(
     assert everything(settings) == everything(neo4j_database)
     again = kgqa.load(workspace, neo4j=settings, dataset=dataset, rejected=True)
     assert (again.already, again.samples_already) == (True, True)
-    assert (again.samples, again.rejected) == (loaded.samples, loaded.rejected)
+    assert (again.samples, again.rejected) == (result.samples, result.rejected)
     assert everything(settings) == everything(neo4j_database)
     assert _constraints(settings) == {"kgqa_graph", "kgqa_entity", "kgqa_document", "kgqa_sample", "kgqa_chain", "kgqa_blocked"}
 
@@ -206,13 +206,13 @@ def test_the_files_say_how_they_are_loaded(seed_medline: Path, tmp_path: Path, c
     assert "--overwrite-destination" not in arguments
     # Newer importers want a folder before each name.
     files = [argument.split("=")[2].split(",") for argument in arguments[4:] if argument.count("=") == 2]
-    named = [name.removeprefix("./") for two in files for name in two]
-    assert sorted(named) == sorted(name for name in contents.files(tmp_path / "files") if name != neo4j_import.README)
+    items = [name.removeprefix("./") for two in files for name in two]
+    assert sorted(items) == sorted(name for name in contents.files(tmp_path / "files") if name != neo4j_import.README)
     # Nothing is about a document in this domain, and the importer refuses empty files.
-    assert not any("about" in name for name in named)
+    assert not any("about" in name for name in items)
     assert "--array-delimiter=U+001F" in text
     assert "docker compose run" in text
-    for name in named:
+    for name in items:
         assert f"/kgqa/{name}" in text
 
 
@@ -221,8 +221,8 @@ def test_the_files_hold_the_rows(seed_wikidata: Path, tmp_path: Path) -> None:
     assert files == sorted((tmp_path / "files").iterdir())
     for name, table in rows_of(Workspace(seed_wikidata)).items():
         with (tmp_path / "files" / f"{name}.csv").open(newline="", encoding="utf-8") as file:
-            read = list(csv.reader(file))
-        assert read == [[_as_text(value) for value in row.values()] for row in table.to_pylist()]
+            items = list(csv.reader(file))
+        assert items == [[_as_text(value) for value in row.values()] for row in table.to_pylist()]
         header = (tmp_path / "files" / f"{name}-header.csv").read_text("utf-8").strip().split(",")
         assert len(header) == table.num_columns
     with (tmp_path / "files" / "marker.csv").open(newline="", encoding="utf-8") as file:
@@ -267,9 +267,9 @@ def test_the_files_and_the_graph_of_networkx_speak_of_the_same_kinds() -> None:
         assert (label, header.split(":", maxsplit=1)[0]) == (kind.label, kind.key)
     for name, link in RELATIONSHIPS.items():
         type_, header = neo4j_import.RELATIONSHIPS[name]
-        found = re.match(r":START_ID\((\w+)\),:END_ID\((\w+)\)", header)
-        assert found
-        assert (type_, *(ends[label] for label in found.groups())) == (link.type, link.source, link.target)
+        match = re.match(r":START_ID\((\w+)\),:END_ID\((\w+)\)", header)
+        assert match
+        assert (type_, *(ends[label] for label in match.groups())) == (link.type, link.source, link.target)
 
 
 def test_nothing_is_replaced(seed_wikidata: Path, tmp_path: Path, cli: Cli) -> None:

@@ -53,14 +53,14 @@ def test_one_piece_that_does_not_fit_is_said(tmp_path: Path) -> None:
         "except StoreError as error: print(error, flush=True)"
     )
     # In a process of its own: the engine is in no good state afterwards.
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", script, str(tmp_path / "graph")],
         env={**environment(), memory.VARIABLE: "384MiB"}, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
-    assert done.stdout == (
+    assert process.stdout == (
         "document rows 0 to 150,000 do not fit into the 384 MiB that the graph engine may take; set KGQA_STORE_MEMORY to more, "
         "as in KGQA_STORE_MEMORY=768MiB.\n"
-    ), done.stderr
+    ), process.stderr
 
 
 def test_too_little_even_for_pieces_is_no_full_disk(tmp_path: Path) -> None:
@@ -70,12 +70,12 @@ def test_too_little_even_for_pieces_is_no_full_disk(tmp_path: Path) -> None:
         "try: embedded.build(Path(sys.argv[1]), texts(100_000, 2_000), tables=('document',))\n"
         "except StoreError as error: print(error, flush=True)"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", script, str(tmp_path / "graph")],
         env={**environment(), memory.VARIABLE: "128MiB"}, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
-    assert done.stdout.endswith("set KGQA_STORE_MEMORY to more, as in KGQA_STORE_MEMORY=256MiB.\n"), done.stderr
-    assert "disk" not in done.stdout
+    assert process.stdout.endswith("set KGQA_STORE_MEMORY to more, as in KGQA_STORE_MEMORY=256MiB.\n"), process.stderr
+    assert "disk" not in process.stdout
 
 
 @pytest.mark.parametrize(("text", "part"), [("much", "is not a size"), ("-1GiB", "is not a size"), ("10MiB", "less than the 128 MiB")])

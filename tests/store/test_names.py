@@ -72,10 +72,10 @@ def test_what_one_bears_is_found(text: str, meant: str, store: GraphStore) -> No
 def test_several_bearers_are_listed_and_the_way_to_all_of_them_is_said(store: GraphStore) -> None:
     with pytest.raises(AmbiguousName) as error:
         resolve(store, "Same Name", "entity")
-    told = str(error.value)
-    assert told.startswith("500 entities are called 'Same Name': e11 (Same Name, ")
-    assert told.count("; e") == 7
-    assert "; and 492 more (kgqa query bearers --name NAME lists them). Give the id of the one that you mean." in told
+    message = str(error.value)
+    assert message.startswith("500 entities are called 'Same Name': e11 (Same Name, ")
+    assert message.count("; e") == 7
+    assert "; and 492 more (kgqa query bearers --name NAME lists them). Give the id of the one that you mean." in message
     assert isinstance(error.value.names, Names)
     assert error.value.names.total == len(error.value.names.exact) == 500
 
@@ -116,8 +116,8 @@ def test_relations_have_names_too(text: str, meant: str, store: GraphStore) -> N
 
 
 def test_several_relations_of_a_label_are_listed(store: GraphStore) -> None:
-    told = r"^2 relations are called 'capital of': P1376 \(capital of, 2 facts\); P9 \(capital of, 1 fact\)\. Give the id of the one"
-    with pytest.raises(AmbiguousName, match=told):
+    text = r"^2 relations are called 'capital of': P1376 \(capital of, 2 facts\); P9 \(capital of, 1 fact\)\. Give the id of the one"
+    with pytest.raises(AmbiguousName, match=text):
         resolve(store, "capital of", "relation")
 
 
@@ -131,8 +131,8 @@ def test_relations_that_are_near_are_offered(store: GraphStore) -> None:
 def test_only_what_wants_an_id_is_looked_up(store: GraphStore) -> None:
     bridges = find_query("bridges_between", read_queries(), suggested=[])
     assert resolved(store, bridges, {"entity": "Portugal", "other": "Lisbon", "limit": 3}) == {"entity": "e0", "other": "e6", "limit": 3}
-    found = find_query("find_entity", read_queries(), suggested=[])
-    assert resolved(store, found, {"text": "Portugal", "limit": 3}) == {"text": "Portugal", "limit": 3}
+    result = find_query("find_entity", read_queries(), suggested=[])
+    assert resolved(store, result, {"text": "Portugal", "limit": 3}) == {"text": "Portugal", "limit": 3}
     chain = find_query("sample_chain", read_queries(), suggested=[])
     assert resolved(store, chain, {"sample": "x", "candidate": ""}) == {"sample": "x", "candidate": ""}
     with pytest.raises(UnknownName, match=r"^query bridges_between, other: no entity has the id or the name 'Lisbom'; near it are: e"):
@@ -153,10 +153,10 @@ class OneName:
 
 
 def test_of_several_bearers_the_only_one_that_documents_mention_is_taken_and_said() -> None:
-    told: list[str] = []
-    assert resolve(OneName(0, 3, 0), "Varr", "entity", tell=told.append) == "e1"
-    assert told == ["'Varr' is taken for e1 (Varr, city, 3 documents); the 2 others are in no document. Give an id to mean another one."]
+    items: list[str] = []
+    assert resolve(OneName(0, 3, 0), "Varr", "entity", tell=items.append) == "e1"
+    assert items == ["'Varr' is taken for e1 (Varr, city, 3 documents); the 2 others are in no document. Give an id to mean another one."]
     for documents in [(1, 3), (0, 0), (2, 0, 1)]:
         with pytest.raises(AmbiguousName):
-            resolve(OneName(*documents), "Varr", "entity", tell=told.append)
-    assert len(told) == 1
+            resolve(OneName(*documents), "Varr", "entity", tell=items.append)
+    assert len(items) == 1

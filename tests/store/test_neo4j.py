@@ -60,8 +60,8 @@ def test_what_is_given_comes_before_the_environment(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("NEO4J_URI", "neo4j://there:7000")
     monkeypatch.setenv("NEO4J_PASSWORD", "secret")
     monkeypatch.setenv("NEO4J_DATABASE", "films")
-    found = Neo4jSettings.from_environment(database="books")
-    assert (found.uri, found.username, found.password, found.database) == ("neo4j://there:7000", "neo4j", "secret", "books")
+    result = Neo4jSettings.from_environment(database="books")
+    assert (result.uri, result.username, result.password, result.database) == ("neo4j://there:7000", "neo4j", "secret", "books")
 
 
 def test_the_password_is_never_shown() -> None:
@@ -170,14 +170,14 @@ def test_wrong_password_wrong_user_no_password_wrong_database(neo4j_database: Ne
 
 
 def test_a_graph_is_loaded_once_and_recognised(neo4j_database: Neo4jSettings) -> None:
-    seen: list[int] = []
+    items: list[int] = []
     with Neo4jStore(neo4j_database) as store:
-        assert load(store, "hash", SEVERAL, advance=seen.append)
-        assert sum(seen) == total(SEVERAL)
+        assert load(store, "hash", SEVERAL, advance=items.append)
+        assert sum(items) == total(SEVERAL)
         whole = contents(store)
-        seen.clear()
-        assert not load(store, "hash", SEVERAL, advance=seen.append)
-        assert sum(seen) == total(SEVERAL)
+        items.clear()
+        assert not load(store, "hash", SEVERAL, advance=items.append)
+        assert sum(items) == total(SEVERAL)
         assert contents(store) == whole
         marker = read_marker(store)
         assert marker is not None
@@ -291,9 +291,9 @@ def test_an_interrupted_load_goes_on_where_it_stopped(neo4j_database: Neo4jSetti
             load(store, "hash", SEVERAL, advance=cut)
         with pytest.raises(StoreConflict, match="not loaded to its end"):
             check_holds(store)
-        seen: list[int] = []
-        assert load(store, "hash", SEVERAL, advance=seen.append)
-        assert sum(seen) == total(SEVERAL)
+        items: list[int] = []
+        assert load(store, "hash", SEVERAL, advance=items.append)
+        assert sum(items) == total(SEVERAL)
         assert contents(store) == whole
 
 

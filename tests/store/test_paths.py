@@ -50,12 +50,12 @@ def test_how_much_is_looked_at_together_changes_no_row(mentions: int, tails: int
     monkeypatch.setattr(paths, "TAILS", tails)
     rng, lengths = random.Random(3), Counter[object]()
     for number in range(8):
-        known = GraphIndex(sparse_graph(rng))
-        build(tmp_path / str(number), known.graph.arrow())
+        result = GraphIndex(sparse_graph(rng))
+        build(tmp_path / str(number), result.graph.arrow())
         with EmbeddedStore(tmp_path / str(number)) as store:
             for name in SEARCHES * 20:
                 query = read_queries()[name]
-                first, second = rng.sample(sorted(known.entities), 2)
+                first, second = rng.sample(sorted(result.entities), 2)
                 longest = paths.LONGEST["facts" if query.search == "facts" else "documents"]
                 arguments: dict[str, Value] = {
                     "entity": first,
@@ -64,7 +64,7 @@ def test_how_much_is_looked_at_together_changes_no_row(mentions: int, tails: int
                     "limit": rng.choice((1, 2, 5, 10, 200)),
                 }
                 rows = found_rows(query, store.run(query, arguments))
-                assert rows == expected_rows(query, known, arguments), (name, arguments)
+                assert rows == expected_rows(query, result, arguments), (name, arguments)
                 lengths.update((query.search, row[0]) for row in rows)
     assert min(lengths["facts", 3], lengths["facts", 4], lengths["documents", 3]) > 40, lengths
 
@@ -90,8 +90,10 @@ def test_no_pair_that_comes_earlier_is_missed_where_the_search_stops(limit: int,
         }
 
         def ask(_: str, *, ids: list[str], beside: Mapping[str, list[str]] = beside) -> pa.Table:
-            found = [(name, other) for name in ids for other in beside[name]]
-            return pa.table({"entity": pa.array([a for a, _ in found], pa.string()), "other": pa.array([b for _, b in found], pa.string())})
+            result = [(name, other) for name in ids for other in beside[name]]
+            return pa.table(
+                {"entity": pa.array([a for a, _ in result], pa.string()), "other": pa.array([b for _, b in result], pa.string())}
+            )
 
         measures = {row["other"]: (row["documents"], row["row"]) for row in (*near.to_dicts(), *far.to_dicts())}
 
@@ -99,9 +101,9 @@ def test_no_pair_that_comes_earlier_is_missed_where_the_search_stops(limit: int,
             (documents, row), (others, second) = (measures[name] for name in pair)
             return (1 + documents) * (1 + others), row, second
 
-        found = paths._companions(ask, near, far, limit)
-        assert paths._ranked(found, ["one", "two"])[:limit] == sorted(joined, key=place)[:limit]
-        fewer += found.height < len(joined)
+        result = paths._companions(ask, near, far, limit)
+        assert paths._ranked(result, ["one", "two"])[:limit] == sorted(joined, key=place)[:limit]
+        fewer += result.height < len(joined)
     assert fewer > 10
 
 
@@ -115,21 +117,21 @@ def test_what_cannot_be_asked_is_said(seed_wikidata: Path, given: dict[str, str]
 
 
 def test_longer_paths_are_looked_for_only_where_shorter_are_few(tmp_path: Path) -> None:
-    asked: list[str] = []
+    items: list[str] = []
     build(tmp_path / "graph", sparse_graph(random.Random(3)).arrow())
     with EmbeddedStore(tmp_path / "graph") as store:
 
         def ask(name: str, **given: Value) -> pa.Table:
-            asked.append(name)
+            items.append(name)
             return store.run(read_queries()[name], given)
 
         every = paths.find_paths(ask, "facts", "e0", "e2", longest=4, limit=200)
-        steps = len(asked)
+        steps = len(items)
         assert every[0] == ("e0", "e2")
         assert len(every) > 1
-        asked.clear()
+        items.clear()
         assert paths.find_paths(ask, "facts", "e0", "e2", longest=4, limit=200, enough=1) == every[:1]
-        assert 0 < len(asked) < steps
+        assert 0 < len(items) < steps
         assert paths.find_paths(ask, "facts", "e0", "e2", longest=4, limit=1) == every[:1]
         assert paths.find_paths(ask, "facts", "e0", "e2", longest=1, limit=200) == every[:1]
 

@@ -57,11 +57,11 @@ def sizes(count: int) -> dict[str, int]:
 
 def test_a_load_that_was_cut_off_goes_on(server: Neo4jStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(graph, "BATCH_ROWS", 3)
-    done = []
+    items = []
 
     def stop(number: int) -> None:
-        done.append(number)
-        if sum(done) > 25:
+        items.append(number)
+        if sum(items) > 25:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -69,10 +69,10 @@ def test_a_load_that_was_cut_off_goes_on(server: Neo4jStore, monkeypatch: pytest
     begun = graph.read_marker(server, QUESTIONS)
     assert begun is not None
     assert not begun.finished
-    done = []
-    assert put_questions(server, "one", rows(10), advance=done.append)
-    assert sum(done) == sum(sizes(10).values())
-    assert done[0] == begun.rows["question"] == 10
+    items = []
+    assert put_questions(server, "one", rows(10), advance=items.append)
+    assert sum(items) == sum(sizes(10).values())
+    assert items[0] == begun.rows["question"] == 10
     assert counts(server) == sizes(10)
     assert not put_questions(server, "one", rows(10))
 

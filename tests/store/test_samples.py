@@ -82,11 +82,11 @@ def ask(server: Neo4jStore, name: str, **arguments: str) -> list[dict[str, objec
 def counted(server: Neo4jStore) -> dict[str, int]:
     """How many relationships of each type, and nodes of each label."""
     few = Limits(rows=10, seconds=60)
-    found = server.read(
+    rows = server.read(
         "MATCH (s:Sample|Chain) OPTIONAL MATCH (s)-[r]->() RETURN type(r) AS type, count(r) AS n", limits=few
     ).rows.to_pylist()
     nodes = server.read("MATCH (n) RETURN labels(n)[0] AS label, count(n) AS n", limits=few).rows.to_pylist()
-    return {row["type"]: row["n"] for row in found} | {row["label"]: row["n"] for row in nodes}
+    return {row["type"]: row["n"] for row in rows} | {row["label"]: row["n"] for row in nodes}
 
 
 def test_every_sample_is_there_with_its_candidates_documents_and_chains(server: Neo4jStore, workspace: Workspace, folder: Path) -> None:
@@ -139,8 +139,8 @@ def test_every_query_about_samples_gives_what_the_parquet_files_hold(
     with closing(open_store(store, Workspace(place), neo4j=neo4j)) as graph:
         for name, arguments, expected in truth.questions():
             query = askable_queries()[name]
-            found = [tuple(row.values()) for row in graph.run(query, query.arguments(arguments)).to_pylist()]
-            assert found == expected, (name, arguments)
+            items = [tuple(row.values()) for row in graph.run(query, query.arguments(arguments)).to_pylist()]
+            assert items == expected, (name, arguments)
             asked += bool(expected)
     assert asked > 150
 
@@ -148,13 +148,13 @@ def test_every_query_about_samples_gives_what_the_parquet_files_hold(
 def test_what_has_no_grade_has_no_such_property(server: Neo4jStore, workspace: Workspace, folder: Path) -> None:
     add(server, workspace, folder)
     text = "MATCH (:Sample)-[c:CANDIDATE]->() RETURN keys(c) AS keys, count(c) AS n"
-    found = Counter[frozenset[str]]()
+    result = Counter[frozenset[str]]()
     for row in server.read(text, limits=Limits(rows=100, seconds=60)).rows.to_pylist():
-        found[frozenset(row["keys"])] += row["n"]  # in any order
+        result[frozenset(row["keys"])] += row["n"]  # in any order
     grades = [grade for _, i in instances(folder) for grade in i.grades or [None] * len(i.candidates or ())]
     known = sum(grade is not None for grade in grades)
     plain = frozenset({"position", "correct"})
-    assert found == {plain: len(grades) - known, plain | {"grade", "path", "text"}: known}
+    assert result == {plain: len(grades) - known, plain | {"grade", "path", "text"}: known}
 
 
 def test_samples_of_an_older_kgqa_are_replaced_only_when_asked(
@@ -195,11 +195,11 @@ def test_an_interrupted_load_goes_on_to_the_same(
     assert part_markers(server) == {}
     stops = 0
     while True:
-        seen: list[int] = []
+        items: list[int] = []
 
-        def advance(amount: int, seen: list[int] = seen) -> None:
-            seen.append(amount)
-            if len(seen) > 3:
+        def advance(amount: int, items: list[int] = items) -> None:
+            items.append(amount)
+            if len(items) > 3:
                 raise KeyboardInterrupt
 
         try:
@@ -209,7 +209,7 @@ def test_an_interrupted_load_goes_on_to_the_same(
             stops += 1
             assert not marker(server).finished
     assert stops > 2
-    assert sum(seen) == whole["Sample"]
+    assert sum(items) == whole["Sample"]
     assert counted(server) == whole
 
 

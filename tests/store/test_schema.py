@@ -19,11 +19,11 @@ def test_it_is_what_the_engine_says(seed_wikidata: Path) -> None:
         assert {row["name"] for row in tables if row["type"] == "NODE"} == set(schema.labels)
         assert {row["name"] for row in tables if row["type"] == "REL"} == set(schema.types) == set(schema.ends)
         for name, properties in {**schema.labels, **schema.types}.items():
-            told = store.read(f"CALL table_info('{name}') RETURN name").to_pylist()
-            assert [row["name"] for row in told] == list(properties), name
+            rows = store.read(f"CALL table_info('{name}') RETURN name").to_pylist()
+            assert [row["name"] for row in rows] == list(properties), name
         for name, ends in schema.ends.items():
-            told = store.read(f"CALL show_connection('{name}') RETURN *").to_pylist()
-            assert sorted((row["source table name"], row["destination table name"]) for row in told) == sorted(ends), name
+            rows = store.read(f"CALL show_connection('{name}') RETURN *").to_pylist()
+            assert sorted((row["source table name"], row["destination table name"]) for row in rows) == sorted(ends), name
 
 
 def test_no_property_has_two_types(seed_wikidata: Path) -> None:

@@ -115,7 +115,7 @@ def test_what_a_server_alone_knows_is_maps_and_text(server: GraphStore) -> None:
 
 
 def test_the_command_prints_maps(seed_wikidata: Path, cli: Cli) -> None:
-    asked = [
+    items = [
         "query",
         "--workspace",
         seed_wikidata,
@@ -124,12 +124,12 @@ def test_the_command_prints_maps(seed_wikidata: Path, cli: Cli) -> None:
         "--param",
         "id=Q90",
     ]
-    (row,) = json.loads(cli(*asked, "--format", "json").out)
+    (row,) = json.loads(cli(*items, "--format", "json").out)
     assert row["e"]["properties"]["label"] == "Paris"
-    lines = cli(*asked, "--format", "csv").out.splitlines()
+    lines = cli(*items, "--format", "csv").out.splitlines()
     assert lines[0] == "e,row"
     assert lines[1].startswith('"{""labels"": [""Entity""]')
-    assert '"labels": ["Entity"]' in cli(*asked).out
+    assert '"labels": ["Entity"]' in cli(*items).out
 
 
 @pytest.mark.parametrize(

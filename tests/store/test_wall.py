@@ -14,14 +14,14 @@ from kgqa.errors import KgqaError, QueryError
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store import sandbox
-from kgqa.store.apart import Refused, Worker
 from kgqa.store.cypher import check_reads_only
-from kgqa.store.limits import MIB, Asked, Limits
+from kgqa.store.limits import MIB, LimitErrors, Limits
 from kgqa.store.neo4j.connection import Neo4jStore
+from kgqa.store.query_process import Refused, Worker
 from tests.store.hostile import Trap, hostile_texts, payloads, run_unguarded, set_trap
 
 LINUX = sys.platform.startswith("linux")
-QUERY = Asked(what="the query")
+QUERY = LimitErrors(subject="the query")
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ class TestTheWall:
         if wall == "restrict" and not sandbox.landlock_abi():
             pytest.skip("this kernel has no Landlock")
         monkeypatch.setenv("KGQA_TEST_WALL", wall)
-        monkeypatch.setattr("kgqa.store.apart.PROGRAM", only_one_wall(trap.folder.parent))
+        monkeypatch.setattr("kgqa.store.query_process.PROGRAM", only_one_wall(trap.folder.parent))
         worker = Worker(graph, memory=512 * MIB)
         try:
             assert len(worker.walls) == 1
@@ -145,7 +145,7 @@ class TestTheWall:
 
 def only_one_wall(folder: Path) -> Path:
     """The program of the process with one of its two walls taken down."""
-    from kgqa.store.apart import PROGRAM
+    from kgqa.store.query_process import PROGRAM
 
     program = folder / "program.py"
     other = {"refuse_calls": "sandbox.restrict(", "restrict": "sandbox.refuse_calls("}[os.environ["KGQA_TEST_WALL"]]

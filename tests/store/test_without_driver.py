@@ -31,20 +31,20 @@ def kgqa_without_driver(*arguments: str | Path, folder: Path) -> subprocess.Comp
     ids=lambda arguments: arguments[0],
 )
 def test_what_needs_the_driver_gives_the_install_line(arguments: list[str], seed_wikidata: Path, tmp_path: Path) -> None:
-    done = kgqa_without_driver(*(str(seed_wikidata) if part == "WORKSPACE" else part for part in arguments), folder=tmp_path)
-    assert (done.returncode, done.stderr) == (2, SENTENCE)
+    result = kgqa_without_driver(*(str(seed_wikidata) if part == "WORKSPACE" else part for part in arguments), folder=tmp_path)
+    assert (result.returncode, result.stderr) == (2, SENTENCE)
     assert not list(tmp_path.rglob("*.parquet"))
 
 
 def test_the_doctor_says_it_and_examines_the_embedded_store(tmp_path: Path) -> None:
-    done = kgqa_without_driver("doctor", "--queries", "5", folder=tmp_path)
-    assert "the Neo4j driver is not installed; run: pip install 'kgqa[neo4j]'" in " ".join(done.stdout.split())
-    assert "Traceback" not in done.stderr
+    result = kgqa_without_driver("doctor", "--queries", "5", folder=tmp_path)
+    assert "the Neo4j driver is not installed; run: pip install 'kgqa[neo4j]'" in " ".join(result.stdout.split())
+    assert "Traceback" not in result.stderr
 
 
 @pytest.mark.parametrize("arguments", [["query", "hubs", "--workspace", "WORKSPACE"], ["export", "neo4j"]], ids=["query", "export"])
 def test_what_needs_no_server_needs_no_driver(arguments: list[str], seed_wikidata: Path, tmp_path: Path) -> None:
     if arguments[0] == "export":
         arguments = ["export", "--to", "neo4j", "out", "--workspace", str(seed_wikidata)]
-    done = kgqa_without_driver(*(str(seed_wikidata) if part == "WORKSPACE" else part for part in arguments), folder=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
+    result = kgqa_without_driver(*(str(seed_wikidata) if part == "WORKSPACE" else part for part in arguments), folder=tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")

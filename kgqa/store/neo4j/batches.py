@@ -1,7 +1,7 @@
-"""Rows of tables as the queries that load them take them: lists of values, in which an id is its place in a list of the batch's ids.
+"""Rows of tables as parameters of the loading queries: lists of values, where an id is an index into the batch's list of ids.
 
-The server then looks each id up once in a batch, not once in a row: a relationship costs it a third less. Values go as lists, not as
-tuples, about each of which the driver asks Python.
+The server then looks up each id once per batch instead of once per row, which makes relationships a third cheaper. Values are lists, not
+tuples, because the driver checks the type of each tuple in Python.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def listed(table: pa.Table) -> list[list[Any]]:
 
 
 def by_place(table: pa.Table, columns: Mapping[str, str]) -> tuple[pa.Table, dict[str, list[str]]]:
-    """``table`` with places for the ids in some ``columns`` (each → the name of its list), and these lists."""
+    """``table`` with list indexes in place of the ids in some ``columns`` (column → name of its list), and these lists."""
     lists = {name: distinct_ids(table[column] for column, its in columns.items() if its == name) for name in columns.values()}
     for column, name in columns.items():
         table = table.set_column(table.column_names.index(column), column, pc.index_in(table[column], value_set=lists[name]))
@@ -30,12 +30,12 @@ def by_place(table: pa.Table, columns: Mapping[str, str]) -> tuple[pa.Table, dic
 
 
 def distinct_ids(columns: Iterable[pa.ChunkedArray]) -> pa.Array:
-    """What stands in any of the ``columns``, once."""
+    """The distinct values of all ``columns``."""
     return pc.unique(pa.chunked_array([chunk for column in columns for chunk in column.chunks], pa.string()))
 
 
 def ahead(items: Iterator[Item]) -> Iterator[Item]:
-    """``items``, the next of which is made while the last is in use."""
+    """``items``, with the next one computed while the caller uses the last one."""
     end = object()
     with ThreadPoolExecutor(1) as thread:
         coming = thread.submit(next, items, end)

@@ -19,10 +19,10 @@ from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store import paths
 from kgqa.store.base import as_declared, check_runs_on, first_line
 from kgqa.store.cypher import check_own_query, check_reads_only
-from kgqa.store.given import check_values
-from kgqa.store.limits import OWN_LIMITS, Answer, Asked, Limits, left
+from kgqa.store.limits import OWN_LIMITS, Answer, LimitErrors, Limits, remaining
 from kgqa.store.neo4j.rows import plan_steps, table_of, weight
-from kgqa.store.neo4j.within import Result, within
+from kgqa.store.neo4j.timeout import Result, run_within
+from kgqa.store.parameter_values import check_values
 from kgqa.store.queries import Query, Value, read_queries
 from kgqa.store.stop import stopped_by
 
@@ -31,40 +31,40 @@ if TYPE_CHECKING:
 
 THE_QUERY = "the query"
 OLDEST = (5, 0)
-"""Older servers lack EXISTS with a pattern inside, on which the queries rely."""
+"""Older servers lack EXISTS with a pattern inside, which the queries need."""
 NEEDED = f"kgqa needs Neo4j {OLDEST[0]}.{OLDEST[1]} or later"
 FETCH = 10_000
 """Rows that the server sends at a time."""
 FETCH_LIMITED = 200
-"""The same for a query whose rows are weighed as they come: those on their way are not."""
+"""Rows at a time for a query with a limit of bytes, which cannot count rows that are still under way."""
 RETRY_SECONDS = 30.0
 CONNECT_SECONDS = 10.0
 SILENT_SECONDS = 2.5
-"""At least so long a server that has an answer to give may take to greet somebody else before it counts as away."""
+"""Minimum seconds that a busy server has to accept a second connection before it counts as away."""
 CLOSE_SECONDS = 1.0
 GRACE = 0.5
-"""Seconds that a server has, beyond those that a query may take, to say itself that they are over; it looks every two seconds only."""
+"""Extra seconds for a server to report a timeout itself. It checks only every two seconds."""
 EXPLAIN = "EXPLAIN "
-"""Before a user's query, to learn whether it reads."""
+"""Prefix of a user's query that lets the server classify it."""
 _PLACE = re.compile(r"\(line (\d+), column (\d+) \(offset: \d+\)\)")
-"""Where a mistake is, as a server says it."""
-NOBODY_LISTENS = logging.NullHandler()
-"""The driver logs what we say in a sentence, and Python prints what nobody handles. One for all connections."""
+"""Position of a fault in a server's message."""
+NULL_HANDLER = logging.NullHandler()
+"""Silence the driver's log and Python's report of unhandled errors: our own sentences say the same. One for all connections."""
 
 
 class Neo4jStore:
     """A connection to one database of a server.
 
-    However long a server takes for an answer, it is not waited for when it has fallen silent, which is seen from a connection of its own.
+    A slow answer is waited for as long as the server accepts new connections; a silent server is not waited for.
     """
 
     name = "neo4j"
 
     def __init__(self, settings: Neo4jSettings, *, seconds: float | None = None, patience: float = RETRY_SECONDS) -> None:
-        """Connect. Raises StoreUnreachable where no server answers or lets us in, StoreError for a server that is too old.
+        """Connect. Raises StoreUnreachable if no server answers or accepts the credentials, StoreError if it is too old.
 
-        ``seconds`` is how long that, and later each answer, may take; without it the server is given ``patience`` (seconds) to come back,
-        or to say something.
+        ``seconds`` limits the connection, and later each answer. Without it, the server has ``patience`` seconds to come back or to show
+        that it is alive.
         """
         self.settings = settings
         self._seconds = seconds
@@ -82,7 +82,7 @@ class Neo4jStore:
 
     def _greet(self) -> str:
         """The server's version, once it answers."""
-        with self._sentences(Asked(what="the connection")):
+        with self._sentences(LimitErrors(subject="the connection")):
             version = self._driver.get_server_info().agent.rpartition("/")[2]  # of Neo4j/5.26.30
         if _numbers(version) < OLDEST:
             raise StoreError(f"{self.settings.uri}: this is Neo4j {version}; {NEEDED}.")
@@ -90,8 +90,7 @@ class Neo4jStore:
         return version
 
     def run(self, query: Query, arguments: Mapping[str, Value] | None = None, *, seconds: float | None = None) -> pa.Table:
-        """The rows of ``query``; see :class:`~kgqa.store.base.GraphStore`. Without ``seconds`` retried while the server says that trouble
-        will pass."""
+        """The rows of ``query``; see :class:`~kgqa.store.base.GraphStore`. Without ``seconds``, transient errors are retried."""
         check_runs_on(query, self.name)
         values = dict(arguments or {})
         if query.search:
@@ -100,10 +99,10 @@ class Neo4jStore:
             return as_declared(self._rows(query, values, seconds or self._seconds), query)
         text = check_own_query(query)
         limits = OWN_LIMITS if seconds is None else replace(OWN_LIMITS, seconds=seconds)
-        asked = Asked(what=f"query {query.name} ({query.file})", options=False, seconds=limits.seconds)
-        answer = self._first_rows(text, values, asked, limits, query)
+        errors = LimitErrors(subject=f"query {query.name} ({query.file})", options=False, seconds=limits.seconds)
+        answer = self._first_rows(text, values, errors, limits, query)
         if answer.cut:
-            raise asked.too_much(limits.bytes)
+            raise errors.too_much(limits.bytes)
         return as_declared(answer.rows, query)
 
     def read(self, text: str, parameters: Mapping[str, Any] | None = None, *, limits: Limits | None = None) -> Answer:
@@ -114,12 +113,12 @@ class Neo4jStore:
         limits, values = limits or Limits(), dict(parameters or {})
         plan, statement = check_reads_only(text, values, store=self.name)
         check_values(values, one_kind=False)
-        asked = Asked(what=THE_QUERY, seconds=limits.seconds)
+        errors = LimitErrors(subject=THE_QUERY, seconds=limits.seconds)
         if not plan:
-            return self._first_rows(statement, values, asked, limits)
+            return self._first_rows(statement, values, errors, limits)
         begin = time.monotonic()
-        self._check_reads_only(statement, values, asked, limits.seconds)
-        steps = self._timed(f"{plan} {statement}", values, asked, left(limits.seconds, begin), plan_steps)
+        self._check_reads_only(statement, values, errors, limits.seconds)
+        steps = self._timed(f"{plan} {statement}", values, errors, remaining(limits.seconds, begin), plan_steps)
         return Answer(rows=steps.slice(0, limits.rows), cut="rows" if limits.rows is not None and steps.num_rows > limits.rows else "")
 
     def write(
@@ -130,10 +129,9 @@ class Neo4jStore:
         expect: list[list[Any]] | None = None,
         anew: str = "load it anew with kgqa load --store neo4j --replace",
     ) -> list[list[Any]]:
-        """Run a query that changes the database, in one transaction; its rows.
+        """Run a query that changes the database, in one transaction. Returns its rows.
 
-        Where it gives rows that are not those to ``expect``, everything is taken back, and StoreError raised, which says what to do:
-        ``anew``.
+        If it returns rows other than those to ``expect``, the transaction is rolled back and StoreError raised, with the advice ``anew``.
         """
         check_runs_on(query, self.name)
 
@@ -144,20 +142,20 @@ class Neo4jStore:
             return rows
 
         def run() -> list[list[Any]]:
-            with self._sentences(Asked(what=f"query {query.name}")), self._session(write=True) as session:
+            with self._sentences(LimitErrors(subject=f"query {query.name}")), self._session(write=True) as session:
                 return session.execute_write(work)
 
         return self._within(None, run)
 
     def announce(self, name: str) -> None:
-        """Hold a transaction open that bears ``name``, by which others see that somebody is here until this process ends."""
-        with self._sentences(Asked(what="the announcement")):
+        """Hold a transaction with ``name`` in its metadata open until this process ends, so that other loaders see this one."""
+        with self._sentences(LimitErrors(subject="the announcement")):
             self._announced = session = self._open_session(write=False)
             text = _literal(read_queries()["answer"].text)
             self._within(None, lambda: session.begin_transaction(metadata={"kgqa": name}).run(text).consume())
 
     def close(self) -> None:
-        """Close the connection; a server that has fallen silent is not waited for, nor is work that was left to itself."""
+        """Close the connection, without waiting for a silent server or for work that has timed out."""
 
         def close() -> None:
             for part in (self._announced, self._announced, self._driver):
@@ -165,7 +163,7 @@ class Neo4jStore:
                     _close(part)
 
         with suppress(TimeoutError):
-            within(CLOSE_SECONDS, close)
+            run_within(CLOSE_SECONDS, close)
 
     def __enter__(self) -> Neo4jStore:
         """Use as a context manager."""
@@ -182,7 +180,7 @@ class Neo4jStore:
             with session:
                 yield session
         finally:
-            _close(session)  # again, for the reason that it names
+            _close(session)  # once more; see _close
 
     def _open_session(self, *, write: bool, fetch: int = FETCH) -> neo4j.Session:
         return self._driver.session(
@@ -190,83 +188,82 @@ class Neo4jStore:
         )
 
     def _rows(self, query: Query, arguments: dict[str, Any], seconds: float | None) -> pa.Table:
-        asked = Asked(what=f"query {query.name}")
+        errors = LimitErrors(subject=f"query {query.name}")
 
         def work(result: neo4j.Result) -> pa.Table:
             return table_of(result.keys(), [tuple(record) for record in result], query)
 
-        if seconds is not None:  # whoever waits for an answer is told at once that the server is away
-            return self._timed(query.text, arguments, asked, seconds, work)
+        if seconds is not None:  # no retries: a caller with a limit learns at once that the server is away
+            return self._timed(query.text, arguments, errors, seconds, work)
 
         def run() -> pa.Table:
-            with self._sentences(asked), self._session(write=False) as session:
+            with self._sentences(errors), self._session(write=False) as session:
                 return session.execute_read(lambda transaction: work(transaction.run(_literal(query.text), arguments)))
 
         return self._within(None, run)
 
-    def _first_rows(self, text: str, arguments: dict[str, Any], asked: Asked, limits: Limits, query: Query | None = None) -> Answer:
+    def _first_rows(self, text: str, arguments: dict[str, Any], errors: LimitErrors, limits: Limits, query: Query | None = None) -> Answer:
         def work(result: neo4j.Result) -> Answer:
             rows: list[tuple[Any, ...]] = []
-            left, cut = limits.bytes, ""
+            free_bytes, limit = limits.bytes, ""
             for record in result:
-                left -= sum(map(weight, record))
-                cut = "bytes" if left < 0 else "rows" if len(rows) == limits.rows else ""
-                if cut:
+                free_bytes -= sum(map(weight, record))
+                limit = "bytes" if free_bytes < 0 else "rows" if len(rows) == limits.rows else ""
+                if limit:
                     break
                 rows.append(tuple(record))
-            return Answer(rows=table_of(result.keys(), rows, query), cut=cut)
+            return Answer(rows=table_of(result.keys(), rows, query), cut=limit)
 
         begin = time.monotonic()
-        self._check_reads_only(text, arguments, asked, limits.seconds)
-        return self._timed(text, arguments, asked, left(limits.seconds, begin), work, fetch=FETCH_LIMITED)
+        self._check_reads_only(text, arguments, errors, limits.seconds)
+        return self._timed(text, arguments, errors, remaining(limits.seconds, begin), work, fetch=FETCH_LIMITED)
 
-    def _check_reads_only(self, text: str, arguments: dict[str, Any], asked: Asked, seconds: float) -> None:
-        """Raise QueryError unless the server, too, says that the query reads."""
+    def _check_reads_only(self, text: str, arguments: dict[str, Any], errors: LimitErrors, seconds: float) -> None:
+        """Raise QueryError unless the server also classifies the query as reading."""
         try:
-            kind = self._timed(f"{EXPLAIN}{text}", arguments, asked, seconds, lambda result: result.consume().query_type)
+            kind = self._timed(f"{EXPLAIN}{text}", arguments, errors, seconds, lambda result: result.consume().query_type)
         except QueryError as error:
             raise QueryError(_PLACE.sub(_without_explain, str(error))) from None
-        if kind not in {"r", "s"}:  # "s": it shows what is indexed; what else it could show was refused before
-            raise QueryError(f"{asked.what} does more than to read; leave out what changes the database or asks about the server.")
+        if kind not in {"r", "s"}:  # "s": SHOW INDEXES or CONSTRAINTS; other SHOW commands were refused before
+            raise QueryError(f"{errors.subject} does more than to read; leave out what changes the database or asks about the server.")
 
     def _timed(
-        self, text: str, arguments: dict[str, Any], asked: Asked, seconds: float, work: Callable[[neo4j.Result], Result],
+        self, text: str, arguments: dict[str, Any], errors: LimitErrors, seconds: float, work: Callable[[neo4j.Result], Result],
         *, fetch: int = FETCH,
     ) -> Result:  # fmt: skip
-        """What ``work`` makes of the result, once, within ``seconds``; what takes longer the server ends, also when nobody waits."""
+        """Apply ``work`` once to the result of the query, within ``seconds``. The server ends a longer query even if nobody waits."""
         from neo4j import Query as Timed
 
         name = uuid.uuid4().hex
 
         def run() -> Result:
-            with self._sentences(asked, seconds), self._session(write=False, fetch=fetch) as session:
+            with self._sentences(errors, seconds), self._session(write=False, fetch=fetch) as session:
                 return work(session.run(Timed(_literal(text), metadata={"kgqa_query": name}, timeout=seconds), arguments))
 
         try:
             with stopped_by(lambda: self._terminate(name)):
                 return self._within(seconds + GRACE, run)
         except TimeoutError:
-            raise asked.too_long(seconds) from None
+            raise errors.too_long(seconds) from None
 
     def _terminate(self, name: str) -> None:
-        """Let the server end the query of this ``name``, if it runs there."""
+        """End the query of this ``name`` on the server, if it still runs."""
         from neo4j.exceptions import DriverError, Neo4jError
 
         with suppress(DriverError, Neo4jError, OSError), self._session(write=False) as session:
             session.run(_literal(read_queries()["terminate_query"].text), {"name": name}).consume()
 
     def _within(self, seconds: float | None, work: Callable[[], Result]) -> Result:
-        """What ``work`` returns, as :func:`within` has it; StoreUnreachable where the server falls silent."""
+        """The result of ``work``; see :func:`run_within`. Raises StoreUnreachable if the server stops answering."""
         if self._lost:
             raise _has_fallen_silent(self.settings, self._patience)
         if self._seconds is not None:
-            return within(seconds, work)
-        return within(seconds, work, check=self._check_is_there, every=self._patience / SILENT_SECONDS)
+            return run_within(seconds, work)
+        return run_within(seconds, work, check=self._check_is_there, interval=self._patience / SILENT_SECONDS)
 
     def _check_is_there(self, seconds: float) -> None:
-        """Raise StoreUnreachable where the server does not greet a new connection any more, if that is seen within ``seconds``.
-
-        Whatever else it says, it is there.
+        """Raise StoreUnreachable if the server does not accept a new connection within ``seconds``. Any answer, even an error, shows that
+        it is there.
         """
         from neo4j.exceptions import DriverError, Neo4jError
 
@@ -275,7 +272,7 @@ class Neo4jStore:
                 driver.verify_connectivity()
 
         try:
-            within(min(seconds, self._patience), greet)
+            run_within(min(seconds, self._patience), greet)
         except TimeoutError:
             if seconds < self._patience:
                 return
@@ -283,11 +280,11 @@ class Neo4jStore:
             raise _has_fallen_silent(self.settings, self._patience) from None
 
     @contextmanager
-    def _sentences(self, asked: Asked, seconds: float | None = None) -> Iterator[None]:
-        """Turn what the driver raises into one sentence."""
+    def _sentences(self, errors: LimitErrors, seconds: float | None = None) -> Iterator[None]:
+        """Turn exceptions of the driver into ours, each with one sentence."""
         from neo4j import exceptions
 
-        place, what = self.settings.place, asked.what
+        place, subject = self.settings.place, errors.subject
         try:
             yield
         except exceptions.AuthError as error:
@@ -304,20 +301,20 @@ class Neo4jStore:
                     f"{self.settings.uri}: there is no database {self.settings.database!r}; create it, or set NEO4J_DATABASE to another."
                 ) from None
             if seconds is not None and ("TimedOut" in code or "Terminated" in code):
-                raise asked.too_long(seconds) from None
+                raise errors.too_long(seconds) from None
             if "OutOfMemory" in code:
                 limit = "db.memory.transaction.max or dbms.memory.transaction.total.max"
-                raise QueryMemory(f"{what} took more memory than the server allows ({limit} there); narrow it, or raise that.") from None
+                raise QueryMemory(f"{subject} took more memory than the server allows ({limit} there); narrow it, or raise that.") from None
             if "TimedOut" in code:
-                raise QueryTimeout(f"{place}: {what} took longer than the server allows; raise db.transaction.timeout there.") from None
-            if what == THE_QUERY:
+                raise QueryTimeout(f"{place}: {subject} took longer than the server allows; raise db.transaction.timeout there.") from None
+            if subject == THE_QUERY:
                 raise QueryError(f"the query cannot be run: {message}") from None
-            raise StoreError(f"{place}: {what} failed: {message}") from None
+            raise StoreError(f"{place}: {subject} failed: {message}") from None
         except exceptions.ConfigurationError:
-            # What we ask of the connection (no notices) is unknown to servers before version 5.
+            # Servers before version 5 do not know the option that disables notices.
             raise StoreError(f"{self.settings.uri}: this server is too old; {NEEDED}.") from None
         except exceptions.DriverError as error:
-            raise StoreError(f"{place}: {what} failed: {first_line(str(error))}") from None
+            raise StoreError(f"{place}: {subject} failed: {first_line(str(error))}") from None
 
 
 def _connect(settings: Neo4jSettings, seconds: float) -> neo4j.Driver:
@@ -325,7 +322,7 @@ def _connect(settings: Neo4jSettings, seconds: float) -> neo4j.Driver:
         from neo4j import GraphDatabase, exceptions
     except ImportError:
         raise StoreError("the Neo4j driver is not installed; run: pip install 'kgqa[neo4j]'") from None
-    logging.getLogger("neo4j").addHandler(NOBODY_LISTENS)
+    logging.getLogger("neo4j").addHandler(NULL_HANDLER)
     try:
         return GraphDatabase.driver(
             settings.uri,
@@ -341,7 +338,7 @@ def _connect(settings: Neo4jSettings, seconds: float) -> neo4j.Driver:
 
 
 def _close(part: neo4j.Session | neo4j.Driver) -> None:
-    """Close it as far as that goes; a session whose transaction cannot be taken back any more is closed by a second call."""
+    """Close it if possible. A session whose transaction cannot be rolled back needs a second call."""
     from neo4j.exceptions import DriverError, Neo4jError
 
     with suppress(DriverError, Neo4jError, OSError):
@@ -359,17 +356,17 @@ def _has_fallen_silent(settings: Neo4jSettings, seconds: float) -> StoreUnreacha
 
 
 def _literal(text: str) -> LiteralString:
-    """The text of a query as the driver wants it typed: it comes from a file, or is what the user wrote."""
+    """The text of a query in the type that the driver requires. It comes from a file, or from a user."""
     return cast("Any", text)  # type: ignore[no-any-return]
 
 
 def _without_explain(place: re.Match[str]) -> str:
-    """Where a mistake is in what the user wrote, which stands behind ``EXPLAIN``."""
+    """Move the position of a fault to the user's own text, which follows ``EXPLAIN``."""
     line, column = int(place[1]), int(place[2])
     return f"(line {line}, column {column - len(EXPLAIN) if line == 1 else column})"
 
 
 def _numbers(version: str) -> tuple[int, int]:
     """``5.26.30`` and ``5.26-aura`` → (5, 26)."""
-    found = re.match(r"(\d+)\.(\d+)", version)
-    return (int(found[1]), int(found[2])) if found else (0, 0)
+    match = re.match(r"(\d+)\.(\d+)", version)
+    return (int(match[1]), int(match[2])) if match else (0, 0)

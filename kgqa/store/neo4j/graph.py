@@ -1,8 +1,8 @@
-"""Tables → a Neo4j database: in batches, each with its own place in a marker node, so that nothing is written twice and nothing is lost.
+"""Load tables into a Neo4j database: in batches, with the progress in a marker node, so that no row is lost or written twice.
 
-The marker (``KgqaGraph``, of questions ``KgqaQuestions``) holds the hash of the tables and how many rows of each are there. A batch and
-the marker's new counts are one transaction, which does nothing if the counts are not what the loader believes: an interrupted load goes on
-where it stopped, a commit whose answer was lost is not repeated, and of two loaders the one that came last goes on.
+The marker (``KgqaGraph``, or ``KgqaQuestions`` for questions) holds the hash of the tables and the number of loaded rows of each table. One
+transaction writes a batch and the new counts, and does nothing if the counts differ from those that the loader expects. So an interrupted
+load resumes where it stopped. A commit whose answer was lost is not repeated. If two loaders run, the later one continues.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from kgqa.store.neo4j.layouts import GRAPH, QUESTIONS, Layout
 from kgqa.store.queries import read_queries
 
 BATCH_ROWS = 8_000
-"""In one transaction; with 20,000 the server worked a tenth to a quarter longer on a row (docs/experiments.md)."""
+"""Rows per transaction; with 20,000 the server took a tenth to a quarter longer per row (docs/experiments.md)."""
 BATCH_BYTES = 16 << 20
 ERASE_NODES = 1_000
-"""In one transaction, with all their relationships: of hubs, 5,000 took more than the 300 MiB that a server may allow, and no less time."""
+"""Nodes per transaction, with all their relationships: 5,000 hubs took more than 300 MiB, which a server may forbid, and no less time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marker:
-    """What kgqa wrote down about the graph in a database."""
+    """The marker of a graph in a database."""
 
     version: int
-    """Of the kind of graph; 0 where whoever loaded it knew none."""
+    """Version of this kind of graph; 0 if the loader knew none."""
     tables: str
-    """Hash of the tables that it is made from."""
+    """Hash of the tables of the graph."""
     loader: str
-    """The run that loads it, or did."""
+    """Id of the run that loads it, or loaded it."""
     finished: bool
     rows: dict[str, int]
-    """How many rows of each table are there."""
+    """Number of loaded rows of each table."""
 
 
 def read_marker(store: Neo4jStore, layout: Layout = GRAPH) -> Marker | None:
@@ -77,12 +77,12 @@ def check_holds(store: Neo4jStore, tables: str | None = None) -> None:
 
 
 def check_can_load(store: Neo4jStore, tables: str | None = None, layout: Layout = GRAPH) -> Marker | None:
-    """The database's marker; raise StoreConflict if it holds something else than the graph made from ``tables``, or anything where None."""
+    """The database's marker. Raises StoreConflict if it holds another graph than that of ``tables`` or, for None, if it holds any."""
     marker = read_marker(store, layout)
     if marker is None:
-        other = QUESTIONS if layout is GRAPH else GRAPH
-        if read_marker(store, other) is not None:
-            raise StoreConflict(f"{store.settings.place}: the database holds kgqa's {other.holds}; give the {layout.holds} another one.")
+        occupant = QUESTIONS if layout is GRAPH else GRAPH
+        if read_marker(store, occupant) is not None:
+            raise StoreConflict(f"{store.settings.place}: the database holds kgqa's {occupant.holds}; give the {layout.holds} another one.")
         if nodes := store.run(read_queries()["count_nodes"])["nodes"][0].as_py():
             raise StoreConflict(f"{store.settings.place}: {nodes:,} nodes are here that kgqa did not write; give it an empty database.")
     elif tables is not None and marker.tables != tables:
@@ -91,7 +91,7 @@ def check_can_load(store: Neo4jStore, tables: str | None = None, layout: Layout 
 
 
 def _check_whole(store: Neo4jStore, marker: Marker, layout: Layout) -> None:
-    """Raise StoreConflict where there are not as many rows of each table as ``marker`` says, also of a graph that is not yet whole."""
+    """Raise StoreConflict unless each table has as many rows as ``marker`` says; holds for incomplete graphs too."""
     for name, count in _counts(store, layout).items():
         if count != marker.rows[name]:
             raise StoreConflict(
@@ -118,10 +118,10 @@ def _counts(store: Neo4jStore, layout: Layout) -> dict[str, int]:
 def load(
     store: Neo4jStore, tables: str, rows: Mapping[str, pa.Table], *, layout: Layout = GRAPH, advance: Advance = lambda _: None
 ) -> bool:
-    """Load ``rows`` of the layout's tables, go on with what an earlier load left, or do nothing; whether anything was done.
+    """Load ``rows`` of the layout's tables, or resume an earlier load. Returns whether anything was written.
 
-    ``tables`` is the hash of the tables that the rows come from. Raises StoreConflict where the database holds something else, or where
-    another run takes the load over.
+    ``tables`` is the hash of the tables that the rows come from. Raises StoreConflict if the database holds something else, or if another
+    run takes over.
     """
     marker = check_can_load(store, tables, layout)
     _make(store, layout.constraints)
@@ -132,7 +132,7 @@ def load(
         advance(sum(table.num_rows for table in rows.values()))
         return False
     marker = (_claim if marker is None else _take_over)(store, tables, loader, layout)
-    # Only now, when whoever loaded before can write no more, do the marker and the rows hold still.
+    # Count only now: an earlier loader can no longer write, so the marker and the rows are stable.
     _check_whole(store, marker, layout)
     for name in layout.nodes:
         _load_table(store, layout, name, rows[name], marker.rows[name], loader, advance)
@@ -146,7 +146,7 @@ def load(
 
 
 def erase(store: Neo4jStore, *, layout: Layout = GRAPH, advance: Advance = lambda _: None) -> None:
-    """Remove the graph that kgqa made, in batches; raises StoreConflict if the database holds what kgqa did not write."""
+    """Remove kgqa's graph in batches. Raises StoreConflict if the database holds anything else."""
     queries = read_queries()
     marker = read_marker(store, layout)
     if marker is None:
@@ -161,7 +161,7 @@ def erase(store: Neo4jStore, *, layout: Layout = GRAPH, advance: Advance = lambd
 
 
 def drop_indexes(store: Neo4jStore, *, layout: Layout = GRAPH) -> None:
-    """Forget the keys and indexes of a graph that was erased: they are made faster of a new one than kept up to date while it comes."""
+    """Drop the keys and indexes of an erased graph: making them for a new graph is faster than updating them during its load."""
     _make(store, [f"drop_{name}" for name in (*layout.keys, *layout.indexes) if name != "await_indexes"])
 
 
@@ -172,22 +172,22 @@ def _make(store: Neo4jStore, constraints_and_indexes: Iterable[str]) -> None:
 
 
 def _load_table(
-    store: Neo4jStore, layout: Layout, name: str, table: pa.Table, done: int, loader: str, advance: Advance
+    store: Neo4jStore, layout: Layout, name: str, table: pa.Table, offset: int, loader: str, advance: Advance
 ) -> None:  # fmt: skip
-    """Load what comes after the first ``done`` rows of ``table``."""
+    """Load the rows of ``table`` from ``offset`` on."""
     query = read_queries()[f"add_{name}"]
-    advance(done)
-    for count, batch in ahead(_batches(table, done, layout.links.get(name, {}))):
-        if not store.write(query, {"loader": loader, "from": done, **batch}, expect=[[count]], anew=layout.anew):
-            _check_written(store, loader, name, done + count, layout)
-        done += count
+    advance(offset)
+    for count, batch in ahead(_batches(table, offset, layout.links.get(name, {}))):
+        if not store.write(query, {"loader": loader, "from": offset, **batch}, expect=[[count]], anew=layout.anew):
+            _check_written(store, loader, name, offset + count, layout)
+        offset += count
         advance(count)
 
 
-def _batches(table: pa.Table, done: int, columns: Mapping[str, str]) -> Iterator[tuple[int, dict[str, list[Any]]]]:
-    """How many rows, at most ``BATCH_ROWS`` and, on average, ``BATCH_BYTES``, and what the query takes of them; ``columns`` hold ids."""
+def _batches(table: pa.Table, offset: int, columns: Mapping[str, str]) -> Iterator[tuple[int, dict[str, list[Any]]]]:
+    """Rows and query parameters of each batch: at most ``BATCH_ROWS`` rows and about ``BATCH_BYTES`` bytes; ``columns`` hold ids."""
     size = min(BATCH_ROWS, max(1, BATCH_BYTES * max(table.num_rows, 1) // max(table.nbytes, 1)))
-    for at in range(done, table.num_rows, size):
+    for at in range(offset, table.num_rows, size):
         batch, ids = by_place(table.slice(at, size), columns)
         yield batch.num_rows, {**ids, "rows": listed(batch)}
 
@@ -196,25 +196,25 @@ def _claim(store: Neo4jStore, tables: str, loader: str, layout: Layout) -> Marke
     try:
         store.write(read_queries()[layout.claim], {"version": layout.version, "tables": tables, "loader": loader})
     except StoreError:
-        # Somebody else was faster: the constraint lets only one marker be made.
+        # Another loader was faster: the constraint allows only one marker.
         return _take_over(store, tables, loader, layout)
     return Marker(version=layout.version, tables=tables, loader=loader, finished=False, rows=dict.fromkeys(layout.tables, 0))
 
 
 def _take_over(store: Neo4jStore, tables: str, loader: str, layout: Layout) -> Marker:
-    taken = store.write(read_queries()[layout.take_over], {"tables": tables, "loader": loader})
+    result = store.write(read_queries()[layout.take_over], {"tables": tables, "loader": loader})
     marker = read_marker(store, layout)
-    if taken != [[1]] or marker is None:
+    if result != [[1]] or marker is None:
         raise StoreConflict(
             f"{store.settings.place}: another run of kgqa changes this database; wait for it, then run the same command again."
         )
     return marker
 
 
-def _check_written(store: Neo4jStore, loader: str, name: str, done: int, layout: Layout) -> None:
-    """A batch that did nothing was there already, because the answer to its commit was lost; or it is no longer ours to write."""
+def _check_written(store: Neo4jStore, loader: str, name: str, expected_rows: int, layout: Layout) -> None:
+    """Check a batch that changed nothing: either it was committed before and only the answer was lost, or another loader has taken over."""
     marker = read_marker(store, layout)
-    if marker is None or marker.loader != loader or marker.rows[name] != done:
+    if marker is None or marker.loader != loader or marker.rows[name] != expected_rows:
         raise _taken_over(store)
 
 

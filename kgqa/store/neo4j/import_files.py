@@ -1,8 +1,8 @@
 """Files for ``neo4j-admin database import full``: a header and the rows of every label and relationship type, and how to load them.
 
-The importer reads plain bytes far faster than a server takes transactions, but has its own idea of CSV: a quoted empty text is a text and
-a bare one is null, quotation marks are doubled and a backslash is a character like any other, and a text may only run over several lines
-where it is told so. Everything is quoted here, so that each text comes back as it was.
+The importer reads plain bytes far faster than a server takes transactions, but has its own dialect of CSV. A quoted empty value is an empty
+text, and a bare one is null. Quotation marks are doubled, and a backslash is an ordinary character. A text may only span several lines if
+an option allows it. All values are quoted here, so that each text is imported unchanged.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NODES = {
     ),
     "filter": ("Filter", "key:ID(Filter),row:long,dataset,stage,reason,setting,questions:long"),
 }
-"""Table → label and header; an id is looked up among those of its label."""
+"""Table → label and header. An id is looked up among the nodes of its label."""
 RELATIONSHIPS = {
     "fact": ("FACT", ":START_ID(Entity),:END_ID(Entity),row:long,relation,label"),
     "mentions": ("MENTIONS", ":START_ID(Document),:END_ID(Entity),count:long"),
@@ -48,9 +48,9 @@ MARKER = "KgqaGraph"
 README = "README.txt"
 BATCH_ROWS = 10_000
 BUFFER = 4 << 20
-"""Characters that the importer reads at a time unless it is told more; the longest value must fit."""
+"""Default size of the importer's read buffer in characters. The longest value must fit."""
 DELIMITERS = ("\x1f", "\x1e", "\x1d", "\x1c", *map(chr, range(0xE000, 0xE100)))
-"""Between the texts of a list; the first that none of them holds is taken."""
+"""Candidates for the delimiter of lists; the first one that no text contains is used."""
 KINDS = {bool: ":boolean", int: ":long", str: ""}
 
 
@@ -73,7 +73,7 @@ def write(
         groups.append(f"--nodes={MARKER}={{0}}{name}-header.csv,{{0}}{name}.csv")
     for option, tables in (("nodes", NODES), ("relationships", RELATIONSHIPS)):
         for name, (label, header) in tables.items():
-            # The importer has no use for an empty file.
+            # Empty tables need no file.
             if name in rows and rows[name].num_rows:
                 _header(folder, name, header)
                 _data(folder, name, rows[name], advance)
@@ -84,8 +84,8 @@ def write(
 def _delimiter(rows: Mapping[str, pa.Table]) -> str:
     """A character that no text of a list holds."""
     texts = [column for table in rows.values() for column in table.columns if pa.types.is_list(column.type)]
-    held = "".join(set().union(*(set("".join(pc.list_flatten(column).unique().to_pylist())) for column in texts)))
-    return next(character for character in DELIMITERS if character not in held)
+    characters = "".join(set().union(*(set("".join(pc.list_flatten(column).unique().to_pylist())) for column in texts)))
+    return next(character for character in DELIMITERS if character not in characters)
 
 
 def _joined(table: pa.Table, delimiter: str) -> pa.Table:
@@ -97,7 +97,7 @@ def _joined(table: pa.Table, delimiter: str) -> pa.Table:
 
 
 def _options(rows: Mapping[str, pa.Table]) -> list[str]:
-    """What the importer must be told about the texts; where it is not needed, it would only be slower."""
+    """Options that these texts need. Needless options would only make the import slower."""
     texts = [column for table in rows.values() for column in table.columns if pa.types.is_string(column.type)]
     options = []
     if any(pc.any(pc.match_substring_regex(column, "[\r\n]")).as_py() for column in texts):
@@ -121,7 +121,7 @@ def _data(folder: Path, name: str, table: pa.Table, advance: Advance = lambda _:
 
 
 def import_arguments(folder: Path) -> list[str]:
-    """What follows ``neo4j-admin`` to import the files in ``folder``, run in that folder."""
+    """The arguments of ``neo4j-admin`` that import the files in ``folder``, if it runs in that folder."""
     lines = (folder / README).read_text("utf-8").splitlines()
     begin = next(number for number, line in enumerate(lines) if line.strip().startswith("neo4j-admin "))
     command = []
@@ -133,14 +133,14 @@ def import_arguments(folder: Path) -> list[str]:
 
 
 def _instructions(groups: list[str], options: list[str], markers: Sequence[Mapping[str, str | int | bool]]) -> str:
-    here = ["neo4j-admin database import full neo4j", *(group.format("./") for group in groups), *options]
+    local_parts = ["neo4j-admin database import full neo4j", *(group.format("./") for group in groups), *options]
     mounted = [
         'docker compose run --rm --volume "THIS FOLDER:/kgqa:ro" neo4j',
         "neo4j-admin database import full neo4j --report-file=/data/import.report",
         *(group.format("/kgqa/") for group in groups),
         *options,
     ]
-    command, docker = (" \\\n        ".join(parts) for parts in (here, mounted))
+    command, docker = (" \\\n        ".join(parts) for parts in (local_parts, mounted))
     return INSTRUCTIONS.format(command=command, docker=docker, markers="\n".join(json.dumps(dict(marker), indent=1) for marker in markers))
 
 

@@ -13,33 +13,35 @@ ON_SAMPLES = (
     "constrain_chain", "constrain_blocked", "index_blocked_value", "index_blocked_reason", "index_blocked_place", "index_blocked_relation",
     "await_indexes",
 )  # fmt: skip
-"""Constraints and indexes for what :mod:`kgqa.store.samples` puts on a graph, made when it is there: only people's queries need them."""
+"""Constraints and indexes on the nodes of :mod:`kgqa.store.samples`. Only users' queries need them, so they are made after the load."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """What :mod:`kgqa.store.neo4j.graph` asks to load, count and erase a graph of this kind; fields but the first five name queries.
+    """The queries with which :mod:`kgqa.store.neo4j.graph` loads, counts and erases a graph of this kind. All fields but the first five
+    name queries.
 
-    A table ``x`` is filled by ``add_x`` and counted by ``count_x``.
+    ``add_x`` fills a table ``x``, and ``count_x`` counts its rows.
     """
 
     holds: str
-    """What it is, in a sentence."""
+    """Description of the graph."""
     version: int
-    """Written into the marker: of another one queries may want what is not there."""
+    """Stored in the marker. Queries may need tables that a graph of an older version lacks."""
     nodes: tuple[str, ...]
     """The tables of nodes, which come first."""
     links: Mapping[str, Mapping[str, str]]
-    """The tables of what connects them → columns of ids in whose stead the query takes places → what it calls the list of these ids."""
+    """Table of relationships → columns of ids that the query takes as indexes → the query's parameter with the list of these ids."""
     anew: str
-    """What to do where the graph is not as kgqa left it."""
+    """Advice for a graph that kgqa did not leave in this state."""
     constraints: tuple[str, ...]
-    """Made before anything is loaded."""
+    """Constraints made before the load."""
     keys: tuple[str, ...]
-    """Made when all nodes are there, which costs a third of keeping them up to date: constraints by which nodes are found again, then their
-    indexes for people's queries, which the server fills while what connects nodes comes."""
+    """Indexes made after all nodes are loaded, which costs a third of updating them during the load: first the constraints that find nodes,
+    then the indexes for users' queries. The server fills them while relationships are loaded.
+    """
     indexes: tuple[str, ...]
-    """Made when everything is there."""
+    """Indexes made at the end."""
     marker: str
     claim: str
     take_over: str
@@ -51,7 +53,7 @@ class Layout:
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """All of them, in the order in which they are loaded."""
+        """All tables in loading order."""
         return (*self.nodes, *self.links)
 
 

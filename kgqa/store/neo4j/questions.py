@@ -13,17 +13,17 @@ from kgqa.store.neo4j.layouts import QUESTIONS
 
 
 def check_can_put(store: Neo4jStore) -> None:
-    """Raise StoreConflict unless the database is empty or holds kgqa's questions, and nothing else."""
+    """Raise StoreConflict unless the database is empty or holds only kgqa's questions."""
     marker = check_can_load(store, layout=QUESTIONS)
     if marker is not None:
         check_can_erase(store, marker, QUESTIONS)
 
 
 def put_questions(store: Neo4jStore, tables: str, rows: Mapping[str, pa.Table], *, advance: Advance = lambda _: None) -> bool:
-    """Load ``rows`` (:mod:`kgqa.store.questions`) in place of questions that kgqa loaded before; whether anything was done.
+    """Replace the questions in the database by ``rows`` (:mod:`kgqa.store.questions`). Returns whether anything was written.
 
-    ``tables`` is the hash of the rows: an interrupted load of the same goes on, and what is there is left. Raises StoreConflict where the
-    database holds what kgqa did not write.
+    ``tables`` is the hash of the rows: an interrupted load of the same rows resumes, and a finished one is kept. Raises StoreConflict if
+    the database holds anything that kgqa did not write.
     """
     marker = check_can_load(store, layout=QUESTIONS)
     if marker is not None and marker.tables != tables:

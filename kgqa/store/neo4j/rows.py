@@ -1,4 +1,4 @@
-"""What a Neo4j server sends, as tables."""
+"""The results of a Neo4j server as tables."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _object(value: Any) -> Node | Relationship | Walk:
 
 
 def weight(value: Any) -> int:
-    """About how many bytes a value takes."""
+    """Approximate bytes of a value."""
     if isinstance(value, str | bytes):
         return 4 + len(value)
     if isinstance(value, list | tuple):
@@ -72,16 +72,16 @@ def weight(value: Any) -> int:
 
 
 def plan_steps(result: Any) -> pa.Table:
-    """How the server runs, or has run, a query: ``step, details, estimated_rows, rows, db_hits``; a plan alone has no last two."""
+    """The plan of a query on the server: ``step, details, estimated_rows, rows, db_hits``. A plan that was not run lacks the last two."""
     summary = result.consume()
     root = summary.profile or summary.plan
     columns: dict[str, list[Any]] = {name: [] for name in ("step", "details", "estimated_rows", "rows", "db_hits")}
 
     def add(operator: Mapping[str, Any], depth: int) -> None:
-        told = operator["args"]
+        arguments = operator["args"]
         columns["step"].append("  " * depth + str(operator["operatorType"]).partition("@")[0])
-        columns["details"].append(str(told.get("Details", "")))
-        columns["estimated_rows"].append(told.get("EstimatedRows"))
+        columns["details"].append(str(arguments.get("Details", "")))
+        columns["estimated_rows"].append(arguments.get("EstimatedRows"))
         columns["rows"].append(operator.get("rows"))
         columns["db_hits"].append(operator.get("dbHits"))
         for child in operator.get("children", ()):

@@ -1,4 +1,4 @@
-"""Finished samples → the Neo4j database that holds their graph, so that one can browse from a question to its chain.
+"""Load finished samples into the Neo4j database of their graph, so that users can browse from a question to its chain.
 
 ::
 
@@ -14,9 +14,9 @@
         -[:ASKS_ABOUT]-> (:Entity), -[:ANSWER]-> (:Entity)
     (:Filter {key, row, dataset, stage, reason, setting, questions})
 
-The rows are those of :mod:`kgqa.store.samples`; what is null there is not there here. The samples of a dataset, and the questions that
-became none, have a marker each beside the graph's (:mod:`kgqa.store.neo4j.graph`), and a batch and the marker's new count are one
-transaction, so a load goes on where it was cut off.
+The rows are those of :mod:`kgqa.store.samples`; nodes have no property for a null. The samples and the rejected questions of a dataset have
+one marker each, like the graph (:mod:`kgqa.store.neo4j.graph`). One transaction writes a batch and the marker's new count, so that an
+interrupted load resumes where it stopped.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ ERASE_NODES = {"samples": 50, "rejected": 5_000}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """Nodes of one kind, the chains on them, and what connects them with the graph."""
+    """Nodes of one kind, the nodes below them, and their relationships to the graph."""
 
     name: str
     """Name of the part: ``samples`` or ``rejected``."""
-    called: str
+    noun: str
     """Name of the part in a sentence."""
     nodes: str
     """The table whose rows are counted."""
@@ -59,7 +59,7 @@ class Part:
     beside: str
     """A small table of nodes that goes in with the first batch, if there is one."""
     links: Mapping[str, tuple[str, str]]
-    """Table → which nodes it leads from, and to what."""
+    """Table of relationships → the tables of nodes at its two ends."""
     add: str
     erase: str
     """Names of the queries that add and erase the part."""
@@ -67,7 +67,7 @@ class Part:
 
 SAMPLES = Part(
     name="samples",
-    called="samples",
+    noun="samples",
     nodes="sample",
     under="chain",
     beside="",
@@ -84,7 +84,7 @@ SAMPLES = Part(
 )
 REJECTED = Part(
     name="rejected",
-    called="rejected questions",
+    noun="rejected questions",
     nodes="blocked",
     under="",
     beside="filter",
@@ -102,7 +102,7 @@ def parts_of(rows: Mapping[str, pa.Table]) -> tuple[Part, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartMarker:
-    """What kgqa wrote down about the samples, or the rejected questions, of one dataset."""
+    """The marker of the samples, or the rejected questions, of one dataset."""
 
     dataset: str
     part: str
@@ -111,11 +111,11 @@ class PartMarker:
     loader: str
     finished: bool
     rows: int
-    """How many samples or questions are there."""
+    """Number of loaded samples or questions."""
 
 
 def part_markers(store: Neo4jStore) -> dict[tuple[str, str], PartMarker]:
-    """What is in the database, by dataset and part."""
+    """All markers in the database, by dataset and part."""
     rows = store.run(read_queries()["sample_markers"]).to_pylist()
     return {(row["dataset"], row["part"]): PartMarker(**row) for row in rows}
 
@@ -124,13 +124,13 @@ def add_part(
     store: Neo4jStore, part: Part, rows: Mapping[str, pa.Table], *, tables: str, dataset: str, content: str,
     advance: Advance = lambda _: None,
 ) -> bool:  # fmt: skip
-    """Add ``rows`` of ``dataset``, go on with what an earlier load left, or do nothing; whether anything was done.
+    """Load the ``rows`` of ``dataset``, or resume an earlier load. Returns whether anything was written.
 
-    ``tables`` is the hash of the tables of the graph on which they lie, ``content`` that of the dataset. Raises StoreConflict where the
-    database holds others of a dataset of this name, or where another run takes over.
+    ``tables`` is the hash of the tables of the graph, ``content`` that of the dataset. Raises StoreConflict if the database holds another
+    dataset of this name, or if another run takes over.
     """
     queries = read_queries()
-    # What kgqa did not add cannot be told from what it adds.
+    # Check first: later, foreign nodes could not be distinguished from kgqa's.
     check_only_ours(store)
     marker, loader = part_markers(store).get((dataset, part.name)), uuid.uuid4().hex
     key = _marker_id(part, dataset)
@@ -146,31 +146,31 @@ def add_part(
         try:
             store.write(queries["claim_samples"], claim)
         except StoreError:
-            # Somebody else was faster: the constraint lets only one marker of this name be made.
+            # Another loader was faster: the constraint allows only one marker of this name.
             _take_over(store, part, dataset, content, loader)
     else:
         _take_over(store, part, dataset, content, loader)
-    done = part_markers(store)[dataset, part.name].rows
-    advance(done)
-    for until, batch in ahead(_Cutter(part, rows).batches(done)):
-        arguments = {"marker": key, "tables": tables, "loader": loader, "from": done, "to": until, **batch}
+    loaded_count = part_markers(store)[dataset, part.name].rows
+    advance(loaded_count)
+    for until, batch in ahead(_Cutter(part, rows).batches(loaded_count)):
+        arguments = {"marker": key, "tables": tables, "loader": loader, "from": loaded_count, "to": until, **batch}
         if not store.write(queries[part.add], arguments, expect=[[len(values) for values in batch.values()]]):
             _check_written(store, part, dataset, loader, until)
-        advance(until - done)
-        done = until
+        advance(until - loaded_count)
+        loaded_count = until
     if store.write(queries["finish_samples"], {"marker": key, "loader": loader}) != [[1]]:
         raise _taken_over(store, dataset)
     return True
 
 
 def make_indexes(store: Neo4jStore) -> None:
-    """Make what samples and rejected questions are looked up by, of all that are there."""
+    """Create the indexes of samples and rejected questions."""
     for name in ON_SAMPLES:
         store.write(read_queries()[name])
 
 
 def drop_indexes(store: Neo4jStore) -> None:
-    """Forget it, where nothing is there any more."""
+    """Drop these indexes once no samples are left."""
     for name in ON_SAMPLES:
         if name != "await_indexes":
             store.write(read_queries()[f"drop_{name}"])
@@ -178,12 +178,12 @@ def drop_indexes(store: Neo4jStore) -> None:
 
 def imported_part_marker(part: Part, dataset: str, content: str, rows: Mapping[str, pa.Table]) -> dict[str, str | int | bool]:
     """The marker of a part that comes into the database whole, with the names of the node's properties."""
-    told = {"id": _marker_id(part, dataset), "dataset": dataset, "part": part.name, "content": content}
-    return {**told, "loader": "neo4j-admin", "finished": True, "rows": rows[part.nodes].num_rows}
+    marker = {"id": _marker_id(part, dataset), "dataset": dataset, "part": part.name, "content": content}
+    return {**marker, "loader": "neo4j-admin", "finished": True, "rows": rows[part.nodes].num_rows}
 
 
 def erase_part(store: Neo4jStore, part: Part, dataset: str, *, rows: int, advance: Advance = lambda _: None) -> None:
-    """Remove what kgqa added of ``dataset``, in batches; ``rows`` are those that count as progress, beside filters."""
+    """Remove everything that kgqa added for ``dataset``, in batches. ``rows`` is the total for the progress bar; filters do not count."""
     queries = read_queries()
     loader, key = uuid.uuid4().hex, _marker_id(part, dataset)
     store.write(queries["begin_erasing_samples"], {"marker": key, "loader": loader})
@@ -196,8 +196,8 @@ def erase_part(store: Neo4jStore, part: Part, dataset: str, *, rows: int, advanc
 def check_only_ours(store: Neo4jStore) -> None:
     """Raise StoreConflict where the database holds samples, chains, questions or filters that kgqa did not add."""
     for row in store.run(read_queries()["strange_samples"]).to_pylist():
-        what = f"{row['nodes']:,} {row['label'].lower()}s"
-        raise StoreConflict(f"{store.settings.place}: {what} are here that kgqa did not add; give it an empty database.")
+        description = f"{row['nodes']:,} {row['label'].lower()}s"
+        raise StoreConflict(f"{store.settings.place}: {description} are here that kgqa did not add; give it an empty database.")
 
 
 def _marker_id(part: Part, dataset: str) -> str:
@@ -211,31 +211,31 @@ class _Cutter:
         self._part, self._rows = part, rows
         nodes = rows[part.nodes]["key"]
         self._count = len(nodes)
-        # Table → for each of its rows the place of its sample among all; what hangs on chains has that of the chain's.
+        # Table → for each row the index of its sample; rows of a chain have the index of the chain's sample.
         self._places: dict[str, npt.NDArray[np.int64]] = {}
         self._own: dict[str, npt.NDArray[np.int64]] = {}
         if part.under:
             self._places[part.under] = _lookup(rows["has_chain"]["sample"], nodes)
         for name, (begin, _) in part.links.items():
-            own = _lookup(rows[name][begin], rows[begin]["key"])
-            self._own[name] = own
-            self._places[name] = own if begin == part.nodes else self._places[begin][own]
+            node_numbers = _lookup(rows[name][begin], rows[begin]["key"])
+            self._own[name] = node_numbers
+            self._places[name] = node_numbers if begin == part.nodes else self._places[begin][node_numbers]
 
-    def ends(self, done: int) -> Iterator[int]:
-        """Up to which sample each batch goes, from ``done`` on: ``BATCH_ROWS`` rows together, or one sample that has more."""
+    def ends(self, offset: int) -> Iterator[int]:
+        """The end of each batch of samples, starting at ``offset``: ``BATCH_ROWS`` rows in all, or one sample that has more."""
         rows = np.ones(self._count, np.int64)
         for places in self._places.values():
             rows += np.bincount(places, minlength=self._count)
         before = np.concatenate([[0], np.cumsum(rows)])
-        while done < self._count:
-            done = max(int(np.searchsorted(before, before[done] + BATCH_ROWS, side="right")) - 1, done + 1)
-            yield done
+        while offset < self._count:
+            offset = max(int(np.searchsorted(before, before[offset] + BATCH_ROWS, side="right")) - 1, offset + 1)
+            yield offset
 
-    def batches(self, done: int) -> Iterator[tuple[int, dict[str, list[Any]]]]:
-        """Up to which sample each goes, from ``done`` on, and the arguments of the query that adds them."""
-        for until in self.ends(done):
-            yield until, self.batch(done, until)
-            done = until
+    def batches(self, offset: int) -> Iterator[tuple[int, dict[str, list[Any]]]]:
+        """The end of each batch of samples, starting at ``offset``, and the parameters of the query that adds it."""
+        for until in self.ends(offset):
+            yield until, self.batch(offset, until)
+            offset = until
 
     def batch(self, first: int, last: int) -> dict[str, list[Any]]:
         """The arguments of the query that adds the samples from ``first`` up to ``last``."""
@@ -246,20 +246,24 @@ class _Cutter:
         if part.under:
             span = spans[part.under]
             starts[part.under] = span.start
-            own = (self._places[part.under][span] - first).tolist()
-            tables[part.under] = [[n, *row] for n, row in zip(own, listed(_sliced(self._rows[part.under], span)), strict=True)]
+            node_numbers = (self._places[part.under][span] - first).tolist()
+            tables[part.under] = [[n, *row] for n, row in zip(node_numbers, listed(_sliced(self._rows[part.under], span)), strict=True)]
         if part.beside:
             tables[part.beside] = listed(self._rows[part.beside].slice(0, None if first == 0 else 0))
-        cut = {name: _sliced(self._rows[name], spans[name]) for name in part.links}
-        found = {
-            name: distinct_ids(cut[table][name] for table, (_, to) in part.links.items() if to == name) for _, name in part.links.values()
+        slices = {name: _sliced(self._rows[name], spans[name]) for name in part.links}
+        end_ids = {
+            name: distinct_ids(slices[table][name] for table, (_, to) in part.links.items() if to == name)
+            for _, name in part.links.values()
         }
         for name, (begin, to) in part.links.items():
-            own = (self._own[name][spans[name]] - starts[begin]).tolist()
-            there = pc.index_in(cut[name][to], value_set=found[to]).to_pylist()
-            more = listed(cut[name].drop_columns([cut[name].column_names[0], to]))
-            tables[name] = [[a, b, *rest] for a, b, rest in zip(own, there, more or [[]] * len(own), strict=True)]
-        ids = {("entities" if name == "entity" else "documents"): ids.to_pylist() for name, ids in found.items()}
+            node_numbers = (self._own[name][spans[name]] - starts[begin]).tolist()
+            targets = pc.index_in(slices[name][to], value_set=end_ids[to]).to_pylist()
+            link_properties = listed(slices[name].drop_columns([slices[name].column_names[0], to]))
+            tables[name] = [
+                [a, b, *properties]
+                for a, b, properties in zip(node_numbers, targets, link_properties or [[]] * len(node_numbers), strict=True)
+            ]
+        ids = {("entities" if name == "entity" else "documents"): ids.to_pylist() for name, ids in end_ids.items()}
         return {**ids, **tables}
 
 
@@ -272,17 +276,17 @@ def _sliced(table: pa.Table, span: slice) -> pa.Table:
 
 
 def _take_over(store: Neo4jStore, part: Part, dataset: str, content: str, loader: str) -> None:
-    taken = store.write(read_queries()["take_over_samples"], {"marker": _marker_id(part, dataset), "content": content, "loader": loader})
-    if taken != [[1]]:
+    result = store.write(read_queries()["take_over_samples"], {"marker": _marker_id(part, dataset), "content": content, "loader": loader})
+    if result != [[1]]:
         raise StoreConflict(
             f"{store.settings.place}: another run of kgqa changes the samples of {dataset}; wait for it, then run the same command again."
         )
 
 
-def _check_written(store: Neo4jStore, part: Part, dataset: str, loader: str, done: int) -> None:
-    """A batch that added nothing was there already, because the answer to its commit was lost; or it is no longer ours to write."""
+def _check_written(store: Neo4jStore, part: Part, dataset: str, loader: str, expected_count: int) -> None:
+    """Check a batch that added nothing: either it was committed before and only the answer was lost, or another loader has taken over."""
     marker = part_markers(store).get((dataset, part.name))
-    if marker is None or marker.loader != loader or marker.rows != done:
+    if marker is None or marker.loader != loader or marker.rows != expected_count:
         raise _taken_over(store, dataset)
 
 

@@ -1,4 +1,4 @@
-"""Addresses: the page of a node, and the parts that say what a graph shows: which nodes are opened, and how far."""
+"""Addresses of pages and of a graph's state: the page of a node, the nodes that are opened, and how many of their neighbours are shown."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from kgqa.web.explore.picture import split_key
 from kgqa.web.rendering import link
 
 OPENED = 40
-"""Nodes that one address may open."""
+"""Maximum number of opened nodes in one address."""
 CHILD = Sizes(facts_in=4, facts_out=6, documents=4, entities=8)
-"""What a neighbour that is opened shows at first."""
+"""Neighbours of each kind that a node shows when it is opened."""
 
 
 def node_link(key: str) -> str:
@@ -23,10 +23,10 @@ def read_opened(words: list[str]) -> dict[str, Sizes]:
     """``8.10.7.16~e:Q84`` → the node's key and how many facts in, facts out, documents and entities it shows; raises UnknownId."""
     if len(words) > OPENED:
         raise UnknownId(f"the address opens {len(words)} nodes, {OPENED} is the most; close some.")
-    return dict(_read(word) for word in words)
+    return dict(_parse(word) for word in words)
 
 
-def _read(word: str) -> tuple[str, Sizes]:
+def _parse(word: str) -> tuple[str, Sizes]:
     numbers, tilde, key = word.partition("~")
     parts = numbers.split(".")
     if not tilde or len(parts) != 4 or not all(part.isascii() and part.isdigit() and len(part) < 4 for part in parts):

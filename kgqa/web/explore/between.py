@@ -1,4 +1,4 @@
-"""What the graph has between nodes that an answer holds: facts, mentions and articles, as Neo4j Browser joins the nodes of a result."""
+"""Relationships between the nodes of an answer: facts, mentions and articles, as Neo4j Browser joins the nodes of a result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A sample with its chains as a picture, and its documents with what they mention marked."""
+"""A sample: its chains as a picture, and its documents with marked mentions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kgqa.web.explore.stores import Graph
 from kgqa.web.marks import Piece, pieces
 
 DRAWN = 6
-"""Chains in one picture."""
+"""Maximum number of chains in one picture."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,9 +22,9 @@ class Shown:
     id: str
     title: str
     number: int
-    """Its place in the sample, from 1."""
+    """Position in the sample, from 1."""
     step: int | None
-    """Its place in the chain, from 1; None: not in the chain that is shown first."""
+    """Position in the chain, from 1; None if it is not on the chain that is shown first."""
     supporting: bool
     pieces: tuple[Piece, ...]
 
@@ -35,33 +35,35 @@ class Opened:
 
     instance: Instance
     head: str
-    """The subject's id; empty where the record does not say."""
+    """The subject's id; empty if the record lacks it."""
     names: dict[str, str]
-    """Entity → what it is called."""
+    """Entity → its label."""
     chain: tuple[str, ...]
     """The answer's first chain: alternating entities and documents."""
     answer_chains: int
     grade: Grade | None
-    """That of the best of them."""
+    """Grade of the answer's best chain."""
     documents: tuple[Shown, ...]
-    """Those of the chain first, in its order."""
+    """Documents, those of the chain first and in its order."""
     picture: Picture
 
 
 def open_sample(graph: Graph, instance: Instance, *, every: bool = False) -> Opened:
-    """Put a sample together; ``every`` draws the chains of all candidates, else those of the answer."""
+    """Collect the data of a sample's page. ``every`` draws the chains of all candidates, otherwise only those of the answer."""
     chains = _chains(instance)
     of_answer = chains.get(instance.answer_id or "", [])
     chain = of_answer[0] if of_answer else ()
     candidates = {candidate.id: candidate.text for candidate in instance.candidates or ()}
     head = head_of(instance)
-    drawn = [(candidate, path) for candidate, paths in chains.items() for path in paths if every or candidate == instance.answer_id]
-    drawn.sort(key=lambda entry: entry[0] != instance.answer_id)
-    # One chain of each candidate comes before the second one of any.
-    kept = in_turn(drawn, lambda entry: entry[0])[:DRAWN]
-    ids = [*candidates, head, *(node for _, path in kept for node in path[::2])]
-    known = graph.entities([entity for entity in ids if entity])
-    names = {entity: row["label"] or entity for entity, row in known.items()} | candidates
+    candidate_paths = [
+        (candidate, path) for candidate, paths in chains.items() for path in paths if every or candidate == instance.answer_id
+    ]
+    candidate_paths.sort(key=lambda entry: entry[0] != instance.answer_id)
+    # The first chain of every candidate comes before any second chain.
+    picture_paths = in_turn(candidate_paths, lambda entry: entry[0])[:DRAWN]
+    ids = [*candidates, head, *(node for _, path in picture_paths for node in path[::2])]
+    entities = graph.entities([entity for entity in ids if entity])
+    names = {entity: row["label"] or entity for entity, row in entities.items()} | candidates
     roles = dict.fromkeys(candidates, "candidate") | dict.fromkeys(chain[2:-1:2], "bridge")
     roles |= {head: "start"} | ({instance.answer_id: "answer"} if instance.answer_id else {})
     steps = {entity: number for number, entity in enumerate(chain[::2], start=1)}
@@ -74,7 +76,13 @@ def open_sample(graph: Graph, instance: Instance, *, every: bool = False) -> Ope
         grade=instance.answer_grade,
         documents=_documents(instance, chain, roles, steps),
         picture=_picture(
-            instance, kept, names=names, roles=roles, chain=chain, articles=_articles(graph, kept), hidden=len(drawn) - len(kept)
+            instance,
+            picture_paths,
+            names=names,
+            roles=roles,
+            chain=chain,
+            articles=_articles(graph, picture_paths),
+            hidden=len(candidate_paths) - len(picture_paths),
         ),
     )
 
@@ -91,7 +99,7 @@ def _chains(instance: Instance) -> dict[str, list[tuple[str, ...]]]:
 
 def _documents(instance: Instance, chain: tuple[str, ...], roles: dict[str, str], steps: dict[str, int]) -> tuple[Shown, ...]:
     place = {document: number for number, document in enumerate(chain[1::2], start=1)}
-    shown = [
+    documents = [
         Shown(
             id=paragraph.id,
             title=paragraph.title or paragraph.id,
@@ -102,13 +110,13 @@ def _documents(instance: Instance, chain: tuple[str, ...], roles: dict[str, str]
         )
         for number, paragraph in enumerate(instance.paragraphs, start=1)
     ]
-    last = len(shown) + 1
-    return tuple(sorted(shown, key=lambda entry: (entry.step or last, not entry.supporting, entry.number)))
+    last = len(documents) + 1
+    return tuple(sorted(documents, key=lambda entry: (entry.step or last, not entry.supporting, entry.number)))
 
 
 def _picture(
     instance: Instance,
-    kept: list[tuple[str, tuple[str, ...]]],
+    picture_paths: list[tuple[str, tuple[str, ...]]],
     *,
     names: dict[str, str],
     roles: dict[str, str],
@@ -119,7 +127,7 @@ def _picture(
     picture = Picture(root=entity_key(chain[0]) if chain else "", layout="flow")
     titles = {paragraph.id: paragraph for paragraph in instance.paragraphs}
     place = {document: number for number, document in enumerate(chain[1::2], start=1)}
-    for candidate, path in kept:
+    for candidate, path in picture_paths:
         for layer, name in enumerate(path):
             if layer % 2:
                 title = titles[name].title if name in titles else None
@@ -136,14 +144,14 @@ def _picture(
     return picture
 
 
-def _articles(graph: Graph, kept: list[tuple[str, tuple[str, ...]]]) -> set[tuple[str, str]]:
-    """The pairs of an entity and the article about it, of all entities that lead on to a document."""
-    ids = list(dict.fromkeys(entity for _, path in kept for entity in path[:-1:2]))
+def _articles(graph: Graph, picture_paths: list[tuple[str, tuple[str, ...]]]) -> set[tuple[str, str]]:
+    """(entity, its article) for all entities from which the paths lead on to a document."""
+    ids = list(dict.fromkeys(entity for _, path in picture_paths for entity in path[:-1:2]))
     return {(entity, row["document"]) for entity in ids for row in graph.rows("page_articles", entity=entity)}
 
 
 def _edge(layer: int, first: str, second: str, *, articles: set[tuple[str, str]], chain: bool) -> Edge:
-    """One hop; an entity leads to its article or to a document that mentions it, a document to what it mentions."""
+    """One hop. An entity is linked with its article or a document that mentions it, a document with an entity in it."""
     if layer % 2:
         return Edge(source=document_key(first), target=entity_key(second), kind="mention", label="mentions", chain=chain)
     kind, label = ("article", "article") if (first, second) in articles else ("mention", "mentioned in")

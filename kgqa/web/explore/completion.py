@@ -1,4 +1,4 @@
-"""What a word of a Cypher query may become: labels, types, properties, variables, parameters, words of the language, named queries."""
+"""Completion of a word in a Cypher query: labels, types, properties, variables, parameters, keywords, named queries."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _VARIABLE = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suggestion:
-    """A word that fits."""
+    """One completion."""
 
     word: str
     kind: str
@@ -36,42 +36,42 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """Words that fit where somebody writes."""
+    """The completions at the cursor."""
 
     begun: str
-    """What is there of the word: the end of the text before the cursor."""
+    """The beginning of the word: the end of the text before the cursor."""
     suggestions: tuple[Suggestion, ...] = ()
 
 
-def complete(text: str, at: int, schema: GraphSchema, *, queries: Mapping[str, Query], given: Collection[str] = ()) -> Completion:
-    """What may stand at the place ``at`` of ``text``, in characters; ``given`` are the names of parameters.
+def complete(text: str, at: int, schema: GraphSchema, *, queries: Mapping[str, Query], parameters: Collection[str] = ()) -> Completion:
+    """Completions at position ``at`` of ``text``, in characters; ``parameters`` are the names of parameters.
 
-    Properties are those of the label or type of the variable before the dot where the text says which, else those of all. Nothing is
-    said inside texts and comments.
+    After a dot, these are the properties of the variable's label or type if the text declares it, otherwise all properties. There are none
+    inside texts and comments.
     """
-    before = _CLOSED.sub(lambda found: "''" if found[0][0] in "'\"" else " ", text[:at])
-    begun = _BEGUN.search(before)[0]  # type: ignore[index]
-    head = before[: len(before) - len(begun)]
+    before = _CLOSED.sub(lambda options: "''" if options[0][0] in "'\"" else " ", text[:at])
+    prefix = _BEGUN.search(before)[0]  # type: ignore[index]
+    head = before[: len(before) - len(prefix)]
     if re.search(r"['\"`]", head.replace("''", "")) or re.search(r"//|/\*", head):
         return Completion(begun="")
-    found = list(_fitting(head, begun, text, schema, queries, given))
-    word = begun.lower()
-    fits = [each for each in found if each.word.lower().startswith(word)]
-    fits += [each for each in found if each.kind == "query" and word in each.word and each not in fits]
-    if len(fits) == 1 and fits[0].word == begun:
+    options = list(_fitting(head, prefix, text, schema, queries, parameters))
+    word = prefix.lower()
+    fits = [option for option in options if option.word.lower().startswith(word)]
+    fits += [option for option in options if option.kind == "query" and word in option.word and option not in fits]
+    if len(fits) == 1 and fits[0].word == prefix:
         fits = []
-    return Completion(begun=begun, suggestions=tuple(fits[:SUGGESTED]))
+    return Completion(begun=prefix, suggestions=tuple(fits[:SUGGESTED]))
 
 
 def _fitting(
-    head: str, begun: str, text: str, schema: GraphSchema, queries: Mapping[str, Query], given: Collection[str]
+    head: str, prefix: str, text: str, schema: GraphSchema, queries: Mapping[str, Query], parameters: Collection[str]
 ) -> Iterable[Suggestion]:
-    """All that may stand after ``head``, whatever is there of the word."""
+    """All completions after ``head``, regardless of the beginning of the word."""
     sign = head.rstrip()[-1:] if head[-1:] != "$" else "$"
     opened = _opened(head)
     variables = _variables(text)
     if sign == "$":
-        yield from (Suggestion(word=name, kind="parameter") for name in given)
+        yield from (Suggestion(word=name, kind="parameter") for name in parameters)
     elif head.endswith("."):
         if re.search(r"(?<!\w)\d+\.\Z|\.\.\Z", head):  # a number, or how many steps
             return
@@ -85,15 +85,15 @@ def _fitting(
     elif opened == "{" and sign in {"{", ","}:
         label = re.search(r":\s*(\w+)\s*\{[^{}]*\Z", head)
         yield from _properties(schema, label[1] if label else "")
-    elif begun:
-        yield from (Suggestion(word=name, kind="variable", about=label) for name, label in variables.items() if name != begun)
+    elif prefix:
+        yield from (Suggestion(word=name, kind="variable", about=label) for name, label in variables.items() if name != prefix)
         yield from (Suggestion(word=word, kind="") for word in WORDS)
-        if not head.strip() and text.strip() == begun:
+        if not head.strip() and text.strip() == prefix:
             yield from (Suggestion(word=query.name, kind="query", about=query.purpose) for query in queries.values())
 
 
 def _opened(head: str) -> str:
-    """The bracket that ``head`` opens last and does not close; empty where there is none."""
+    """The last bracket that ``head`` opens and does not close, or an empty text."""
     opened: list[str] = []
     for sign in re.findall(r"[()\[\]{}]", head):
         if sign in "([{":
@@ -104,12 +104,12 @@ def _opened(head: str) -> str:
 
 
 def _variables(text: str) -> dict[str, str]:
-    """The variables of ``text`` → their label or type, empty where it says none."""
-    found: dict[str, str] = {}
+    """The variables of ``text`` → their label or type; empty if the text declares none."""
+    variables: dict[str, str] = {}
     for match in _VARIABLE.finditer(_CLOSED.sub("''", text)):
         name = match["name"] or match["column"] or match["path"]
-        found[name] = match["label"] or found.get(name, "")
-    return found
+        variables[name] = match["label"] or variables.get(name, "")
+    return variables
 
 
 def _properties(schema: GraphSchema, owner: str) -> Iterable[Suggestion]:

@@ -1,4 +1,4 @@
-"""Cypher that people write on the page: what the form sends, the rows, and their forms as files."""
+"""The page for writing Cypher: the fields of its form, the rows, and the rows as files."""
 
 from __future__ import annotations
 
@@ -24,38 +24,38 @@ from kgqa.web.explore.queries import Answer, filled_in, show
 from kgqa.web.explore.stores import Graph
 
 LONGEST = 20_000
-"""Characters of a query, and of its parameters; an address holds them."""
+"""Maximum characters of a query, and of its parameters; an address can hold them."""
 MOST_ROWS = 100_000
-"""What one may ask for here; ``kgqa query`` gives more."""
+"""Maximum number of rows on this page; ``kgqa query`` returns more."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-"""How text begins that programs for tables take for a formula, which may then send what is beside it elsewhere."""
+"""First characters of texts that spreadsheet programs take for a formula, which could send the cells next to it elsewhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """What the form sends, as it was written: what is wrong in it is said beside it, and nothing of it is lost."""
+    """The fields of the form, unchanged, so that the page can show them again with an error message."""
 
     text: str = ""
-    given: str = ""
+    assignments: str = ""
     """Parameters, one NAME=VALUE per line."""
     rows: str = ""
-    """Empty: as many as ``kgqa query`` gives."""
+    """Maximum number of rows; empty for the default of ``kgqa query``."""
     seconds: str = ""
-    """Empty: those of the page."""
+    """Limit of seconds; empty for the page's own."""
 
     @property
     def address(self) -> dict[str, str]:
-        """The part of an address that says the same again."""
-        return {"q": self.text, "params": self.given, "rows": self.rows, "seconds": self.seconds}
+        """The query parameters of an address that fills the form in the same way."""
+        return {"q": self.text, "params": self.assignments, "rows": self.rows, "seconds": self.seconds}
 
     def names(self) -> list[str]:
-        """Of parameters that are given, as far as they are written."""
-        return [line.partition("=")[0].strip() for line in self.given.splitlines() if "=" in line]
+        """Names of the parameters that are assigned so far."""
+        return [line.partition("=")[0].strip() for line in self.assignments.splitlines() if "=" in line]
 
     def parameters(self) -> dict[str, object]:
-        """Their values; raises QueryError."""
+        """The values of the parameters. Raises QueryError."""
         entries = []
-        for line in filter(None, map(str.strip, self.given.splitlines())):
+        for line in filter(None, map(str.strip, self.assignments.splitlines())):
             name, equals, value = (part.strip() for part in line.partition("="))
             if equals and not value:
                 raise QueryError(f'the parameter {name!r} has no value; write one after the =, or "" for the empty text.')
@@ -63,8 +63,8 @@ class Written:
         return cypher_parameters(entries)
 
     def budget(self, seconds: float) -> limits.Limits:
-        """The limits of the query, for whose time ``seconds`` is the page's own; raises QueryError."""
-        if max(len(self.text), len(self.given)) > LONGEST:
+        """The limits of the query; ``seconds`` is the page's limit of time. Raises QueryError."""
+        if max(len(self.text), len(self.assignments)) > LONGEST:
             raise QueryError(f"the query or its parameters have more than {LONGEST:,} characters; write less, or use kgqa query --cypher.")
         rows = int(self.rows) if self.rows.isascii() and self.rows.isdigit() and len(self.rows) < 10 else 0
         if self.rows and not 1 <= rows <= MOST_ROWS:
@@ -74,66 +74,66 @@ class Written:
         except ValueError:
             least = math.nan
         if not 0 < least <= seconds:
-            wanted = self.seconds[:20]
-            raise QueryError(f"seconds {wanted!r} is not a number above 0 and up to {seconds:g}, as this page has it; give another.")
+            number = self.seconds[:20]
+            raise QueryError(f"seconds {number!r} is not a number above 0 and up to {seconds:g}, as this page has it; give another.")
         return limits.Limits(seconds=least, rows=rows or QUERY_ROWS)
 
 
-def of_named(graph: Graph, query: Query, given: Mapping[str, str]) -> Written:
-    """A named query with what its form holds, to be changed; what has neither value nor default is left to be filled in.
+def of_named(graph: Graph, query: Query, form: Mapping[str, str]) -> Written:
+    """The text of a named query with the values of its form, to be edited. Parameters without value or default stay empty.
 
-    Raises QueryError for a value that the query does not take, and for a search, which no text stands for.
+    Raises QueryError for a value that the query does not take, and for a search, which has no Cypher text.
     """
     if query.search:
         raise QueryError(f"{query.name} is a search of several queries and cannot be edited here; run it under /query.")
-    filled = filled_in(given)
-    known = tuple(parameter for parameter in query.params if parameter.default is not None or parameter.name in filled)
-    values = replace(query, params=known).arguments(filled)
+    filled = filled_in(form)
+    parameters = tuple(parameter for parameter in query.params if parameter.default is not None or parameter.name in filled)
+    values = replace(query, params=parameters).arguments(filled)
     values = resolved(graph.stores, query, values, seconds=graph.seconds)
-    lines = [f"{each.name}={_written(values[each.name]) if each.name in values else ''}" for each in query.params]
-    return Written(text=query.text.strip(), given="\n".join(lines))
+    lines = [f"{declared.name}={_as_field(values[declared.name]) if declared.name in values else ''}" for declared in query.params]
+    return Written(text=query.text.strip(), assignments="\n".join(lines))
 
 
-def _written(value: object) -> str:
-    """A value as the field of parameters has it: text as it is where that is read as the same text again, else JSON."""
+def _as_field(value: object) -> str:
+    """A value as text for the parameter field: plain if it would be parsed as the same text again, otherwise JSON."""
     plainly = isinstance(value, str) and value == value.strip() and len(value.splitlines()) == 1
     if plainly and cypher_parameters([f"value={value}"])["value"] == value:
         return str(value)
     return value_as_json(value)
 
 
-def read(graph: Graph, written: Written) -> limits.Answer:
-    """The rows of what is written; raises QueryError, QueryTimeout, QueryMemory and StoreError."""
-    most, parameters = written.budget(graph.seconds), written.parameters()
-    text = written.text.replace("\r\n", "\n")  # as a browser sends the ends of lines
+def read(graph: Graph, statement: Written) -> limits.Answer:
+    """The rows of the statement. Raises QueryError, QueryTimeout, QueryMemory and StoreError."""
+    most, parameters = statement.budget(graph.seconds), statement.parameters()
+    text = statement.text.replace("\r\n", "\n")  # browsers send CRLF
     return graph.stores.use(lambda store: store.read(text, parameters, limits=most), seconds=graph.seconds)
 
 
-def ask(graph: Graph, written: Written) -> Answer:
-    """The same for the page; nodes that come without relationships are drawn with those that the graph has between them."""
-    found = show(graph, read(graph, written), asked=list(written.parameters().values()))
-    if found.picture is not None and not found.picture.edges:
-        with suppress(QueryTimeout):  # the rows are there all the same
-            join(found.picture, edges_among(graph, found.picture.nodes))
-    return found
+def ask(graph: Graph, statement: Written) -> Answer:
+    """The rows for the page. If the rows have nodes without relationships, the picture adds the graph's relationships between them."""
+    answer = show(graph, read(graph, statement), arguments=list(statement.parameters().values()))
+    if answer.picture is not None and not answer.picture.edges:
+        with suppress(QueryTimeout):  # the rows are shown anyway
+            join(answer.picture, edges_among(graph, answer.picture.nodes))
+    return answer
 
 
-def as_json(found: limits.Answer) -> str:
-    """The rows as a list of objects; what JSON has no number for, as infinity, is text."""
-    rows = [plain(row, {}) for row in found.to_pylist()]
+def as_json(answer: limits.Answer) -> str:
+    """The rows as a list of objects; numbers that JSON lacks, like infinity, are text."""
+    rows = [plain(row, {}) for row in answer.to_pylist()]
     return json.dumps(rows, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def as_csv(found: limits.Answer) -> str:
-    """The rows as a table with a header; lists, nodes and the like are JSON in it.
+def as_csv(answer: limits.Answer) -> str:
+    """The rows as CSV with a header; lists, nodes and the like are JSON.
 
-    What this page saves is opened with a click, in a program that runs formulas, and holds names that strangers wrote: text that would be
-    one there gets an apostrophe before it. Numbers stay numbers, and ``kgqa query --format csv`` changes nothing.
+    People open this file with a click in a spreadsheet program, which runs formulas, and strangers wrote its names. So text that would be a
+    formula gets an apostrophe in front. Numbers stay numbers. ``kgqa query --format csv`` changes nothing.
     """
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(map(_csv_cell, found.rows.column_names))
-    writer.writerows(map(_csv_cell, row) for row in zip(*found.rows.to_pydict().values(), strict=True))
+    writer.writerow(map(_csv_cell, answer.rows.column_names))
+    writer.writerows(map(_csv_cell, row) for row in zip(*answer.rows.to_pydict().values(), strict=True))
     return file.getvalue()
 
 

@@ -1,4 +1,4 @@
-"""The page on which people write Cypher, its rows as files, and what may be written next."""
+"""The page for writing Cypher, its results as files, and completion."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from kgqa.web.same_origin import NOT_RUN, is_own
 FILES = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
 
 
-def _written(q: str = "", params: str = "", rows: str = "", seconds: str = "") -> Written:
-    return Written(text=q, given=params, rows=rows.strip(), seconds=seconds.strip())
+def _sent_statement(q: str = "", params: str = "", rows: str = "", seconds: str = "") -> Written:
+    return Written(text=q, assignments=params, rows=rows.strip(), seconds=seconds.strip())
 
 
-Sent = Annotated[Written, Depends(_written)]
+Sent = Annotated[Written, Depends(_sent_statement)]
 
 
 def cypher_routes(project: Project, pages: Pages) -> APIRouter:
@@ -39,47 +39,47 @@ def cypher_routes(project: Project, pages: Pages) -> APIRouter:
     router = APIRouter()
 
     @router.api_route("/cypher", methods=["GET", "HEAD"])
-    def box(request: Request, written: Sent, name: str = "") -> HTMLResponse:
+    def box(request: Request, statement: Sent, name: str = "") -> HTMLResponse:
         answer, note, sentence, status = None, "", "", 200
         try:
             request.state.mark = project.check_mark(request.headers.get("kgqa-mark", ""))
-            if written.text.strip() and not is_own(request):
+            if statement.text.strip() and not is_own(request):
                 note = NOT_RUN
-            elif written.text.strip():
-                answer = cypher_box.ask(project.graph, written)
+            elif statement.text.strip():
+                answer = cypher_box.ask(project.graph, statement)
             elif name:
-                chosen = find_query(name, project.graph.queries, suggested=project.queries)
-                if not chosen.search:
-                    written = Written(text=chosen.text.strip())  # which stays where a value of its form does not fit
-                written = cypher_box.of_named(project.graph, chosen, form_values(request))
+                query = find_query(name, project.graph.queries, suggested=project.queries)
+                if not query.search:
+                    statement = Written(text=query.text.strip())  # kept if a value of the form is invalid
+                statement = cypher_box.of_named(project.graph, query, form_values(request))
         except KgqaError as error:
             sentence, status = sentence_of(error), status_of(error)
         pictures = [answer.picture.data()] if answer and answer.picture else []
         return pages.page(
-            request, "cypher.html", status=status, written=written, answer=answer, note=note, sentence=sentence, pictures=pictures,
+            request, "cypher.html", status=status, written=statement, answer=answer, note=note, sentence=sentence, pictures=pictures,
             schema=graph_schema(), page_seconds=project.graph.seconds, page_rows=QUERY_ROWS, most_rows=MOST_ROWS, longest=LONGEST,
         )  # fmt: skip
 
     @router.api_route("/cypher.csv", methods=["GET", "HEAD"])
-    def as_csv(request: Request, written: Sent) -> Response:
-        return saved(request, written, "csv", cypher_box.as_csv)
+    def as_csv(request: Request, statement: Sent) -> Response:
+        return saved(request, statement, "csv", cypher_box.as_csv)
 
     @router.api_route("/cypher.json", methods=["GET", "HEAD"])
-    def as_json(request: Request, written: Sent) -> Response:
-        return saved(request, written, "json", cypher_box.as_json)
+    def as_json(request: Request, statement: Sent) -> Response:
+        return saved(request, statement, "json", cypher_box.as_json)
 
-    def saved(request: Request, written: Written, form: str, make: Callable[[Answer], str]) -> Response:
+    def saved(request: Request, statement: Written, form: str, make: Callable[[Answer], str]) -> Response:
         if not is_own(request):
             raise QueryError("this link comes from another site, so the query was not run; open /cypher and press Run there.")
         project.check_mark("")
-        found = cypher_box.read(project.graph, written)
-        name = f"cypher-first-{found.rows.num_rows}-rows.{form}" if found.cut else f"cypher.{form}"
-        return Response(make(found), media_type=FILES[form], headers={"Content-Disposition": f'attachment; filename="{name}"'})
+        answer = cypher_box.read(project.graph, statement)
+        name = f"cypher-first-{answer.rows.num_rows}-rows.{form}" if answer.cut else f"cypher.{form}"
+        return Response(make(answer), media_type=FILES[form], headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
     @router.api_route("/api/complete", methods=["GET", "HEAD"])
-    def completion(written: Sent, at: Annotated[int, Query(ge=0)]) -> dict[str, Any]:
-        text = written.text.replace("\r\n", "\n")[:LONGEST]
+    def completion(statement: Sent, at: Annotated[int, Query(ge=0)]) -> dict[str, Any]:
+        text = statement.text.replace("\r\n", "\n")[:LONGEST]
         texts = {name: query for name, query in project.queries.items() if not query.search}
-        return asdict(complete(text, at, graph_schema(), queries=texts, given=written.names()))
+        return asdict(complete(text, at, graph_schema(), queries=texts, parameters=statement.names()))
 
     return router

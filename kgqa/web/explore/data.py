@@ -1,4 +1,4 @@
-"""What scripts on the page ask for, as JSON."""
+"""JSON for the scripts on the pages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def data_routes(project: Project) -> APIRouter:
         opened: Annotated[list[str], Query(alias="open", default_factory=list)],
         relation: str = "",
     ) -> dict[str, Any]:
-        """The neighbourhood of one node; ``open`` says how much of it."""
+        """The neighbourhood of one node; ``open`` gives its size."""
         sizes = read_opened(opened).get(node, CHILD)
         return neighbourhood(project.graph, node, sizes=sizes, relation=relation).data()
 

@@ -51,7 +51,7 @@ class Page:
     """Number of the page, from 1."""
     pages: int
     total: int
-    """Samples that fit what was looked for."""
+    """Samples that match a search."""
 
 
 def datasets(workspace: Path) -> list[Dataset]:
@@ -59,23 +59,23 @@ def datasets(workspace: Path) -> list[Dataset]:
     folder = workspace / "datasets"
     with storage_errors(folder):
         names = sorted(path.name for path in folder.iterdir() if not path.name.startswith(".")) if folder.is_dir() else []
-        found = []
+        listed = []
         for name in names:
             files = {split: folder / name / f"{split}.parquet" for split in SPLITS if (folder / name / f"{split}.parquet").is_file()}
             if files:
                 counts = {split: _rows(path) for split, path in files.items()}
                 masked = all((folder / name / "masked" / path.name).is_file() for path in files.values())
-                found.append(Dataset(name=name, path=folder / name, counts=counts, masked=masked))
-        return found
+                listed.append(Dataset(name=name, path=folder / name, counts=counts, masked=masked))
+        return listed
 
 
 def dataset(workspace: Path, name: str) -> Dataset:
     """The dataset with this name, never a path; raises UnknownId."""
-    found = {entry.name: entry for entry in datasets(workspace)}
-    if name not in found:
-        hint = suggestion(name, list(found)) if found else "kgqa generate makes one."
+    by_name = {entry.name: entry for entry in datasets(workspace)}
+    if name not in by_name:
+        hint = suggestion(name, list(by_name)) if by_name else "kgqa generate makes one."
         raise UnknownId(f"{workspace}: there is no dataset {name!r}; {hint}")
-    return found[name]
+    return by_name[name]
 
 
 def samples(source: Dataset, split: str, *, text: str = "", page: int = 1) -> Page:
@@ -86,8 +86,8 @@ def samples(source: Dataset, split: str, *, text: str = "", page: int = 1) -> Pa
     answers = pc.list_element(pc.if_else(pc.greater(pc.list_value_length(table["answers"]), 0), table["answers"], pa.scalar([""])), 0)
     rows = pa.table({"id": table["id"], "question": table["question"], "answer": answers})
     if text:
-        found = [pc.match_substring(rows[name], text, ignore_case=True) for name in rows.column_names]
-        rows = rows.filter(pc.or_(pc.or_(found[0], found[1]), found[2]))
+        matches = [pc.match_substring(rows[name], text, ignore_case=True) for name in rows.column_names]
+        rows = rows.filter(pc.or_(pc.or_(matches[0], matches[1]), matches[2]))
     pages = max(1, -(-rows.num_rows // PAGE))
     number = min(max(1, page), pages)
     lines = rows.slice((number - 1) * PAGE, PAGE).to_pylist()
@@ -97,10 +97,10 @@ def samples(source: Dataset, split: str, *, text: str = "", page: int = 1) -> Pa
 def sample(source: Dataset, split: str, id: str, *, masked: bool = False) -> Instance:  # noqa: A002 - what the field is called
     """One sample, or its masked twin; raises UnknownId."""
     path = split_file(source, split, masked=masked)
-    found = native.find(path, id)
-    if found is None:
+    instance = native.find(path, id)
+    if instance is None:
         raise UnknownId(f"{source.name}, {split}: there is no sample {id!r}; look for it in the list.")
-    return found
+    return instance
 
 
 def beside(source: Dataset, split: str, id: str) -> tuple[str, str]:  # noqa: A002
@@ -113,7 +113,7 @@ def beside(source: Dataset, split: str, id: str) -> tuple[str, str]:  # noqa: A0
 
 
 def head_of(instance: Instance) -> str:
-    """The entity that the question is about, from the record's provenance or its chains; empty where it does not say."""
+    """The subject of the question, from the record's provenance or its chains; empty if it is in neither."""
     try:
         head = json.loads(instance.provenance or "{}").get("head", "")
     except (ValueError, AttributeError):

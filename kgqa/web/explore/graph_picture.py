@@ -1,4 +1,4 @@
-"""Nodes and relationships, as an answer of a store holds them, as a picture."""
+"""The nodes and relationships in a store's answer as a picture."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from kgqa.web.explore.picture import Edge, Node, Picture, document_node, entity_
 from kgqa.web.rendering import link
 
 DRAWN = 60
-"""Nodes in one picture."""
+"""Maximum number of nodes in one picture."""
 STAR = 5
-"""Edges of which a star has at least as many; a smaller one reads as well in layers."""
+"""Minimum number of edges of a star; a smaller one is as readable in layers."""
 LETTERS = {"Entity": "e", "Document": "d", "Sample": "s", "Chain": "c", "Question": "q"}
-"""The label of a node → how the keys of such nodes begin."""
+"""Label of a node → prefix of the keys of such nodes."""
 ENDS = {
     "FACT": ("e", "e"), "MENTIONS": ("d", "e"), "ABOUT": ("e", "d"), "ASKS_ABOUT": ("sq", "e"), "ANSWER": ("sq", "e"),
     "CANDIDATE": ("s", "e"), "SUPPORT": ("s", "d"), "HAS_CHAIN": ("s", "c"), "STEP": ("c", "ed"),
 }  # fmt: skip
-"""The type of a relationship → the letters of what it leads from and to: an entity and a document may share an id."""
+"""Relationship type → letters of its source and target nodes. They are needed because an entity and a document may share an id."""
 KINDS = {"FACT": "fact", "MENTIONS": "mention", "ABOUT": "article"}
 PATH = {"nodes", "relationships"}
-"""The keys of a path."""
+"""Keys of a path in an answer."""
 Thing = Mapping[str, Any]
 
 
 def picture_of(rows: Sequence[Mapping[str, Any]]) -> Picture | None:
-    """All nodes, relationships and paths in ``rows``, lists and maps in them included, as one picture; None where they hold no node."""
+    """All nodes, relationships and paths in ``rows``, also inside lists and maps, as one picture. None if there is no node."""
     nodes: list[Thing] = []
     relationships: list[Thing] = []
     for row in rows:
@@ -42,15 +42,15 @@ def picture_of(rows: Sequence[Mapping[str, Any]]) -> Picture | None:
 def graph_picture(
     nodes: Iterable[Thing], relationships: Iterable[Thing], *, most: int = DRAWN, places: Mapping[str, int] | None = None
 ) -> Picture:
-    """The first ``most`` of ``nodes`` (``labels``, ``properties``), and those ``relationships`` (``type``, ``start``, ``end``,
-    ``properties``) whose ends are among them.
+    """The first ``most`` of ``nodes`` (``labels``, ``properties``), and the ``relationships`` (``type``, ``start``, ``end``,
+    ``properties``) between them.
 
-    A star is drawn around its middle; anything else in layers: by the ``places`` of nodes on paths where all have one, else by the steps
-    that lead to a node from the first one.
+    A star is drawn around its centre. Any other graph is drawn in layers: by the ``places`` of nodes on paths if all nodes have one,
+    otherwise by their distance from the first node.
     """
     picture = Picture(layout="flow")
-    found = {node.key: node for node in map(_node, nodes) if node is not None}
-    for node in list(found.values())[:most]:
+    by_key = {node.key: node for node in map(_node, nodes) if node is not None}
+    for node in list(by_key.values())[:most]:
         picture.add(node)
     by_id: dict[str, list[str]] = {}
     for key in picture.nodes:
@@ -62,8 +62,8 @@ def graph_picture(
             picture.connect(edge)
         else:
             left_out += 1
-    if len(found) > most:
-        picture.hidden = f"{len(found) - most:,} more nodes are not drawn."
+    if len(by_key) > most:
+        picture.hidden = f"{len(by_key) - most:,} more nodes are not drawn."
     elif left_out:
         picture.hidden = f"{left_out:,} relationships whose ends the rows do not hold are not drawn."
     _lay_out(picture, places or {})
@@ -71,7 +71,7 @@ def graph_picture(
 
 
 def join(picture: Picture, edges: Iterable[Edge]) -> None:
-    """Put edges between nodes of a picture that has none, and lay it out anew."""
+    """Add edges to a picture that has none, and lay it out again."""
     for edge in edges:
         picture.connect(edge)
     if picture.edges:
@@ -92,10 +92,10 @@ def _things(value: Any) -> Iterator[Thing]:
 
 
 def _places(value: Any) -> dict[str, int]:
-    """Nodes on the paths in a value, by their keys → the first place that one has on a path."""
+    """Key of each node on the paths in a value → its first position on a path."""
     places: dict[str, int] = {}
     if isinstance(value, Mapping) and value.keys() == PATH:
-        places = {found.key: place for place, found in reversed(list(enumerate(map(_node, value["nodes"])))) if found}
+        places = {drawable.key: place for place, drawable in reversed(list(enumerate(map(_node, value["nodes"])))) if drawable}
     elif isinstance(value, Mapping | list | tuple):
         for part in value.values() if isinstance(value, Mapping) else value:
             places = {**_places(part), **places}
@@ -103,17 +103,17 @@ def _places(value: Any) -> dict[str, int]:
 
 
 def node_of(value: Any) -> Node | None:
-    """``value`` where it is a node with an id."""
+    """``value`` as a node of the picture, or None if it is no node with an id."""
     return _node(value) if isinstance(value, Mapping) and {"labels", "properties"} <= value.keys() else None
 
 
 def in_words(value: Any) -> str:
-    """A relationship or a path as Cypher draws it, with names in place of nodes; empty for anything else."""
+    """A relationship or a path in Cypher's notation, with names in place of nodes; empty for other values."""
     if not isinstance(value, Mapping):
         return ""
     if {"type", "start", "end", "properties"} <= value.keys():
-        told = ", ".join(f"{name}: {as_json(part)}" for name, part in value["properties"].items())
-        return f"[:{value['type']}{f' {{{told}}}' if told else ''}]"
+        properties = ", ".join(f"{name}: {as_json(part)}" for name, part in value["properties"].items())
+        return f"[:{value['type']}{f' {{{properties}}}' if properties else ''}]"
     if value.keys() != PATH:
         return ""
     text = ""
@@ -123,8 +123,8 @@ def in_words(value: Any) -> str:
             before = value["nodes"][place - 1]["properties"]
             onward = step["start"] in {before.get("key"), before.get("id")}
             text += f"-[:{step['type']}]->" if onward else f"<-[:{step['type']}]-"
-        found = _node(node)
-        text += f"({found.label if found else ':'.join(node['labels'])})"
+        drawable = _node(node)
+        text += f"({drawable.label if drawable else ':'.join(node['labels'])})"
     return text
 
 
@@ -139,13 +139,13 @@ def _node(thing: Thing) -> Node | None:
     if label == "Document":
         return document_node({"document": name, "title": properties.get("title")})
     letter = LETTERS.get(label, "x")
-    said = properties.get("question") or name
+    text = properties.get("question") or name
     if letter == "c" and properties.get("candidate"):
-        said = f"chain {properties.get('number', 0) + 1} to {properties['candidate']}"
+        text = f"chain {properties.get('number', 0) + 1} to {properties['candidate']}"
     page = ""
     if letter == "s" and properties.get("dataset") and properties.get("split"):
         page = link("/sample", dataset=properties["dataset"], split=properties["split"], id=properties["id"])
-    return Node(key=f"{letter}:{name}", label=str(said), note=label.lower(), link=page)
+    return Node(key=f"{letter}:{name}", label=str(text), note=label.lower(), link=page)
 
 
 def _edge(thing: Thing, by_id: Mapping[str, list[str]]) -> Edge | None:
@@ -157,15 +157,15 @@ def _edge(thing: Thing, by_id: Mapping[str, list[str]]) -> Edge | None:
     )
     if source is None or target is None:
         return None
-    said = {"FACT": properties.get("label") or properties.get("relation"), "MENTIONS": "mentions", "ABOUT": "article"}
-    label = said.get(kind) or kind.lower().replace("_", " ")
+    labels = {"FACT": properties.get("label") or properties.get("relation"), "MENTIONS": "mentions", "ABOUT": "article"}
+    label = labels.get(kind) or kind.lower().replace("_", " ")
     if kind == "STEP" and properties.get("position") is not None:
         label = f"step {properties['position']}"
     return Edge(source=source, target=target, kind=KINDS.get(kind, "row"), label=str(label))
 
 
 def _lay_out(picture: Picture, places: Mapping[str, int]) -> None:
-    """Choose the root, and the layer of each node."""
+    """Set the root of the picture, and the layer of each node."""
     edges = list(picture.edges.values())
     picture.root = next(iter(picture.nodes), "")
     degrees = Counter(key for edge in edges for key in {edge.source, edge.target})
@@ -180,7 +180,7 @@ def _lay_out(picture: Picture, places: Mapping[str, int]) -> None:
 
 
 def _steps(picture: Picture) -> dict[str, int]:
-    """How many edges, in either direction, lead to each node from the first one of its part of the picture."""
+    """Distance in edges, in either direction, of each node from the first node of its component."""
     beside: dict[str, list[str]] = {}
     for edge in picture.edges.values():
         beside.setdefault(edge.source, []).append(edge.target)
@@ -192,8 +192,8 @@ def _steps(picture: Picture) -> dict[str, int]:
         layers[begin] = 0
         waiting = [begin]
         for key in waiting:  # grows while it is walked
-            for other in beside.get(key, ()):
-                if other not in layers:
-                    layers[other] = layers[key] + 1
-                    waiting.append(other)
+            for neighbour in beside.get(key, ()):
+                if neighbour not in layers:
+                    layers[neighbour] = layers[key] + 1
+                    waiting.append(neighbour)
     return layers

@@ -1,7 +1,7 @@
-"""Where the nodes, lines and labels of a picture in layers go. ``static/layout.js`` follows the same rules.
+"""Positions of the nodes, lines and labels of a picture in layers. ``static/layout.js`` follows the same rules.
 
-Layers lie beside one another, or ``down``, below one another. A line that passes layers has a slot in each, as if a node stood there: so
-it leads through no node. Between two layers it bends; in a layer it is straight.
+Layers are columns, or rows if ``down``. A line that crosses a layer has a slot of its own in it, like a node, so that it runs through no
+node. It is straight within a layer and bends between two layers.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from math import dist
 HEIGHT = 26
 """Height of a node in pixels."""
 NEXT = 42
-"""From node to node in a column."""
+"""Distance of neighbouring nodes in a column."""
 SLOT = 22
-"""From a line that passes to what stands beside it."""
+"""Distance from a line that crosses a layer to its neighbours in the layer."""
 BESIDE = 18
-"""Between nodes that stand beside one another in a layer."""
+"""Distance between neighbouring nodes of a layer."""
 LANE = 10
-"""Between two lines that connect the same nodes."""
+"""Distance of two lines that connect the same nodes."""
 SHARES = (0.5, 0.62, 0.38, 0.74, 0.26, 0.86, 0.14)
-"""Where on a part of a line its label may stand, the best place first."""
+"""Positions of a label along a part of a line (0 to 1), the best first."""
 LABEL = 14
 """Height of a label."""
 STUB = 44
-"""A straight part of a line that is no longer leads from a node to the border of its layer."""
+"""Maximum length of the straight part between a node and the border of its layer."""
 Point = tuple[float, float]
 Area = tuple[float, float, float, float]
 """Left, top, right, bottom."""
@@ -39,11 +39,11 @@ class Layers:
 
     nodes: dict[str, Point]
     lines: list[list[Point]]
-    """The points of each edge from its source to its target; every other part, from the second on, lies between two layers."""
+    """The points of each edge from its source to its target. Every second part lies between two layers."""
 
 
 def place(nodes: Mapping[str, tuple[int, int]], edges: Sequence[tuple[str, str]], *, down: bool, gap: float) -> Layers:
-    """``nodes``: key → layer and width; ``edges``: source and target; ``gap`` is what lies between two layers."""
+    """Lay out ``nodes`` (key → layer and width) and ``edges`` (source and target), with a ``gap`` between two layers."""
     numbers = sorted({layer for layer, _ in nodes.values()})
     depth = {number: at for at, number in enumerate(numbers)}
     columns: list[list[str]] = [[] for _ in numbers]
@@ -72,20 +72,20 @@ def place(nodes: Mapping[str, tuple[int, int]], edges: Sequence[tuple[str, str]]
         begin += wide + gap
     lines = []
     for line, way, (source, _) in zip(_lines(ways, places, borders, along, at), ways, edges, strict=True):
-        # Where a node is as wide as its layer, its line begins at the border; the tip of an arrow needs a part that has a length.
-        kept = [line[0], *(point for before, point in pairwise(line) if dist(before, point) > 1)]
-        turned = [point[::-1] for point in kept] if down else kept
+        # If a node is as wide as its layer, its line starts at the border. Drop parts without length: an arrow's tip needs a direction.
+        points = [line[0], *(point for before, point in pairwise(line) if dist(before, point) > 1)]
+        turned = [point[::-1] for point in points] if down else points
         lines.append(turned if way[0] == source else turned[::-1])
     return Layers(nodes={key: places[key][::-1] if down else places[key] for key in nodes}, lines=lines)
 
 
 def _order(columns: list[list[str]], ways: list[list[str]]) -> None:
-    """Sort each layer so that lines cross little, as a few sweeps find it."""
+    """Sort each layer so that few lines cross; a heuristic of a few sweeps."""
     near: defaultdict[str, list[str]] = defaultdict(list)
     for way in ways:
-        for one, other in pairwise(way):
-            near[one].append(other)
-            near[other].append(one)
+        for left, right in pairwise(way):
+            near[left].append(right)
+            near[right].append(left)
     rank: dict[str, float] = {}
 
     def number(column: list[str]) -> None:
@@ -93,24 +93,28 @@ def _order(columns: list[list[str]], ways: list[list[str]]) -> None:
 
     for column in columns:
         number(column)
+    # The barycentre heuristic: sort each layer by the mean rank of its neighbours, forwards and backwards in turn.
     for sweep in range(4):
         for column in columns[::-1] if sweep % 2 else columns:
-            wanted = {key: sum(rank[other] for other in near[key]) / len(near[key]) if near[key] else rank[key] for key in column}
-            column.sort(key=wanted.__getitem__)
+            mean_rank = {
+                key: sum(rank[neighbour] for neighbour in near[key]) / len(near[key]) if near[key] else rank[key] for key in column
+            }
+            column.sort(key=mean_rank.__getitem__)
             number(column)
 
 
 def _lines(
     ways: list[list[str]], places: Mapping[str, Point], borders: list[tuple[float, float]], along: Mapping[str, int], at: Mapping[str, int]
 ) -> Iterator[list[Point]]:
-    """The points of each way from its lower layer to its higher one; lines with the same ends lie beside one another."""
-    alike = Counter(frozenset((way[0], way[-1])) for way in ways)
-    taken: Counter[frozenset[str]] = Counter()
+    """The points of each line from its lower to its higher layer. Lines with the same ends run in parallel."""
+    # Parallel lines between two nodes get lanes around the middle.
+    lane_counts = Counter(frozenset((way[0], way[-1])) for way in ways)
+    lanes: Counter[frozenset[str]] = Counter()
     for way in ways:
         low, high = way[0], way[-1]
         ends = frozenset((low, high))
-        lane = (taken[ends] - (alike[ends] - 1) / 2) * LANE
-        taken[ends] += 1
+        lane = (lanes[ends] - (lane_counts[ends] - 1) / 2) * LANE
+        lanes[ends] += 1
         (x1, y1), (x2, y2) = places[low], places[high]
         if at[low] == at[high]:  # out of the layer, along it, and back
             out, by = borders[at[low]][1] + SLOT + lane, LANE / 2 if low == high else 0
@@ -125,13 +129,14 @@ def _lines(
 def label_places(
     lines: Sequence[Sequence[Point]], widths: Sequence[Sequence[float]], nodes: Sequence[Area]
 ) -> list[tuple[int, Point] | None]:
-    """Where the labels of ``lines`` stand so that none covers a node or another label: which of its forms, and the middle of it.
+    """The form and centre of each label of ``lines``, such that no label covers a node or another label.
 
-    ``widths``: of the forms that a label has, the best first. None where there is no room for any, or no form.
+    ``widths`` are the widths of each label's forms, the best form first. None if no form fits.
     """
-    covered, found = list(nodes), list[tuple[int, Point] | None]()
+    covered, places = list(nodes), list[tuple[int, Point] | None]()
     for line, forms in zip(lines, widths, strict=True):
-        chosen = next(
+        # Greedy: the longest form first, at the first centre where it covers nothing.
+        free = next(
             (
                 (form, area, point)
                 for form, wide in enumerate(forms)
@@ -141,15 +146,15 @@ def label_places(
             ),
             None,
         )
-        found.append(chosen and (chosen[0], chosen[2]))
-        covered += [chosen[1]] if chosen else []
-    return found
+        places.append(free and (free[0], free[2]))
+        covered += [free[1]] if free else []
+    return places
 
 
 def _points(line: Sequence[Point]) -> Iterator[Point]:
-    """Points of a line where its label may stand: first where it passes a layer, then on its longest part."""
-    parts = [(one, other) for one, other in pairwise(line) if dist(one, other) > LABEL]
-    straight = {(one, other) for one, other in parts if one[0] == other[0] or (one[1] == other[1] and dist(one, other) > STUB)}
-    for one, other in sorted(parts, key=lambda part: (part not in straight, -dist(*part))):
+    """Possible centres of a line's label: first where the line crosses a layer, then on its longest part."""
+    parts = [(begin, end) for begin, end in pairwise(line) if dist(begin, end) > LABEL]
+    straight = {(begin, end) for begin, end in parts if begin[0] == end[0] or (begin[1] == end[1] and dist(begin, end) > STUB)}
+    for begin, end in sorted(parts, key=lambda part: (part not in straight, -dist(*part))):
         for share in SHARES:
-            yield one[0] + (other[0] - one[0]) * share, one[1] + (other[1] - one[1]) * share
+            yield begin[0] + (end[0] - begin[0]) * share, begin[1] + (end[1] - begin[1]) * share

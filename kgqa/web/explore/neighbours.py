@@ -10,14 +10,14 @@ from kgqa.web.explore.picture import Edge, Group, Node, Picture, document_node, 
 from kgqa.web.explore.stores import Graph
 
 POOL = 500
-"""Facts that a choice is made from: the ones whose other end is mentioned most."""
+"""Facts to choose from: those whose other end is mentioned most."""
 MOST = 200
-"""Neighbours of one kind that are shown at most; lists with pages are for more."""
+"""Maximum number of neighbours of one kind in a picture; lists with pages show more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
-    """How many neighbours of each kind are wanted."""
+    """Number of neighbours to show, by kind."""
 
     facts_in: int = 8
     facts_out: int = 10
@@ -25,14 +25,14 @@ class Sizes:
     entities: int = 16
 
     def __post_init__(self) -> None:
-        """Raise UnknownId for numbers that no page asks for."""
+        """Raise UnknownId for numbers out of range."""
         if not all(0 <= number <= MOST for number in (self.facts_in, self.facts_out, self.documents, self.entities)):
             raise UnknownId(f"a number of neighbours is not between 0 and {MOST}; ask for fewer.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """An entity or a document with what is said about it beside the graph."""
+    """An entity or a document, with the texts of its page."""
 
     node: Node
     id: str
@@ -45,7 +45,7 @@ class Subject:
     articles: tuple[dict[str, Any], ...] = ()
     """``document``, ``title``: the articles about the entity."""
     subjects: tuple[dict[str, Any], ...] = ()
-    """``entity``, ``kind``, ``label``: what the document is the article about."""
+    """``entity``, ``kind``, ``label``: the subjects of the document, if it is an article."""
     mentions: int = 0
     """Entities that the document mentions."""
     usable: bool = True
@@ -106,7 +106,7 @@ def entity_picture(graph: Graph, subject: Subject, *, sizes: Sizes, relation: st
     for name, outwards, relations in (("facts_in", False, subject.relations_in), ("facts_out", True, subject.relations_out)):
         total = sum(row["facts"] for row in relations if not relation or row["relation"] == only)
         if total and (not relation or outwards == (way == "out")):
-            _add_facts(picture, graph, subject, outwards=outwards, wanted=getattr(sizes, name), total=total, relation=only)
+            _add_facts(picture, graph, subject, outwards=outwards, count=getattr(sizes, name), total=total, relation=only)
     if not relation and subject.mentioned_in:
         rows = graph.rows("page_mentioned_in", entity=subject.id, limit=sizes.documents) if sizes.documents else []
         keys = []
@@ -118,7 +118,7 @@ def entity_picture(graph: Graph, subject: Subject, *, sizes: Sizes, relation: st
 
 
 def document_picture(graph: Graph, subject: Subject, *, sizes: Sizes) -> Picture:
-    """What a document is about and the entities that it mentions."""
+    """The subject of a document and the entities that it mentions."""
     picture = Picture(root=subject.node.key)
     picture.add(subject.node)
     for row in subject.subjects:
@@ -133,22 +133,22 @@ def document_picture(graph: Graph, subject: Subject, *, sizes: Sizes) -> Picture
     return picture
 
 
-def _add_facts(picture: Picture, graph: Graph, subject: Subject, *, outwards: bool, wanted: int, total: int, relation: str) -> None:
+def _add_facts(picture: Picture, graph: Graph, subject: Subject, *, outwards: bool, count: int, total: int, relation: str) -> None:
     name = "page_facts_from" if outwards else "page_facts_to"
-    rows = graph.rows(name, entity=subject.id, relation=relation, limit=POOL) if wanted else []
-    chosen = list(dict.fromkeys(row["entity"] for row in in_turn(rows, lambda row: str(row["relation"]))))[:wanted]
-    shown = [row for row in rows if row["entity"] in set(chosen)]
-    by_id = {row["entity"]: row for row in reversed(shown)}
-    keys = [picture.add(entity_node(by_id[entity])) for entity in chosen]
-    for row in shown:
+    rows = graph.rows(name, entity=subject.id, relation=relation, limit=POOL) if count else []
+    entities = list(dict.fromkeys(row["entity"] for row in in_turn(rows, lambda row: str(row["relation"]))))[:count]
+    drawn_rows = [row for row in rows if row["entity"] in set(entities)]
+    by_id = {row["entity"]: row for row in reversed(drawn_rows)}
+    keys = [picture.add(entity_node(by_id[entity])) for entity in entities]
+    for row in drawn_rows:
         ends = (subject.node.key, entity_key(row["entity"]))
         source, target = ends if outwards else ends[::-1]
         picture.connect(Edge(source=source, target=target, kind="fact", label=row["relation_label"] or row["relation"]))
-    _add_group(picture, "facts_out" if outwards else "facts_in", "facts", len(shown), total, keys)
+    _add_group(picture, "facts_out" if outwards else "facts_in", "facts", len(drawn_rows), total, keys)
 
 
-def _add_group(picture: Picture, name: str, noun: str, shown: int, total: int, keys: list[str]) -> None:
-    picture.groups.append(Group(node=picture.root, name=name, noun=noun, shown=shown, total=total, keys=tuple(keys)))
+def _add_group(picture: Picture, name: str, noun: str, shown_count: int, total: int, keys: list[str]) -> None:
+    picture.groups.append(Group(node=picture.root, name=name, noun=noun, shown=shown_count, total=total, keys=tuple(keys)))
 
 
 def _times(count: int) -> str:

@@ -1,4 +1,4 @@
-"""The pages: one address per state, and nothing that changes anything."""
+"""The pages: one address per state. No route changes anything."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from kgqa.store.queries import find_query
 from kgqa.web.errors import sentence_of, status_of
 from kgqa.web.explore import bridges as bridging, chains, datasets as stored, paths as pathing, queries as asking
 from kgqa.web.explore.addresses import read_opened
-from kgqa.web.explore.ends import two_ends
 from kgqa.web.explore.neighbours import Sizes, Subject, document_picture, entity_picture, find_document, find_entity, neighbourhood
+from kgqa.web.explore.path_ends import two_ends
 from kgqa.web.explore.picture import Picture, split_key
 from kgqa.web.explore.project import Project
 from kgqa.web.marks import pieces
@@ -32,9 +32,9 @@ Between = Literal["bridges", "paths/documents", "paths/facts"]
 Fill = Literal["", "entity", "document", "relation"]
 """Kinds of parameters whose fields have suggestions."""
 WITH_PAGE = ("entity", "document")
-"""Kinds of what has a page of its own."""
+"""Kinds that have a page."""
 HUBS = 12
-"""On the start page."""
+"""Number of entities on the start page."""
 SUGGESTED = 6
 FOUND = 40
 
@@ -69,7 +69,7 @@ def _start_routes(router: APIRouter, project: Project, pages: Pages) -> None:
     @router.api_route("/find", methods=["GET", "HEAD"])
     def find(request: Request, q: str = "") -> HTMLResponse:
         text = q.strip()
-        return pages.page(request, "find.html", q=text, **_found(text, FOUND))
+        return pages.page(request, "find.html", q=text, **_bearers(text, FOUND))
 
     @router.api_route("/suggest", methods=["GET", "HEAD"])
     def suggest(
@@ -82,23 +82,25 @@ def _start_routes(router: APIRouter, project: Project, pages: Pages) -> None:
         page: Between = "bridges",
         fill: Fill = "",
     ) -> HTMLResponse:
-        """What is called like the text in a field: of the page's head, of an end (``pick``), or of a query's form (``fill``)."""
+        """Entries whose names match the text in a field: the search field, an end of a path (``pick``), or a field of a query's form
+        (``fill``).
+        """
         text = (q or begin or end or next(iter(asking.form_values(request).values()), "")).strip()
         kinds = (fill,) if fill else ("entity",) if pick else WITH_PAGE
-        return pages.page(request, "suggest.html", q=text, pick=pick, other=other, to=page, fill=fill, **_found(text, SUGGESTED, kinds))
+        return pages.page(request, "suggest.html", q=text, pick=pick, other=other, to=page, fill=fill, **_bearers(text, SUGGESTED, kinds))
 
-    def _found(text: str, limit: int, kinds: Sequence[str] = WITH_PAGE) -> dict[str, Any]:
-        found: dict[str, list[Bearer]] = {listed: [] for listed in NAMED.values()}
+    def _bearers(text: str, limit: int, kinds: Sequence[str] = WITH_PAGE) -> dict[str, Any]:
+        by_table: dict[str, list[Bearer]] = {listed: [] for listed in NAMED.values()}
         for kind in kinds if text else ():
             names = find_names(graph.stores, text, kind, limit, seconds=graph.seconds)
-            found[NAMED[kind]] = [*names.exact, *names.near][:limit]
-        if text and not any(found.values()):
-            project.mark()  # raises where it is the graph that is not there
-        return found
+            by_table[NAMED[kind]] = [*names.exact, *names.near][:limit]
+        if text and not any(by_table.values()):
+            project.mark()  # raises if the graph itself is missing
+        return by_table
 
 
 def same_graph(project: Project) -> Callable[[Request, str], None]:
-    """A dependency of routes that show the graph: ``mark``, if the address has one, is that of the graph on the page which asks."""
+    """A dependency of routes that show the graph: checks the address's ``mark``, the identity of the graph that the calling page shows."""
 
     def check(request: Request, mark: str = "") -> None:
         request.state.mark = project.check_mark(mark)
@@ -116,21 +118,21 @@ def _graph_routes(outer: APIRouter, project: Project, pages: Pages) -> None:
     @router.api_route("/entity", methods=["GET", "HEAD"])
     def entity(request: Request, name: Id, opened: Opened, relation: str = "") -> HTMLResponse:
         subject = find_entity(graph, name)
-        wanted = read_opened(opened)
-        picture = entity_picture(graph, subject, sizes=wanted.get(subject.node.key, _root_sizes(subject, relation)), relation=relation)
-        more = opened_pictures(subject.node.key, wanted)
-        return pages.page(request, "entity.html", subject=subject, relation=relation, pictures=[picture.data(), *more])
+        sizes = read_opened(opened)
+        picture = entity_picture(graph, subject, sizes=sizes.get(subject.node.key, _root_sizes(subject, relation)), relation=relation)
+        opened_data = opened_pictures(subject.node.key, sizes)
+        return pages.page(request, "entity.html", subject=subject, relation=relation, pictures=[picture.data(), *opened_data])
 
     @router.api_route("/document", methods=["GET", "HEAD"])
     def document(request: Request, name: Id, opened: Opened) -> HTMLResponse:
         subject = find_document(graph, name)
-        wanted = read_opened(opened)
-        picture = document_picture(graph, subject, sizes=wanted.get(subject.node.key, Sizes()))
+        sizes = read_opened(opened)
+        picture = document_picture(graph, subject, sizes=sizes.get(subject.node.key, Sizes()))
         texts = graph.rows("page_text", document=name)
         roles = {row["entity"]: "start" for row in subject.subjects}
         parts = pieces(texts[0]["text"] if texts else "", project.spans(name), roles=roles, steps={})
-        more = opened_pictures(subject.node.key, wanted)
-        return pages.page(request, "document.html", subject=subject, parts=parts, pictures=[picture.data(), *more])
+        opened_data = opened_pictures(subject.node.key, sizes)
+        return pages.page(request, "document.html", subject=subject, parts=parts, pictures=[picture.data(), *opened_data])
 
     @router.api_route("/panel", methods=["GET", "HEAD"])
     def panel(request: Request, node: str) -> HTMLResponse:
@@ -141,31 +143,31 @@ def _graph_routes(outer: APIRouter, project: Project, pages: Pages) -> None:
     @router.api_route("/bridges", methods=["GET", "HEAD"])
     def bridges(request: Request, begin: Begin, end: Finish, begin_was: str = "", end_was: str = "") -> HTMLResponse:
         first, second = two_ends(graph, (begin, begin_was), (end, end_was))
-        found, picture = None, Picture()
+        bridge_list, picture = None, Picture()
         if first.subject and second.subject:
-            found = bridging.find_bridges(graph, first.subject, second.subject)
-            picture = bridging.bridges_picture(graph, first.subject, second.subject, found)
-        return pages.page(request, "bridges.html", first=first, second=second, found=found, pictures=[picture.data()])
+            bridge_list = bridging.find_bridges(graph, first.subject, second.subject)
+            picture = bridging.bridges_picture(graph, first.subject, second.subject, bridge_list)
+        return pages.page(request, "bridges.html", first=first, second=second, found=bridge_list, pictures=[picture.data()])
 
     @router.api_route("/paths/{over}", methods=["GET", "HEAD"])
     def paths(request: Request, over: Over, begin: Begin, end: Finish, begin_was: str = "", end_was: str = "") -> HTMLResponse:
         first, second = two_ends(graph, (begin, begin_was), (end, end_was))
-        found, picture = None, Picture()
+        path_list, picture = None, Picture()
         if first.subject and second.subject:
-            found = pathing.find_paths(graph, first.subject, second.subject, over)
-            picture = pathing.paths_picture(first.subject, second.subject, found)
-        told: dict[str, Any] = {"over": over, "said": pathing.said, "most": MOST, "found": found, "pictures": [picture.data()]}
-        return pages.page(request, "paths.html", first=first, second=second, **told)
+            path_list = pathing.find_paths(graph, first.subject, second.subject, over)
+            picture = pathing.paths_picture(first.subject, second.subject, path_list)
+        context: dict[str, Any] = {"over": over, "said": pathing.in_words, "most": MOST, "found": path_list, "pictures": [picture.data()]}
+        return pages.page(request, "paths.html", first=first, second=second, **context)
 
     outer.include_router(router)
 
 
 def _root_sizes(subject: Subject, relation: str) -> Sizes:
-    """A neighbourhood with one side only has room for more on it."""
+    """Default sizes of a neighbourhood. One with neighbours on one side only shows more of them."""
     if relation:
         return Sizes(facts_in=16, facts_out=16)
-    left = bool(subject.facts_in or subject.mentioned_in)
-    return Sizes() if left and subject.facts_out else Sizes(facts_in=10, facts_out=16, documents=8)
+    has_left = bool(subject.facts_in or subject.mentioned_in)
+    return Sizes() if has_left and subject.facts_out else Sizes(facts_in=10, facts_out=16, documents=8)
 
 
 def _dataset_routes(router: APIRouter, project: Project, pages: Pages) -> None:
@@ -176,9 +178,9 @@ def _dataset_routes(router: APIRouter, project: Project, pages: Pages) -> None:
     @router.api_route("/dataset", methods=["GET", "HEAD"])
     def dataset(request: Request, name: str, split: str = "", q: str = "", page: int = 1) -> HTMLResponse:
         source = stored.dataset(project.workspace.path, name)
-        chosen = split or next(iter(source.counts))
-        listed = stored.samples(source, chosen, text=q.strip(), page=page)
-        return pages.page(request, "dataset.html", dataset=source, split=chosen, q=q.strip(), listed=listed)
+        shown_split = split or next(iter(source.counts))
+        listed = stored.samples(source, shown_split, text=q.strip(), page=page)
+        return pages.page(request, "dataset.html", dataset=source, split=shown_split, q=q.strip(), listed=listed)
 
     @router.api_route("/sample", methods=["GET", "HEAD"])
     def sample(request: Request, dataset: str, split: str, name: Id, masked: bool = False, every: bool = False) -> HTMLResponse:
@@ -199,22 +201,22 @@ def _query_routes(router: APIRouter, project: Project, pages: Pages) -> None:
 
     @router.api_route("/query", methods=["GET", "HEAD"])
     def query(request: Request, name: str) -> HTMLResponse:
-        chosen = find_query(name, project.graph.queries, suggested=project.queries)
-        given = asking.form_values(request)
-        asked = "run" in request.query_params or not any(parameter.default is None for parameter in chosen.params)
+        named_query = find_query(name, project.graph.queries, suggested=project.queries)
+        form = asking.form_values(request)
+        is_run = "run" in request.query_params or not any(parameter.default is None for parameter in named_query.params)
         answer, unclear, note, sentence, status = None, None, "", "", 200
         try:
             request.state.mark = project.check_mark(request.headers.get("kgqa-mark", ""))
-            if (asked or given) and not is_own(request):
+            if (is_run or form) and not is_own(request):
                 note = NOT_RUN
-            elif asked or given:
-                answer = asking.ask(project.graph, chosen, given)
+            elif is_run or form:
+                answer = asking.ask(project.graph, named_query, form)
         except KgqaError as error:
             sentence, status = sentence_of(error), status_of(error)
             unclear = error if isinstance(error, UnresolvedName) else None
         pictures = [answer.picture.data()] if answer and answer.picture else []
         return pages.page(
-            request, "query.html", status=status, query=chosen, given=given, answer=answer, sentence=sentence, pictures=pictures,
+            request, "query.html", status=status, query=named_query, given=form, answer=answer, sentence=sentence, pictures=pictures,
             unclear=unclear, note=note, named_kinds=NAMED, with_value=asking.with_value,
-            in_box="" if chosen.search else link("/cypher", {f"p.{key}": value for key, value in given.items()}, name=name),
+            in_box="" if named_query.search else link("/cypher", {f"p.{key}": value for key, value in form.items()}, name=name),
         )  # fmt: skip

@@ -13,14 +13,14 @@ from kgqa.web.explore.picture import Edge, Picture, document_node, entity_key, e
 from kgqa.web.explore.stores import Graph
 
 DRAWN = 7
-"""Paths in the picture; the list beside it holds more."""
+"""Paths in the picture; the list on the page holds more."""
 LISTED = 20
 COMPARED = 200
-"""Paths over facts whose relations are compared, so that those that are listed are not all of one kind."""
+"""Maximum number of paths over facts whose relations are compared, so that the list shows different kinds of paths."""
 ENOUGH = 7
-"""Paths of which no longer ones are looked for."""
+"""Once this many paths are found, longer ones are not searched."""
 SAID = 2
-"""Facts of a step that are named."""
+"""Maximum number of facts named for one step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,25 +32,27 @@ class Paths:
     names: dict[str, dict[str, Any]]
     """Entity → ``entity``, ``kind``, ``label``."""
     total: int
-    """How many were found, of which the first are listed; there may be more where it is ``MOST``."""
+    """Number of paths found; only the first are listed. If it is ``MOST``, there may be more."""
     longest: int
-    """Steps of the longest path that was looked for."""
+    """Maximum length of the paths searched."""
 
 
-def said(step: Step) -> str:
+def in_words(step: Step) -> str:
     """A step's facts in words: ``capital → · ← country and 3 more``."""
-    more = f" and {len(step.words) - SAID} more" if len(step.words) > SAID else ""
-    return " · ".join(step.words[:SAID]) + more
+    suffix = f" and {len(step.words) - SAID} more" if len(step.words) > SAID else ""
+    return " · ".join(step.words[:SAID]) + suffix
 
 
 def find_paths(graph: Graph, first: Subject, second: Subject, over: Over) -> Paths:
-    """The shortest paths between two entities, longer ones only where shorter are few; of one length different relations take turns."""
+    """The shortest paths between two entities. Longer ones are searched only if there are few; paths of one length alternate between
+    relations.
+    """
     paths = find(graph.table, over, first.id, second.id, longest=LONGEST[over], limit=MOST, enough=ENOUGH)
     return listed_paths(graph, over, paths, longest=len(paths[-1]) - 1 if len(paths) >= ENOUGH else LONGEST[over])
 
 
 def listed_paths(graph: Graph, over: Over, paths: Sequence[tuple[str, ...]], *, longest: int) -> Paths:
-    """Those of ``paths``, each of all its entities, that are listed, with what their steps are."""
+    """The listed ones of ``paths`` (each with all its entities), with the facts and documents of their steps."""
     compared = paths[: COMPARED if over == "facts" else LISTED]
     between = find_steps(graph.table, over, compared)
     steps = [tuple(between[pair] for pair in pairwise(path)) for path in compared]
@@ -60,17 +62,17 @@ def listed_paths(graph: Graph, over: Over, paths: Sequence[tuple[str, ...]], *, 
 
 
 def paths_picture(first: Subject, second: Subject, paths: Paths) -> Picture:
-    """From left to right, one column for each step."""
+    """The picture of the paths from left to right, with one column for each step."""
     picture = Picture(root=first.node.key, layout="flow")
     picture.add(replace(first.node, layer=0, role="start"))
-    drawn = paths.listed[:DRAWN]
+    rows = paths.listed[:DRAWN]
     wide = 1 if paths.over == "facts" else 2
-    last = wide * max(map(len, drawn), default=1)
+    last = wide * max(map(len, rows), default=1)
     end = replace(second.node, layer=last, role="answer")
-    for path in drawn:
+    for path in rows:
         for number, step in enumerate(path):
             if step.document is not None:
-                # A shorter path keeps to the middle.
+                # A shorter path is drawn in the middle.
                 picture.add(document_node(step.document, layer=number * wide + 1 if len(path) > 1 else last // 2))
             if number + 1 < len(path):
                 picture.add(entity_node(paths.names[step.after], layer=(number + 1) * wide, role="bridge"))
@@ -78,14 +80,14 @@ def paths_picture(first: Subject, second: Subject, paths: Paths) -> Picture:
                 picture.add(end)
             _connect(picture, step)
     picture.add(end)
-    left = paths.total - len(drawn)
-    count = "Many" if paths.total == MOST else f"{left:,}"
-    picture.hidden = f"{count} more {'path is' if left == 1 else 'paths are'} not drawn." if left > 0 else ""
+    hidden_count = paths.total - len(rows)
+    count = "Many" if paths.total == MOST else f"{hidden_count:,}"
+    picture.hidden = f"{count} more {'path is' if hidden_count == 1 else 'paths are'} not drawn." if hidden_count > 0 else ""
     return picture
 
 
 def _relations(path: tuple[Step, ...]) -> str:
-    """What kind of path it is; paths over documents are of one kind."""
+    """The kind of a path: its relations. All paths over documents are of one kind."""
     return " ".join(step.facts[0]["relation"] if step.facts else "" for step in path)
 
 

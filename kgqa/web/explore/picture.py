@@ -1,4 +1,4 @@
-"""What is drawn: nodes, edges, and how much of a neighbourhood is left out. The page gets it as JSON."""
+"""A picture: nodes, edges, and the number of hidden neighbours. The page gets it as JSON."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Node:
     note: str = ""
     """The entity's kind or description, in a few words."""
     layer: int | None = None
-    """Column in a drawing that flows from left to right; None where the drawing is a tree."""
+    """Layer in a picture of layers; None in a tree."""
     role: str = ""
     """``start``, ``answer``, ``candidate``, ``bridge``, ``chain`` or empty."""
     step: int | None = None
-    """Place of a document in the chain, from 1."""
+    """Position of a document in the chain, from 1."""
     link: str = ""
-    """The address of its page where the key does not say it."""
+    """The address of its page, if the key does not imply it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ class Group:
     name: str
     """``facts_in``, ``facts_out``, ``documents`` or ``entities``."""
     noun: str
-    """What is hidden: facts, documents, entities."""
+    """The kind of hidden neighbours: facts, documents, entities."""
     shown: int
     total: int
     keys: tuple[str, ...]
@@ -61,33 +61,33 @@ class Group:
 
 @dataclass(slots=True, kw_only=True)
 class Picture:
-    """Grows while it is put together."""
+    """A picture under construction."""
 
     root: str = ""
     layout: str = "tree"
-    """``tree``: what leads to the root on its left, what it leads to on its right; ``flow``: layer by layer."""
+    """``tree``: sources left of the root and targets right of it; ``flow``: in layers."""
     nodes: dict[str, Node] = field(default_factory=dict)
     edges: dict[tuple[str, str, str], Edge] = field(default_factory=dict)
     groups: list[Group] = field(default_factory=list)
     hidden: str = ""
-    """One sentence about what is left out as a whole."""
+    """One sentence about everything that is hidden."""
 
     def add(self, node: Node) -> str:
-        """Add a node unless it is there; its key."""
+        """Add a node unless it exists. Returns its key."""
         self.nodes.setdefault(node.key, node)
         return node.key
 
     def connect(self, edge: Edge) -> None:
-        """Add an edge; a second one of the same kind between the same nodes adds its label to the first."""
+        """Add an edge. A second edge of the same kind between the same nodes adds its label to the first."""
         place = (edge.source, edge.target, edge.kind)
-        known = self.edges.get(place)
-        if known is not None:
-            labels = list(dict.fromkeys([*known.label.split(" · "), edge.label]))
-            edge = replace(edge, label=" · ".join(label for label in labels if label), chain=known.chain or edge.chain)
+        previous = self.edges.get(place)
+        if previous is not None:
+            labels = list(dict.fromkeys([*previous.label.split(" · "), edge.label]))
+            edge = replace(edge, label=" · ".join(label for label in labels if label), chain=previous.chain or edge.chain)
         self.edges[place] = edge
 
     def data(self) -> dict[str, Any]:
-        """As JSON wants it."""
+        """The picture as JSON data."""
         return {
             "root": self.root,
             "layout": self.layout,
@@ -117,21 +117,21 @@ def split_key(key: str) -> tuple[str, str]:
     return kinds[letter], name
 
 
-def entity_node(row: dict[str, Any], **more: Any) -> Node:
+def entity_node(row: dict[str, Any], **fields: Any) -> Node:
     """The node of an entity from a row with ``entity``, ``kind`` and ``label``."""
-    return Node(key=entity_key(row["entity"]), label=row["label"] or row["entity"], note=row["kind"] or "", **more)
+    return Node(key=entity_key(row["entity"]), label=row["label"] or row["entity"], note=row["kind"] or "", **fields)
 
 
-def document_node(row: dict[str, Any], **more: Any) -> Node:
+def document_node(row: dict[str, Any], **fields: Any) -> Node:
     """The node of a document from a row with ``document`` and ``title``."""
-    return Node(key=document_key(row["document"]), label=row["title"] or row["document"], note="document", **more)
+    return Node(key=document_key(row["document"]), label=row["title"] or row["document"], note="document", **fields)
 
 
 def in_turn(rows: Iterable[Row], kind: Callable[[Row], str]) -> list[Row]:
-    """``rows`` with their kinds taking turns, so that the first few show as many kinds as there are."""
-    seen: Counter[str] = Counter()
+    """``rows`` reordered so that their kinds alternate and the first few show as many kinds as possible."""
+    counts: Counter[str] = Counter()
     placed: list[tuple[int, Row]] = []
     for row in rows:
-        placed.append((seen[kind(row)], row))
-        seen[kind(row)] += 1
+        placed.append((counts[kind(row)], row))
+        counts[kind(row)] += 1
     return [row for _, row in sorted(placed, key=lambda entry: entry[0])]

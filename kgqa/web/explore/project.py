@@ -1,4 +1,4 @@
-"""What the page is about: a workspace, an open graph, and the queries that people may run."""
+"""The content of the pages: a workspace, an open graph, and the named queries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kgqa.store.queries import Query, askable_queries, listed_queries, read_quer
 from kgqa.web.explore.stores import Graph, StorePool
 
 SECONDS = 10.0
-"""How long one query of the page may take."""
+"""Limit of seconds for one query of the page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,14 +27,14 @@ class Project:
     workspace: Workspace
     graph: Graph
     queries: dict[str, Query]
-    """Those that people run, by name."""
+    """Named queries for users, by name."""
     place: str
-    """The workspace or the server, for people."""
+    """The workspace or the server, as shown to users."""
     tables: str
-    """Hash of the workspace's tables where the graph is in a server; empty where it has none, so that texts cannot be marked."""
+    """Hash of the workspace's tables if the graph is on a server. Empty if the workspace has none; then texts have no marked mentions."""
 
     def spans(self, document: str) -> list[Mention]:
-        """Where the document's text names entities; none where the tables are not there."""
+        """The mentions in the document's text; none if the tables are missing."""
         path = self.workspace.tables / "mentions.parquet"
         if not path.is_file() or not self._graph_is_of_tables():
             return []
@@ -45,9 +45,9 @@ class Project:
             return []  # the page shows the text without marks
 
     def mark(self) -> str:
-        """What the graph is known by; empty for a file, which stays the same while it is open. A server may be loaded with another one.
+        """The identity of the graph; empty for a file, which cannot change while it is open. A server may get another graph.
 
-        Raises StoreUnreachable where no server answers, QueryTimeout where it is silent, StoreConflict where it holds no whole graph.
+        Raises StoreUnreachable if no server answers, QueryTimeout if it is too slow, StoreConflict if it holds no complete graph.
         """
         if self.graph.stores.name == "embedded":
             return ""
@@ -63,7 +63,7 @@ class Project:
         return str(rows[0]["tables"])
 
     def check_mark(self, mark: str) -> str:
-        """The graph's mark; raises StoreConflict where a page was opened on a graph with another ``mark`` than the server holds now."""
+        """The graph's mark. Raises StoreConflict if the server no longer holds the graph of ``mark``, with which a page was opened."""
         now = self.mark()
         if mark and mark != now:
             raise StoreConflict(f"{self.place}: the database holds another graph than when this page was opened; load the page again.")
@@ -79,7 +79,7 @@ class Project:
             return False
 
     def close(self) -> None:
-        """Let go of the graph."""
+        """Close the graph."""
         self.graph.stores.close()
 
 

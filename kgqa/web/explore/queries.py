@@ -1,4 +1,4 @@
-"""Queries on the page: what a form sends, what its rows hold, and the graph in them."""
+"""Named queries on the page: the fields of their forms, their rows, and the graph in these rows."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from starlette.requests import Request
 from kgqa.errors import QueryError
 from kgqa.store import limits
 from kgqa.store.base import check_runs_on
+from kgqa.store.empty_results import reason_for_empty_result
 from kgqa.store.names import resolved
-from kgqa.store.nothing import why_nothing
 from kgqa.store.paths import Over
 from kgqa.store.queries import Query
 from kgqa.store.values import as_json, in_short
@@ -25,104 +25,104 @@ from kgqa.web.explore.picture import Edge, Picture, document_key, document_node,
 from kgqa.web.explore.stores import Graph
 
 SHOWN = 200
-"""Rows on the page; more are counted."""
+"""Maximum number of rows on the page; the others are only counted."""
 LONGEST = 1000
-"""Characters of a value in a cell, and a tenth as many parts of a list."""
+"""Maximum characters of a value in a cell; a list shows up to a tenth as many items."""
 LOOKED_UP = 2000
-"""Texts in the rows of which it is asked whether they are ids."""
+"""Maximum number of texts in the rows that are looked up as ids."""
 DRAWN = 24
-"""Rows in the picture."""
+"""Maximum number of rows in the picture."""
 STEPS = 16
-"""Ids of one row in the picture."""
+"""Maximum number of ids of one row in the picture."""
 BETWEEN: dict[str, Over | None] = {"paths_over_facts": "facts", "paths_over_documents": "documents", "bridges_between": None}
-"""Queries whose rows are drawn as the page does that is about them alone → over what their paths lead; None for bridges."""
+"""Queries whose rows get the picture of their own page → what their paths lead over; None for bridges."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """One value: text, and where it leads if it is an id."""
+    """One value: its text, and links to the nodes that it names."""
 
     text: str
     keys: tuple[str, ...] = ()
-    """Nodes that the value names; several where it is a list."""
+    """Keys of the nodes that the value names; several for a list."""
     number: bool = False
     shortened: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a query returned."""
+    """The rows of a query, ready for the page."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     total: int
     picture: Picture | None
-    """None where the rows hold no ids, nodes or paths."""
+    """None if the rows hold no ids, nodes or paths."""
     cut: str = ""
-    """``rows`` or ``bytes``: which limit left out further rows, as :class:`kgqa.store.limits.Answer` has it."""
+    """The limit that cut off further rows, ``rows`` or ``bytes``; see :class:`kgqa.store.limits.Answer`."""
     shortened: bool = False
-    """A value is longer than its cell."""
+    """Whether a value is cut to fit its cell."""
     nothing: str = ""
-    """Why there are no rows, as :class:`kgqa.store.limits.Answer` has it."""
+    """Reason for an empty result; see :class:`kgqa.store.limits.Answer`."""
 
 
-def ask(graph: Graph, query: Query, given: Mapping[str, str]) -> Answer:
-    """Run ``query`` with what the form sent; empty fields take their defaults. Raises QueryError and QueryTimeout."""
+def ask(graph: Graph, query: Query, form: Mapping[str, str]) -> Answer:
+    """Run ``query`` with the fields of its form. Empty fields take their defaults. Raises QueryError and QueryTimeout."""
     check_runs_on(query, graph.stores.name)
-    filled = filled_in(given)
+    filled = filled_in(form)
     missing = [parameter.name for parameter in query.params if parameter.default is None and parameter.name not in filled]
     if missing:
         raise QueryError(f"query {query.name}: {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} empty; fill in the form.")
     arguments = resolved(graph.stores, query, query.arguments(filled), seconds=graph.seconds)
     table = graph.stores.run(query, arguments, seconds=graph.seconds)
-    why = "" if table.num_rows else why_nothing(graph.stores, query, arguments, seconds=graph.seconds)
+    why = "" if table.num_rows else reason_for_empty_result(graph.stores, query, arguments, seconds=graph.seconds)
     between = _between(graph, query, arguments, table) if table.num_rows and query.name in BETWEEN else None
-    return show(graph, limits.Answer(rows=table, nothing=why), asked=list(arguments.values()), picture=between)
+    return show(graph, limits.Answer(rows=table, nothing=why), arguments=list(arguments.values()), picture=between)
 
 
 def form_values(request: Request) -> dict[str, str]:
-    """What the form of a named query sends: parameter → text."""
+    """The fields of a named query's form: parameter → text."""
     return {key[2:]: value for key, value in request.query_params.items() if key.startswith("p.")}
 
 
-def with_value(given: Mapping[str, str], parameter: str, value: str) -> dict[str, str]:
-    """What the form would send with ``value`` in one of its fields."""
-    return {f"p.{name}": text for name, text in {**given, parameter: value}.items()}
+def with_value(form: Mapping[str, str], parameter: str, value: str) -> dict[str, str]:
+    """Query parameters of the form, with ``value`` in one of its fields."""
+    return {f"p.{name}": text for name, text in {**form, parameter: value}.items()}
 
 
-def filled_in(given: Mapping[str, str]) -> dict[str, str]:
+def filled_in(form: Mapping[str, str]) -> dict[str, str]:
     """The fields of a form that are not empty."""
-    return {name: text for name, text in given.items() if text != ""}
+    return {name: text for name, text in form.items() if text != ""}
 
 
-def show(graph: Graph, found: limits.Answer, *, asked: Sequence[object], picture: Picture | None = None) -> Answer:
-    """The first rows on the page; ``asked`` are the values that were asked about.
+def show(graph: Graph, answer: limits.Answer, *, arguments: Sequence[object], picture: Picture | None = None) -> Answer:
+    """The first rows for the page; ``arguments`` are the values of the query's parameters.
 
-    Its picture, if none is given, is that of the nodes, relationships and paths in the rows shown; where they hold none, of the ids in
-    them.
+    The default picture shows the nodes, relationships and paths in these rows or, if there are none, the entities and documents whose ids
+    are in them.
     """
-    columns, total = found.rows.column_names, found.rows.num_rows
-    rows = limits.Answer(rows=found.rows.slice(0, SHOWN)).to_pylist()
-    about = [text for value in asked for text in _texts(value)]
+    columns, total = answer.rows.column_names, answer.rows.num_rows
+    rows = limits.Answer(rows=answer.rows.slice(0, SHOWN)).to_pylist()
+    about = [text for value in arguments for text in _texts(value)]
     ids = list(dict.fromkeys([*about, *(text for row in rows for cell in row.values() for text in _texts(cell))]))[:LOOKED_UP]
     entities, documents = graph.entities(ids), graph.documents(ids)
     kinds = {name: _kind([row[name] for row in rows], entities, documents) for name in columns}
-    named = [{name: _keys(row, name, kinds[name], entities, documents) for name in columns} for row in rows]
-    cells = tuple(tuple(_cell(row[name], keys[name]) for name in columns) for row, keys in zip(rows, named, strict=True))
+    row_keys = [{name: _keys(row, name, kinds[name], entities, documents) for name in columns} for row in rows]
+    cells = tuple(tuple(_cell(row[name], keys[name]) for name in columns) for row, keys in zip(rows, row_keys, strict=True))
     start = [entity_key(value) for value in about if value in entities] + [document_key(value) for value in about if value in documents]
     picture = picture or picture_of(rows)
     if picture is None and any(kinds.values()):
-        picture = _picture(*_joined(rows, named), start, entities=entities, documents=documents)
+        picture = _picture(*_joined(rows, row_keys), start, entities=entities, documents=documents)
     if picture is not None and not picture.nodes:
         picture = None
     shortened = any(cell.shortened for row in cells for cell in row)
     return Answer(
-        columns=tuple(columns), rows=cells, total=total, picture=picture, cut=found.cut, nothing=found.nothing, shortened=shortened
+        columns=tuple(columns), rows=cells, total=total, picture=picture, cut=answer.cut, nothing=answer.nothing, shortened=shortened
     )
 
 
 def _between(graph: Graph, query: Query, arguments: Mapping[str, object], table: pa.Table) -> Picture:
-    """What lies between two entities, from the one to the other; ``table`` is not empty."""
+    """The picture of the paths or bridges between two entities, from first to last; ``table`` is not empty."""
     first, second = (find_entity(graph, str(arguments[name])) for name in ("entity", "other"))
     rows, over = table.to_pylist(), BETWEEN[query.name]
     if over is None:
@@ -138,7 +138,7 @@ def _texts(value: Any) -> list[str]:
 
 
 def _kind(column: list[Any], entities: Mapping[str, Any], documents: Mapping[str, Any]) -> str:
-    """``e`` or ``d`` where every value of the column is the id of an entity or document, ``m`` where both are in it, else empty."""
+    """``e`` or ``d`` if all values of the column are ids of entities or of documents, ``m`` if both occur, otherwise empty."""
     values = [value for cell in column for value in _texts(cell)]
     if not values or any(isinstance(value, Mapping) for cell in column if isinstance(cell, list) for value in cell):
         return ""
@@ -150,18 +150,18 @@ def _kind(column: list[Any], entities: Mapping[str, Any], documents: Mapping[str
 
 
 def _keys(row: Mapping[str, Any], name: str, kind: str, entities: Mapping[str, Any], documents: Mapping[str, Any]) -> tuple[str, ...]:
-    """The nodes that the value of a column names."""
+    """Keys of the nodes that the value of a column names."""
     keys = []
     for at, text in enumerate(_texts(row[name]) if kind else ()):
-        # What is the id of both: in a chain entities and documents take turns, from an entity on; a place of a chain says what it is.
+        # Ids of both kinds: in a chain, entities and documents alternate, starting with an entity; a row of a step names the kind.
         as_document = text in documents and (at % 2 == 1 or row.get("kind") == "Document") if kind == "m" else kind == "d"
         keys.append(document_key(text) if as_document or text not in entities else entity_key(text))
     return tuple(keys)
 
 
-def _joined(rows: list[dict[str, Any]], named: list[dict[str, tuple[str, ...]]]) -> tuple[list[dict[str, Any]], list[tuple[str, ...]]]:
-    """The rows that are drawn with the nodes in each; rows that are the places of one chain are one."""
-    paths = [tuple(key for keys in each.values() for key in keys) for each in named]
+def _joined(rows: list[dict[str, Any]], row_keys: list[dict[str, tuple[str, ...]]]) -> tuple[list[dict[str, Any]], list[tuple[str, ...]]]:
+    """The rows to draw, with the nodes in each. Rows that are steps of one chain are joined into one."""
+    paths = [tuple(key for keys in columns.values() for key in keys) for columns in row_keys]
     if not rows or not {"chain", "position"} <= rows[0].keys():
         return rows, paths
     chains: dict[tuple[Any, ...], tuple[str, ...]] = {}
@@ -198,7 +198,7 @@ def _text(text: str, *, cut: bool = False) -> Cell:
 def _picture(
     rows: list[dict[str, Any]], paths: list[tuple[str, ...]], start: list[str], *, entities: Mapping[str, Any], documents: Mapping[str, Any]
 ) -> Picture:
-    """Each row is a path through the ids in it, from the id that was asked about if the row does not hold it itself."""
+    """Each row as a path through the ids in it. It starts at the id in the query's arguments, unless the row holds that id."""
     picture = Picture(layout="flow")
     numbers = [name for name, value in rows[0].items() if isinstance(value, int) and not isinstance(value, bool)] if rows else []
     long = 0
@@ -210,7 +210,7 @@ def _picture(
         label = str(row.get("relation_label") or row.get("label") or "") if {"head", "tail"} <= row.keys() else ""
         if not label and "relation" in row and "tail" in row:
             label = str(row["relation"])
-        # Where two ids were asked about, a number says something of both, not of the line from the first.
+        # If the query has two ids, a number describes the pair, not the edge from the first.
         if not label and len(path) + len(begin) == 2 and numbers and len(start) == 1:
             label = f"{row[numbers[0]]:,} {numbers[0]}"
         for layer, key in enumerate([*begin, *path]):

@@ -1,4 +1,4 @@
-"""A few open stores that requests take turns with: the embedded engine's connection belongs to one thread at a time."""
+"""A pool of open stores for the requests: a connection of the embedded engine belongs to one thread at a time."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from kgqa.store.queries import Query, Value
 
 Result = TypeVar("Result")
 SIZE = 2
-"""Open stores: one long query of the user does not hold up the page; two of them do, for as long as they may take."""
+"""Number of open stores: one long query does not block the page, but two do until they end."""
 
 
 class StorePool:
     """Holds ``size`` open stores and lends each to one request at a time.
 
-    A server may go away and come back while the page is open: a store that does not answer is opened anew, at once if that is possible,
-    else when it is needed next.
+    A server may disappear and return while the page is open. So a store that does not answer is reopened, at once if possible, otherwise at
+    its next use.
     """
 
     def __init__(self, open_one: Callable[[], GraphStore], *, size: int = SIZE) -> None:
-        """Open all of them now: one that is opened later could find another graph in its place. Raises what ``open_one`` raises."""
+        """Open all stores now, because one opened later could find another graph. Raises the exceptions of ``open_one``."""
         self._open_one = open_one
         self._free: queue.LifoQueue[_Slot] = queue.LifoQueue()
         self._lock = threading.Lock()
@@ -44,23 +44,23 @@ class StorePool:
             self.name = slot.opened(open_one).name
 
     def run(self, query: Query, arguments: Mapping[str, Value] | None = None, *, seconds: float) -> pa.Table:
-        """The rows of ``query``; raises QueryTimeout where no store is free, or no answer there, within ``seconds``."""
+        """The rows of ``query``. Raises QueryTimeout if no store is free, or the answer is not there, within ``seconds``."""
         return self.use(lambda store: store.run(query, arguments, seconds=seconds), seconds=seconds)
 
     def use(self, work: Callable[[GraphStore], Result], *, seconds: float) -> Result:
-        """What ``work`` makes of a store that is free, once more where a server has come back; raises QueryTimeout like :meth:`run`."""
+        """The result of ``work`` on a free store, tried again once if a server has come back. Raises QueryTimeout like :meth:`run`."""
         with self._lent(seconds) as slot:
             begin = time.monotonic()
             try:
                 return work(slot.opened(self._open_one))
             except StoreUnreachable:
                 slot.close()
-                if time.monotonic() - begin > seconds / 2:  # a silent server was waited for long enough
+                if time.monotonic() - begin > seconds / 2:  # the wait for this server was long enough
                     raise
                 return work(slot.opened(self._open_one))
 
     def close(self) -> None:
-        """Close all of them; those that are in use when they come back."""
+        """Close all stores; those in use close when they are returned."""
         with self._lock:
             self._closed = True
             while not self._free.empty():
@@ -84,7 +84,7 @@ class StorePool:
 
 @dataclass(slots=True)
 class _Slot:
-    """A place for one store, empty while its server is away."""
+    """A slot for one store, empty while its server is away."""
 
     store: GraphStore | None
 
@@ -100,37 +100,37 @@ class _Slot:
 
 
 class Graph:
-    """The named queries of the page, asked of whatever store is free, each within ``seconds``."""
+    """The named queries of the page, run on any free store, each within ``seconds``."""
 
     def __init__(self, stores: StorePool, queries: Mapping[str, Query], *, seconds: float) -> None:
-        """Answers that do not depend on parameters are kept while the graph cannot change: a file is open, a server may be loaded anew."""
+        """Cache answers without parameters if the graph is an open file; a server's graph may change."""
         self.stores = stores
         self.queries = queries
         self.seconds = seconds
         self._kept: dict[str, list[dict[str, Any]]] = {}
 
     def rows(self, name: str, **arguments: Value) -> list[dict[str, Any]]:
-        """The rows of the query ``name``; parameters that are not given take their defaults."""
+        """The rows of the query ``name``. Missing parameters take their defaults."""
         query = self.queries[name]
         if not query.params and name in self._kept:
             return self._kept[name]
-        found: list[dict[str, Any]] = self.table(name, **arguments).to_pylist()
+        table_rows: list[dict[str, Any]] = self.table(name, **arguments).to_pylist()
         if not query.params and self.stores.name == "embedded":
-            self._kept[name] = found
-        return found
+            self._kept[name] = table_rows
+        return table_rows
 
     def table(self, name: str, **arguments: Value) -> pa.Table:
-        """The same as a table, which is never kept."""
+        """The same rows as a table, without a cache."""
         query = self.queries[name]
         values = {parameter.name: arguments.get(parameter.name, parameter.default) for parameter in query.params}
         return self.stores.run(query, values, seconds=self.seconds)  # type: ignore[arg-type]
 
     def entities(self, ids: list[str]) -> dict[str, dict[str, Any]]:
-        """Those of ``ids`` that are entities → kind, label, description."""
+        """Entities among ``ids`` → kind, label, description."""
         distinct = list(dict.fromkeys(ids))
         return {row["entity"]: row for row in self.rows("page_entities", ids=distinct)} if distinct else {}
 
     def documents(self, ids: list[str]) -> dict[str, dict[str, Any]]:
-        """Those of ``ids`` that are documents → title, usable."""
+        """Documents among ``ids`` → title, usable."""
         distinct = list(dict.fromkeys(ids))
         return {row["document"]: row for row in self.rows("page_documents", ids=distinct)} if distinct else {}

@@ -1,1 +1,1 @@
-"""``kgqa review``: a local page on which somebody reads samples and says whether their answers follow."""
+"""``kgqa review``: a local page on which an annotator reads samples and judges whether their answers follow."""

@@ -21,14 +21,14 @@ STATIC = FOLDER / "static"
 
 
 def create_app(session: Session) -> FastAPI:
-    """The application on which the samples of ``session`` are read; it writes the session's table and nothing else."""
+    """The app for reviewing the samples of ``session``. It writes only the session's table."""
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
     pages = Pages(FOLDER / "templates", STATIC, EXPLORE, session=session)
     app.include_router(routes(session, pages))
     app.mount("/static/explore", StaticFiles(directory=EXPLORE), name="explore")  # the same letters and colours
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.add_middleware(SameOrigin)
-    app.add_middleware(Guard)  # the outermost: what it adds to answers stands on refusals too
+    app.add_middleware(Guard)  # outermost, so that its headers are on refusals too
 
     def error_page(request: Request, status: int, sentence: str) -> Response:
         return pages.page(request, "error.html", status=status, code=status, sentence=sentence)

@@ -1,4 +1,4 @@
-"""What the page is about: samples to read, and the table in which a reader's judgements are put down."""
+"""The content of the pages: the samples, and the table of an annotator's judgements."""
 
 from __future__ import annotations
 
@@ -37,32 +37,32 @@ class Session:
             raise UnknownId(f"sample {sample!r} is not among the {len(self.readings):,} that are read here; choose one of the list.")
         return self.places[sample]
 
-    def judgement(self, sent: dict[str, Any]) -> Judgement:
-        """What the page sent, as a judgement of this session's reader. Raises UnknownId and SettingsError."""
-        if set(sent) != set(FIELDS) or not all(isinstance(sent[name], str) for name in FIELDS if name != "marks"):
+    def judgement(self, body: dict[str, Any]) -> Judgement:
+        """The judgement in the body of a request, by this session's annotator. Raises UnknownId and SettingsError."""
+        if set(body) != set(FIELDS) or not all(isinstance(body[name], str) for name in FIELDS if name != "marks"):
             raise SettingsError(f"a judgement has the fields {', '.join(FIELDS)}, texts all but the marks; load the page again.")
-        if not isinstance(sent["marks"], list) or not all(isinstance(mark, str) for mark in sent["marks"]):
+        if not isinstance(body["marks"], list) or not all(isinstance(mark, str) for mark in body["marks"]):
             raise SettingsError("the marks of a judgement are a list of texts; load the page again.")
-        reading = self.readings[self.place(sent["sample"])]
-        _check_known("verdict", [sent["verdict"]] if sent["verdict"] else [], list(VERDICTS))
-        _check_known("mark", sent["marks"], list(MARKS))
-        if sent["candidate"] and sent["candidate"] not in {candidate.id for candidate in reading.others}:
-            raise UnknownId(f"{sent['candidate']!r} is not another candidate of sample {reading.instance.id}; choose one of its list.")
-        if sent["candidate"] and ANOTHER not in sent["marks"]:
+        reading = self.readings[self.place(body["sample"])]
+        _check_known("verdict", [body["verdict"]] if body["verdict"] else [], list(VERDICTS))
+        _check_known("mark", body["marks"], list(MARKS))
+        if body["candidate"] and body["candidate"] not in {candidate.id for candidate in reading.others}:
+            raise UnknownId(f"{body['candidate']!r} is not another candidate of sample {reading.instance.id}; choose one of its list.")
+        if body["candidate"] and ANOTHER not in body["marks"]:
             raise SettingsError(f"a candidate is named, but not the mark {ANOTHER!r}, by which it is as true; give both or none.")
-        if len(sent["note"]) > MOST_NOTE:
-            raise SettingsError(f"the note has {len(sent['note']):,} characters, {MOST_NOTE:,} is the most; write less.")
+        if len(body["note"]) > MOST_NOTE:
+            raise SettingsError(f"the note has {len(body['note']):,} characters, {MOST_NOTE:,} is the most; write less.")
         return Judgement(
             sample=reading.instance.id,
             reader=self.book.reader,
-            verdict=sent["verdict"],
-            marks=in_order(sent["marks"], MARKS),
-            candidate=sent["candidate"],
-            note=sent["note"],
+            verdict=body["verdict"],
+            marks=in_order(body["marks"], MARKS),
+            candidate=body["candidate"],
+            note=body["note"],
         )
 
 
-def _check_known(what: str, given: list[str], known: list[str]) -> None:
-    for name in given:
-        if name not in known:
-            raise SettingsError(f"{what} {name!r} is not known; {suggestion(name, known)}")
+def _check_known(noun: str, names: list[str], options: list[str]) -> None:
+    for name in names:
+        if name not in options:
+            raise SettingsError(f"{noun} {name!r} is not known; {suggestion(name, options)}")

@@ -1,4 +1,4 @@
-"""A sample cut up for the template: texts with the two entities of a hop marked, and what stands between them."""
+"""A sample, cut up for the template: texts with the two entities of a hop marked, and the relations between them."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class ShownHop:
     hop: Hop
     title: str
     role: str
-    """Of the entity that it leads to: ``answer`` where the chain ends, else ``bridge``."""
+    """Role of the entity that the hop leads to: ``answer`` at the end of the chain, otherwise ``bridge``."""
     pieces: tuple[Piece, ...]
     unmarked: tuple[str, ...]
-    """Those of the two entities that the text does not mention, as the graph links it: the article's own subject, or nothing."""
+    """Those of the two entities that the graph links with the document but the text does not mention, as the subject of an article."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,29 +62,34 @@ class ShownSample:
     documents: tuple[ShownDocument, ...]
 
 
-def shown(reading: Reading) -> ShownSample:
+def sample_view(reading: Reading) -> ShownSample:
     """Put a sample together: the chains to the answer, those to the other candidates, and the documents that are not on the former."""
     instance = reading.instance
     paragraphs = {paragraph.id: paragraph for paragraph in instance.paragraphs}
     answer = _candidate(reading, paragraphs, instance.answer_id or "", reading.answer)
-    seen = {shown.hop.document for chain in answer.chains for shown in chain.hops}
+    documents = {step.hop.document for chain in answer.chains for step in chain.hops}
     roles = dict.fromkeys((candidate.id for candidate in reading.others), "candidate")
     roles |= {instance.answer_id: "answer"} if instance.answer_id else {}
     return ShownSample(
         answer=answer,
         others=tuple(_candidate(reading, paragraphs, candidate.id, candidate.text) for candidate in reading.others),
         documents=tuple(
-            ShownDocument(id=each.id, title=each.title or each.id, supporting=bool(each.supporting), pieces=_pieces(each, roles))
-            for each in instance.paragraphs
-            if each.id not in seen
+            ShownDocument(
+                id=other.id,
+                title=other.title or other.id,
+                supporting=bool(other.supporting),
+                pieces=_pieces(other, roles),
+            )
+            for other in instance.paragraphs
+            if other.id not in documents
         ),
     )
 
 
 def _candidate(reading: Reading, paragraphs: dict[str, Paragraph], id: str, text: str) -> ShownCandidate:  # noqa: A002 - what it is
     chains = reading.chains.get(id, ())
-    kept = tuple(ShownChain(hops=tuple(_hop(hop, paragraphs, last=hop.entity == id) for hop in chain)) for chain in chains[:CHAINS])
-    return ShownCandidate(id=id, text=text, chains=kept, more=len(chains) - len(kept))
+    shown_chains = tuple(ShownChain(hops=tuple(_hop(hop, paragraphs, last=hop.entity == id) for hop in chain)) for chain in chains[:CHAINS])
+    return ShownCandidate(id=id, text=text, chains=shown_chains, more=len(chains) - len(shown_chains))
 
 
 def _hop(hop: Hop, paragraphs: dict[str, Paragraph], *, last: bool) -> ShownHop:

@@ -251,20 +251,20 @@ def test_keys_alone_are_enough(wikidata: Project, look: Look) -> None:
     keys.press("g")
     expect(page.locator("#graph")).to_be_focused()
     keys.press("ArrowRight")
-    chosen = window.graph("cy.nodes('.at')[0].id()")
-    assert chosen != "e:Q597"
+    result = window.graph("cy.nodes('.at')[0].id()")
+    assert result != "e:Q597"
     assert window.graph("cy.nodes('.at')[0].position('x') > cy.getElementById('e:Q597').position('x')")
     for _ in range(8):
-        if chosen.startswith("e:"):
+        if result.startswith("e:"):
             break
         keys.press("ArrowDown")
-        chosen = window.graph("cy.nodes('.at')[0].id()")
+        result = window.graph("cy.nodes('.at')[0].id()")
     before = len(window.nodes())
     keys.press("Enter")
-    window.expanded(chosen)
+    window.expanded(result)
     assert len(window.nodes()) >= before
     keys.press("Enter")
-    window.until("key => !document.getElementById('graph')._cyreg.cy.getElementById(key).hasClass('opened')", chosen)
+    window.until("key => !document.getElementById('graph')._cyreg.cy.getElementById(key).hasClass('opened')", result)
     assert len(window.nodes()) == before
     for key in ("+", "-", "0"):
         keys.press(key)
@@ -387,9 +387,9 @@ def test_names_and_texts_run_nothing(awkward: Project, look: Look) -> None:
     if f"e:{ENTITY}" in window.nodes():
         window.click_node(f"e:{ENTITY}")
         window.expanded(f"e:{ENTITY}")
-        kept = sorted(window.nodes())
+        items = sorted(window.nodes())
         window.page.reload()
-        assert sorted(window.nodes()) == kept
+        assert sorted(window.nodes()) == items
     assert window.page.evaluate("window.owned") is None
 
 

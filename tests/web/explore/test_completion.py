@@ -16,7 +16,7 @@ QUERIES = {name: query for name, query in read_queries().items() if name in {"fa
 def told(text: str, given: tuple[str, ...] = ()) -> Completion:
     """What is suggested where ``|`` stands in ``text``."""
     at = text.index("|")
-    return complete(text[:at] + text[at + 1 :], at, SCHEMA, queries=QUERIES, given=given)
+    return complete(text[:at] + text[at + 1 :], at, SCHEMA, queries=QUERIES, parameters=given)
 
 
 def words(text: str, given: tuple[str, ...] = ()) -> list[str]:
@@ -59,10 +59,10 @@ def words(text: str, given: tuple[str, ...] = ()) -> list[str]:
 def test_what_fits_is_suggested(text: str, expected: list[str]) -> None:
     if text.count("|") == 2:  # one of them is Cypher's
         at = text.rindex("|")
-        found = [each.word for each in complete(text[:at], at, SCHEMA, queries=QUERIES, given=("id",)).suggestions]
+        items = [each.word for each in complete(text[:at], at, SCHEMA, queries=QUERIES, parameters=("id",)).suggestions]
     else:
-        found = words(text, ("id",))
-    assert found == expected[:SUGGESTED]
+        items = words(text, ("id",))
+    assert items == expected[:SUGGESTED]
 
 
 def test_words_of_cypher_are_those_that_read() -> None:
@@ -81,8 +81,8 @@ def test_a_named_query_is_one_word_alone() -> None:
 
 def test_the_place_is_counted_in_characters() -> None:
     text = "MATCH (e:Entity) WHERE e.label = '\U0001f600国' AND e.la"
-    found = complete(text, len(text), SCHEMA, queries=QUERIES)
-    assert (found.begun, [each.word for each in found.suggestions]) == ("la", ["label"])
+    result = complete(text, len(text), SCHEMA, queries=QUERIES)
+    assert (result.begun, [each.word for each in result.suggestions]) == ("la", ["label"])
 
 
 def test_a_place_behind_the_end_is_the_end() -> None:

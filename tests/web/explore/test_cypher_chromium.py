@@ -174,21 +174,21 @@ def test_queries_that_ran_are_kept_in_the_browser(wikidata: Project, look: Look)
     box.fill(HOSTILE)
     run.click()
     earlier.locator("summary").click()
-    kept = earlier.locator("li button")
-    expect(kept).to_have_count(2)
-    expect(kept.first).to_have_text(HOSTILE)
+    result = earlier.locator("li button")
+    expect(result).to_have_count(2)
+    expect(result.first).to_have_text(HOSTILE)
     assert earlier.locator("img").count() == 0
-    expect(kept.last).to_have_text(f"{FACTS}  (id=Q45)")
+    expect(result.last).to_have_text(f"{FACTS}  (id=Q45)")
     box.fill("MATCH (e:Nothing) RETURN e")
     run.click()
     page.locator("#trouble .trouble").wait_for()
-    expect(kept).to_have_count(2)
-    kept.last.click()
+    expect(result).to_have_count(2)
+    result.last.click()
     expect(box).to_have_value(FACTS)
     expect(page.get_by_role("textbox", name="Parameters")).to_have_value("id=Q45")
     run.click()
-    expect(kept.first).to_have_text(f"{FACTS}  (id=Q45)")
-    expect(kept).to_have_count(2)
+    expect(result.first).to_have_text(f"{FACTS}  (id=Q45)")
+    expect(result).to_have_count(2)
     # What somebody else put there is taken for nothing but text.
     for stored in ('[{"q": "<b>x</b>", "params": ""}, 7, {"q": 1}, null]', "{", '"x"'):
         page.evaluate("text => localStorage.setItem('kgqa-cypher', text)", stored)
@@ -213,10 +213,10 @@ def test_a_link_reopens_it_and_files_are_saved(wikidata: Project, look: Look, tm
     expect(page.locator("table.rows tbody tr")).to_have_count(7)
     expect(page.locator("#answer [role=status]").first).to_contain_text("Cut: there are more")
     link = page.url
-    shown = page.locator("table.rows").inner_text()
+    result = page.locator("table.rows").inner_text()
     window.open("/")
     page.goto(link)
-    assert page.locator("table.rows").inner_text() == shown
+    assert page.locator("table.rows").inner_text() == result
     expect(page.get_by_label("Seconds")).to_have_value("5")
     for form in ("CSV", "JSON"):
         with page.expect_download() as waiting:

@@ -49,10 +49,10 @@ def either(request: pytest.FixtureRequest) -> Project:
 
 def sentence(answer: Any) -> str:
     """The one sentence of what went wrong; empty where nothing did."""
-    found = re.findall(r'<p class="trouble" role="alert">(.*?)</p>', answer.text)
-    assert len(found) <= 1
-    assert (answer.status_code == 200) == (not found)
-    return html.unescape("".join(found))
+    matches = re.findall(r'<p class="trouble" role="alert">(.*?)</p>', answer.text)
+    assert len(matches) <= 1
+    assert (answer.status_code == 200) == (not matches)
+    return html.unescape("".join(matches))
 
 
 def field(answer: Any, name: str) -> str:
@@ -185,8 +185,8 @@ def test_ten_million_rows_are_cut_and_that_is_said(seed_wikidata: Path, on_serve
         for project in (patient, on_server):
             ask = client(project)
             answer = ask.get("/cypher", params={"q": MANY, "rows": "300"})
-            said = re.sub(r"\s+", " ", re.findall(r'role="status">([^<]*300.*?)</p>', answer.text, re.DOTALL)[0])
-            assert said.startswith("300 rows, the first 200 are shown. <strong>Cut:</strong> there are more; ask for more rows")
+            match = re.sub(r"\s+", " ", re.findall(r'role="status">([^<]*300.*?)</p>', answer.text, re.DOTALL)[0])
+            assert match.startswith("300 rows, the first 200 are shown. <strong>Cut:</strong> there are more; ask for more rows")
             assert answer.text.count("<tr>") >= 200
             saved = ask.get(files(answer)[0])
             assert saved.headers["content-disposition"] == 'attachment; filename="cypher-first-300-rows.csv"'
@@ -271,10 +271,10 @@ def test_every_named_query_can_be_opened_and_gives_the_same_rows(either: Project
         assert sentence(answer) == "", query.name
         assert field(answer, "q") == query.text.strip()
         assert 'id="answer" class="answer-of-query">\n</div>' in answer.text  # it waits for Run
-        written = Written(text=field(answer, "q"), given=field(answer, "params"))
-        check_reads_only(written.text, written.names(), store=store)
+        result = Written(text=field(answer, "q"), assignments=field(answer, "params"))
+        check_reads_only(result.text, result.names(), store=store)
         if all(parameter.default is not None for parameter in query.params):
-            mine = ask.get("/cypher.json", params=written.address)
+            mine = ask.get("/cypher.json", params=result.address)
             expected = either.graph.stores.run(query, query.arguments({}), seconds=30).to_pylist()
             assert mine.json() == expected, query.name
             ran += 1
@@ -290,8 +290,8 @@ def test_every_named_query_can_be_opened_and_gives_the_same_rows(either: Project
 def test_a_text_that_looks_like_another_value_stays_text(wikidata: Project) -> None:
     query = wikidata.queries["find_entity"]
     for text in ("5", "true", "null", '"x"', "[1]", "NaN", "a=b", "Lisbon", "名前", 'say "x"', "1_0"):
-        written = of_named(wikidata.graph, query, {"text": text})
-        assert written.parameters()["text"] == text
+        result = of_named(wikidata.graph, query, {"text": text})
+        assert result.parameters()["text"] == text
     assert of_named(wikidata.graph, query, {"text": "Lisbon"}).given.startswith("text=Lisbon\n")
 
 
@@ -302,8 +302,8 @@ def test_a_form_takes_names_and_suggests_them(wikidata: Project, client: Client)
     near = ask.get("/query", params={"name": "bridges_between", "run": "1", "p.entity": "Portgal", "p.other": "Spain"})
     assert near.status_code == 400
     assert "No entity is called “Portgal”; these come near." in near.text
-    chosen = next(html.unescape(address) for address in re.findall(r'href="(/query[^"]+)"', near.text) if "p.entity=Q45" in address)
-    assert "<th" in ask.get(chosen).text
+    result = next(html.unescape(address) for address in re.findall(r'href="(/query[^"]+)"', near.text) if "p.entity=Q45" in address)
+    assert "<th" in ask.get(result).text
     empty = ask.get("/query", params={"name": "samples_of_split", "p.split": "dev", "run": "1"}).text
     assert "No rows: no dataset is on this graph; put it there with kgqa load --store embedded --dataset NAME." in empty
     assert "or one like it. Try fewer letters." in ask.get("/query", params={"name": "samples_of_relation", "p.relation": "qqqqqqqq"}).text
@@ -335,8 +335,8 @@ def test_what_is_written_and_what_is_found_is_shown_as_it_is(awkward: Project, w
     bad = client(awkward).get("/cypher", params={"q": "RETURN 1", "rows": '"><script>1</script>', "seconds": "<b>"})
     assert "<script>1" not in bad.text
     for label in (ARABIC, CHINESE, UNBROKEN):
-        found = client(worldly).get("/cypher", params={"q": "MATCH (e:Entity) WHERE e.label = $name RETURN e", "params": f"name={label}"})
-        assert f">{label}</a></td>" in found.text
+        result = client(worldly).get("/cypher", params={"q": "MATCH (e:Entity) WHERE e.label = $name RETURN e", "params": f"name={label}"})
+        assert f">{label}</a></td>" in result.text
 
 
 def test_a_link_from_another_site_runs_nothing_by_itself(wikidata: Project, client: Client) -> None:
@@ -377,9 +377,9 @@ def test_the_page_says_what_may_be_written(wikidata: Project, client: Client) ->
     assert "It may take 10 seconds" in page
     for part in ("(:Entity)", "[:FACT]", "Chain → Entity, Chain → Document", 'maxlength="20000"', 'aria-autocomplete="list"'):
         assert part in page
-    told = client(wikidata).get("/api/complete", params={"q": "MATCH (e:En", "at": 11}).json()
-    assert told["begun"] == "En"
-    assert told["suggestions"][0]["word"] == "Entity"
+    content = client(wikidata).get("/api/complete", params={"q": "MATCH (e:En", "at": 11}).json()
+    assert content["begun"] == "En"
+    assert content["suggestions"][0]["word"] == "Entity"
     assert (
         client(wikidata).get("/api/complete", params={"q": "RETURN $", "at": 8, "params": "id=1\nname=x"}).json()["suggestions"][1]["word"]
         == "name"

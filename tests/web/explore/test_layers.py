@@ -12,7 +12,7 @@ import pytest
 from kgqa.web.explore.layers import Area, Point, label_places, place
 from kgqa.web.explore.picture import Edge, Node, Picture
 from kgqa.web.explore.project import Project
-from kgqa.web.explore.still import still
+from kgqa.web.explore.server_svg import server_svg
 from tests.web.explore.conftest import Window
 
 Look = Callable[..., Window]
@@ -98,14 +98,14 @@ def through(line: Sequence[Sequence[float]], area: Sequence[float]) -> bool:
 @pytest.mark.parametrize("down", [False, True])
 @pytest.mark.parametrize("make", [crowded, woven])
 def test_the_server_places_lines_and_labels_where_nothing_else_is(make: Callable[[], Picture], down: bool) -> None:
-    drawn = still([make().data()], lambda key: key, down=down)
-    assert drawn is not None
-    nodes = {box.key: (box.x - box.width / 2, box.y - 13, box.x + box.width / 2, box.y + 13) for box in drawn.boxes}
-    room = (drawn.left, drawn.top, drawn.left + drawn.width, drawn.top + drawn.height)
+    result = server_svg([make().data()], lambda key: key, down=down)
+    assert result is not None
+    nodes = {box.key: (box.x - box.width / 2, box.y - 13, box.x + box.width / 2, box.y + 13) for box in result.boxes}
+    room = (result.left, result.top, result.left + result.width, result.top + result.height)
     assert all(apart(one, other) for one, other in combinations(nodes.values(), 2))
     assert all(within(area, room) for area in nodes.values())
-    assert any(line.label for line in drawn.lines)
-    for line, edge in zip(drawn.lines, make().edges.values(), strict=True):
+    assert any(line.label for line in result.lines)
+    for line, edge in zip(result.lines, make().edges.values(), strict=True):
         points = [(float(x), float(y)) for x, y in re.findall(r"(-?\d+) (-?\d+)", line.path)]
         assert all(within((x, y, x, y), room) for x, y in points)
         for key, area in nodes.items():
@@ -140,14 +140,14 @@ def test_all_of_a_picture_is_in_view_and_can_be_read(
         window.page.set_viewport_size({"width": width, "height": height})
         window.open("/paths/facts?from=Q45&to=Q29")
         window.nodes()
-        drawn: dict[str, Any] = window.page.evaluate(MEASURED)
+        result: dict[str, Any] = window.page.evaluate(MEASURED)
         outlined = make is crowded and width == 390
-        nodes, labels = drawn["nodes"], [label for edge in drawn["edges"] for label in edge["labels"]]
+        nodes, labels = result["nodes"], [label for edge in result["edges"] for label in edge["labels"]]
         assert nodes.keys() == make().nodes.keys()
-        assert all(within(area, drawn["room"]) for area in [*nodes.values(), *labels]), width
+        assert all(within(area, result["room"]) for area in [*nodes.values(), *labels]), width
         assert [pair for pair in combinations([*nodes.values(), *labels], 2) if not apart(*pair)] == [], width
         assert outlined or labels
-        for edge in () if outlined else drawn["edges"]:
+        for edge in () if outlined else result["edges"]:
             for key, area in nodes.items():
                 assert key in edge["ends"] or not through(edge["line"], area), (width, edge, key)
     # Where a node is chosen, what there was no room for is said.
@@ -165,10 +165,10 @@ def test_without_scripts_too(make: Callable[[], Picture], wikidata: Project, loo
     window = look(wikidata, java_script_enabled=False)
     for width, height in ((1024, 768), (1600, 900)):
         window.page.set_viewport_size({"width": width, "height": height})
-        drawn = window.open("/paths/facts?from=Q45&to=Q29").evaluate(STILL)
-        assert len(drawn["nodes"]) == len(make().nodes)
-        assert all(within(area, drawn["room"]) for area in (*drawn["nodes"], *drawn["labels"], *drawn["lines"])), width
-        assert [pair for pair in combinations([*drawn["nodes"], *drawn["labels"]], 2) if not apart(*pair)] == [], width
+        result = window.open("/paths/facts?from=Q45&to=Q29").evaluate(STILL)
+        assert len(result["nodes"]) == len(make().nodes)
+        assert all(within(area, result["room"]) for area in (*result["nodes"], *result["labels"], *result["lines"])), width
+        assert [pair for pair in combinations([*result["nodes"], *result["labels"]], 2) if not apart(*pair)] == [], width
     window.page.set_viewport_size({"width": 390, "height": 844})
     page = window.open("/paths/facts?from=Q45&to=Q29")
     last, following = page.locator(".still li").last.bounding_box(), page.locator(".panel").bounding_box()

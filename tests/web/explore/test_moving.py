@@ -91,17 +91,17 @@ def test_keys_move_pin_and_put_back(wikidata: Project, look: Look) -> None:
     keys = page.keyboard
     keys.press("g")
     keys.press("ArrowRight")
-    chosen = window.graph("cy.nodes('.at')[0].id()")
-    x, y = place(window, chosen)
+    result = window.graph("cy.nodes('.at')[0].id()")
+    x, y = place(window, result)
     for key in ("Shift+ArrowDown", "Shift+ArrowDown", "Shift+ArrowRight"):
         keys.press(key)
-    assert place(window, chosen) == (x + 12, y + 24)
+    assert place(window, result) == (x + 12, y + 24)
     expect(page.locator("#graph-state")).to_contain_text("pinned, f lets it go")
     keys.press("f")
-    assert place(window, chosen) == (x, y)
+    assert place(window, result) == (x, y)
     assert pins(window) == []
     keys.press("f")
-    assert pins(window) == [f"{x}.{y}~{chosen}"]
+    assert pins(window) == [f"{x}.{y}~{result}"]
     keys.press("r")
     assert pins(window) == []
     expect(page.locator("#graph-state")).to_have_text("All nodes are back in their places.")
@@ -142,7 +142,7 @@ def test_a_picture_is_saved_as_svg_and_png(scheme: Any, wikidata: Project, look:
     window = look(wikidata, color_scheme=scheme, accept_downloads=True)
     for address in ("/entity?id=Q46", "/bridges?from=Q45&to=Q29", "/entity?id=Q45&open=4.6.4.8~e:Q46&pin=10.300~e:Q46"):
         window.open(address)
-        drawn = window.nodes()
+        result = window.nodes()
         labels = window.graph("cy.nodes().map(n => n.data('label'))")
         path = saved(window, "SVG", tmp_path)
         assert path.suffix == ".svg"
@@ -154,7 +154,7 @@ def test_a_picture_is_saved_as_svg_and_png(scheme: Any, wikidata: Project, look:
         assert not any(word in text for word in ("var(", "url(", "href", "<style", "<script", "NaN", "undefined", "null"))
         paper = window.page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--canvas').trim()")
         assert picture.find(f"{SVG}rect").get("fill") == paper  # type: ignore[union-attr]
-        assert len(drawn) <= len(list(picture.iter(f"{SVG}g")))
+        assert len(result) <= len(list(picture.iter(f"{SVG}g")))
         data = saved(window, "PNG", tmp_path).read_bytes()
         assert data[:8] == b"\x89PNG\r\n\x1a\n"
         assert struct.unpack(">II", data[16:24]) == (2 * int(picture.get("width", "0")), 2 * int(picture.get("height", "0")))

@@ -41,7 +41,7 @@ from kgqa.web.explore.neighbours import Subject
 from kgqa.web.explore.picture import Edge, Node, Picture, in_turn
 from kgqa.web.explore.project import Project, open_project
 from kgqa.web.explore.queries import show
-from kgqa.web.explore.still import still
+from kgqa.web.explore.server_svg import server_svg
 from kgqa.web.explore.stores import StorePool, _Slot
 from kgqa.web.guard import POLICY
 from kgqa.web.marks import pieces
@@ -86,21 +86,21 @@ def shown_by(ask: TestClient) -> dict[str, str]:
 
 
 def test_every_page_shows_what_it_is_about(wikidata: Project, client: Client) -> None:
-    shown = shown_by(client(wikidata))
-    assert "Lisbon" in shown["find"]
-    assert 'href="/entity?id=Q597"' in shown["suggest"]
-    assert "<h1>Portugal</h1>" in shown["entity"]
-    (picture,) = pictures(shown["entity"])
+    result = shown_by(client(wikidata))
+    assert "Lisbon" in result["find"]
+    assert 'href="/entity?id=Q597"' in result["suggest"]
+    assert "<h1>Portugal</h1>" in result["entity"]
+    (picture,) = pictures(result["entity"])
     assert picture["root"] == "e:Q45"
     assert {"e:Q597", "d:seed:1"} <= {node["key"] for node in picture["nodes"]}
     assert {"source": "e:Q45", "target": "e:Q597", "kind": "fact", "label": "capital", "chain": False} in picture["edges"]
-    assert {edge["label"] for edge in pictures(shown["relation"])[0]["edges"]} == {"continent"}
-    assert 'class="mention start" data-entity="Q45"' in shown["document"]
-    assert "Port wine from" in shown["document"]
-    assert "Bridge entities" in shown["bridges"]
-    assert 'class="mention answer"' in shown["sample"]
-    assert "capital" in shown["query"]
-    assert pictures(shown["query"])[0]["root"] == "e:Q45"
+    assert {edge["label"] for edge in pictures(result["relation"])[0]["edges"]} == {"continent"}
+    assert 'class="mention start" data-entity="Q45"' in result["document"]
+    assert "Port wine from" in result["document"]
+    assert "Bridge entities" in result["bridges"]
+    assert 'class="mention answer"' in result["sample"]
+    assert "capital" in result["query"]
+    assert pictures(result["query"])[0]["root"] == "e:Q45"
 
 
 @pytest.mark.slow
@@ -163,11 +163,11 @@ def test_an_address_opens_further_nodes(wikidata: Project, client: Client) -> No
 def test_samples_are_listed_page_by_page_and_found(wikidata: Project, client: Client) -> None:
     (dataset,) = datasets(wikidata.workspace.path)
     total = dataset.counts["train"]
-    seen = [line.id for page in range(1, -(-total // PAGE) + 1) for line in samples(dataset, "train", page=page).samples]
-    assert len(seen) == len(set(seen)) == total
-    one = samples(dataset, "train", text=seen[-1])
-    assert [line.id for line in one.samples] == [seen[-1]]
-    assert seen[-1] in client(wikidata).get("/dataset", params={"name": dataset.name, "split": "train", "q": seen[-1].upper()}).text
+    items = [line.id for page in range(1, -(-total // PAGE) + 1) for line in samples(dataset, "train", page=page).samples]
+    assert len(items) == len(set(items)) == total
+    one = samples(dataset, "train", text=items[-1])
+    assert [line.id for line in one.samples] == [items[-1]]
+    assert items[-1] in client(wikidata).get("/dataset", params={"name": dataset.name, "split": "train", "q": items[-1].upper()}).text
     assert samples(dataset, "train", page=10_000).number == samples(dataset, "train").pages
     assert samples(dataset, "train", text="no such thing").total == 0
 
@@ -207,8 +207,8 @@ def test_a_grade_stands_beside_its_candidate_and_on_the_chain(wikidata_copy: Pat
         text = ask.get("/sample", params={"dataset": dataset.name, "split": "dev", "id": first.id}).text
         plain = ask.get("/sample", params={"dataset": dataset.name, "split": "dev", "id": second.id}).text
     assert "<b>born" not in text
-    shown = re.findall(r"<li><a class=.*?</li>", text, re.DOTALL)
-    for candidate, grade, line in zip(first.candidates, grades, shown, strict=True):
+    matches = re.findall(r"<li><a class=.*?</li>", text, re.DOTALL)
+    for candidate, grade, line in zip(first.candidates, grades, matches, strict=True):
         assert f'title="{escape(candidate.id)}"' in line
         assert re.findall(r'grade" title="(.*?)">(.*?)<', line) == ([] if grade is None else [(escape(grade), f"{grade.confidence:.2f}")])
     answer = next(grade for candidate, grade in zip(first.candidates, grades, strict=True) if candidate.id == first.answer_id)
@@ -392,13 +392,13 @@ def test_stores_take_turns(seed_wikidata: Path, wikidata: Project) -> None:
         return opened[-1]
 
     pool = StorePool(open_one, size=2)
-    found: list[int] = []
-    threads = [threading.Thread(target=lambda: found.append(pool.run(query, {"limit": 3}, seconds=30).num_rows)) for _ in range(12)]
+    items: list[int] = []
+    threads = [threading.Thread(target=lambda: items.append(pool.run(query, {"limit": 3}, seconds=30).num_rows)) for _ in range(12)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [3] * 12
+    assert items == [3] * 12
     assert 1 <= len(opened) <= 2
     with pool._lent(1), pool._lent(1), pytest.raises(QueryTimeout, match="earlier queries"):
         pool.run(query, {"limit": 3}, seconds=0.05)
@@ -566,8 +566,8 @@ def test_a_page_of_another_graph_mixes_nothing(on_server: Project, neo4j_databas
         assert "has been taken out of the database" in gone.text
         # What is found nowhere is said of a graph alone.
         for address in ("/find?q=lisb", "/suggest?q=lisb"):
-            found = ask.get(address)
-            assert (found.status_code, "has been taken out of the database" in found.text) == (409, True), address
+            result = ask.get(address)
+            assert (result.status_code, "has been taken out of the database" in result.text) == (409, True), address
         load(store, "other", rows_of(entities=["one", "two"]))
     answer = ask.get("/api/neighbours", params={"node": "e:Q45", "mark": mark})
     assert answer.status_code == 409
@@ -589,11 +589,11 @@ def test_pictures_are_drawn_without_scripts_too(wikidata: Project, awkward: Proj
         text = ask.get(address).text
         (part,) = re.findall(r"<noscript>(.*?)</noscript>", text, re.DOTALL)
         keys = {node["key"] for picture in pictures(text) for node in picture["nodes"]}
-        drawn = ET.fromstring(part)
-        boxes = [entry for entry in drawn.iter("g") if entry.get("class", "").startswith("box")]
+        result = ET.fromstring(part)
+        boxes = [entry for entry in result.iter("g") if entry.get("class", "").startswith("box")]
         assert len(boxes) == len(keys), address
-        assert len(list(drawn.iter("li"))) == len(keys), address
-        assert all(link.get("href", "").startswith("/") for link in drawn.iter("a"))
+        assert len(list(result.iter("li"))) == len(keys), address
+        assert all(link.get("href", "").startswith("/") for link in result.iter("a"))
         places = [(box.find("rect").get("x"), box.find("rect").get("y")) for box in boxes]  # type: ignore[union-attr]
         assert len(set(places)) == len(places), address
     (part,) = re.findall(r"<noscript>(.*?)</noscript>", client(awkward).get(f"/entity?{_id(ENTITY)}").text, re.DOTALL)
@@ -602,11 +602,11 @@ def test_pictures_are_drawn_without_scripts_too(wikidata: Project, awkward: Proj
 
 
 def test_relations_of_one_label_are_told_apart() -> None:
-    text = Pages(FOLDER / "templates", STATIC, node_link=node_link, still=still)
+    text = Pages(FOLDER / "templates", STATIC, node_link=node_link, server_svg=server_svg)
     rows = [{"relation": name, "label": label, "facts": 3} for name, label in (("P17", "country"), ("FB1", "country"), ("P36", "capital"))]
     macros = text._environment.get_template("macros.html").module
-    shown = str(macros.relations(Subject(node=Node(key="e:1", label="x"), id="1", description=""), rows, "in", "Facts to it", 9, ""))  # type: ignore[attr-defined]
-    assert re.findall(r"<span>(.*?)</span>", shown) == ["country <code>P17</code>", "country <code>FB1</code>", "capital"]
+    message = str(macros.relations(Subject(node=Node(key="e:1", label="x"), id="1", description=""), rows, "in", "Facts to it", 9, ""))  # type: ignore[attr-defined]
+    assert re.findall(r"<span>(.*?)</span>", message) == ["country <code>P17</code>", "country <code>FB1</code>", "capital"]
 
 
 def test_a_line_is_labelled_with_nothing_that_is_said_of_other_nodes(wikidata: Project, client: Client) -> None:
@@ -667,7 +667,7 @@ def test_ids_of_entities_and_documents_in_one_column_are_links_to_each(wikidata:
         for chain, names in enumerate(chains)
         for at, name in enumerate(names)
     ]
-    answer = show(wikidata.graph, Answer(rows=pa.Table.from_pylist(rows)), asked=[])
+    answer = show(wikidata.graph, Answer(rows=pa.Table.from_pylist(rows)), arguments=[])
     keys = [f"{'d' if at % 2 else 'e'}:{name}" for names in chains for at, name in enumerate(names)]
     assert [row[3].keys for row in answer.rows] == [(key,) for key in keys]
     assert {row[4].keys for row in answer.rows} == {()}  # one of its values is no id

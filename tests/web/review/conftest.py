@@ -25,8 +25,8 @@ Look = Callable[..., Window]
 
 def opened(dataset: Path, table: Path, *, sample: int = 6, reader: str = "ann") -> Session:
     """Somebody reads ``sample`` samples drawn with seed 7."""
-    drawn = draw(dataset, sample=sample, seed=7)
-    return Session(readings=readings(dataset, drawn), book=Book(table, drawn, reader=reader), origin=drawn.origin)
+    result = draw(dataset, sample=sample, seed=7)
+    return Session(readings=readings(dataset, result), book=Book(table, result, reader=reader), origin=result.origin)
 
 
 def client(session: Session, *, origin: str | None = HERE) -> TestClient:

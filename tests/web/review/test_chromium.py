@@ -58,10 +58,10 @@ def test_a_reader_needs_no_mouse(session: Session, wikihop: Path, look: Look) ->
     expect(page.get_by_role("checkbox", name="wrong link")).to_be_checked()
     expect(page.locator("#note")).to_have_value("j 1 2 3: in a note keys are letters")
     expect(page.locator("#done")).to_have_text("3")
-    said = table(session)
-    assert [said[sample].verdict for sample in ids[:3]] == ["follows", "does-not-follow", "unreadable"]
-    assert (said[ids[0]].marks, said[ids[0]].note) == (("wrong-link",), "j 1 2 3: in a note keys are letters")
-    assert set(said) == set(ids[:3])
+    result = table(session)
+    assert [result[sample].verdict for sample in ids[:3]] == ["follows", "does-not-follow", "unreadable"]
+    assert (result[ids[0]].marks, result[ids[0]].note) == (("wrong-link",), "j 1 2 3: in a note keys are letters")
+    assert set(result) == set(ids[:3])
     press(page, "u")
     at(window, 4)
     again = look(opened(wikihop, session.book.path))  # the command was stopped and started

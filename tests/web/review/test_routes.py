@@ -60,13 +60,13 @@ def test_the_start_is_the_first_sample_without_a_verdict(session: Session) -> No
 
 def test_what_is_said_is_in_the_table_when_the_answer_comes(session: Session) -> None:
     reading = next(each for each in session.readings if each.others)
-    sent = said(
+    result = said(
         session, sample=reading.instance.id, marks=["wrong-link", "another"], candidate=reading.others[0].id, note="a\tb\nc </textarea>"
     )
-    answer = client(session).post("/api/judgement", json=sent)
+    answer = client(session).post("/api/judgement", json=result)
     assert {key: value for key, value in answer.json().items() if key != "seen"} == {"done": 1, "of": len(session.readings)}
     (found,) = read_table(session.book.path).judgements
-    assert (found.sample, found.reader, found.verdict, found.note) == (reading.instance.id, "ann", "follows", sent["note"])
+    assert (found.sample, found.reader, found.verdict, found.note) == (reading.instance.id, "ann", "follows", result["note"])
     assert (found.marks, found.candidate) == (("another", "wrong-link"), reading.others[0].id)
     page = client(session).get("/sample", params={"id": reading.instance.id}).text
     assert re.findall(r'value="([\w-]+)"[^>]*checked', page) == ["follows", "another", "wrong-link"]
@@ -196,8 +196,8 @@ def test_a_table_that_was_broken_meanwhile_is_told_and_kept(session: Session) ->
 
 def test_a_candidate_is_named_beside_its_mark_only(session: Session) -> None:
     reading = next(each for each in session.readings if each.others)
-    sent = said(session, sample=reading.instance.id, marks=["wrong-link"], candidate=reading.others[0].id)
-    answer = client(session).post("/api/judgement", json=sent)
+    result = said(session, sample=reading.instance.id, marks=["wrong-link"], candidate=reading.others[0].id)
+    answer = client(session).post("/api/judgement", json=result)
     assert (answer.status_code, "not the mark 'another'" in answer.json()["error"]["sentence"]) == (400, True)
     assert session.book.judgements() == {}
 

@@ -17,9 +17,9 @@ import pytest
 
 from kgqa.errors import QueryError, QueryLimit, QueryMemory, QueryTimeout, StoreError
 from kgqa.runs.workspace import Workspace
-from kgqa.store.apart import HAS_PROC
 from kgqa.store.embedded import EmbeddedStore
-from kgqa.store.limits import MIB, Asked, Limits, left, read_size, size
+from kgqa.store.limits import MIB, LimitErrors, Limits, read_size, remaining, size
+from kgqa.store.query_process import HAS_PROC
 from tests.command import environment
 from tests.store.graphs import ad_hoc
 
@@ -184,7 +184,7 @@ def test_a_process_that_ended_between_two_looks_is_said(store: EmbeddedStore) ->
     os.kill(process_of(store), signal.SIGKILL)
     worker._process.wait()
     with pytest.raises(QueryMemory, match=r"or the graph engine failed for another reason \(signal 9\)"):
-        worker.ask("RETURN 1 AS one", {}, Limits(), Asked(what="the query"))
+        worker.ask("RETURN 1 AS one", {}, Limits(), LimitErrors(subject="the query"))
 
 
 def test_a_system_that_starts_no_process_is_said(store: EmbeddedStore) -> None:
@@ -201,7 +201,7 @@ def test_a_system_that_starts_no_process_is_said(store: EmbeddedStore) -> None:
 
 @pytest.mark.parametrize(("seconds", "used", "remain"), [(5, 0.5, 5), (5, 3, 3), (2, 1.25, 1.75), (2, 90, 1), (0.5, 90, 0.5)])
 def test_what_comes_before_a_query_takes_from_its_time_beyond_a_second(seconds: float, used: float, remain: float) -> None:
-    assert left(seconds, time.monotonic() - used) == pytest.approx(remain, abs=0.2)
+    assert remaining(seconds, time.monotonic() - used) == pytest.approx(remain, abs=0.2)
 
 
 def test_the_first_value_of_a_limit_does_not_stay(store: EmbeddedStore) -> None:
@@ -214,12 +214,12 @@ def test_a_limit_of_addresses_is_no_fault_of_the_graph(seed_wikidata: Path, limi
     if sys.platform != "linux":
         pytest.skip("only Linux counts reserved addresses")
     command = [sys.executable, "-m", "kgqa", "query", "hubs", "--workspace", str(seed_wikidata)]
-    done = subprocess.run(
+    process = subprocess.run(
         command, env=environment(), capture_output=True, text=True, check=False, timeout=120,
         preexec_fn=lambda: resource.setrlimit(limit, (4 << 30, 4 << 30)),
     )  # fmt: skip
-    assert done.returncode == 2
-    assert done.stderr.endswith(
+    assert process.returncode == 2
+    assert process.stderr.endswith(
         "graph.lbug: the engine reserves 8 TiB of addresses, most of which it never uses, and the system allows less; "
         f"lift the limit (ulimit {option} unlimited), the graph is as it was.\n"
     )

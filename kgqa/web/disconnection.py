@@ -1,4 +1,4 @@
-"""What stands around every route: where the client leaves, its queries end."""
+"""Middleware: when a client disconnects, the queries of its request end."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from kgqa.store.stop import CURRENT, Stop
 from kgqa.web.same_origin import READING
 
 AGAIN = 0.2
-"""Seconds until an engine is told again."""
+"""Seconds between two attempts to stop an engine."""
 
 
-class Leaving:
-    """Stops the queries of a request whose connection is closed before it is answered.
+class StopOnDisconnect:
+    """Stops the queries of a request whose client disconnects before the response.
 
-    A server looks at a connection only when somebody listens, and routes that ask a store are busy with that. Only for requests without a
-    body.
+    A server notices a closed connection only when somebody reads from it, and a route that waits for a store does not. Only for requests
+    without a body.
     """
 
     def __init__(self, app: ASGIApp) -> None:

@@ -1,4 +1,4 @@
-"""The two ends of what is looked for between entities: given by id or name, of which the page asks what is meant."""
+"""The two entities to connect, given by id or name. An ambiguous name gets a list of entities to choose from."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from kgqa.web.explore.neighbours import Subject, find_entity
 from kgqa.web.explore.stores import Graph
 
 LISTED = 30
-"""Entities to choose from."""
+"""Maximum number of entities to choose from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class End:
-    """One end as far as it is known."""
+    """One end of a path, resolved or not."""
 
     text: str
     """The id or name that the user typed."""
     subject: Subject | None = None
     names: Names | None = None
-    """What there is to choose from, where the text is not the name of one entity alone."""
+    """The entities to choose from, if the text is not the name of exactly one."""
 
     @property
     def shown(self) -> str:
-        """What stands in its field."""
+        """The text in its field."""
         return self.subject.node.label if self.subject else self.text
 
     @property
     def id(self) -> str:
-        """The entity's id; empty where it is not known."""
+        """The entity's id; empty if it is unknown."""
         return self.subject.id if self.subject else ""
 
 
 def find_end(graph: Graph, text: str, was: str = "") -> End:
-    """The entity with this id or name; ``was`` is the id of the one that the field showed, which its label still means.
+    """The entity with this id or name. If the field's text is still the label of entity ``was``, that entity is meant.
 
     Raises QueryError for text that is none.
     """
@@ -43,8 +43,8 @@ def find_end(graph: Graph, text: str, was: str = "") -> End:
     if not text:
         return End(text="")
     if was and was != text:
-        known = graph.entities([was]).get(was)
-        if known and known["label"] == text:
+        entity = graph.entities([was]).get(was)
+        if entity and entity["label"] == text:
             return End(text=text, subject=find_entity(graph, was))
     try:
         return End(text=text, subject=find_entity(graph, text))
@@ -56,7 +56,7 @@ def find_end(graph: Graph, text: str, was: str = "") -> End:
 
 
 def two_ends(graph: Graph, begin: tuple[str, str], end: tuple[str, str]) -> tuple[End, End]:
-    """Both ends, each a text and what its field showed; raises UnknownId where they are one entity."""
+    """Both ends, each from a text and the id that its field had before. Raises UnknownId if they are the same entity."""
     first, second = find_end(graph, *begin), find_end(graph, *end)
     if first.subject and second.subject and first.id == second.id:
         raise UnknownId("both ends are the same entity; choose another one.")

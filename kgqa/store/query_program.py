@@ -1,4 +1,4 @@
-"""The program of a process that answers queries on an embedded graph; see :mod:`kgqa.store.apart`, which starts it.
+"""The program of a process that answers queries on an embedded graph; see :mod:`kgqa.store.query_process`, which starts it.
 
 It is run by its path and imports of kgqa only the wall, so that it starts in a fraction of a second. Requests and replies go over one
 socket: ``(seconds, text, arguments, rows, bytes)`` comes, a dictionary goes back, then pieces of the rows, each
@@ -20,17 +20,17 @@ from typing import Any
 PIECE = 1 << 20
 """Bytes of rows that are sent at a time."""
 READABLE = ("/proc/self", "/sys/devices/system/cpu", "/sys/fs/cgroup")
-"""What may be read beside the graph: how much memory and how many cores there are."""
+"""Paths that the process may read in addition to the graph: they tell the amount of memory and the number of cores."""
 SMALL = 32 << 20
 """Bytes of buffer for a graph without content."""
 
 
 def main() -> None:
-    """Open the graph, then answer until nobody asks any more."""
+    """Open the graph, then answer queries until the parent closes the socket."""
     socket = Connection(int(sys.argv[1]))
     start = socket.recv()
     sys.path[:] = start["path"]
-    # Whoever started us holds the other end of our standard input: when it closes, nobody waits for an answer.
+    # The parent holds the other end of our standard input. When it closes, nobody waits for an answer.
     threading.Thread(target=_end_with_whoever_asks, daemon=True).start()
     try:
         import ladybug
@@ -39,7 +39,7 @@ def main() -> None:
         from kgqa.store import sandbox
 
         _warm_up(ladybug.Database(":memory:", buffer_pool_size=SMALL, max_num_threads=1), ladybug.Connection, start["first"])
-        # What the engine starts from here on has no more rights than this thread.
+        # Threads that the engine starts from here on inherit the restrictions of this thread.
         walls = sandbox.restrict(readable=[start["graph"], *READABLE])
         database = ladybug.Database(start["graph"], read_only=True, buffer_pool_size=start["buffer"], max_num_threads=start["threads"])
         ladybug.Connection(database).close()
@@ -55,7 +55,7 @@ def main() -> None:
             request = socket.recv()
         except EOFError:
             return
-        # A connection of its own for each: one keeps the plan of a text, and in it the first values of LIMIT and SKIP.
+        # A new connection for each query: a connection caches the plan of a text, with the first values of LIMIT and SKIP.
         connection = ladybug.Connection(database, num_threads=start["threads"])
         _answer(socket, connection, *request)
         connection.close()
@@ -82,10 +82,10 @@ def _answer(socket: Connection, connection: Any, seconds: float, text: str, valu
     except (RuntimeError, MemoryError, pa.ArrowException) as error:
         socket.send({"error": str(error) or type(error).__name__})
         return
-    except (ValueError, TypeError) as error:  # from values that the engine wants to be of one type, as all of a list
+    except (ValueError, TypeError) as error:  # the engine wants all values of a list to have one type
         socket.send({"error": f"a parameter has values of several types, which the engine does not take ({error})"})
         return
-    cut = "rows" if rows is not None and table.num_rows > rows else ""
+    limit = "rows" if rows is not None and table.num_rows > rows else ""
     table = table.slice(0, rows)
     socket.send({})
     socket.send_bytes(_stream(table.slice(0, 0)))  # the columns, also where there are no rows
@@ -94,11 +94,11 @@ def _answer(socket: Connection, connection: Any, seconds: float, text: str, valu
         piece = _stream(table.slice(at, step))
         most -= piece.size
         if most < 0:
-            cut = "bytes"
+            limit = "bytes"
             break
         socket.send_bytes(piece)
     socket.send_bytes(b"")
-    socket.send({"cut": cut})
+    socket.send({"cut": limit})
 
 
 def _stream(table: Any) -> Any:
@@ -111,14 +111,14 @@ def _stream(table: Any) -> Any:
 
 
 def _limit_memory(most: int) -> None:
-    """Let the system refuse what goes beyond ``most`` bytes more than now; where it cannot, whoever started us looks on.
+    """Let the system refuse allocations beyond ``most`` bytes more than now. Where it cannot, the parent watches the memory.
 
     Not RLIMIT_AS: the engine reserves 8 TB of addresses when it opens a graph.
     """
     try:
         with open("/proc/self/status", encoding="ascii") as status:
-            held = next(int(line.split()[1]) for line in status if line.startswith("VmData:")) << 10
-        resource.setrlimit(resource.RLIMIT_DATA, (held + most, held + most))
+            data_bytes = next(int(line.split()[1]) for line in status if line.startswith("VmData:")) << 10
+        resource.setrlimit(resource.RLIMIT_DATA, (data_bytes + most, data_bytes + most))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     except (OSError, ValueError, StopIteration):
         pass

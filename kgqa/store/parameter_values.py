@@ -1,4 +1,4 @@
-"""The values that a user gives to the parameters of a query of their own: what both stores take, and what the embedded one spoils."""
+"""Check a user's values for query parameters: both stores must take them, and the embedded store must return them unchanged."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ NOTHING = type(None)
 
 
 def check_values(values: Mapping[str, Any], *, one_kind: bool) -> None:
-    """Raise QueryError for a value that no store takes, or, where lists hold values of ``one_kind`` only, as in the embedded store, for a
-    list of several.
+    """Raise QueryError for a value that no store takes. With ``one_kind``, as in the embedded store, also for a list of several kinds.
 
-    That store ends without a word for some of these, and gives the maps of a list the keys of the last one.
+    The embedded store crashes silently on some of these values, and gives all maps of a list the keys of the last one.
     """
     for name, value in values.items():
         try:
@@ -25,7 +24,7 @@ def check_values(values: Mapping[str, Any], *, one_kind: bool) -> None:
 
 
 def _kind(value: Any, *, one_kind: bool) -> object:
-    """Values of one kind can stand in one list; raises ValueError, which says what is wrong."""
+    """The kind of a value; values of one kind may share a list. Raises ValueError with the reason."""
     if isinstance(value, str):
         _check_text(value)
     if isinstance(value, int) and not SMALLEST <= value <= LARGEST:
@@ -38,10 +37,10 @@ def _kind(value: Any, *, one_kind: bool) -> object:
             raise ValueError("is a map with null in it, which the embedded store does not take; leave the key out")
         return frozenset(kinds.items())
     if isinstance(value, list | tuple):
-        found = {_kind(part, one_kind=one_kind) for part in value} - {NOTHING}
-        if one_kind and len(found) > 1:
+        item_kinds = {_kind(part, one_kind=one_kind) for part in value} - {NOTHING}
+        if one_kind and len(item_kinds) > 1:
             raise ValueError("is a list of values of several kinds, which the embedded store does not take; give it values of one kind")
-        return list, frozenset(found)
+        return list, frozenset(item_kinds)
     return float if type(value) is int else type(value)
 
 

@@ -1,6 +1,6 @@
-"""Pictures as the server draws them, for a page without scripts: boxes and lines with places, and the same as an outline.
+"""Pictures drawn by the server, for a page without scripts: boxes and lines with positions, and an outline of the same content.
 
-Places follow the rules of ``static/layout.js``; widths of labels are estimated, as a server has no fonts.
+Positions follow the rules of ``static/layout.js``. The widths of labels are estimates, because a server has no fonts.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ ROW = 34
 COLUMN = 200
 """Width of the widest box in pixels."""
 GAP = 150
-"""Between the columns of a tree, where the labels of edges stand."""
+"""Width between the columns of a tree, for the labels of edges."""
 BETWEEN = (62, 20)
-"""Between two layers that lie beside one another at least, and what the longest label of a line leaves free there."""
+"""Minimum width between two layers, and the margin around the longest label there."""
 DOWN = 42
-"""Between layers that lie below one another."""
+"""Height between two layers that are rows."""
 LETTERS = 26
-"""Characters of a label that a box has room for; the whole of it is its title."""
+"""Maximum characters of a label in its box; the title has all of it."""
 MANY, FEWER = 5, 17
-"""Layers beside one another of which the boxes have less room, and for how many characters."""
+"""From this number of layers on, boxes are narrower; and the number of characters that they then show."""
 FORMS = (18, 9)
-"""Characters of the label of a line, and of its shorter form where there is no room for that."""
+"""Maximum characters of a line's label, and of its shorter form."""
 SMALL = 10.5 / 12.5
-"""Labels of lines are written smaller."""
+"""Size of lines' labels relative to nodes'."""
 THIN = frozenset("ijlIftr.,:;'|!()[]{} -/")
 ORDER = ("article", "facts_in", "facts_out", "documents", "entities", "more")
 Data = dict[str, Any]
@@ -36,22 +36,22 @@ Data = dict[str, Any]
 
 @dataclass(slots=True, kw_only=True)
 class Box:
-    """A node and its place."""
+    """A node and its position."""
 
     key: str
     label: str
     full: str
     kind: str
-    """Classes of the style sheet."""
+    """CSS classes."""
     link: str
     width: int
     parent: str = ""
-    """The node that it hangs on."""
+    """Key of its parent."""
     side: int = 1
     """1: right of the root, -1: left."""
     group: str = ""
     relation: str = ""
-    """What connects it with its parent."""
+    """Label of the edge to its parent."""
     layer: int = 0
     x: float = 0.0
     y: float = 0.0
@@ -60,7 +60,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """An edge: a path, and its label with a place."""
+    """An edge: an SVG path, and the position of its label."""
 
     path: str
     kind: str
@@ -72,7 +72,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Still:
+class ServerSvg:
     """A picture drawn without scripts: its area, boxes and lines."""
 
     left: int
@@ -82,16 +82,16 @@ class Still:
     boxes: list[Box]
     lines: list[Line]
     root: Box
-    """Its ``branches`` are the outline."""
+    """The outline is the tree of ``branches``."""
     hidden: str
-    """How much is left out, as a sentence."""
+    """A sentence about hidden nodes."""
     tree: bool
 
 
-def still(pictures: list[Data], node_link: Callable[[str], str], *, down: bool = False) -> Still | None:
-    """The pictures of one page (:meth:`~kgqa.web.explore.picture.Picture.data`) as one; ``down``: layers below one another.
+def server_svg(pictures: list[Data], node_link: Callable[[str], str], *, down: bool = False) -> ServerSvg | None:
+    """The pictures of one page (:meth:`~kgqa.web.explore.picture.Picture.data`) as one SVG; ``down``: layers are rows.
 
-    None where there is nothing to draw.
+    None if there is nothing to draw.
     """
     if not pictures or not pictures[0]["nodes"]:
         return None
@@ -119,7 +119,7 @@ def still(pictures: list[Data], node_link: Callable[[str], str], *, down: bool =
     left = min([x for x, _ in points] + [box.x - box.width / 2 for box in boxes.values()])
     right = max([x for x, _ in points] + [box.x + box.width / 2 for box in boxes.values()])
     top, bottom = min(y for _, y in points), max(y for _, y in points)
-    return Still(
+    return ServerSvg(
         left=round(left) - 12, top=round(top) - HEIGHT, width=round(right - left) + 24, height=round(bottom - top) + 2 * HEIGHT,
         boxes=list(boxes.values()), lines=lines, root=root, hidden=_hidden(first), tree=tree,
     )  # fmt: skip
@@ -128,7 +128,7 @@ def still(pictures: list[Data], node_link: Callable[[str], str], *, down: bool =
 def _merge(
     picture: Data, boxes: dict[str, Box], edges: dict[tuple[str, str, str], Data], *, root: str, node_link: Callable[[str], str]
 ) -> None:
-    """Add a picture; what is new hangs on the picture's own root."""
+    """Add a picture. New nodes are attached to the picture's own root."""
     holder = boxes.get(picture["root"])
     groups = {key: group["name"] for group in picture["groups"] for key in group["keys"]}
     leading = {edge["source"]: edge for edge in picture["edges"] if edge["target"] == picture["root"]}
@@ -146,7 +146,7 @@ def _merge(
             kind=" ".join(filter(None, (_kind(node["key"]), node["role"], "root" if node["key"] == root else ""))),
             link=node["link"] or (node_link(node["key"]) if node["key"][:2] in {"e:", "d:"} else ""),
             width=0,
-            parent=picture["root"] if node["key"] != picture["root"] else root,  # a node may be opened that is not drawn any more
+            parent=picture["root"] if node["key"] != picture["root"] else root,  # an opened node may no longer be in the picture
             side=side if holder is None or picture["root"] == root else holder.side,
             group=groups.get(node["key"], "article"),
             relation=edge["label"] if edge is not None else "",
@@ -159,7 +159,7 @@ def _merge(
 
 
 def _hang(boxes: dict[str, Box], edges: Iterable[Data], root: Box) -> None:
-    """Hang each node of a flowing picture on the first one before it that it is connected with."""
+    """Make each node of a layered picture a child of the first earlier node that it has an edge with."""
     for box in boxes.values():
         box.parent = ""
     for edge in edges:
@@ -171,31 +171,31 @@ def _hang(boxes: dict[str, Box], edges: Iterable[Data], root: Box) -> None:
 
 
 def _place_tree(root: Box) -> None:
-    """What leads to the root on its left, what it leads to on its right, what is opened farther out."""
+    """Place nodes with an edge to the root on its left, nodes with an edge from it on its right, and opened neighbours further out."""
 
     def tall(box: Box) -> float:
         return max(ROW, sum(map(tall, box.branches)))
 
-    def put(boxes: list[Box], side: int, edge: float, top: float) -> None:
+    def place_column(boxes: list[Box], side: int, edge: float, top: float) -> None:
         for box in boxes:
             box.x, box.y = edge + side * box.width / 2, top + tall(box) / 2
-            put(box.branches, side, edge + side * (COLUMN + GAP), top)
+            place_column(box.branches, side, edge + side * (COLUMN + GAP), top)
             top += tall(box)
 
     for side in (-1, 1):
-        there = [box for box in root.branches if box.side == side]
-        put(there, side, side * (root.width / 2 + GAP + 20), -sum(map(tall, there)) / 2)
+        side_boxes = [box for box in root.branches if box.side == side]
+        place_column(side_boxes, side, side * (root.width / 2 + GAP + 20), -sum(map(tall, side_boxes)) / 2)
 
 
 def _place_layers(boxes: dict[str, Box], edges: list[Data], *, down: bool) -> tuple[list[Line], list[Point]]:
-    """Layer by layer; the lines, and all points that have to be in the picture, but for the sides of boxes."""
+    """Place nodes layer by layer. Returns the lines, and all points that the picture must contain, except the sides of boxes."""
     if not down and len({box.layer for box in boxes.values()}) >= MANY:
         for box in boxes.values():
             box.label = _short(box.label, FEWER)
             box.width = _box_width(box)
     forms = [list(dict.fromkeys(_short(edge["label"], letters) for letters in FORMS)) if edge["label"] else [] for edge in edges]
-    widths = [[_width(form) * SMALL + 6 for form in each] for each in forms]
-    gap = DOWN if down else max(BETWEEN[0], BETWEEN[1] + max((each[0] for each in widths if each), default=0))
+    widths = [[_width(form) * SMALL + 6 for form in texts_widths] for texts_widths in forms]
+    gap = DOWN if down else max(BETWEEN[0], BETWEEN[1] + max((texts_widths[0] for texts_widths in widths if texts_widths), default=0))
     placed = place(
         {box.key: (box.layer, box.width) for box in boxes.values()},
         [(edge["source"], edge["target"]) for edge in edges],
@@ -207,21 +207,21 @@ def _place_layers(boxes: dict[str, Box], edges: list[Data], *, down: bool) -> tu
     areas = [(box.x - box.width / 2, box.y - HEIGHT / 2, box.x + box.width / 2, box.y + HEIGHT / 2) for box in boxes.values()]
     lines, points = [], [*placed.nodes.values(), *(point for line in placed.lines for point in line)]
     labels = label_places(placed.lines, widths, areas)
-    for edge, line, shown, wide, found in zip(edges, placed.lines, forms, widths, labels, strict=True):
-        form, (x, y) = found or (0, line[0])
-        points += [(x - wide[form] / 2, y), (x + wide[form] / 2, y)] if found else []
-        label = shown[form] if found else ""
+    for edge, line, texts, wide, placed_label in zip(edges, placed.lines, forms, widths, labels, strict=True):
+        form, (x, y) = placed_label or (0, line[0])
+        points += [(x - wide[form] / 2, y), (x + wide[form] / 2, y)] if placed_label else []
+        label = texts[form] if placed_label else ""
         path = "M" + "L".join(f"{x:.0f} {y:.0f}" for x, y in line)
         lines.append(Line(path=path, kind=_line_kind(edge), label=label, full=edge["label"], x=x, y=y + 3.5))
     return lines, points
 
 
-def _line_kind(edge: Data, *more: str) -> str:
-    return " ".join(filter(None, (edge["kind"], "chain" if edge["chain"] else "", *more)))
+def _line_kind(edge: Data, *classes: str) -> str:
+    return " ".join(filter(None, (edge["kind"], "chain" if edge["chain"] else "", *classes)))
 
 
 def _line(edge: Data, source: Box, target: Box) -> Line:
-    """From border to border of a tree; the label stands beside the outer node."""
+    """A line of a tree from border to border; its label is next to the outer node."""
     way = 1 if target.x > source.x else -1
     if source.x != target.x:
         x1, y1, x2, y2 = source.x + way * source.width / 2, source.y, target.x - way * target.width / 2, target.y
@@ -230,11 +230,11 @@ def _line(edge: Data, source: Box, target: Box) -> Line:
     else:
         way = 1 if target.y > source.y else -1
         path = f"M{source.x:.0f} {source.y + way * HEIGHT / 2:.0f}L{target.x:.0f} {target.y - way * HEIGHT / 2:.0f}"
-    held = target.parent == source.key or source.parent == target.key
+    is_branch = target.parent == source.key or source.parent == target.key
     outer = source if source.parent == target.key else target
     x, y = outer.x - outer.side * (outer.width / 2 + 62), outer.y
-    label = _short(edge["label"], 16) if held else ""
-    return Line(path=path, kind=_line_kind(edge, "" if held else "cross"), label=label, full=edge["label"], x=x, y=y + 3.5)
+    label = _short(edge["label"], 16) if is_branch else ""
+    return Line(path=path, kind=_line_kind(edge, "" if is_branch else "cross"), label=label, full=edge["label"], x=x, y=y + 3.5)
 
 
 def _kind(key: str) -> str:
@@ -242,16 +242,16 @@ def _kind(key: str) -> str:
 
 
 def _short(text: str, letters: int = LETTERS) -> str:
-    """``text`` cut where it would be wider than so many letters of a Latin alphabet."""
+    """``text``, cut to the width of this many letters of a Latin alphabet."""
     room = letters * 7.6
     if _width(text[: letters * 3]) <= room and len(text) <= letters * 3:
         return text
-    kept = ""
+    fitted = ""
     for letter in text[: letters * 3]:
-        if _width(kept + letter) > room - 12:
+        if _width(fitted + letter) > room - 12:
             break
-        kept += letter
-    return f"{kept.rstrip()}…"
+        fitted += letter
+    return f"{fitted.rstrip()}…"
 
 
 def _box_width(box: Box) -> int:
@@ -260,7 +260,7 @@ def _box_width(box: Box) -> int:
 
 
 def _width(text: str) -> int:
-    """About how wide a text is, in pixels."""
+    """Approximate width of a text in pixels."""
     return round(sum(_letter_width(letter) for letter in text))
 
 

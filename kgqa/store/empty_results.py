@@ -1,4 +1,4 @@
-"""Why a named query about samples or rejected questions found nothing, where that can be said."""
+"""The reason why a named query about samples or rejected questions returned no rows, where one is known."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ALL = 1_000_000
 
 
 PARTS = ("setting", "filter")
-"""Parameters of which a part of what is on the graph is enough."""
+"""Parameters that match any part of a value on the graph."""
 
 
 class Store(Answers, Protocol):
@@ -26,8 +26,8 @@ class Store(Answers, Protocol):
         """Name of the store: ``embedded`` or ``neo4j``."""
 
 
-def why_nothing(store: Store, query: Query, arguments: Mapping[str, Value], *, seconds: float) -> str:
-    """A sentence on what ``query`` asks for and the graph does not hold; empty where nothing is known to be wrong."""
+def reason_for_empty_result(store: Store, query: Query, arguments: Mapping[str, Value], *, seconds: float) -> str:
+    """A sentence that names the argument of ``query`` without a match on the graph, or an empty text if all have one."""
     if query.file != SAMPLES:
         return ""
     load = f"put it there with kgqa load --store {store.name} --dataset NAME"
@@ -36,18 +36,18 @@ def why_nothing(store: Store, query: Query, arguments: Mapping[str, Value], *, s
         filters = store.run(queries["rejected_counts"], {"dataset": "", "limit": ALL}, seconds=seconds).to_pylist()
         if not filters:
             return f"what a dataset's filters rejected is not on this graph; {load} --rejected."
-        known = {"dataset": [row["dataset"] for row in filters], "setting": [row["setting"] for row in filters if row["setting"]]}
-        known["filter"] = known["setting"] + [row["reason"] for row in filters]
+        names_on_graph = {"dataset": [row["dataset"] for row in filters], "setting": [row["setting"] for row in filters if row["setting"]]}
+        names_on_graph["filter"] = names_on_graph["setting"] + [row["reason"] for row in filters]
     else:
-        loaded = store.run(queries["loaded_datasets"], {}, seconds=seconds).to_pylist()
-        if not loaded:
+        datasets = store.run(queries["loaded_datasets"], {}, seconds=seconds).to_pylist()
+        if not datasets:
             return f"no dataset is on this graph; {load}."
-        known = {name: [row[name] for row in loaded] for name in ("dataset", "split")}
-        known["other"] = known["split"]
+        names_on_graph = {name: [row[name] for row in datasets] for name in ("dataset", "split")}
+        names_on_graph["other"] = names_on_graph["split"]
     for parameter in query.params:
-        value, there = str(arguments[parameter.name]), known.get(parameter.name, [])
-        if value and there and not (any(value in name for name in there) if parameter.name in PARTS else value in there):
-            names = set(known["setting"] if parameter.name == "filter" else there)
+        value, candidates = str(arguments[parameter.name]), names_on_graph.get(parameter.name, [])
+        if value and candidates and not (any(value in name for name in candidates) if parameter.name in PARTS else value in candidates):
+            names = set(names_on_graph["setting"] if parameter.name == "filter" else candidates)
             return f"there is no {parameter.name} {value!r} on this graph; {suggestion(value, names)}"
         if parameter.name == "sample" and not store.run(queries["sample_documents"], {"sample": value}, seconds=seconds).num_rows:
             return f"there is no sample {value!r} on this graph; samples_about and samples_of_relation, among others, give ids."
