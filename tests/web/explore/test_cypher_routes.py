@@ -292,7 +292,7 @@ def test_a_text_that_looks_like_another_value_stays_text(wikidata: Project) -> N
     for text in ("5", "true", "null", '"x"', "[1]", "NaN", "a=b", "Lisbon", "名前", 'say "x"', "1_0"):
         result = of_named(wikidata.graph, query, {"text": text})
         assert result.parameters()["text"] == text
-    assert of_named(wikidata.graph, query, {"text": "Lisbon"}).given.startswith("text=Lisbon\n")
+    assert of_named(wikidata.graph, query, {"text": "Lisbon"}).assignments.startswith("text=Lisbon\n")
 
 
 def test_a_form_takes_names_and_suggests_them(wikidata: Project, client: Client) -> None:
