@@ -154,7 +154,7 @@ def with_sums(parts: Mapping[str, Part]) -> dict[str, Part]:
         (AGAIN, {name: part for name, part in parts.items() if name.startswith(AGAIN)}),
     ):
         for called, chosen in (
-            ("graphs, samples and chains", [part for name, part in those.items() if not name.endswith(REJECTED.called)]),
+            ("graphs, samples and chains", [part for name, part in those.items() if not name.endswith(REJECTED.noun)]),
             ("everything", list(those.values())),
         ):
             found[f"{when}{called}"] = Part(rows=sum(part.rows for part in chosen), seconds=sum(part.seconds for part in chosen))
@@ -181,7 +181,7 @@ def over_connection(store: Neo4jStore, workspace: Workspace, domain: str) -> dic
     steps: dict[str, tuple[Mapping[str, pa.Table], Callable[[], object]]] = {
         "graph": (rows, lambda: load(store, tables, rows)),
         "samples and chains": (samples, lambda: add(SAMPLES, samples)),
-        REJECTED.called: (rejected, rest),
+        REJECTED.noun: (rejected, rest),
     }
     found = {}
     for name, (loaded, work) in steps.items():
