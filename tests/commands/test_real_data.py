@@ -35,9 +35,10 @@ def test_wikihop_is_as_large_as_expected(wikihop: kgqa.Report) -> None:
 
 
 def test_no_shortcut_is_right_too_often_in_wikihop(wikihop: kgqa.Report) -> None:
-    # Splits of fewer than 100 samples are left as they are.
+    # The bounds of the domain's file for each family of baselines; splits of fewer than 100 samples are left as they are.
+    bounds = {"max-mention": 0.25, "TF-IDF": 0.25, "majority per query type": 0.3, "document-cue": 0.3}
     for score in list(wikihop.baselines.values())[-1]:
-        assert score["samples"] < 100 or score["accuracy"] <= 0.3 + 1e-9
+        assert score["samples"] < 100 or score["accuracy"] <= bounds.get(score["baseline"], 0.35) + 1e-9
 
 
 def test_medhop_is_as_large_as_expected(medhop: kgqa.Report) -> None:
