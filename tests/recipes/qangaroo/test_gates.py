@@ -277,7 +277,7 @@ class Counted(Baselines):
         return np.array([self.score(name, answers[c], c) for c in samples.candidates.targets.tolist()], np.float64)
 
 
-def shortcut_suffices(share: float, modulus: int, least: int) -> tuple[Gate, Definition]:
+def shortcut_suffices(position: float, count: float, train_share: float, modulus: int, least: int) -> tuple[Gate, Definition]:
     baselines = Counted(modulus)
 
     def is_right(name: str, train: list[Record], record: Record) -> bool:
@@ -294,9 +294,11 @@ def shortcut_suffices(share: float, modulus: int, least: int) -> tuple[Gate, Def
             train = [record for record in made if record.split == 0 and record.id not in gone]
             names = [name for name in NAMES if name not in {"random", "rule"} and (split or name not in FITTED)]
             right = {record.id: {name for name in names if is_right(name, train, record)} for record in here}
-            most = max(share, sum(1 / len(record.chains) for record in here) / len(here))
+            chance = sum(1 / len(record.chains) for record in here) / len(here)
+            shares = {"max-mention": count, "TF-IDF": count, "majority per query type": train_share, "document-cue": train_share}
+            most = {name: max(shares.get(name, position), chance) for name in names}
             while len(left := [record for record in here if record.id not in gone]) > 1:
-                excess = {name: sum(name in right[record.id] for record in left) - most * len(left) for name in names}
+                excess = {name: sum(name in right[record.id] for record in left) - most[name] * len(left) for name in names}
                 over = {name for name, more in excess.items() if more > 1e-9}
                 if not over:
                     break
@@ -306,7 +308,7 @@ def shortcut_suffices(share: float, modulus: int, least: int) -> tuple[Gate, Def
                 gone |= {record.id for record in leaving[: min(max(1, int(min(excess[name] for name in over))), len(left) - 1)]}
         return [record.id in gone for record in made]
 
-    return ShortcutSuffices(position=share, count=share, train=share, baselines=baselines, least=least), definition
+    return ShortcutSuffices(position=position, count=count, train=train_share, baselines=baselines, least=least), definition
 
 
 def grade_of(record: Record) -> float:
@@ -344,7 +346,7 @@ CASES: dict[type[Gate], st.SearchStrategy[tuple[Gate, Definition]]] = {
         seldom_implied, st.sampled_from([0.0, 0.05, 0.25, 0.5, 1.0]), st.lists(st.integers(0, 20), min_size=RELATIONS, max_size=RELATIONS)
     ),
     AnswerMostMentioned: st.builds(most_mentioned, st.integers(1, 6)),
-    ShortcutSuffices: st.builds(shortcut_suffices, st.sampled_from([0.1, 0.3, 0.5]), st.integers(1, 6), st.integers(1, 4)),
+    ShortcutSuffices: st.builds(shortcut_suffices, *[st.sampled_from([0.1, 0.3, 0.5, 1.0])] * 3, st.integers(1, 6), st.integers(1, 4)),
     AnswerNamedInQuery: st.builds(named_in_query, st.sets(st.tuples(st.integers(0, ENTITIES - 1), st.integers(0, ENTITIES - 1)))),
     AnswerNamedInSubjectDocument: st.builds(
         named_in_article, PAIRS, st.dictionaries(st.integers(0, ENTITIES - 1), st.integers(0, DOCUMENTS - 1), max_size=ENTITIES)
