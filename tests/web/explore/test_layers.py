@@ -20,6 +20,7 @@ BRIDGES = (
     "Louisiana Purchase", "European Commission", "Missile Technology Control Regime", "Nice", "Mississippi River", "The Straight Story",
     "Marathon Media",
 )  # fmt: skip
+WOVEN = ("Q45", "Q29", "Q142", "Q183", "Q38", "Q39")
 MEASURED = """() => {
     const box = document.getElementById('graph'), cy = box._cyreg.cy, zoom = cy.zoom(), pan = cy.pan();
     const seen = ({x1, y1, x2, y2}) => [x1 * zoom + pan.x, y1 * zoom + pan.y, x2 * zoom + pan.x, y2 * zoom + pan.y];
@@ -67,11 +68,15 @@ def crowded() -> Picture:
 
 
 def woven() -> Picture:
-    """Few nodes, of which a narrow window shows the layers below one another, with a labelled edge between any two of them."""
-    picture = Picture(root="e:0", layout="flow")
-    for at in range(6):
-        picture.add(Node(key=f"e:{at}", label=BRIDGES[at], layer=(at + 1) // 2, role="start" if not at else ""))
-    for one, other in [("e:5", "e:5"), *combinations(picture.nodes, 2)]:
+    """Six entities of the domain in layers, with a labelled edge between any two of them.
+
+    The keys are of entities that exist: a click on a node fetches its card.
+    """
+    keys = [f"e:{identifier}" for identifier in WOVEN]
+    picture = Picture(root=keys[0], layout="flow")
+    for at, key in enumerate(keys):
+        picture.add(Node(key=key, label=BRIDGES[at], layer=(at + 1) // 2, role="start" if not at else ""))
+    for one, other in [(keys[5], keys[5]), *combinations(picture.nodes, 2)]:
         picture.connect(Edge(source=one, target=other, kind="fact", label="release dates / film release region"))
     return picture
 
@@ -150,12 +155,13 @@ def test_all_of_a_picture_is_in_view_and_can_be_read(
         for edge in () if outlined else result["edges"]:
             for key, area in nodes.items():
                 assert key in edge["ends"] or not through(edge["line"], area), (width, edge, key)
-    # Where a node is chosen, what there was no room for is said.
-    unsaid = window.graph("cy.edges('.unsaid').map(e => [e.data('source'), e.data('full')]).filter(([, full]) => full)")
-    for key, full in unsaid[:1]:
+    if make is woven:
+        # A chosen node shows the labels that had no room.
+        unsaid = window.graph("cy.edges('.unsaid').map(e => [e.data('source'), e.data('full')]).filter(([, full]) => full)")
+        key, full = unsaid[0]
         window.click_node(key)
         assert full in window.graph("cy.edges('.lit.unsaid').map(e => e.style('label'))")
-    assert unsaid or make is crowded
+        window.page.wait_for_selector("#card > *")
 
 
 @pytest.mark.slow
