@@ -1,0 +1,44 @@
+"""The contract between a parser of a public format and the import that runs it over files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from kgqa.sources.rows import Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some whole records of a file: lines, or XML elements one after another."""
+
+    file: str
+    """Name of the file, for messages."""
+    position: int
+    """Offset of ``data`` in the decompressed UTF-8 text, in bytes."""
+    line: int
+    """Line number of the first byte of ``data``, from 1."""
+    data: bytes
+    """UTF-8."""
+    head: bytes = b""
+    """What the file says before its first record, such as a dump's ``<siteinfo>`` or a table's header; the same for all pieces."""
+
+
+class Bytes(Protocol):
+    """A file's text, decompressed and in UTF-8 whatever the file's encoding."""
+
+    name: str
+
+    def chunks(self, start: int = 0) -> Iterator[bytes]:
+        """The text from byte ``start`` on. BrokenInput where the file is cut, packed badly or no text."""
+
+
+class Parser(Protocol):
+    """One format. An instance is pickled to other processes, so it holds settings alone."""
+
+    def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
+        """The records of a file from byte ``start`` on, in pieces of some MiB. ``start`` is the end of an earlier piece."""
+
+    def parse(self, piece: Piece) -> Rows:
+        """Rows of the records in a piece. BrokenInput, with file and line, for what cannot be read at all."""
