@@ -21,7 +21,7 @@ from kgqa.sources.wikibase.selection import CONSTRAINT, ID, INSTANCE_OF, ITEM, R
 from kgqa.sources.wikibase.times import CALENDARS, rdf_time
 
 if TYPE_CHECKING:
-    from pyoxigraph import Literal, Quad
+    from pyoxigraph import Quad
 
 RDFS_LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 ALIAS = "http://www.w3.org/2004/02/skos/core#altLabel"
@@ -289,7 +289,7 @@ def write_object(rows: Rows, head: str, relation: str, object_: Any, *, entity: 
     """The row of a statement whose object is a term of pyoxigraph; ``entity`` is what the IRIs of entities begin with."""
     where = f"{head} {relation}"
     if hasattr(object_, "datatype"):
-        write_literal(rows, head, relation, object_, texts=texts)
+        write_literal(rows, head, relation, object_.value, object_.datatype.value, object_.language or "", texts=texts)
     elif object_.value.startswith(entity):
         tail = object_.value[len(entity) :]
         if ITEM.fullmatch(tail):
@@ -302,9 +302,8 @@ def write_object(rows: Rows, head: str, relation: str, object_: Any, *, entity: 
         rows.skip(reasons.OTHER_VALUE, where)
 
 
-def write_literal(rows: Rows, head: str, relation: str, literal: Literal, *, texts: bool) -> None:
-    """The row of a statement with a literal: its kind follows from the data type."""
-    kind, text = literal.datatype.value, literal.value
+def write_literal(rows: Rows, head: str, relation: str, text: str, kind: str, language: str, *, texts: bool) -> None:
+    """The row of a statement whose object is a literal of the data type ``kind``."""
     try:
         if kind in DATES:
             value, precision = rdf_time(text if "T" in text else text + "T00:00:00Z")
@@ -313,10 +312,10 @@ def write_literal(rows: Rows, head: str, relation: str, literal: Literal, *, tex
             rows.value(head, relation, "quantity", number(text))
         elif kind == GEO:
             rows.value(head, relation, "coordinate", *_point(text))
-        elif literal.language is None and kind != XSD + "string":
+        elif not language and kind != XSD + "string":
             rows.skip(reasons.OTHER_VALUE, f"{head} {relation}")
         elif texts:
-            rows.value(head, relation, "text", text, unit=literal.language or "")
+            rows.value(head, relation, "text", text, unit=language)
         else:
             rows.skip(reasons.TEXT_VALUE, f"{head} {relation}")
     except ValueError:
