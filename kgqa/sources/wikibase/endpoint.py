@@ -184,7 +184,7 @@ class Endpoint:
         while chunk := response.read1(CHUNK):
             read += len(chunk)
             if time.monotonic() > deadline:
-                raise AgainError(f"took more than {self.timeout:.0f} seconds")
+                raise AgainError(f"took more than {self.timeout:g} seconds")
             try:
                 body += chunk if unpack is None else unpack.decompress(chunk, self.max_bytes + 1 - len(body))
             except zlib.error:
