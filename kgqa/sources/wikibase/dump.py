@@ -251,7 +251,7 @@ class WikidataJson(RankedSelection):
         elif write := WRITERS.get(kind):
             try:
                 write(head, property_, value, rows)
-            except (ValueError, TypeError, KeyError, AttributeError):
+            except (ValueError, KeyError, OverflowError):
                 rows.skip(reasons.UNREADABLE_VALUE, f"{head} {property_}")
         else:
             rows.skip(reasons.OTHER_VALUE, f"{head} {property_}")
@@ -303,9 +303,10 @@ def object_id(value: Value) -> str:
 
 
 def _time(head: str, property_: str, value: Value, rows: Rows) -> None:
-    assert value.time is not None
+    if value.time is None or value.precision is None:
+        raise ValueError
     calendar = CALENDARS[last_part(value.calendarmodel)]
-    text, precision = json_time(value.time, int(value.precision))  # type: ignore[arg-type]
+    text, precision = json_time(value.time, int(value.precision))
     rows.value(head, property_, "time", text, precision=precision, calendar=calendar)
 
 

@@ -93,7 +93,7 @@ def sparql_server(turtle: str | bytes, form: RdfFormat = RdfFormat.TURTLE) -> It
                     self.wfile.write(body[number : number + 1])
                     time.sleep(answer.drip)
 
-        def log_message(self, format: str, *args: object) -> None:
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
             pass
 
     http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

@@ -144,7 +144,7 @@ def always(reply: Callable[[Reply], Reply]) -> Callable[[int, str, Reply], Reply
     return lambda _number, _query, right: reply(right)
 
 
-STACK = b"\nSPARQL-QUERY: queryStr=SELECT ...\njava.util.concurrent.TimeoutException\n\tat java.util.concurrent.FutureTask.get(FutureTask.java:205)\n"
+STACK = b"\nSPARQL-QUERY: queryStr=SELECT ...\njava.util.concurrent.TimeoutException\n\tat java.util.concurrent.FutureTask.get\n"
 PASSING: dict[str, Callable[[Reply], Reply]] = {
     "429": lambda _: Reply(body=b"Too Many Requests", status=429, headers={"Retry-After": "3"}),
     "503": lambda _: Reply(body=b"Service Unavailable", status=503, headers={"Retry-After": formatdate(time.time() + 4, usegmt=True)}),
@@ -201,7 +201,7 @@ def test_the_time_that_an_endpoint_asks_for_is_waited(server: SparqlServer) -> N
 def test_an_endpoint_that_is_down_is_one_sentence() -> None:
     with sparql_server(GRAPH) as server:
         chosen = settings(server)
-    with pytest.raises(EndpointError, match="does not answer .*refused"):
+    with pytest.raises(EndpointError, match=r"does not answer .*refused"):
         list(pages(chosen, sleep=lambda _: None))
 
 
@@ -211,7 +211,7 @@ def test_a_slow_answer_is_given_up(server: SparqlServer) -> None:
         return reply
 
     server.fault = fault
-    with pytest.raises(EndpointError, match="does not answer .*timed out"):
+    with pytest.raises(EndpointError, match=r"does not answer .*timed out"):
         list(pages(settings(server, timeout=0.1, retries=0)))
     time.sleep(0.4)
 
@@ -219,7 +219,7 @@ def test_a_slow_answer_is_given_up(server: SparqlServer) -> None:
 def test_an_answer_that_never_stops_for_long_is_given_up_too(server: SparqlServer) -> None:
     server.fault = always(lambda right: replace(right, drip=0.01))
     begin = time.monotonic()
-    with pytest.raises(EndpointError, match="took more than 0.3 seconds"):
+    with pytest.raises(EndpointError, match=r"took more than 0\.3 seconds"):
         list(pages(settings(server, timeout=0.3, retries=0)))
     assert time.monotonic() - begin < 2
 
@@ -286,7 +286,7 @@ def test_rows_that_move_between_pages_are_noticed(server: SparqlServer) -> None:
 
 def test_a_query_without_its_filter_is_noticed(server: SparqlServer) -> None:
     query = FACTS.replace("FILTER(", "BIND($after AS ?unused) FILTER(")
-    with pytest.raises(EndpointError, match="does not order .head as it compares it"):
+    with pytest.raises(EndpointError, match=r"does not order .head as it compares it"):
         list(pages(settings(server, query, page_size=10)))
 
 
