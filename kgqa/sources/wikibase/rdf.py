@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, parse
 
 from kgqa.errors import BrokenInput
 from kgqa.sources import streams
@@ -20,9 +22,6 @@ from kgqa.sources.wikibase.dump import EARTH, degrees, number
 from kgqa.sources.wikibase.selection import CONSTRAINT, ID, INSTANCE_OF, ITEM, RankedSelection, last_part
 from kgqa.sources.wikibase.times import CALENDARS, rdf_time
 
-if TYPE_CHECKING:
-    from pyoxigraph import Quad
-
 RDFS_LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 ALIAS = "http://www.w3.org/2004/02/skos/core#altLabel"
 DESCRIPTION = "http://schema.org/description"
@@ -30,6 +29,7 @@ ABOUT, NAME = "http://schema.org/about", "http://schema.org/name"
 SAME_AS = "http://www.w3.org/2002/07/owl#sameAs"
 TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 WIKIBASE = "http://wikiba.se/ontology#"
+ITEM_TYPE = WIKIBASE + "Item"
 XSD = "http://www.w3.org/2001/XMLSchema#"
 GEO = "http://www.opengis.net/ont/geosparql#wktLiteral"
 POINT = re.compile(r"(?:<([^>]*)> *)?POINT *\(([^ ()]+) +([^ ()]+)\)", re.IGNORECASE)
@@ -111,24 +111,20 @@ class WikidataRdf(RankedSelection):
         graph.write()
         return rows
 
-    def _lines(self, piece: Piece, rows: Rows) -> Iterator[Quad]:
+    def _lines(self, piece: Piece, rows: Rows) -> list[Quad]:
         """The triples that the selection may keep. Other lines are passed over before they are parsed, which saves most of the time."""
-        from pyoxigraph import RdfFormat, parse
-
-        data = b"".join(self._wanted().findall(piece.data + b"\n"))
-        while data:
+        lines = self._wanted().findall(piece.data if piece.data.endswith(b"\n") else piece.data + b"\n")
+        try:
+            return list(parse(b"".join(lines), RdfFormat.N_TRIPLES, lenient=True))
+        except SyntaxError:
+            pass
+        quads: list[Quad] = []
+        for line_number, line in enumerate(lines, piece.line):
             try:
-                yield from parse(data, RdfFormat.N_TRIPLES, lenient=True)
-            except SyntaxError as error:
-                # The parser stops at a broken line. Its triples before are read; go on after the line.
-                lines = data.split(b"\n")
-                broken = (error.lineno or 1) - 1
-                at = piece.data.find(lines[broken])
-                line = piece.line + piece.data.count(b"\n", 0, max(at, 0))
-                rows.skip(reasons.UNREADABLE, f"line {line}")
-                data = b"\n".join(lines[broken + 1 :])
-            else:
-                return
+                quads.extend(parse(line, RdfFormat.N_TRIPLES, lenient=True))
+            except SyntaxError:
+                rows.skip(reasons.UNREADABLE, f"line {line_number}")
+        return quads
 
     def _wanted(self) -> re.Pattern[bytes]:
         base = re.escape(self.base).encode()
@@ -139,7 +135,7 @@ class WikidataRdf(RankedSelection):
             base + b"prop/direct/(?:" + (properties if self.properties else rb"P\d+") + b")>",
             b"(?:" + term + rb")>[^\n]*@(?i:" + languages + rb")[ \t]*\.",
             re.escape(SAME_AS).encode() + b">",
-            re.escape(TYPE).encode() + rb">[ \t]*<" + base + b"prop/novalue/",
+            re.escape(TYPE).encode() + rb">[ \t]*<(?:" + base + b"prop/novalue/|" + re.escape(ITEM_TYPE).encode() + b">)",
         ]
         wanted = [base + rb"entity/[^>\n]+>[ \t]*<(?:" + b"|".join(entity) + b")"]
         if address := address_of(self.chosen_site):
@@ -162,22 +158,23 @@ class _Graph:
         }
         self.claims: dict[str, list[tuple[str, Any]]] = defaultdict(list)
         self.no_values: list[tuple[str, str]] = []
+        self.items: dict[str, None] = {}
         self.redirects: dict[str, None] = {}
         self.pages: dict[str, dict[str, str]] = defaultdict(dict)
         self.nodes: dict[str, list[tuple[str, Any]]] | None = None
         """Subject → predicates and objects of everything else, in Turtle."""
 
-    def read(self, quads: Iterator[Quad], *, full: bool) -> None:
+    def read(self, quads: Iterable[Quad], *, full: bool) -> None:
         if full:
             self.nodes = defaultdict(list)
         for quad in quads:
             subject, predicate, object_, _ = quad
-            iri: str = getattr(subject, "value", "")
+            iri: str = subject.value
             relation: str = predicate.value
             if iri.startswith(self.entity):
                 self._of_entity(iri[len(self.entity) :], relation, object_)
             elif relation in (ABOUT, NAME) and self.address and iri.startswith(self.address):
-                self.pages[iri][relation] = object_.value
+                self.pages[iri][relation] = getattr(object_, "value", "")
             if self.nodes is not None:
                 self.nodes[iri].append((relation, object_))
 
@@ -189,8 +186,12 @@ class _Graph:
             self.claims[id_].append((relation[len(self.direct) :], object_))
         elif relation == SAME_AS:
             self.redirects[id_] = None
-        elif relation == TYPE and object_.value.startswith(self.no_value):
-            self.no_values.append((id_, object_.value[len(self.no_value) :]))
+        elif relation == TYPE:
+            kind: str = getattr(object_, "value", "")
+            if kind == ITEM_TYPE:
+                self.items[id_] = None
+            elif kind.startswith(self.no_value):
+                self.no_values.append((id_, kind[len(self.no_value) :]))
 
     def write(self) -> None:
         """Rows of what was read."""
@@ -198,7 +199,7 @@ class _Graph:
         for id_ in self.redirects:
             rows.skip(reasons.REDIRECT, id_)
         left_out = set()
-        for id_ in dict.fromkeys((*self.terms[RDFS_LABEL], *self.terms[ALIAS], *self.terms[DESCRIPTION], *self.claims)):
+        for id_ in dict.fromkeys((*self.items, *self.terms[RDFS_LABEL], *self.terms[ALIAS], *self.terms[DESCRIPTION], *self.claims)):
             if not ITEM.fullmatch(id_):
                 if id_.startswith("P") and ID.fullmatch(id_):
                     chosen.relation(rows, id_, self._first(RDFS_LABEL, id_), self._objects(id_, CONSTRAINT))
@@ -288,16 +289,16 @@ class _Graph:
 def write_object(rows: Rows, head: str, relation: str, object_: Any, *, entity: str, texts: bool) -> None:
     """The row of a statement whose object is a term of pyoxigraph; ``entity`` is what the IRIs of entities begin with."""
     where = f"{head} {relation}"
-    if hasattr(object_, "datatype"):
+    if isinstance(object_, Literal):
         write_literal(rows, head, relation, object_.value, object_.datatype.value, object_.language or "", texts=texts)
-    elif object_.value.startswith(entity):
+    elif isinstance(object_, BlankNode) or (isinstance(object_, NamedNode) and UNKNOWN_VALUE in object_.value):
+        rows.skip(reasons.SOME_VALUE, where)
+    elif isinstance(object_, NamedNode) and object_.value.startswith(entity):
         tail = object_.value[len(entity) :]
         if ITEM.fullmatch(tail):
             rows.fact(head, relation, tail)
         else:
             rows.skip(reasons.OTHER_OBJECT, where)
-    elif UNKNOWN_VALUE in object_.value or not hasattr(object_, "value") or str(object_).startswith("_:"):
-        rows.skip(reasons.SOME_VALUE, where)
     else:
         rows.skip(reasons.OTHER_VALUE, where)
 
@@ -311,7 +312,8 @@ def write_literal(rows: Rows, head: str, relation: str, text: str, kind: str, la
         elif kind in NUMBERS:
             rows.value(head, relation, "quantity", number(text))
         elif kind == GEO:
-            rows.value(head, relation, "coordinate", *_point(text))
+            where, globe = _point(text)
+            rows.value(head, relation, "coordinate", where, unit="" if globe == EARTH else globe)
         elif not language and kind != XSD + "string":
             rows.skip(reasons.OTHER_VALUE, f"{head} {relation}")
         elif texts:
@@ -350,12 +352,12 @@ def write_parts(rows: Rows, head: str, relation: str, parts: dict[str, str]) -> 
 ONE = "Q199"
 
 
-def _point(text: str) -> tuple[str, ...]:
-    """Latitude and longitude of a point in well-known text, which has them the other way round."""
+def _point(text: str) -> tuple[str, str]:
+    """Coordinate and globe of a point in well-known text, which has the longitude first. ValueError for what is none."""
     found = POINT.fullmatch(text.strip())
     if not found:
         raise ValueError(text)
-    return (f"{degrees(float(found[3]))},{degrees(float(found[2]))}",)
+    return f"{degrees(float(found[3]))},{degrees(float(found[2]))}", last_part(found[1] or "")
 
 
 def _rank(node: list[tuple[str, Any]]) -> str:
@@ -364,8 +366,6 @@ def _rank(node: list[tuple[str, Any]]) -> str:
 
 
 def _turtle(piece: Piece) -> Iterator[Quad]:
-    from pyoxigraph import RdfFormat, parse
-
     try:
         yield from parse(piece.data, RdfFormat.TURTLE, lenient=True)
     except SyntaxError as error:
