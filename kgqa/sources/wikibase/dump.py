@@ -17,13 +17,13 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType, defstruct
 
 from kgqa.errors import BrokenInput
-from kgqa.sources import streams
 from kgqa.sources.formats import Bytes, Piece
 from kgqa.sources.rows import Rows
 from kgqa.sources.streams import line_pieces
 from kgqa.sources.wikibase import selection as reasons
 from kgqa.sources.wikibase.selection import CONSTRAINT, ID, INSTANCE_OF, ITEM, RankedSelection, last_part
 from kgqa.sources.wikibase.times import CALENDARS, json_time
+from kgqa.sources.wikibase.whole import Peeked
 
 EARTH = "Q2"
 TEXT_TYPES = {"string", "external-id", ""}
@@ -134,17 +134,11 @@ class WikidataJson(RankedSelection):
 
     def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
         """Lines, or the whole file where it is one document over several lines."""
-        if not _is_one_document(text):
-            yield from line_pieces(text, start)
+        peeked = Peeked(text)
+        if not _several_lines(peeked.first):
+            yield from line_pieces(peeked, start)
         elif start == 0:
-            data = bytearray()
-            for chunk in text.chunks():
-                data += chunk
-                if len(data) > streams.RECORD_LIMIT:
-                    raise BrokenInput(
-                        f"{text.name}: JSON over several lines of more than {streams.RECORD_LIMIT >> 20} MiB; write one entity a line."
-                    )
-            yield Piece(text.name, 0, 1, bytes(data))
+            yield peeked.whole("write one entity a line")
 
     def parse(self, piece: Piece) -> Rows:
         """Rows of the entities in a piece."""
@@ -255,16 +249,6 @@ class WikidataJson(RankedSelection):
                 rows.skip(reasons.UNREADABLE_VALUE, f"{head} {property_}")
         else:
             rows.skip(reasons.OTHER_VALUE, f"{head} {property_}")
-
-
-def _is_one_document(text: Bytes) -> bool:
-    """Whether the file is one JSON document over several lines rather than one entity a line."""
-    data = bytearray()
-    for chunk in text.chunks():
-        data += chunk
-        if b"\n" in chunk.lstrip(b"[ \t\r\n") or len(data) > streams.RECORD_LIMIT:
-            break
-    return _several_lines(bytes(data))
 
 
 def _several_lines(data: bytes) -> bool:

@@ -13,7 +13,6 @@ from typing import Any
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, parse
 
 from kgqa.errors import BrokenInput
-from kgqa.sources import streams
 from kgqa.sources.formats import Bytes, Piece
 from kgqa.sources.rows import Rows
 from kgqa.sources.streams import line_pieces
@@ -21,6 +20,7 @@ from kgqa.sources.wikibase import selection as reasons
 from kgqa.sources.wikibase.dump import EARTH, degrees, number
 from kgqa.sources.wikibase.selection import CONSTRAINT, ID, INSTANCE_OF, ITEM, RankedSelection, last_part
 from kgqa.sources.wikibase.times import CALENDARS, rdf_time
+from kgqa.sources.wikibase.whole import Peeked
 
 RDFS_LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 ALIAS = "http://www.w3.org/2004/02/skos/core#altLabel"
@@ -72,17 +72,11 @@ class WikidataRdf(RankedSelection):
 
     def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
         """The lines of whole entities; Turtle in one piece."""
-        if not _is_turtle(next(text.chunks(), b"")):
-            yield from self._whole_entities(line_pieces(text, start))
+        peeked = Peeked(text)
+        if not _is_turtle(peeked.first):
+            yield from self._whole_entities(line_pieces(peeked, start))
         elif start == 0:
-            data = bytearray()
-            for chunk in text.chunks():
-                data += chunk
-                if len(data) > streams.RECORD_LIMIT:
-                    raise BrokenInput(
-                        f"{text.name}: Turtle of more than {streams.RECORD_LIMIT >> 20} MiB cannot be cut into pieces; use N-Triples."
-                    )
-            yield Piece(text.name, 0, 1, bytes(data))
+            yield peeked.whole("Turtle cannot be cut into pieces, so use N-Triples")
 
     def _whole_entities(self, pieces: Iterator[Piece]) -> Iterator[Piece]:
         """Move the lines of a piece's last entity to the next piece, so that an entity's names and classes are seen together."""

@@ -20,21 +20,41 @@ ID = re.compile(r"[A-Z][1-9]\d*")
 PROPERTY = re.compile(r"P[1-9]\d*")
 ITEM = re.compile(r"Q[1-9]\d*")
 
-NO_VALUE = "statement says that there is no value"
-SOME_VALUE = "statement says that the value is unknown"
-DEPRECATED = "statement is deprecated"
-LESSER_RANK = "statement has normal rank beside a preferred one"
-TEXT_VALUE = "text or external identifier (option texts)"
-OTHER_VALUE = "media file, web address, formula or other value that is neither entity, time, quantity, coordinate nor text"
-OTHER_OBJECT = "object is a property, lexeme, form or sense"
-OTHER_CLASS = "entity of no chosen class"
-OTHER_PROPERTY = "property that is not chosen"
-LEXEME = "lexeme"
-REDIRECT = "redirect"
-MISSING = "entity that does not exist"
-OTHER_RECORD = "record of another kind"
-UNREADABLE = "unreadable record"
+NO_VALUE = "no value"
+SOME_VALUE = "unknown value"
+DEPRECATED = "deprecated statement"
+LESSER_RANK = "statement of normal rank"
+TEXT_VALUE = "text value"
+OTHER_VALUE = "other value"
+OTHER_OBJECT = "object is no item"
 UNREADABLE_VALUE = "unreadable value"
+OTHER_CLASS = "entity of another class"
+OTHER_PROPERTY = "property not chosen"
+LEXEME = "lexeme"
+REDIRECT = "redirected entity"
+MISSING = "missing entity"
+OTHER_RECORD = "other record"
+UNREADABLE = "unreadable record"
+BLANK = "nameless entity"
+REASONS = {
+    NO_VALUE: "the statement says that there is no value",
+    SOME_VALUE: "the statement says that the value is unknown",
+    DEPRECATED: "the statement has the lowest rank, since it is known to be wrong",
+    LESSER_RANK: "another statement of the property is preferred (option all_ranks)",
+    TEXT_VALUE: "the value is a text, string or external identifier (option texts)",
+    OTHER_VALUE: "the value is a media file, web address, formula or of another kind that no table has",
+    OTHER_OBJECT: "the object is a property, lexeme, form or sense",
+    UNREADABLE_VALUE: "the value is not written as its kind demands",
+    OTHER_CLASS: "the entity is an instance of none of the chosen classes (option classes)",
+    OTHER_PROPERTY: "the record describes a property that is not chosen (option properties)",
+    LEXEME: "the record describes a word and not an entity",
+    REDIRECT: "the record says that the entity has been merged into another",
+    MISSING: "the record says that there is no such entity",
+    OTHER_RECORD: "the record describes neither an item nor a property",
+    UNREADABLE: "the record is damaged",
+    BLANK: "the head, relation or entity has no id: it is a blank node, a literal, or outside the prefixes",
+}
+"""Reason → the sentence for records and statements that are left out."""
 
 
 class Selection(Settings):

@@ -33,7 +33,6 @@ OPTIONAL = {"entities": {"description", "kind"}, "relations": {"symmetric"}}
 AFTER = re.compile(r"\$after\b")
 SELECT = re.compile(r"\bSELECT\b\s*(?:DISTINCT\b|REDUCED\b)?(.*?)(?:\bFROM\b[^{]*|\bWHERE\b\s*)?\{", re.IGNORECASE | re.DOTALL)
 MODIFIER = re.compile(r"\b(ORDER\s+BY|LIMIT|OFFSET)\b[^}]*$", re.IGNORECASE)
-BLANK = "blank node in place of an entity or relation"
 
 
 class SelectQuery(Struct, frozen=True):
@@ -260,7 +259,7 @@ def _fact(settings: SparqlSettings, row: Binding, rows: Rows) -> None:
     head, relation, tail = _id(settings, row.get("head")), _id(settings, row.get("relation")), row.get("tail")
     where = f"{_text(row, 'head')} {_text(row, 'relation')}"
     if not head or not relation:
-        rows.skip(BLANK, where)
+        rows.skip(reasons.BLANK, where)
     elif tail is None or tail.type == "bnode" or UNKNOWN_VALUE in tail.value:
         rows.skip(reasons.SOME_VALUE, where)
     elif tail.type != "uri":
@@ -278,7 +277,7 @@ def _entity(settings: SparqlSettings, row: Binding, rows: Rows) -> None:
         if label:
             rows.name(id_, label, "label")
     else:
-        rows.skip(BLANK, _text(row, "entity"))
+        rows.skip(reasons.BLANK, _text(row, "entity"))
 
 
 def _name(settings: SparqlSettings, row: Binding, rows: Rows) -> None:
@@ -286,14 +285,14 @@ def _name(settings: SparqlSettings, row: Binding, rows: Rows) -> None:
     if id_ and name:
         rows.name(id_, name)
     else:
-        rows.skip(BLANK, _text(row, "entity"))
+        rows.skip(reasons.BLANK, _text(row, "entity"))
 
 
 def _relation(settings: SparqlSettings, row: Binding, rows: Rows) -> None:
     if id_ := _id(settings, row.get("relation")):
         rows.relation(id_, _text(row, "label"), symmetric=_text(row, "symmetric") in {"true", "1"})
     else:
-        rows.skip(BLANK, _text(row, "relation"))
+        rows.skip(reasons.BLANK, _text(row, "relation"))
 
 
 def _page(settings: SparqlSettings, row: Binding, rows: Rows) -> None:
@@ -302,4 +301,4 @@ def _page(settings: SparqlSettings, row: Binding, rows: Rows) -> None:
         rows.page(site, title, id_)
         rows.name(id_, title, "title")
     else:
-        rows.skip(BLANK, _text(row, "entity"))
+        rows.skip(reasons.BLANK, _text(row, "entity"))

@@ -67,7 +67,7 @@ def test_an_item_becomes_rows() -> None:
             ("Q10", "Ilm (river)", "title"),
         ],
         "facts": [("Q10", "P31", "Q20"), ("Q10", "P131", "Q30")],
-        "pages": [("enwiki", "Ilm (river)", "Q10")],
+        "pages": [("enwiki", "Ilm (river)", "Q10", None)],
     }
     assert rows.skipped == {reasons.LESSER_RANK: 1, reasons.DEPRECATED: 1}
     assert rows.examples[reasons.DEPRECATED] == "Q10 P131"
@@ -91,7 +91,7 @@ def test_names_come_from_the_first_language_that_has_a_label(
     found = tables(RIVER, **options)
     assert found["entities"] == [("Q10", "entity", label, description)]
     assert {name for _, name, _ in found.get("names", [])} - {page} == names - {page}
-    assert [title for _, title, _ in found.get("pages", [])] == ([] if page is None else [page])
+    assert [title for _, title, *_ in found.get("pages", [])] == ([] if page is None else [page])
 
 
 def test_codes_with_a_script_or_region_are_read_in_either_spelling() -> None:
@@ -400,4 +400,4 @@ def test_the_real_pages_hold_entities(real_data: Path) -> None:
     rows = parser.parse(found)
     read = plain_rows(rows)
     assert (len(read["entities"]), len(read["relations"]), rows.skipped[reasons.LEXEME]) == (13, 5, 29)
-    assert ("enwiki", "Baby Rose", "Q75197918") in read["pages"]
+    assert ("enwiki", "Baby Rose", "Q75197918", None) in read["pages"]

@@ -84,13 +84,13 @@ def test_an_item_becomes_rows() -> None:
         "entities": [("Q10", "entity", "Ilm", "a river")],
         "names": [("Q10", "Ilm", "label"), ("Q10", "River Ilm", "alias"), ("Q10", "Ilm (river)", "title")],
         "facts": [("Q10", "P31", "Q20"), ("Q10", "P131", "Q30")],
-        "pages": [("enwiki", "Ilm (river)", "Q10")],
+        "pages": [("enwiki", "Ilm (river)", "Q10", None)],
     }
     assert not rows.skipped
     german = plain_rows(parse(RIVER, language="de-AT", fallbacks=["de"], site="dewiki", properties=["P131"]))
     assert german["entities"] == [("Q10", "entity", "Ilm (Fluss)", "")]
     assert german["facts"] == [("Q10", "P131", "Q30")]
-    assert german["pages"] == [("dewiki", "Ilm", "Q10")]
+    assert german["pages"] == [("dewiki", "Ilm", "Q10", None)]
     assert "pages" not in plain_rows(parse(RIVER, site=""))
 
 

@@ -77,7 +77,7 @@ def test_a_graph_becomes_rows(server: SparqlServer) -> None:
     ]
     assert tables["entities"]["Q1", "entity", "town 1", "where it begins"] == 1
     assert tables["entities"]["Q2", "entity", "town 2", ""] == 1
-    assert tables["pages"] == {("enwiki", "Town 1", "Q1"): 1}
+    assert tables["pages"] == {("enwiki", "Town 1", "Q1", None): 1}
     assert tables["names"]["Q1", "Town 1", "title"] == tables["names"]["Q1", "town 1", "label"] == 1
     assert skipped == {reasons.SOME_VALUE: 1, reasons.OTHER_VALUE: 1, reasons.TEXT_VALUE: 1}
     assert whole(settings(server, texts=True))[0]["values"]["Q2", "P281", "text", "1234", "", None, "", "", ""] == 1
