@@ -23,7 +23,7 @@ from kgqa.sources.streams import line_pieces
 from kgqa.sources.wikibase import selection as reasons
 from kgqa.sources.wikibase.selection import CONSTRAINT, ID, INSTANCE_OF, ITEM, RankedSelection, last_part
 from kgqa.sources.wikibase.times import CALENDARS, json_time
-from kgqa.sources.wikibase.whole import Peeked
+from kgqa.sources.wikibase.whole import Peeked, checked_end
 
 EARTH = "Q2"
 TEXT_TYPES = {"string", "external-id", ""}
@@ -142,7 +142,8 @@ class WikidataJson(RankedSelection):
         """Lines, or the whole file where it is one document over several lines."""
         peeked = Peeked(text)
         if not _several_lines(peeked.first):
-            yield from line_pieces(peeked, start)
+            # An excerpt of the first lines of a dump has no bracket at its end.
+            yield from checked_end(line_pieces(peeked, start), text, (b"]", b"}", b"},"))
         elif start == 0:
             yield peeked.whole("write one entity a line")
 

@@ -20,7 +20,7 @@ from kgqa.sources.wikibase import selection as reasons
 from kgqa.sources.wikibase.dump import EARTH, degrees, number
 from kgqa.sources.wikibase.selection import CONSTRAINT, ID, INSTANCE_OF, ITEM, RankedSelection, last_part
 from kgqa.sources.wikibase.times import CALENDARS, rdf_time
-from kgqa.sources.wikibase.whole import Peeked
+from kgqa.sources.wikibase.whole import Peeked, checked_end
 
 RDFS_LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 ALIAS = "http://www.w3.org/2004/02/skos/core#altLabel"
@@ -76,7 +76,7 @@ class WikidataRdf(RankedSelection):
         """The lines of whole entities; Turtle in one piece."""
         peeked = Peeked(text)
         if not _is_turtle(peeked.first):
-            yield from self._whole_entities(line_pieces(peeked, start))
+            yield from self._whole_entities(checked_end(line_pieces(peeked, start), text, (b".",)))
         elif start == 0:
             yield peeked.whole("Turtle cannot be cut into pieces, so use N-Triples")
 

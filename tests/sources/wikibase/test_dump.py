@@ -255,13 +255,13 @@ def test_every_layout_of_the_same_entities_gives_the_same_rows(tmp_path: Path) -
     lines = [json.dumps(item) for item in items]
     layouts = {
         "dump": dump(*items),
+        "first lines of a dump": dump(*items)[:-3] + b",\n",
         "windows": dump(*items).replace(b"\n", b"\r\n"),
         "lines": "\n".join(lines).encode(),
         "one line": json.dumps(items).encode() if len(items) == 1 else dump(*items).replace(b"[\n", b"["),
         "array": json.dumps(items, indent=2).encode(),
         "entity data": json.dumps({"entities": {item["id"]: item for item in items}}).encode(),
         "indented entity data": json.dumps({"entities": {item["id"]: item for item in items}, "success": 1}, indent=1).encode(),
-        "without an end": dump(*items)[:-3],
     }
     for name, data in layouts.items():
         for path, packed in (
@@ -289,6 +289,18 @@ def test_pieces_go_on_from_any_end(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert heads == [f"Q{number}" for number in range(1, 20)]
     for number, found in enumerate(pieces):
         assert list(parser.pieces(TextFile(path), found.position)) == pieces[number:]
+
+
+@pytest.mark.parametrize("cut", [12, 40, 400])
+def test_a_cut_dump_is_one_sentence_or_read_as_far_as_it_goes(tmp_path: Path, cut: int) -> None:
+    path = tmp_path / "dump.json"
+    path.write_bytes(dump(entity("Q9"), RIVER)[:-cut])
+    with pytest.raises(BrokenInput, match=r"dump\.json: line \d, the last, has no end, so the file is cut.*--partial"):
+        list(WikidataJson().pieces(TextFile(path)))
+    text = TextFile(path, partial=True)
+    [found] = WikidataJson().pieces(text)
+    assert len(text.notes) == 1
+    assert ("Q9", "entity", "", "") in plain_rows(WikidataJson().parse(found))["entities"]
 
 
 def test_a_document_that_is_no_json_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -242,6 +242,19 @@ def test_pieces_hold_whole_entities(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert all(len(found.data) < 2000 for found in WikidataRdf().pieces(TextFile(path)))
 
 
+def test_a_cut_file_is_one_sentence_or_read_as_far_as_it_goes(tmp_path: Path) -> None:
+    path = tmp_path / "truthy.nt"
+    path.write_bytes(RIVER[:-10])
+    with pytest.raises(BrokenInput, match=r"truthy\.nt: line 11, the last, has no end, so the file is cut"):
+        list(WikidataRdf().pieces(TextFile(path)))
+    text = TextFile(path, partial=True)
+    [found] = WikidataRdf(language="de", site="dewiki").pieces(text)
+    assert len(text.notes) == 1
+    rows = WikidataRdf(language="de", site="dewiki").parse(found)
+    assert len(plain_rows(rows)["facts"]) == 2
+    assert rows.examples == {reasons.UNREADABLE: "line 11"}
+
+
 def test_turtle_that_is_broken_or_too_large_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "Q1.ttl"
     path.write_bytes(b"# made by hand\n@prefix wd: <http://www.wikidata.org/entity/> .\nwd:Q1 wd:Q2 nonsense .\n")
