@@ -124,6 +124,4 @@ def _regrouped(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.Table]:
 
 
 def _count(con: duckdb.DuckDBPyConnection, query: str) -> int:
-    row = con.sql(query).fetchone()
-    assert row is not None
-    return int(row[0])
+    return int(con.sql(query).fetchall()[0][0])
