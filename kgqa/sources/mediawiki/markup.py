@@ -1,0 +1,168 @@
+"""The first pass over wikitext: templates, tables, comments and tags with content of their own go, up to the end of the lead.
+
+What goes leaves a mark, so that later steps can tidy up around it. Everything is found in one walk over the few places where such markup
+begins or ends, so the time is linear in what is read, whatever is nested or left open.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+GONE = "\0"
+"""Stands for what was taken out. XML cannot hold it, nor the other control characters used here."""
+# A character of markup that stands for itself, because it was written as an entity or between <nowiki> tags. Later steps do not see it.
+LITERAL = dict(zip("&[]{}<>|'=*#:;_-!", "\x01\x02\x03\x04\x05\x06\x07\x08\x10\x11\x12\x13\x14\x15\x16\x17\x18", strict=True))
+LITERALS = str.maketrans(LITERAL)
+CHARACTERS = str.maketrans({mark: character for character, mark in LITERAL.items()})
+# Tags of MediaWiki's extensions whose content is no running text.
+SILENT = (
+    "ref|references|gallery|math|chem|ce|timeline|score|hiero|graph|imagemap|syntaxhighlight|source|templatedata|templatestyles|mapframe|"
+    "maplink|indicator|inputbox|categorytree|includeonly|style|script"
+)
+TOKEN = re.compile(
+    rf"<!--|\{{\{{+|\}}\}}+|\n[ \t:]*\{{\||\n[ \t]*\|\}}(?!\}})|\n=|<(/?)table\b[^<>]*>|<(nowiki|pre|{SILENT})\b[^<>]*>", re.IGNORECASE
+)
+REST_OF_LINE = re.compile(r"[^\n]*")
+COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+PAGE_NAMES = frozenset({"PAGENAME", "FULLPAGENAME", "BASEPAGENAME", "SUBPAGENAME"})
+ATTEMPTS = 3
+
+
+@dataclass(slots=True)
+class _Open:
+    """A template or table that is open."""
+
+    kind: str
+    count: int
+    """Braces that are not closed yet."""
+    start: int
+
+
+@dataclass(slots=True)
+class Outline:
+    """Wikitext without templates, tables, comments and silent tags. Call :meth:`read` once."""
+
+    text: str
+    title: str
+    enough: int | None = None
+    """None: read the lead, up to the first heading. Otherwise read on beyond headings until there are so many characters."""
+    complete: bool = True
+    """Whether everything was read that there is to read."""
+    _ignored: set[int] = field(default_factory=set)
+    _out: list[str] = field(default_factory=list)
+    _size: int = 0
+    _last: int = 0
+    _stack: list[_Open] = field(default_factory=list)
+    _unclosed: set[str] = field(default_factory=set)
+
+    def read(self) -> str:
+        """The text. What is opened and never closed counts as text, as in MediaWiki, so the walk starts again without it."""
+        self.text = "\n" + self.text
+        if "{{!}}" in self.text:
+            self.text = self.text.replace("{{!}}", "|")
+        for _ in range(ATTEMPTS):
+            end = self._walk()
+            if not self._stack:
+                break
+            self._ignored |= {opened.start for opened in self._stack}
+        self._out.append(self.text[self._last : end])
+        return "".join(self._out)
+
+    def _walk(self) -> int:
+        """Fill ``_out`` up to the end of what is read, and return that."""
+        self._out, self._size, self._last, self._stack = [], 0, 0, []
+        text, position = self.text, 0
+        while match := TOKEN.search(text, position):
+            token, start, position = match[0], match.start(), match.end()
+            first = token[0]
+            if first == "{":
+                if start not in self._ignored:
+                    self._stack.append(_Open("{", len(token), start))
+            elif first == "}":
+                position = self._close_braces(start, position)
+            elif first == "<":
+                position = self._tag(match)
+            elif token == "\n=":
+                position = REST_OF_LINE.match(text, position).end()  # type: ignore[union-attr]
+                if not self._stack and COMMENT.sub("", text[start:position]).rstrip().endswith("=") and position - start > 3:
+                    if self.enough is None or self._size + start - self._last >= self.enough:
+                        self.complete = self.enough is None
+                        return start
+                    self._cut(start, position, "\n\n")
+            elif token[-1] == "|":
+                if start not in self._ignored:
+                    self._stack.append(_Open("|", 0, start))
+            else:
+                self._close_table(position)
+        return len(text)
+
+    def _cut(self, start: int, end: int, instead: str = GONE) -> None:
+        """Take out the characters from ``start`` to ``end``."""
+        kept = self.text[self._last : start]
+        self._out += (kept, instead)
+        self._size += len(kept)
+        self._last = end
+
+    def _close_braces(self, start: int, end: int) -> int:
+        """Close as many templates as the run of closing braces does; returns where to go on."""
+        stack, left = self._stack, end - start
+        while left >= 2:
+            # A table that a template opens and another closes does not concern the braces around both.
+            depth = len(stack) - 1
+            while depth >= 0 and stack[depth].kind != "{":
+                depth -= 1
+            if depth < 0:
+                break
+            opened = stack[depth]
+            taken = 3 if opened.count >= 3 and left >= 3 else 2
+            del stack[depth + 1 :]
+            left -= taken
+            opened.count -= taken
+            if opened.count < 2:
+                stack.pop()
+                if not stack:
+                    begin = opened.start + opened.count
+                    self._cut(begin, end - left, self._name_of_page(begin, end - left))
+        return end
+
+    def _name_of_page(self, start: int, end: int) -> str:
+        inner = self.text[start + 2 : end - 2].strip() if end - start < 24 else ""
+        return self.title.translate(LITERALS) if inner in PAGE_NAMES else GONE
+
+    def _close_table(self, end: int) -> None:
+        if self._stack and self._stack[-1].kind == "|":
+            opened = self._stack.pop()
+            if not self._stack:
+                self._cut(opened.start, end, f"\n{GONE}")
+
+    def _tag(self, match: re.Match[str]) -> int:
+        """A comment, table or other tag; returns where to go on."""
+        start, end, text = match.start(), match.end(), self.text
+        if match[0] == "<!--":
+            close = text.find("-->", end) if "-->" not in self._unclosed else -1
+            end = close + 3 if close >= 0 else len(text)
+            if not self._stack:
+                # A comment alone on its line goes with the line, otherwise it would end the paragraph.
+                line = text.rfind("\n", self._last, start)
+                alone = line >= 0 and not text[line:start].strip() and text[end : end + 1] in {"\n", ""}
+                self._cut(line if alone else start, end, "")
+            return end
+        name = (match[2] or "").lower()
+        if not name:
+            if match[1]:
+                self._close_table(end)
+            elif start not in self._ignored:
+                self._stack.append(_Open("|", 0, start))
+            return end
+        if match[0].endswith("/>"):
+            inner, close_end = "", end
+        else:
+            close = None if name in self._unclosed else re.compile(rf"</{name}\s*>", re.IGNORECASE).search(text, end)
+            if close is None:
+                self._unclosed.add(name)
+                return end
+            inner, close_end = text[end : close.start()], close.end()
+        if not self._stack:
+            self._cut(start, close_end, inner.translate(LITERALS) if name in {"nowiki", "pre"} else GONE)
+        return close_end
