@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from typing import Annotated
+from xml.sax.saxutils import escape
 
 from lxml import etree
 from pydantic import Field
@@ -13,11 +14,12 @@ from pydantic import Field
 from kgqa.settings.base import Settings
 from kgqa.sources.formats import Bytes, Piece
 from kgqa.sources.mediawiki.site import Site, read_site, xml_parser
-from kgqa.sources.mediawiki.wikitext import read_text
+from kgqa.sources.mediawiki.wikitext import PageText, read_text
 from kgqa.sources.rows import Rows
 from kgqa.sources.streams import element_pieces
 
 REDIRECT = re.compile(r"\s*#[^\W\d_]+(?:[ _][^\W\d_]+)?\s*:?\s*\[\[([^\[\]|\n]+)(?:\|[^\[\]]*)?\]\]")
+REFERENCE = re.compile(r"&#(?:(\d{1,7})|[xX]([0-9a-fA-F]{1,6}));")
 PAGE = re.compile(rb"<page[\s>].*?</page\s*>", re.DOTALL)
 
 
@@ -45,11 +47,12 @@ class MediaWikiDump(Settings):
         """Documents, links and redirects of the pages."""
         site = read_site(piece.head, piece.file, self.site, self.namespaces)
         rows = Rows()
-        for page in _pages(piece, rows):
-            self._page(page, site, rows)
+        texts = _Texts(piece)
+        for page in texts.pages(rows):
+            self._page(page, texts, site, rows)
         return rows
 
-    def _page(self, page: etree._Element, site: Site, rows: Rows) -> None:
+    def _page(self, page: etree._Element, texts: _Texts, site: Site, rows: Rows) -> None:
         number, title = page.findtext("id", ""), page.findtext("title", "")
         id_ = f"{site.name}:{number}"
         if not number.isascii() or not number.isdigit() or not title:
@@ -72,14 +75,14 @@ class MediaWikiDump(Settings):
         if model != "wikitext":
             rows.skip(f"page of {model}, not wikitext", id_)
             return
-        wikitext = unicodedata.normalize("NFC", revision.findtext("text", ""))
-        if not wikitext.strip():
+        raw = texts.of(revision)
+        if not raw or raw.isspace():
             rows.skip("page without text", id_)
             return
-        if wikitext.lstrip()[0] == "#" and (match := REDIRECT.match(wikitext)):
+        if raw.lstrip()[:1] == b"#" and (match := REDIRECT.match(plain(raw[:2000]))):
             _redirect(title, match[1], id_, site, rows)
             return
-        text = read_text(wikitext, site, title, characters=self.characters or None)
+        text = self._text(raw, site, title)
         for reason, count in text.skipped.items():
             rows.skip(reason, id_, count)
         if not text.text:
@@ -90,17 +93,77 @@ class MediaWikiDump(Settings):
         for link in text.links:
             rows.link(id_, link.start, link.end, site.name, link.title)
 
+    def _text(self, raw: bytes, site: Site, title: str) -> PageText:
+        """The lead, of which the rest of the page is no part unless something is open at the first heading; or so many characters."""
+        if self.characters:
+            return read_text(plain(raw), site, title, characters=self.characters)
+        heading = raw.find(b"\n=")
+        text = read_text(plain(raw[:heading] if heading >= 0 else raw), site, title)
+        return read_text(plain(raw), site, title) if text.open and heading >= 0 else text
 
-def _pages(piece: Piece, rows: Rows) -> Iterator[etree._Element]:
-    """The pages of a piece. One that is no XML is left out."""
-    try:
-        yield from etree.fromstring(b"<pages>" + piece.data + b"</pages>", xml_parser())
-    except etree.XMLSyntaxError:
-        for match in PAGE.finditer(piece.data):
+
+def plain(raw: bytes) -> str:
+    """Character data of XML as text."""
+    text = raw.decode("utf-8", "replace")
+    if "&" in text:
+        text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"').replace("&apos;", "'")
+        if "&#" in text:
+            text = REFERENCE.sub(_referred, text)
+        text = text.replace("&amp;", "&")
+    return text.replace("\r\n", "\n") if "\r" in text else text
+
+
+def _referred(match: re.Match[str]) -> str:
+    number = int(match[1]) if match[1] else int(match[2], 16)
+    return chr(number) if number in {9, 10} or 32 <= number < 0xD800 or 0xE000 <= number < 0x110000 else ""
+
+
+class _Texts:
+    """Pages of a piece as XML, with the texts of the revisions beside it: they are nearly all of a dump, and most of each is not read."""
+
+    def __init__(self, piece: Piece) -> None:
+        self._texts: list[bytes] = []
+        self._piece = piece
+
+    def pages(self, rows: Rows) -> Iterator[etree._Element]:
+        """The pages. One that is no XML is left out."""
+        try:
+            pages = list(etree.fromstring(self._skeleton(), xml_parser()))
+        except etree.XMLSyntaxError:
+            self._texts = []
+        else:
+            yield from pages
+            return
+        for match in PAGE.finditer(self._piece.data):
             try:
                 yield etree.fromstring(match[0], xml_parser())
             except etree.XMLSyntaxError:
-                rows.skip("page that is not well-formed XML", f"{piece.file}, line {piece.line + piece.data.count(bytes([10]), 0, match.start())}")
+                line = self._piece.line + self._piece.data.count(b"\n", 0, match.start())
+                rows.skip("page that is not well-formed XML", f"{self._piece.file}, line {line}")
+
+    def of(self, revision: etree._Element) -> bytes:
+        """The text of a revision, escaped as it is in the dump."""
+        text = revision.find("text")
+        if text is None:
+            return b""
+        if self._texts and (number := text.findtext("t")) is not None:
+            return self._texts[int(number)]
+        return escape(text.text or "").encode()
+
+    def _skeleton(self) -> bytes:
+        """The pages with a number in the place of each text. A text that has elements stays, and XML has its say about it."""
+        data = self._piece.data
+        parts, last, position = [b"<pages>"], 0, 0
+        while (position := data.find(b"<text", position)) >= 0:
+            begin = data.find(b">", position) + 1
+            end = data.find(b"<", begin)
+            if begin > 0 and data[begin - 2 : begin - 1] != b"/" and data.startswith(b"</text", end):
+                parts += (data[last:begin], b"<t>%d</t>" % len(self._texts))
+                self._texts.append(data[begin:end])
+                last = end
+            position += 5
+        parts += (data[last:], b"</pages>")
+        return b"".join(parts)
 
 
 def _namespace(page: etree._Element, title: str, site: Site) -> int:

@@ -49,6 +49,8 @@ class Outline:
     """None: read the lead, up to the first heading. Otherwise read on beyond headings until there are so many characters."""
     complete: bool = True
     """Whether everything was read that there is to read."""
+    open: bool = False
+    """Whether something was open at the end of the text."""
     _ignored: set[int] = field(default_factory=set)
     _out: list[str] = field(default_factory=list)
     _size: int = 0
@@ -63,6 +65,7 @@ class Outline:
             self.text = self.text.replace("{{!}}", "|")
         for _ in range(ATTEMPTS):
             end = self._walk()
+            self.open = self.open or bool(self._stack or self._unclosed)
             if not self._stack:
                 break
             self._ignored |= {opened.start for opened in self._stack}
@@ -140,8 +143,9 @@ class Outline:
         """A comment, table or other tag; returns where to go on."""
         start, end, text = match.start(), match.end(), self.text
         if match[0] == "<!--":
-            close = text.find("-->", end) if "-->" not in self._unclosed else -1
+            close = text.find("-->", end)
             end = close + 3 if close >= 0 else len(text)
+            self.open = self.open or close < 0
             if not self._stack:
                 # A comment alone on its line goes with the line, otherwise it would end the paragraph.
                 line = text.rfind("\n", self._last, start)

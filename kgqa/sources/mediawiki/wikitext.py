@@ -6,14 +6,13 @@ import html
 import re
 import unicodedata
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 
 from kgqa.sources.mediawiki.markup import CHARACTERS, GONE, LITERAL, Outline
 from kgqa.sources.mediawiki.site import Site, plain_target
+from kgqa.sources.mediawiki.tidying import BLANK, CLOSE, OPEN, plain_quotes, tidy, unspaced
 
-OPEN, CLOSE = "\x0e", "\x0f"
-"""Around the text of a link, the first followed by one character for the link's number."""
 NUMBERS = 0xF0000
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f]")
 INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
@@ -24,23 +23,10 @@ LINK = re.compile(r"\[\[([^\[\]|\n\x0e\x0f]*+)(\|(?:[^\[\]]++|\[(?!\[)|\](?!\]))
 WEB = re.compile(r"\[(?:(?:[a-z]{2,10}:)?//|mailto:)[^\s\[\]<>\"]*+(?:[^\S\n]*+([^\[\]\n]*+))?\]", re.IGNORECASE)
 VARIANTS = re.compile(r"-\{([^{}]*+)\}-")
 SWITCH = re.compile(r"__[^\W\d_]+(?:_[^\W_]+)*__")
-QUOTES = re.compile(r"('{2,})")
 LIST = "*#:;"
-# Scripts written without spaces between words, or with endings that are words of their own: letters after a link do not belong to it.
-UNSPACED = ((0x0E00, 0x11FF), (0x1780, 0x17FF), (0x2E80, 0xABFF), (0xAC00, 0xD7FF), (0xF900, 0xFAFF), (0xFF00, 0xFFEF), (0x20000, 0x3FFFF))
 JOINERS = "\u200c\u200d"
 LEVELS = 8
 """Links within links that are looked at; only captions of files have any."""
-_FILL = r"[^\S\n]|[,;:/·•،؛、，；–—-]"
-TIDY: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(rf"[^\S\n]*[(\[（](?:{_FILL})*\0(?:{_FILL}|\0)*[)\]）]"), GONE),  # brackets that have lost all they had
-    (re.compile(rf"(?<=[(（])(?:{_FILL})*\0(?:{_FILL}|\0)*"), ""),  # the begin of what is in brackets
-    (re.compile(r"(?:[^\S\n]|[,;:،؛、，；])*\0[\0\s]*(?=[)）])"), ""),  # its end
-    (re.compile(r"([,;،؛、，；])[^\S\n]*\0[\0 ]*(?=[,;.،؛、，；。])"), ""),  # an item of a list
-    (re.compile(r"[^\S\n]*\0[\0 ]*(?=[\s.,;:!?)،؛。、，；]|$)"), ""),
-    (re.compile(r"\0+"), ""),
-    (re.compile(r"[^\S\n]+"), " "),
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,46 +44,44 @@ class PageText:
 
     text: str
     links: list[Link]
-    skipped: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str]
     """Why links lead to no page that could be a document → how many."""
+    open: bool
+    """Whether a template, table, comment or tag is open at the end, so that what follows may belong to it."""
 
 
 def read_text(wikitext: str, site: Site, title: str, *, characters: int | None = None) -> PageText:
     """The lead of a page, which ends at the first heading, or about its first ``characters`` beyond headings, which are left out.
 
-    A longer text is cut at the end of a word.
+    A longer text is cut at the end of a word. ``wikitext`` has no control characters, as XML has none.
     """
-    wikitext = CONTROL.sub("", wikitext) if CONTROL.search(wikitext) else wikitext
     if characters is None:
-        return _page_text(Outline(wikitext, title).read(), site)
+        return _page_text(Outline(wikitext, title), site)
     enough = 2 * characters
     while True:
         outline = Outline(wikitext, title, enough)
-        page = _page_text(outline.read(), site)
+        page = _page_text(outline, site)
         if len(page.text) >= characters or outline.complete:
             return _cut(page, characters)
         enough *= 2
 
 
-def _page_text(body: str, site: Site) -> PageText:
+def _page_text(outline: Outline, site: Site) -> PageText:
+    body = unicodedata.normalize("NFC", outline.read())
     if "&" in body:
         body = ENTITY.sub(_character, body)
     if "-{" in body:
         body = VARIANTS.sub(_variant, body)
     if "<" in body:
         body = TAG.sub(_space, body)
-    body = INVISIBLE.sub("", body)
+    if not body.isascii():
+        body = INVISIBLE.sub("", body)
     links = _Links(site)
     body = links.mark(body)
     if "[" in body:
-        body = WEB.sub(_label, body)
-        body = body.replace("[[", "").replace("]]", "")
-    text = "\n".join(_paragraphs(body))
-    if "__" in text:
-        text = SWITCH.sub("", text)
-    for pattern, instead in TIDY:
-        text = pattern.sub(instead, text)
-    return links.place(text)
+        body = WEB.sub(_label, body).replace("[[", "").replace("]]", "")
+    text, places = links.place("\n".join(_paragraphs(body)))
+    return PageText(text, places, links.skipped, outline.open)
 
 
 @lru_cache(maxsize=4096)
@@ -105,7 +89,7 @@ def _decoded(entity: str) -> str:
     character = html.unescape(entity)
     if character.isspace():
         return " "
-    return LITERAL.get(character) or (character if character == entity or not CONTROL.search(character) else "")
+    return LITERAL.get(character) or ("" if CONTROL.search(character) else character)
 
 
 def _character(match: re.Match[str]) -> str:
@@ -117,8 +101,7 @@ def _variant(match: re.Match[str]) -> str:
     flags, bar, rule = match[1].rpartition("|")
     if bar and not set(flags.strip()) <= set("AR"):
         return ""
-    first = rule.split(";")[0]
-    variant, colon, text = first.partition(":")
+    variant, colon, text = rule.partition(";")[0].partition(":")
     return text.strip() if colon and re.fullmatch(r"\s*[a-z-]{2,12}\s*", variant) else rule
 
 
@@ -136,7 +119,7 @@ class _Links:
     def __init__(self, site: Site) -> None:
         self._site = site
         self._titles: list[str] = []
-        self._skipped: Counter[str] = Counter()
+        self.skipped: Counter[str] = Counter()
 
     def mark(self, body: str) -> str:
         """The text with marks around the text of each link that leads to a page, and without files, categories and other languages."""
@@ -147,7 +130,7 @@ class _Links:
             for match in LINK.finditer(body):
                 shown, end = self._shown(match, nested=level > 0), match.end()
                 parts.append(body[last : match.start()])
-                if shown[:1] == OPEN and body[end : end + 1].isalpha():
+                if shown[-1:] == CLOSE and body[end : end + 1].isalpha():
                     last = _trail(body, end)
                     parts += (shown[:-1], body[end:last], CLOSE)
                 else:
@@ -167,41 +150,35 @@ class _Links:
         if kind == "nothing":
             return GONE
         shown = target.strip().removeprefix(":") if label is None else label.rpartition("|")[2]
-        if not shown.strip(f" \n\t{GONE}"):
+        inner = shown.strip(BLANK)
+        if not inner:
             # The "pipe trick", or a label that a template makes.
-            shown = pipe_trick(target)
+            shown = inner = pipe_trick(target)
         if nested and OPEN in shown:
             return shown
         if kind == "text":
-            self._skipped["link to a section, another wiki or a page of another namespace"] += 1
+            self.skipped["link to a section, another wiki or a page of another namespace"] += 1
             return shown
-        self._titles.append(title)
-        inner = shown.strip()
         before, _, after = shown.partition(inner)
+        self._titles.append(title)
         return f"{before}{OPEN}{chr(NUMBERS + len(self._titles) - 1)}{inner}{CLOSE}{after}"
 
-    def place(self, text: str) -> PageText:
+    def place(self, text: str) -> tuple[str, list[Link]]:
         """The text without the marks, and the links where they are in it."""
-        parts, links, length, last = [], [], 0, 0
-        begin, title, size = -1, "", len(text)
-        position = 0
-        while position < size:
-            at = text.find(OPEN, position) if begin < 0 else text.find(CLOSE, position)
-            if at < 0:
-                break
-            parts.append(text[last:at])
-            length += at - last
-            if begin < 0:
-                begin, title = length, self._titles[ord(text[at + 1]) - NUMBERS]
-                last = position = at + 2
+        parts: list[str] = []
+        links, length = [], 0
+        for at, part in enumerate(text.split(OPEN)):
+            if at:
+                inside, _, after = part[1:].partition(CLOSE)
+                if inside:
+                    links.append(Link(length, length + len(inside), self._titles[ord(part[0]) - NUMBERS]))
+                parts += (inside, after)
+                length += len(inside) + len(after)
             else:
-                if length > begin:
-                    links.append(Link(begin, length, title))
-                begin = -1
-                last = position = at + 1
-        parts.append(text[last:])
+                parts.append(part)
+                length += len(part)
         text = "".join(parts)
-        return PageText(text.translate(CHARACTERS) if CONTROL.search(text) else text, links, self._skipped)
+        return text.translate(CHARACTERS) if CONTROL.search(text) else text, links
 
 
 def _trail(body: str, start: int) -> int:
@@ -210,14 +187,10 @@ def _trail(body: str, start: int) -> int:
     while end < len(body):
         character = body[end]
         letter = character.isalpha() and not character.isupper()
-        if not (letter or character in JOINERS or unicodedata.category(character)[0] == "M") or _unspaced(character):
+        if not (letter or character in JOINERS or unicodedata.category(character)[0] == "M") or unspaced(character):
             break
         end += 1
     return end
-
-
-def _unspaced(character: str) -> bool:
-    return any(first <= ord(character) <= last for first, last in UNSPACED)
 
 
 def pipe_trick(target: str) -> str:
@@ -233,11 +206,11 @@ def _paragraphs(body: str) -> list[str]:
     result: list[str] = []
     joins = False
     for line in body.split("\n"):
-        line = line.strip(f" \t\r{GONE}")
+        line = line.strip(BLANK)
         if not line or line.startswith("----"):
             joins = False
         elif line[0] in LIST:
-            item = line.lstrip(LIST + " \t")
+            item = line.lstrip(LIST + BLANK)
             # An indented line in italics before the text says which page is meant: "For the river, see ...".
             if item and (result or line[0] != ":" or not _italic(item)):
                 result.append(plain_quotes(item))
@@ -249,39 +222,18 @@ def _paragraphs(body: str) -> list[str]:
         else:
             result.append(plain_quotes(line))
             joins = True
-    return [line for line in result if line.strip(f" \t{GONE}")]
+    return [line for line in map(_tidied, result) if line]
+
+
+def _tidied(line: str) -> str:
+    if "__" in line:
+        line = SWITCH.sub(GONE, line)
+    line = " ".join(line.split())
+    return tidy(line).strip() if GONE in line else line
 
 
 def _italic(item: str) -> bool:
     return item.startswith("''") and not item.startswith("'''") and item.rstrip(" ." + GONE).endswith("''")
-
-
-def plain_quotes(line: str) -> str:
-    """A line without the apostrophes that mean bold and italic type (MediaWiki's ``doQuotes``)."""
-    if "''" not in line:
-        return line
-    if "'''" not in line:
-        return line.replace("''", "")
-    parts = QUOTES.split(line)
-    texts, runs = parts[::2], [len(run) for run in parts[1::2]]
-    for at, run in enumerate(runs):
-        if run == 4 or run > 5:
-            texts[at] += "'" * (run - 3 if run == 4 else run - 5)
-            runs[at] = 3 if run == 4 else 5
-    bold, italic = sum(run in {3, 5} for run in runs), sum(run in {2, 5} for run in runs)
-    if bold % 2 and italic % 2:
-        # One run of three is an apostrophe and italic type: l'''Iliade''. MediaWiki takes the first after a word of one letter, else the
-        # first after another word, else the first.
-        threes = [at for at, run in enumerate(runs) if run == 3]
-        if threes:
-            texts[min(threes, key=lambda at: (_before_quote(texts[at]), at))] += "'"
-    return "".join(texts)
-
-
-def _before_quote(text: str) -> int:
-    if text[-1:] in {"", " "}:
-        return 2
-    return 0 if text[-2:-1] in {"", " "} else 1
 
 
 def _cut(page: PageText, characters: int) -> PageText:
@@ -291,5 +243,5 @@ def _cut(page: PageText, characters: int) -> PageText:
     end = characters
     while end > 0 and not page.text[end].isspace():
         end -= 1
-    end = len(page.text[:end or characters].rstrip())
-    return PageText(page.text[:end], [link for link in page.links if link.end <= end], page.skipped)
+    end = len(page.text[: end or characters].rstrip())
+    return PageText(page.text[:end], [link for link in page.links if link.end <= end], page.skipped, page.open)
