@@ -13,6 +13,7 @@ from pydantic import Field
 
 from kgqa.settings.base import Settings
 from kgqa.sources.formats import Bytes, Piece
+from kgqa.sources.mediawiki.disambiguation import lists_meanings, marked
 from kgqa.sources.mediawiki.site import Site, read_site, xml_parser
 from kgqa.sources.mediawiki.wikitext import PageText, read_text
 from kgqa.sources.rows import Rows
@@ -53,29 +54,26 @@ class MediaWikiDump(Settings):
         return rows
 
     def _page(self, page: etree._Element, texts: _Texts, site: Site, rows: Rows) -> None:
-        number, title = page.findtext("id", ""), page.findtext("title", "")
+        number, title = page.findtext("id", ""), unicodedata.normalize("NFC", page.findtext("title", ""))
         id_ = f"{site.name}:{number}"
+        revisions = page.findall("revision")
+        redirect = page.find("redirect")
         if not number.isascii() or not number.isdigit() or not title:
             rows.skip("page without a number or title", id_)
-            return
-        title = unicodedata.normalize("NFC", title)
-        if _namespace(page, title, site) not in site.content:
+        elif _namespace(page, title, site) not in site.content:
             rows.skip("page of another namespace", id_)
-            return
-        revisions = page.findall("revision")
-        revision = revisions[-1] if revisions else None
-        redirect = page.find("redirect")
-        if redirect is not None and (target := redirect.get("title")):
+        elif redirect is not None and (target := redirect.get("title")):
             _redirect(title, target, id_, site, rows)
-            return
-        if revision is None:
+        elif not revisions:
             rows.skip("page without a revision", id_)
-            return
-        model = revision.findtext("model", "wikitext")
-        if model != "wikitext":
+        elif (model := revisions[-1].findtext("model", "wikitext")) != "wikitext":
             rows.skip(f"page of {model}, not wikitext", id_)
-            return
-        raw = texts.of(revision)
+        else:
+            version = revisions[-1].findtext("id", "")
+            self._document(id_, title, int(version) if re.fullmatch("[0-9]{1,18}", version) else 0, texts.of(revisions[-1]), site, rows)
+
+    def _document(self, id_: str, title: str, version: int, raw: bytes, site: Site, rows: Rows) -> None:
+        """The page of that title, whose text is ``raw``."""
         if not raw or raw.isspace():
             rows.skip("page without text", id_)
             return
@@ -83,13 +81,15 @@ class MediaWikiDump(Settings):
             _redirect(title, match[1], id_, site, rows)
             return
         text = self._text(raw, site, title)
+        if not self.keep_disambiguations and self._disambiguates(raw, text, site, title):
+            rows.skip("disambiguation page", id_)
+            return
         for reason, count in text.skipped.items():
             rows.skip(reason, id_, count)
         if not text.text:
             rows.skip("page without running text before its first heading" if not self.characters else "page without running text", id_)
             return
-        version = revision.findtext("id", "0")
-        rows.document(id_, title, text.text, version=int(version) if version.isascii() and version.isdigit() else 0)
+        rows.document(id_, title, text.text, version=version)
         for link in text.links:
             rows.link(id_, link.start, link.end, site.name, link.title)
 
@@ -100,6 +100,11 @@ class MediaWikiDump(Settings):
         heading = raw.find(b"\n=")
         text = read_text(plain(raw[:heading] if heading >= 0 else raw), site, title)
         return read_text(plain(raw), site, title) if text.open and heading >= 0 else text
+
+    def _disambiguates(self, raw: bytes, text: PageText, site: Site, title: str) -> bool:
+        if marked(raw, self.disambiguation_templates, self.disambiguation_category):
+            return True
+        return text.announces and text.prose == 1 and lists_meanings(read_text(plain(raw), site, title, characters=len(raw)))
 
 
 def plain(raw: bytes) -> str:

@@ -23,7 +23,6 @@ SILENT = (
 TOKEN = re.compile(
     rf"<!--|\{{\{{+|\}}\}}+|\n[ \t:]*\{{\||\n[ \t]*\|\}}(?!\}})|\n=|<(/?)table\b[^<>]*>|<(nowiki|pre|{SILENT})\b[^<>]*>", re.IGNORECASE
 )
-REST_OF_LINE = re.compile(r"[^\n]*")
 COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 PAGE_NAMES = frozenset({"PAGENAME", "FULLPAGENAME", "BASEPAGENAME", "SUBPAGENAME"})
 ATTEMPTS = 3
@@ -77,28 +76,33 @@ class Outline:
         self._out, self._size, self._last, self._stack = [], 0, 0, []
         text, position = self.text, 0
         while match := TOKEN.search(text, position):
-            token, start, position = match[0], match.start(), match.end()
-            first = token[0]
+            start, position = match.span()
+            mark = match[0]
+            first = mark[0]
             if first == "{":
                 if start not in self._ignored:
-                    self._stack.append(_Open("{", len(token), start))
+                    self._stack.append(_Open("{", len(mark), start))
             elif first == "}":
                 position = self._close_braces(start, position)
             elif first == "<":
                 position = self._tag(match)
-            elif token == "\n=":
-                position = REST_OF_LINE.match(text, position).end()  # type: ignore[union-attr]
+            elif mark == "\n=":
+                position = self._end_of_line(position)
                 if not self._stack and COMMENT.sub("", text[start:position]).rstrip().endswith("=") and position - start > 3:
                     if self.enough is None or self._size + start - self._last >= self.enough:
                         self.complete = self.enough is None
                         return start
                     self._cut(start, position, "\n\n")
-            elif token[-1] == "|":
+            elif mark[-1] == "|":
                 if start not in self._ignored:
                     self._stack.append(_Open("|", 0, start))
             else:
                 self._close_table(position)
         return len(text)
+
+    def _end_of_line(self, start: int) -> int:
+        end = self.text.find("\n", start)
+        return end if end >= 0 else len(self.text)
 
     def _cut(self, start: int, end: int, instead: str = GONE) -> None:
         """Take out the characters from ``start`` to ``end``."""
@@ -141,32 +145,39 @@ class Outline:
 
     def _tag(self, match: re.Match[str]) -> int:
         """A comment, table or other tag; returns where to go on."""
-        start, end, text = match.start(), match.end(), self.text
+        start, end = match.span()
         if match[0] == "<!--":
-            close = text.find("-->", end)
-            end = close + 3 if close >= 0 else len(text)
-            self.open = self.open or close < 0
-            if not self._stack:
-                # A comment alone on its line goes with the line, otherwise it would end the paragraph.
-                line = text.rfind("\n", self._last, start)
-                alone = line >= 0 and not text[line:start].strip() and text[end : end + 1] in {"\n", ""}
-                self._cut(line if alone else start, end, "")
-            return end
-        name = (match[2] or "").lower()
-        if not name:
-            if match[1]:
-                self._close_table(end)
-            elif start not in self._ignored:
-                self._stack.append(_Open("|", 0, start))
-            return end
-        if match[0].endswith("/>"):
-            inner, close_end = "", end
-        else:
-            close = None if name in self._unclosed else re.compile(rf"</{name}\s*>", re.IGNORECASE).search(text, end)
+            return self._comment(start, end)
+        if match[2]:
+            return self._content(match[2].lower(), match)
+        if match[1]:
+            self._close_table(end)
+        elif start not in self._ignored:
+            self._stack.append(_Open("|", 0, start))
+        return end
+
+    def _comment(self, start: int, inner: int) -> int:
+        text = self.text
+        close = text.find("-->", inner)
+        end = close + 3 if close >= 0 else len(text)
+        self.open = self.open or close < 0
+        if not self._stack:
+            # A comment alone on its line goes with the line, otherwise it would end the paragraph.
+            line = text.rfind("\n", self._last, start)
+            alone = line >= 0 and not text[line:start].strip() and text[end : end + 1] in {"\n", ""}
+            self._cut(line if alone else start, end, "")
+        return end
+
+    def _content(self, name: str, match: re.Match[str]) -> int:
+        """A tag that takes its content along, or keeps it as it is. Without an end it is no tag."""
+        start, end = match.span()
+        inner = ""
+        if not match[0].endswith("/>"):
+            close = None if name in self._unclosed else re.compile(rf"</{name}\s*>", re.IGNORECASE).search(self.text, end)
             if close is None:
                 self._unclosed.add(name)
                 return end
-            inner, close_end = text[end : close.start()], close.end()
+            inner, end = self.text[end : close.start()], close.end()
         if not self._stack:
-            self._cut(start, close_end, inner.translate(LITERALS) if name in {"nowiki", "pre"} else GONE)
-        return close_end
+            self._cut(start, end, inner.translate(LITERALS) if name in {"nowiki", "pre"} else GONE)
+        return end

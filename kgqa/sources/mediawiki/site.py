@@ -24,9 +24,9 @@ CANONICAL = {
 }  # fmt: skip
 ALIASES = {"image": 6, "image talk": 7}
 # Prefixes of the sister projects, the same in all wikis of the Wikimedia Foundation (Special:Interwiki). A dump does not list them.
-SISTERS = frozenset(
-    "w wikipedia wikt wiktionary n wikinews b wikibooks q wikiquote s wikisource species wikispecies v wikiversity voy wikivoyage c "
-    "commons m meta metawikimedia d wikidata f wikifunctions mw mediawikiwiki wmf foundation incubator phab phabricator doi rfc".split()
+SISTERS = re.compile(
+    "w|wikipedia|wikt|wiktionary|n|wikinews|b|wikibooks|q|wikiquote|s|wikisource|species|wikispecies|v|wikiversity|voy|wikivoyage|c|commons|"
+    "m|meta|metawikimedia|d|wikidata|f|wikifunctions|mw|mediawikiwiki|wmf|foundation|incubator|phab|phabricator|doi|rfc"
 )
 LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z-]+)?|simple")
 # A dump names its namespaces, but not their other names ("Bild:"). A file is known by its ending in any language.
@@ -72,7 +72,7 @@ class Site:
                 number, target = known, rest.lstrip()
                 if number in (FILE, CATEGORY) and not visible:
                     return "nothing", ""
-            elif key in SISTERS:
+            elif SISTERS.fullmatch(key):
                 return "text", ""
             elif LANGUAGE.fullmatch(prefix):
                 return ("text" if visible else "nothing"), ""

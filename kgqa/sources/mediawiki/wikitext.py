@@ -6,24 +6,22 @@ import html
 import re
 import unicodedata
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from kgqa.sources.mediawiki.lines import BLANK, CLOSE, OPEN, paragraphs, unspaced
 from kgqa.sources.mediawiki.markup import CHARACTERS, GONE, LITERAL, Outline
 from kgqa.sources.mediawiki.site import Site, plain_target
-from kgqa.sources.mediawiki.tidying import BLANK, CLOSE, OPEN, plain_quotes, tidy, unspaced
 
 NUMBERS = 0xF0000
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f]")
 INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
 ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+BLOCK = re.compile("br|p|div|li|[uod]l|d[td]|t[rdh]|table|blockquote|center|hr|h[1-6]|poem", re.IGNORECASE)
 TAG = re.compile(r"</?([A-Za-z][A-Za-z0-9]*)\b[^<>]*>")
-BLOCKS = frozenset("br p div li ul ol dl dt dd tr td th table blockquote center hr h1 h2 h3 h4 h5 h6 poem".split())
 LINK = re.compile(r"\[\[([^\[\]|\n\x0e\x0f]*+)(\|(?:[^\[\]]++|\[(?!\[)|\](?!\]))*+)?\]\]")
 WEB = re.compile(r"\[(?:(?:[a-z]{2,10}:)?//|mailto:)[^\s\[\]<>\"]*+(?:[^\S\n]*+([^\[\]\n]*+))?\]", re.IGNORECASE)
 VARIANTS = re.compile(r"-\{([^{}]*+)\}-")
-SWITCH = re.compile(r"__[^\W\d_]+(?:_[^\W_]+)*__")
-LIST = "*#:;"
 JOINERS = "\u200c\u200d"
 LEVELS = 8
 """Links within links that are looked at; only captions of files have any."""
@@ -46,6 +44,12 @@ class PageText:
     links: list[Link]
     skipped: Counter[str]
     """Why links lead to no page that could be a document → how many."""
+    prose: int
+    """Paragraphs outside of lists."""
+    items: int
+    """Items of lists."""
+    announces: bool
+    """Whether the first paragraph ends with a colon."""
     open: bool
     """Whether a template, table, comment or tag is open at the end, so that what follows may belong to it."""
 
@@ -80,8 +84,13 @@ def _page_text(outline: Outline, site: Site) -> PageText:
     body = links.mark(body)
     if "[" in body:
         body = WEB.sub(_label, body).replace("[[", "").replace("]]", "")
-    text, places = links.place("\n".join(_paragraphs(body)))
-    return PageText(text, places, links.skipped, outline.open)
+    lines = paragraphs(body)
+    prose = [line.text for line in lines if not line.item]
+    announces = bool(prose) and prose[0].rstrip(f" {CLOSE}").endswith((":", "："))
+    text, places = links.place("\n".join(line.text for line in lines))
+    if lost := links.marked - len(places):
+        links.skipped["link in a caption, or in a line that only leads to other pages"] += lost
+    return PageText(text, places, links.skipped, len(prose), len(lines) - len(prose), announces, outline.open)
 
 
 @lru_cache(maxsize=4096)
@@ -106,7 +115,7 @@ def _variant(match: re.Match[str]) -> str:
 
 
 def _space(match: re.Match[str]) -> str:
-    return "\n\n" if match[1].lower() in BLOCKS else ""
+    return "\n\n" if BLOCK.fullmatch(match[1]) else ""
 
 
 def _label(match: re.Match[str]) -> str:
@@ -163,6 +172,11 @@ class _Links:
         self._titles.append(title)
         return f"{before}{OPEN}{chr(NUMBERS + len(self._titles) - 1)}{inner}{CLOSE}{after}"
 
+    @property
+    def marked(self) -> int:
+        """How many links have marks."""
+        return len(self._titles)
+
     def place(self, text: str) -> tuple[str, list[Link]]:
         """The text without the marks, and the links where they are in it."""
         parts: list[str] = []
@@ -201,41 +215,6 @@ def pipe_trick(target: str) -> str:
     return bare if bare != name else name.partition(",")[0]
 
 
-def _paragraphs(body: str) -> list[str]:
-    """Paragraphs and list items in order, each on one line and without marks of bold and italic type."""
-    result: list[str] = []
-    joins = False
-    for line in body.split("\n"):
-        line = line.strip(BLANK)
-        if not line or line.startswith("----"):
-            joins = False
-        elif line[0] in LIST:
-            item = line.lstrip(LIST + BLANK)
-            # An indented line in italics before the text says which page is meant: "For the river, see ...".
-            if item and (result or line[0] != ":" or not _italic(item)):
-                result.append(plain_quotes(item))
-            joins = False
-        elif line[0] in "|}" or line.startswith(("{|", "{{")):
-            joins = False  # rows of tables and templates that nothing closes
-        elif joins:
-            result[-1] += " " + plain_quotes(line)
-        else:
-            result.append(plain_quotes(line))
-            joins = True
-    return [line for line in map(_tidied, result) if line]
-
-
-def _tidied(line: str) -> str:
-    if "__" in line:
-        line = SWITCH.sub(GONE, line)
-    line = " ".join(line.split())
-    return tidy(line).strip() if GONE in line else line
-
-
-def _italic(item: str) -> bool:
-    return item.startswith("''") and not item.startswith("'''") and item.rstrip(" ." + GONE).endswith("''")
-
-
 def _cut(page: PageText, characters: int) -> PageText:
     """At most so many characters, up to the end of a word."""
     if len(page.text) <= characters:
@@ -244,4 +223,4 @@ def _cut(page: PageText, characters: int) -> PageText:
     while end > 0 and not page.text[end].isspace():
         end -= 1
     end = len(page.text[: end or characters].rstrip())
-    return PageText(page.text[:end], [link for link in page.links if link.end <= end], page.skipped, page.open)
+    return replace(page, text=page.text[:end], links=[link for link in page.links if link.end <= end])

@@ -1,8 +1,9 @@
-"""A line of text after the markup is gone: its apostrophes, and the brackets, commas and spaces around what was taken out."""
+"""The lines of a text after the markup is gone: apostrophes, marks of lists, and the brackets and commas around what was taken out."""
 
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from kgqa.sources.mediawiki.markup import GONE
 
@@ -18,7 +19,64 @@ CONTEXT = 64
 """Characters before a gap that its repair may change."""
 # Scripts written without spaces between words, or with particles that follow without one (Korean).
 UNSPACED = ((0x0E00, 0x11FF), (0x1780, 0x17FF), (0x2E80, 0xABFF), (0xAC00, 0xD7FF), (0xF900, 0xFAFF), (0xFF00, 0xFFEF), (0x20000, 0x3FFFF))
+LIST = "*#:;"
+SWITCH = re.compile(r"__[^\W\d_]+(?:_[^\W_]+)*__")
+BAR = re.compile(r" [|·•] ")
 QUOTES = re.compile(r"('{2,})")
+
+
+class Line(NamedTuple):
+    """A paragraph or an item of a list."""
+
+    text: str
+    item: bool
+
+
+def paragraphs(body: str) -> list[Line]:
+    """Paragraphs and items of lists in order, without marks of bold and italic type.
+
+    Three kinds of line are left out: rows of tables and templates that nothing closes, lines of links to the next pages of a series, and,
+    before the text, indented lines in italics, which say what other page may be meant.
+    """
+    result: list[Line] = []
+    joins = False
+    for line in (line.strip(BLANK) for line in body.split("\n")):
+        if not line or line.startswith("----"):
+            joins = False
+        elif line[0] in LIST:
+            item = line.lstrip(LIST + BLANK)
+            if item and (result or line[0] != ":" or not _italic(item)):
+                result.append(Line(plain_quotes(item), True))
+            joins = False
+        elif line[0] in "|}" or line.startswith(("{|", "{{")):
+            joins = False
+        elif joins:
+            result[-1] = Line(f"{result[-1].text} {plain_quotes(line)}", False)
+        else:
+            result.append(Line(plain_quotes(line), False))
+            joins = True
+    tidied = (Line(_tidied(text), item) for text, item in result)
+    return [line for line in tidied if line.text and not _navigation(line.text)]
+
+
+def _tidied(line: str) -> str:
+    if "__" in line:
+        line = SWITCH.sub(GONE, line)
+    line = " ".join(line.split())
+    return tidy(line).strip() if GONE in line else line
+
+
+def _italic(item: str) -> bool:
+    return item.startswith("''") and not item.startswith("'''") and item.rstrip(" ." + GONE).endswith("''")
+
+
+def _navigation(line: str) -> bool:
+    """Whether half or more of what bars or dots separate are links and nothing else: "1910s | 1920s | 1930s"."""
+    if CLOSE not in line or not BAR.search(line):
+        return False
+    parts = BAR.split(line)
+    links = [part for part in parts if part.startswith(OPEN) and part.find(CLOSE) == len(part) - 1]
+    return 2 * len(links) >= len(parts)
 
 
 def unspaced(character: str) -> bool:
