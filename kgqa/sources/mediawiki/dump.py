@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated
 from xml.sax.saxutils import escape
 
@@ -14,6 +14,7 @@ from pydantic import Field
 from kgqa.settings.base import Settings
 from kgqa.sources.formats import Bytes, Piece
 from kgqa.sources.mediawiki.disambiguation import lists_meanings, marked
+from kgqa.sources.mediawiki.markup import template_name
 from kgqa.sources.mediawiki.site import Site, read_site, xml_parser
 from kgqa.sources.mediawiki.wikitext import PageText, read_text
 from kgqa.sources.rows import Rows
@@ -33,6 +34,8 @@ class MediaWikiDump(Settings):
     """Numbers of the namespaces whose pages are documents; 0 has the articles."""
     characters: Annotated[int, Field(ge=0)] = 0
     """Length of the texts: 0 is the lead, up to the first heading; otherwise that many characters, headings left out."""
+    templates: Mapping[str, str] = Field(default_factory=dict)
+    """Templates that are shown, each with the text in its place: ``{1}`` is its first argument, so ``lang = "{2}"``. All others go."""
     keep_disambiguations: bool = False
     """Whether pages that only list the meanings of a title are documents."""
     disambiguation_templates: tuple[str, ...] = ()
@@ -95,11 +98,12 @@ class MediaWikiDump(Settings):
 
     def _text(self, raw: bytes, site: Site, title: str) -> PageText:
         """The lead, of which the rest of the page is no part unless something is open at the first heading; or so many characters."""
+        shown = {template_name(name): text for name, text in self.templates.items()}
         if self.characters:
-            return read_text(plain(raw), site, title, characters=self.characters)
+            return read_text(plain(raw), site, title, characters=self.characters, shown=shown)
         heading = raw.find(b"\n=")
-        text = read_text(plain(raw[:heading] if heading >= 0 else raw), site, title)
-        return read_text(plain(raw), site, title) if text.open and heading >= 0 else text
+        text = read_text(plain(raw[:heading] if heading >= 0 else raw), site, title, shown=shown)
+        return read_text(plain(raw), site, title, shown=shown) if text.open and heading >= 0 else text
 
     def _disambiguates(self, raw: bytes, text: PageText, site: Site, title: str) -> bool:
         if marked(raw, self.disambiguation_templates, self.disambiguation_category):

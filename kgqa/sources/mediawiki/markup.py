@@ -7,6 +7,7 @@ begins or ends, so the time is linear in what is read, whatever is nested or lef
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 GONE = "\0"
@@ -24,8 +25,16 @@ TOKEN = re.compile(
     rf"<!--|\{{\{{+|\}}\}}+|\n[ \t:]*\{{\||\n[ \t]*\|\}}(?!\}})|\n=|<(/?)table\b[^<>]*>|<(nowiki|pre|{SILENT})\b[^<>]*>", re.IGNORECASE
 )
 COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+ARGUMENT = re.compile(r"\|(?![^\[\]]*\]\])")
+PLACE = re.compile(r"\{(\w+)\}")
 PAGE_NAMES = frozenset({"PAGENAME", "FULLPAGENAME", "BASEPAGENAME", "SUBPAGENAME"})
 ATTEMPTS = 3
+
+
+def template_name(spelled: str) -> str:
+    """Name of a template as all its spellings have it: a capital first letter, spaces."""
+    name = spelled.replace("_", " ").strip()
+    return name[:1].upper() + name[1:]
 
 
 @dataclass(slots=True)
@@ -46,6 +55,8 @@ class Outline:
     title: str
     enough: int | None = None
     """None: read the lead, up to the first heading. Otherwise read on beyond headings until there are so many characters."""
+    shown: Mapping[str, str] = field(default_factory=dict)
+    """Name of a template → the text in its place, with {1} for its first argument and {name} for one with a name."""
     complete: bool = True
     """Whether everything was read that there is to read."""
     open: bool = False
@@ -130,12 +141,24 @@ class Outline:
                 stack.pop()
                 if not stack:
                     begin = opened.start + opened.count
-                    self._cut(begin, end - left, self._name_of_page(begin, end - left))
+                    self._cut(begin, end - left, self._instead(begin, end - left))
         return end
 
-    def _name_of_page(self, start: int, end: int) -> str:
-        inner = self.text[start + 2 : end - 2].strip() if end - start < 24 else ""
-        return self.title.translate(LITERALS) if inner in PAGE_NAMES else GONE
+    def _instead(self, start: int, end: int) -> str:
+        """What stands for the template from ``start`` to ``end``: nothing, but for the page's own name and templates that are shown."""
+        bar = self.text.find("|", start, end)
+        name = template_name(self.text[start + 2 : bar if bar >= 0 else end - 2])
+        if name in PAGE_NAMES:
+            return self.title.translate(LITERALS)
+        if name not in self.shown:
+            return GONE
+        values: dict[str, str] = {}
+        inner = Outline(self.text[start + 2 : end - 2], self.title, enough=end).read()
+        for argument in ARGUMENT.split(inner)[1:]:
+            key, equals, value = argument.partition("=")
+            named = equals and "[" not in key
+            values[key.strip() if named else str(1 + sum(known.isdigit() for known in values))] = (value if named else argument).strip()
+        return PLACE.sub(lambda place: values.get(place[1], ""), self.shown[name])
 
     def _close_table(self, end: int) -> None:
         if self._stack and self._stack[-1].kind == "|":

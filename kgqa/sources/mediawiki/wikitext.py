@@ -6,8 +6,10 @@ import html
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from kgqa.sources.mediawiki.lines import BLANK, CLOSE, OPEN, paragraphs, unspaced
 from kgqa.sources.mediawiki.markup import CHARACTERS, GONE, LITERAL, Outline
@@ -27,8 +29,7 @@ LEVELS = 8
 """Links within links that are looked at; only captions of files have any."""
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """The characters ``start`` to ``end`` of a text lead to the page ``title``."""
 
     start: int
@@ -54,16 +55,17 @@ class PageText:
     """Whether a template, table, comment or tag is open at the end, so that what follows may belong to it."""
 
 
-def read_text(wikitext: str, site: Site, title: str, *, characters: int | None = None) -> PageText:
+def read_text(wikitext: str, site: Site, title: str, *, characters: int | None = None, shown: Mapping[str, str] | None = None) -> PageText:
     """The lead of a page, which ends at the first heading, or about its first ``characters`` beyond headings, which are left out.
 
-    A longer text is cut at the end of a word. ``wikitext`` has no control characters, as XML has none.
+    A longer text is cut at the end of a word. ``shown`` gives the text of some templates (:attr:`Outline.shown`). ``wikitext`` has no
+    control characters, as XML has none.
     """
     if characters is None:
-        return _page_text(Outline(wikitext, title), site)
+        return _page_text(Outline(wikitext, title, shown=shown or {}), site)
     enough = 2 * characters
     while True:
-        outline = Outline(wikitext, title, enough)
+        outline = Outline(wikitext, title, enough, shown or {})
         page = _page_text(outline, site)
         if len(page.text) >= characters or outline.complete:
             return _cut(page, characters)
