@@ -61,9 +61,13 @@ def paragraphs(body: str) -> list[Line]:
 
 def _tidied(line: str) -> str:
     if "__" in line:
-        line = SWITCH.sub(GONE, line)
+        line = SWITCH.sub(_switch, line)
     line = " ".join(line.split())
     return tidy(line).strip() if GONE in line else line
+
+
+def _switch(match: re.Match[str]) -> str:
+    return GONE if match[0] == match[0].upper() else match[0]
 
 
 def _italic(item: str) -> bool:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from html.entities import html5
 from typing import NamedTuple
 
 from kgqa.sources.mediawiki.lines import BLANK, CLOSE, OPEN, paragraphs, unspaced
@@ -21,6 +22,8 @@ INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u206
 ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 BLOCK = re.compile("br|p|div|li|[uod]l|d[td]|t[rdh]|table|blockquote|center|hr|h[1-6]|poem", re.IGNORECASE)
 TAG = re.compile(r"</?([A-Za-z][A-Za-z0-9]*)\b[^<>]*>")
+RAISED = re.compile(r"<sup\b[^<>]*>([0-9+−-]{1,6})</sup\s*>", re.IGNORECASE)
+POWERS = str.maketrans("0123456789+−-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
 LINK = re.compile(r"\[\[([^\[\]|\n\x0e\x0f]*+)(\|(?:[^\[\]]++|\[(?!\[)|\](?!\]))*+)?\]\]")
 WEB = re.compile(r"\[(?:(?:[a-z]{2,10}:)?//|mailto:)[^\s\[\]<>\"]*+(?:[^\S\n]*+([^\[\]\n]*+))?\]", re.IGNORECASE)
 VARIANTS = re.compile(r"-\{([^{}]*+)\}-")
@@ -68,7 +71,8 @@ def read_text(wikitext: str, site: Site, title: str, *, characters: int | None =
         outline = Outline(wikitext, title, enough, shown or {})
         page = _page_text(outline, site)
         if len(page.text) >= characters or outline.complete:
-            return _cut(page, characters)
+            text, links = cut(page.text, page.links, characters)
+            return replace(page, text=text, links=links)
         enough *= 2
 
 
@@ -79,12 +83,14 @@ def _page_text(outline: Outline, site: Site) -> PageText:
     if "-{" in body:
         body = VARIANTS.sub(_variant, body)
     if "<" in body:
+        # 10<sup>9</sup> is not 109.
+        body = RAISED.sub(_power, body)
         body = TAG.sub(_space, body)
     if not body.isascii():
         body = INVISIBLE.sub("", body)
     links = _Links(site)
     body = links.mark(body)
-    if "[" in body:
+    if "[" in body or "]]" in body:
         body = WEB.sub(_label, body).replace("[[", "").replace("]]", "")
     lines = paragraphs(body)
     prose = [line.text for line in lines if not line.item]
@@ -97,7 +103,8 @@ def _page_text(outline: Outline, site: Site) -> PageText:
 
 @lru_cache(maxsize=4096)
 def _decoded(entity: str) -> str:
-    character = html.unescape(entity)
+    # html.unescape also reads the begin of a longer word as an entity: &notaword;.
+    character = html.unescape(entity) if entity[1] == "#" else html5.get(entity[1:], entity)
     if character.isspace():
         return " "
     return LITERAL.get(character) or ("" if CONTROL.search(character) else character)
@@ -114,6 +121,10 @@ def _variant(match: re.Match[str]) -> str:
         return ""
     variant, colon, text = rule.partition(";")[0].partition(":")
     return text.strip() if colon and re.fullmatch(r"\s*[a-z-]{2,12}\s*", variant) else rule
+
+
+def _power(match: re.Match[str]) -> str:
+    return match[1].translate(POWERS)
 
 
 def _space(match: re.Match[str]) -> str:
@@ -217,12 +228,12 @@ def pipe_trick(target: str) -> str:
     return bare if bare != name else name.partition(",")[0]
 
 
-def _cut(page: PageText, characters: int) -> PageText:
-    """At most so many characters, up to the end of a word."""
-    if len(page.text) <= characters:
-        return page
+def cut(text: str, links: list[Link], characters: int) -> tuple[str, list[Link]]:
+    """At most so many characters, up to the end of a word, and the links in them."""
+    if len(text) <= characters:
+        return text, links
     end = characters
-    while end > 0 and not page.text[end].isspace():
+    while end > 0 and not text[end].isspace():
         end -= 1
-    end = len(page.text[: end or characters].rstrip())
-    return replace(page, text=page.text[:end], links=[link for link in page.links if link.end <= end])
+    text = text[: end or characters].rstrip()
+    return text, [link for link in links if link.end <= len(text)]
