@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from math import isfinite
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType, defstruct
@@ -104,7 +104,8 @@ class Decoder:
 @lru_cache(maxsize=8)
 def decoder(selection: RankedSelection) -> Decoder:
     """The decoder for a selection. Fields that it does not name are never built, which is where the speed comes from."""
-    # PHP writes an empty map as [], so every map may be a list.
+    # PHP writes an empty map as [].
+    empty = Annotated[list[Any], msgspec.Meta(max_length=0)]
     languages = {f"language_{number}": language for number, language in enumerate(selection.languages)}
     term = _fields("Terms", languages, Term)
     terms = _fields("TermLists", languages, list[Term])
@@ -120,8 +121,8 @@ def decoder(selection: RankedSelection) -> Decoder:
         [
             ("type", str, ""),
             ("id", str, ""),
-            *((name, kind | list | UnsetType, UNSET) for name, kind in maps.items()),
-            ("entities", dict[str, Raw] | list | UnsetType, UNSET),
+            *((name, kind | empty | UnsetType, UNSET) for name, kind in maps.items()),
+            ("entities", dict[str, Raw] | empty | UnsetType, UNSET),
             ("redirect", str | UnsetType, UNSET),
             ("missing", str | UnsetType, UNSET),
         ],
@@ -158,17 +159,17 @@ class WikidataJson(RankedSelection):
                 self.record(record, rows, f"line {number}")
         return rows
 
-    def record(self, data: bytes | Raw, rows: Rows, where: str) -> None:
-        """Rows of one entity, or of the entities in a document of ``Special:EntityData``."""
+    def record(self, data: bytes | Raw, rows: Rows, where: str, *, within: bool = False) -> None:
+        """Rows of one entity, or of the entities in a document of ``Special:EntityData``, which are ``within``."""
         read = decoder(self)
         try:
             record = read.decode(data)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             rows.skip(reasons.UNREADABLE, where)
             return
-        if record.entities:
-            for id_, entity in dict(record.entities).items():
-                self.record(entity, rows, id_)
+        if record.entities and not within:
+            for id_, entity in record.entities.items():
+                self.record(entity, rows, id_, within=True)
         elif record.missing is not UNSET:
             rows.skip(reasons.MISSING, record.id or where)
         elif record.redirect is not UNSET:
@@ -217,7 +218,7 @@ class WikidataJson(RankedSelection):
                     self._claims(record.id, property_, statements, rows)
 
     def _claims(self, head: str, property_: str, statements: list[Statement], rows: Rows) -> None:
-        preferred = not self.all_ranks and any(statement.rank == "preferred" for statement in statements)
+        preferred = len(statements) > 1 and not self.all_ranks and any(statement.rank == "preferred" for statement in statements)
         for statement in statements:
             if statement.rank == "deprecated":
                 rows.skip(reasons.DEPRECATED, f"{head} {property_}")

@@ -76,13 +76,13 @@ def test_an_item_becomes_rows() -> None:
 @pytest.mark.parametrize(
     ("options", "label", "description", "names", "page"),
     [
-        ({"language": "de"}, "Ilm (Fluss)", "ein Fluss", {"Ilm (Fluss)", "die Ilm", "Ilm", "ILM"}, "Ilm"),
-        ({"language": "DE", "fallbacks": []}, "Ilm (Fluss)", "ein Fluss", {"Ilm (Fluss)", "die Ilm", "Ilm"}, "Ilm"),
-        ({"language": "fr"}, "Ilm", "", {"Ilm", "ILM"}, None),
-        ({"language": "fr", "fallbacks": ["de", "en"]}, "Ilm (Fluss)", "ein Fluss", {"Ilm (Fluss)", "die Ilm"}, None),
-        ({"language": "fr", "fallbacks": ["es"]}, "", "", set(), None),
-        ({"language": "de-CH", "fallbacks": ["de"], "site": ""}, "Ilm (Fluss)", "ein Fluss", {"Ilm (Fluss)", "die Ilm"}, None),
-        ({"language": "de", "site": "enwiki"}, "Ilm (Fluss)", "ein Fluss", {"Ilm (Fluss)", "die Ilm", "Ilm", "ILM"}, "Ilm (river)"),
+        ({"language": ["de"]}, "Ilm (Fluss)", "ein Fluss", {"Ilm (Fluss)", "die Ilm", "Ilm", "ILM"}, "Ilm"),
+        ({"language": ["DE", "en"]}, "Ilm (Fluss)", "ein Fluss", {"Ilm (Fluss)", "die Ilm", "Ilm", "ILM"}, "Ilm"),
+        ({"language": ["fr"]}, "Ilm", "", {"Ilm", "ILM"}, None),
+        ({"language": ["fr", "de", "en"]}, "Ilm (Fluss)", "ein Fluss", {"Ilm (Fluss)", "die Ilm", "Ilm", "ILM"}, None),
+        ({"language": ["fr", "mul", "en"]}, "Ilm", "a river", {"Ilm", "ILM"}, None),
+        ({"language": ["de-CH", "de"], "site": ""}, "Ilm (Fluss)", "ein Fluss", {"Ilm (Fluss)", "die Ilm", "Ilm", "ILM"}, None),
+        ({"language": ["de"], "site": "enwiki"}, "Ilm (Fluss)", "ein Fluss", {"Ilm (Fluss)", "die Ilm", "Ilm", "ILM"}, "Ilm (river)"),
     ],
 )
 def test_names_come_from_the_first_language_that_has_a_label(
@@ -96,9 +96,9 @@ def test_names_come_from_the_first_language_that_has_a_label(
 
 def test_codes_with_a_script_or_region_are_read_in_either_spelling() -> None:
     item = entity("Q1", labels=terms(zh_hant="河", pt_br="rio"))
-    assert [tables(item, language=code)["entities"][0][2] for code in ("zh-Hant", "zh_hant", "pt-BR")] == ["河", "河", "rio"]
+    assert [tables(item, language=[code])["entities"][0][2] for code in ("zh-Hant", "zh_hant", "pt-BR")] == ["河", "河", "rio"]
     with pytest.raises(ValidationError, match="is no language code"):
-        WikidataJson(language="English!")
+        WikidataJson(language=("English!",))
 
 
 def test_all_ranks_are_kept_where_they_are_wanted() -> None:
@@ -179,6 +179,8 @@ def test_objects_that_are_no_items_are_left_out() -> None:
     [
         moment("P1", "yesterday", 11),
         moment("P1", "+1952-03-11T00:00:00Z", 11, "Q1"),
+        moment("P1", "+1952-03-11T00:00:00Z", 10**12),
+        moment("P1", "+1952-13-11T00:00:00Z", 11),
         amount("P1", "much"),
         amount("P1", "+1", lowerBound="little"),
         statement("P1", "quantity", {"unit": "1"}),
@@ -237,10 +239,19 @@ def test_records_that_are_no_items_are_counted() -> None:
         17,
         "text",
         {"type": "item", "id": "Q1", "labels": 5},
+        {"type": "item", "id": "Q1", "labels": ["x"]},
+        {"entities": [1]},
+        {"entities": {"Q1": {"entities": {"Q1": RIVER}}}},
     )
     assert plain_rows(rows) == {}
-    assert rows.skipped == {reasons.LEXEME: 1, reasons.REDIRECT: 1, reasons.MISSING: 1, reasons.OTHER_RECORD: 1, reasons.UNREADABLE: 5}
+    assert rows.skipped == {reasons.LEXEME: 1, reasons.REDIRECT: 1, reasons.MISSING: 1, reasons.OTHER_RECORD: 1, reasons.UNREADABLE: 8}
     assert rows.examples[reasons.UNREADABLE] == "line 6"
+
+
+def test_half_a_character_is_an_unreadable_record() -> None:
+    rows = WikidataJson().parse(piece(b'[\n{"type":"item","id":"Q1","labels":{"en":{"language":"en","value":"a\\ud800b"}}},\n]'))
+    assert plain_rows(rows) == {}
+    assert rows.skipped == {reasons.UNREADABLE: 1}
 
 
 def test_empty_maps_may_be_lists() -> None:
@@ -340,7 +351,7 @@ def test_cut_and_changed_input_gives_rows_or_one_sentence(cut: int, mutations: l
         data = data[: at % len(data)] + new + data[at % len(data) + len(new) :]
     data = data[: cut % (2 * len(data))]
     with suppress(BrokenInput):
-        assert isinstance(WikidataJson(texts=True, classes=("Q5",)).parse(piece(data)), Rows)
+        assert plain_rows(WikidataJson(texts=True, classes=("Q5",)).parse(piece(data))) is not None
 
 
 HEAD = b'<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" xml:lang="en"><siteinfo><dbname>wikidatawiki</dbname></siteinfo>\n'
