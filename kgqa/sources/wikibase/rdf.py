@@ -54,6 +54,8 @@ HOSTS = {
 """Site → host, where the one does not follow from the other."""
 Nodes = dict[str, list[tuple[str, Any]]]
 """Subject → predicates and objects."""
+NESTING = 200
+"""Triples within triples beyond which Turtle is refused."""
 CARRIED = 64 << 20
 """Bytes of one entity's lines beyond which they are cut into two pieces."""
 
@@ -131,14 +133,15 @@ class WikidataRdf(RankedSelection):
         term = b"|".join(re.escape(iri).encode() for iri in (RDFS_LABEL, ALIAS, DESCRIPTION))
         entity = [
             base + b"prop/direct/(?:" + (properties if self.properties else rb"P\d+") + b")>",
-            b"(?:" + term + rb")>[^\n]*@(?i:" + languages + rb")[ \t]*\.",
+            b"(?:" + term + rb")>[ \t]*\"[^\n]*@(?i:" + languages + rb")[ \t]*\.",
             re.escape(SAME_AS).encode() + b">",
             re.escape(TYPE).encode() + rb">[ \t]*<(?:" + base + b"prop/novalue/|" + re.escape(ITEM_TYPE).encode() + b">)",
         ]
-        wanted = [base + rb"entity/[^>\n]+>[ \t]*<(?:" + b"|".join(entity) + b")"]
+        # Triples as objects, which Wikibase does not write, are left out, as nesting them crashes the parser.
+        wanted = [base + rb"entity/[^>\n]+>[ \t]*<(?:" + b"|".join(entity) + rb")[ \t]*+(?!<<)"]
         if address := address_of(self.chosen_site):
             page = b"|".join(re.escape(iri).encode() for iri in (ABOUT, NAME))
-            wanted.append(re.escape(address).encode() + rb"[^>\n]+>[ \t]*<(?:" + page + b")>")
+            wanted.append(re.escape(address).encode() + rb"[^>\n]+>[ \t]*<(?:" + page + rb")>[ \t]*+(?!<<)")
         # The second branch takes any other line whole, so that a search never begins within a line.
         return re.compile(rb"(<(?:" + b"|".join(wanted) + rb")[^\n]*\n)|[^\n]*\n")
 
@@ -363,6 +366,11 @@ def _rank(node: list[tuple[str, Any]]) -> str:
 
 
 def _turtle(piece: Piece) -> Iterator[Quad]:
+    depth = 0
+    for mark in re.finditer(rb"<<|>>", piece.data):
+        depth = max(0, depth + (1 if mark[0] == b"<<" else -1))
+        if depth > NESTING:
+            raise BrokenInput(f"{piece.file}: triples within triples, more than {NESTING} deep; Wikibase writes none.")
     try:
         yield from parse(piece.data, RdfFormat.TURTLE, lenient=True)
     except SyntaxError as error:

@@ -390,6 +390,26 @@ def test_pages_of_xml_hold_entities(tmp_path: Path) -> None:
     assert rows.skipped == {reasons.REDIRECT: 1, reasons.LEXEME: 1, reasons.OTHER_RECORD: 1, reasons.UNREADABLE: 2}
 
 
+@pytest.mark.parametrize(
+    "inside",
+    [
+        b"<a>" * 100_000 + b"</a>" * 100_000,
+        b'<!DOCTYPE page [<!ENTITY x "y">]>&x;',
+        b"&x;",
+        b"<text>\xff\xfe</text>",
+        b"<text>not closed",
+        b"<revision><model>wikibase-item</model><text/></revision>",
+    ],
+)
+def test_a_page_that_cannot_be_read_costs_itself_alone(tmp_path: Path, inside: bytes) -> None:
+    path = tmp_path / "pages.xml"
+    path.write_bytes(HEAD + b"<page><title>Q1</title>" + inside + b"</page>\n" + page("Q10", "wikibase-item", RIVER) + b"</mediawiki>\n")
+    [found] = WikidataXml().pieces(TextFile(path))
+    rows = WikidataXml().parse(found)
+    assert plain_rows(rows) == tables(RIVER)
+    assert rows.skipped[reasons.UNREADABLE] == 1
+
+
 @pytest.mark.real_data
 def test_the_real_excerpt_is_read_whole(real_data: Path) -> None:
     parser = WikidataJson(texts=True)

@@ -266,6 +266,23 @@ def test_turtle_that_is_broken_or_too_large_is_one_sentence(tmp_path: Path, monk
         list(WikidataRdf().pieces(TextFile(path)))
 
 
+def test_deep_nesting_is_left_out_or_one_sentence() -> None:
+    deep = b"<<( <http://a/b> <http://a/c> " * 100_000 + b"<http://a/b>" + b" )>>" * 100_000 + b" .\n"
+    for begin in (
+        b"<http://www.wikidata.org/entity/Q10> <http://www.wikidata.org/prop/direct/P1>",
+        b"<https://en.wikipedia.org/wiki/X> <http://schema.org/about>",
+        b"<http://www.wikidata.org/entity/Q10> <http://www.w3.org/2002/07/owl#sameAs>",
+    ):
+        assert plain_rows(parse(begin + b" " + deep + RIVER)) == plain_rows(parse(RIVER))
+        assert plain_rows(parse(begin + deep + RIVER)) == plain_rows(parse(RIVER))
+        with pytest.raises(BrokenInput, match="more than 200 deep"):
+            parse(b"@prefix a: <http://a/> .\n" + begin + b" " + deep)
+    label = b'<http://www.wikidata.org/entity/Q10> <http://www.w3.org/2000/01/rdf-schema#label> "x" '
+    assert parse(label + deep.rstrip(b".\n") + b"@en .\n").skipped == {reasons.UNREADABLE: 1}
+    brackets = b"@prefix a: <http://a/> .\na:b a:c " + b"[a:p " * 20_000 + b"a:q" + b"]" * 20_000 + b" ."
+    assert plain_rows(parse(brackets)) == {}
+
+
 @given(st.integers(0, 3000), st.lists(st.tuples(st.integers(0, 3000), st.binary(max_size=5)), max_size=4))
 @settings(deadline=None, max_examples=200)
 def test_cut_and_changed_input_gives_rows_or_one_sentence(cut: int, mutations: list[tuple[int, bytes]]) -> None:
