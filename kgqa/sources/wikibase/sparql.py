@@ -50,7 +50,7 @@ class SelectQuery(Struct, frozen=True):
         order = [f"?{variable}" for variable in self.variables]
         if self.by_key:
             order[0] = f"STR({order[0]})"
-        text = AFTER.sub(lambda _: _literal(after), self.text)
+        text = AFTER.sub(lambda _: _literal(after), self.text) if self.by_key else self.text
         return f"{text}\nORDER BY {' '.join(order)}\nLIMIT {limit} OFFSET {offset}"
 
 
