@@ -14,7 +14,7 @@ from lxml import etree
 from pydantic import Field
 
 from kgqa.sources.biomedicine.annotations import AnnotatedText, Annotation, Annotations, AnnotationSettings, document_id, several
-from kgqa.sources.biomedicine.elements import elements
+from kgqa.sources.biomedicine.elements import elements, where
 from kgqa.sources.biomedicine.json_records import json_pieces, json_records
 from kgqa.sources.formats import Bytes, Piece
 from kgqa.sources.rows import Rows
@@ -105,7 +105,7 @@ class BioCXml(BioCSettings):
             try:
                 document = _xml_document(element)
             except ValueError:
-                rows.skip("document with an offset that is no number", f"{piece.file}, line {piece.line - 1 + (element.sourceline or 1)}")
+                rows.skip("document with an offset that is no number", where(piece, element))
                 continue
             self._add(document, annotations, rows)
         return annotations.finish()

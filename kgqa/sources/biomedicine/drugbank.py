@@ -14,7 +14,7 @@ from lxml import etree
 
 from kgqa.errors import BrokenInput
 from kgqa.settings.base import Settings
-from kgqa.sources.biomedicine.elements import clean, elements, flat
+from kgqa.sources.biomedicine.elements import clean, elements, flat, where
 from kgqa.sources.formats import Bytes, Piece
 from kgqa.sources.rows import Rows
 from kgqa.sources.streams import element_pieces, line_pieces
@@ -56,7 +56,7 @@ class DrugBank(Settings):
             rows.relation(role, role)
         proteins: set[str] = set()
         for drug in elements(piece, "drug", rows=rows):
-            self._drug(drug, f"{piece.file}, line {piece.line - 1 + (drug.sourceline or 1)}", rows, proteins)
+            self._drug(drug, where(piece, drug), rows, proteins)
         return rows
 
     def _drug(self, drug: etree._Element, where: str, rows: Rows, proteins: set[str]) -> None:
@@ -137,7 +137,9 @@ class DrugBankVocabulary(Settings):
         rows = Rows()
         text = piece.data.decode(errors="replace").removeprefix("\ufeff")
         if piece.position == 0 and not text.startswith(("DrugBank ID,Accession Numbers,Common name,", "DB")):
-            raise BrokenInput(f"{piece.file}, line 1: the header of DrugBank's vocabulary begins with DrugBank ID,Accession Numbers,Common name.")
+            raise BrokenInput(
+                f"{piece.file}, line 1: the header of DrugBank's vocabulary begins with DrugBank ID,Accession Numbers,Common name."
+            )
         reader = csv.reader(io.StringIO(text, newline=""))
         while True:
             try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from typing import cast
 
 from lxml import etree
 
@@ -39,6 +40,11 @@ def elements(piece: Piece, *tags: str, rows: Rows) -> Iterator[etree._Element]:
             rows.skip(NOT_WELL_FORMED, f"{piece.file}, line {line}")
         else:
             yield from record.iterchildren()
+
+
+def where(piece: Piece, element: etree._Element) -> str:
+    """File and line of an element of a piece."""
+    return f"{piece.file}, line {piece.line - 1 + cast(int, element.sourceline)}"
 
 
 def local_name(element: etree._Element) -> str:

@@ -13,7 +13,7 @@ from lxml import etree
 from pydantic import Field
 
 from kgqa.settings.base import Settings
-from kgqa.sources.biomedicine.elements import elements, flat
+from kgqa.sources.biomedicine.elements import elements, flat, where
 from kgqa.sources.formats import Bytes, Piece
 from kgqa.sources.rows import Rows
 from kgqa.sources.streams import element_pieces
@@ -43,7 +43,7 @@ class PubMed(Settings):
         concepts: dict[str, str] = {}
         for element in elements(piece, *TAGS, rows=rows):
             if element.tag == "PubmedArticle":
-                self._article(element, f"{piece.file}, line {piece.line - 1 + (element.sourceline or 1)}", rows, concepts)
+                self._article(element, where(piece, element), rows, concepts)
             elif element.tag == "DeleteCitation":
                 for number in element.iterchildren("PMID"):
                     rows.delete(f"PMID:{flat(number)}")
@@ -83,10 +83,8 @@ class PubMed(Settings):
         return _translated(title)
 
     def _abstract(self, citation: etree._Element, article: etree._Element) -> str:
-        if self.language == "eng":
-            found = article.find("Abstract")
-        else:
-            found = citation.find(f"OtherAbstract[@Language='{self.language}']")
+        english = self.language == "eng"
+        found = article.find("Abstract") if english else citation.find(f"OtherAbstract[@Language='{self.language}']")
         if found is None:
             return ""
         sections = []

@@ -15,7 +15,7 @@ from lxml import etree
 from kgqa.errors import BrokenInput
 from kgqa.settings.base import Settings
 from kgqa.sources.biomedicine.blocks import block_pieces
-from kgqa.sources.biomedicine.elements import clean, elements, flat
+from kgqa.sources.biomedicine.elements import clean, elements, flat, where
 from kgqa.sources.formats import Bytes, Piece
 from kgqa.sources.rows import Rows
 from kgqa.sources.streams import element_pieces
@@ -83,7 +83,7 @@ class UniProtXml(UniProtSettings):
             raise BrokenInput(f"{piece.file}: clusters or sequences, not proteins; give a file of UniProtKB, such as uniprot_sprot.xml.gz.")
         rows = Rows()
         for entry in elements(piece, "entry", rows=rows):
-            self._keep(_xml_protein(entry), f"{piece.file}, line {piece.line - 1 + (entry.sourceline or 1)}", rows)
+            self._keep(_xml_protein(entry), where(piece, entry), rows)
         return rows
 
 
@@ -153,9 +153,12 @@ def _described(lines: list[str]) -> list[str]:
     for line in lines:
         if line.startswith(("Contains:", "Includes:")):
             break
-        if line[:1].strip():
-            kind, _, line = line.partition(": ")
-        name, _, value = EVIDENCE.sub("", line).strip().removesuffix(";").partition("=")
+        first, colon, rest = line.partition(": ")
+        if colon and line[:1].strip():
+            kind = first
+        else:
+            rest = line
+        name, _, value = EVIDENCE.sub("", rest).strip().removesuffix(";").partition("=")
         if kind in {"RecName", "SubName", "AltName"} and name in {"Full", "Short"}:
             groups.setdefault(kind, []).append(clean(value))
         elif kind == "AltName" and name in {"Allergen", "Biotech", "CD_antigen", "INN"}:
