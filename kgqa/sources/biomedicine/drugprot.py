@@ -1,7 +1,8 @@
 """The layout of DrugProt and ChemProt: abstracts, entities and relations in three tab-separated files without headers.
 
-Abstracts ``number, title, abstract``, or ``number, text`` whose first sentence is the title; entities ``number, key, kind, start, end, text``, in characters of title, one space and abstract;
-relations ``number, kind, Arg1:key, Arg2:key``. The entities have no identifiers, so by default their lower-cased texts are.
+Abstracts ``number, title, abstract``, or ``number, text`` whose first sentence is the title; entities ``number, key, kind, start, end,
+text``, in characters of title, one space and abstract; relations ``number, kind, Arg1:key, Arg2:key``. The entities have no identifiers,
+so by default their lower-cased texts are.
 """
 
 from __future__ import annotations
