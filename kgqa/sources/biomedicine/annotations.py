@@ -1,7 +1,7 @@
 """Texts whose entities somebody marked, whatever the format: their documents, mentions, entities and relations as rows.
 
-A mark counts only if the text has the marked characters at its offsets. Its entity is the identifier that the corpus gives; names of an
-entity are the texts that mark it alone.
+A mark counts only if the text has the marked characters at its offsets. Its entity is the identifier that the corpus gives. A mark that
+means several entities ("types I and II") is a mention and a name of none, but relations may be between them.
 """
 
 from __future__ import annotations
@@ -88,17 +88,25 @@ class Annotations:
         known: dict[str, list[str]] = {}
         mentions: dict[tuple[int, int, str], None] = {}
         for annotation in document.annotations:
-            for name, entities in self._entities(document, annotation).items():
-                known.setdefault(name, entities)
-                mentions.update(dict.fromkeys((annotation.start, annotation.end, entity) for entity in entities))
+            entities = self._entities(document, annotation)
+            if annotation.key and entities:
+                known.setdefault(annotation.key, [*entities.values()])
+            elif not annotation.key:
+                known.update({name: [entity] for name, entity in entities.items() if name not in known})
+            if len(entities) == 1:
+                (entity,) = entities.values()
+                mentions[annotation.start, annotation.end, entity] = None
+                self._names.setdefault(entity, Counter())[clean(annotation.text)] += 1
+            elif entities:
+                self._rows.skip("mention of several entities at once", f"{document.id}, {annotation.start}-{annotation.end}")
         for start, end, entity in mentions:
             self._rows.mention(document.id, start, end, entity)
         facts: dict[tuple[str, str, str], None] = {}
         for kind, first, second in document.relations:
-            if first not in known or second not in known:
+            if first not in known or second not in known or not kind:
                 self._rows.skip("relation of what is not annotated", document.id)
-                continue
-            facts.update({(head, kind, tail): None for head in known[first] for tail in known[second] if head != tail})
+            else:
+                facts.update({(head, kind, tail): None for head in known[first] for tail in known[second] if head != tail})
         for head, kind, tail in facts:
             self._relations[kind] = None
             self._rows.fact(head, kind, tail)
@@ -115,28 +123,25 @@ class Annotations:
             self._rows.relation(kind, re.sub(r"[_-]+", " ", kind).lower(), symmetric=kind in self._settings.symmetric)
         return self._rows
 
-    def _entities(self, document: AnnotatedText, annotation: Annotation) -> dict[str, list[str]]:
-        """Identifier or key → entities that a relation means by it; empty for an annotation that is left out."""
-        start, end, text, kind, identifiers, key = annotation
+    def _entities(self, document: AnnotatedText, annotation: Annotation) -> dict[str, str]:
+        """Identifier → entity, of an annotation; none if it is left out."""
+        start, end, text, kind, identifiers, _ = annotation
+        where = f"{document.id}, {start}-{end}"
         if self._settings.kinds and kind not in self._settings.kinds:
-            self._rows.skip("annotation of another kind", document.id)
+            self._rows.skip("annotation of another kind", where)
             return {}
-        if not 0 <= start < end <= len(document.text) or document.text[start:end] != text:
-            self._rows.skip("annotation whose offsets do not have its text", f"{document.id}, {start}-{end}")
+        if not 0 <= start < end <= len(document.text) or document.text[start:end] != text or not clean(text):
+            self._rows.skip("annotation whose offsets do not have its text", where)
             return {}
-        identifiers = tuple(one for one in identifiers if one not in MISSING_IDS)
-        if identifiers:
-            entities = {one: self._entity_id(kind, one) for one in identifiers}
-        elif self._settings.without_id == "text":
-            entities = {f"{kind}:{clean(text).lower()}": f"{kind}:{clean(text).lower()}"}
-        else:
-            self._rows.skip("annotation without an identifier", f"{document.id}, {start}-{end}")
-            return {}
+        entities = {one: self._entity_id(kind, one) for one in identifiers if one not in MISSING_IDS}
+        if not entities and self._settings.without_id == "text":
+            name = f"{kind}:{clean(text).lower()}"
+            entities = {name: name}
+        elif not entities:
+            self._rows.skip("annotation without an identifier", where)
         for entity in entities.values():
-            self._kinds.setdefault(entity, kind)
-            if len(entities) == 1:
-                self._names.setdefault(entity, Counter())[clean(text)] += 1
-        return {key: list(entities.values())} if key else {name: [entity] for name, entity in entities.items()}
+            self._kinds.setdefault(entity, kind or "entity")
+        return entities
 
     def _entity_id(self, kind: str, identifier: str) -> str:
         return identifier if PREFIXED.match(identifier) else f"{self._settings.prefixes.get(kind) or kind}:{identifier}"
