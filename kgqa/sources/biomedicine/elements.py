@@ -34,10 +34,11 @@ def elements(piece: Piece, *tags: str, rows: Rows) -> Iterator[etree._Element]:
         yield from (element for element in root.iterchildren() if local_name(element) in tags)
         return
     for start, end in _spans(piece.data, tags):
-        record = _parsed(piece.data[start:end], namespaces)
+        lines = piece.data.count(b"\n", 0, start)
+        # Empty lines in place of what precedes it, so that its elements keep their line numbers.
+        record = _parsed(b"\n" * lines + piece.data[start:end], namespaces)
         if record is None:
-            line = piece.line + piece.data.count(b"\n", 0, start)
-            rows.skip(NOT_WELL_FORMED, f"{piece.file}, line {line}")
+            rows.skip(NOT_WELL_FORMED, f"{piece.file}, line {piece.line + lines}")
         else:
             yield from record.iterchildren()
 
