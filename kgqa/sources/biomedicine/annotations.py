@@ -7,7 +7,6 @@ means several entities ("types I and II") is a mention and a name of none, but r
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
@@ -73,13 +72,13 @@ class AnnotationSettings(Settings):
 
 
 class Annotations:
-    """Rows of annotated texts; entities are added at the end, with the name that they have most often."""
+    """Rows of annotated texts; the entities are added at the end. An entity's label is the text of its first mention."""
 
     def __init__(self, settings: AnnotationSettings, rows: Rows) -> None:
         """Start without texts."""
         self._settings, self._rows = settings, rows
         self._kinds: dict[str, str] = {}
-        self._names: dict[str, Counter[str]] = {}
+        self._names: dict[str, dict[str, None]] = {}
         self._relations: dict[str, None] = {}
 
     def add(self, document: AnnotatedText) -> None:
@@ -96,7 +95,7 @@ class Annotations:
             if len(entities) == 1:
                 (entity,) = entities.values()
                 mentions[annotation.start, annotation.end, entity] = None
-                self._names.setdefault(entity, Counter())[clean(annotation.text)] += 1
+                self._names.setdefault(entity, {})[clean(annotation.text)] = None
             elif entities:
                 self._rows.skip("mention of several entities at once", f"{document.id}, {annotation.start}-{annotation.end}")
         for start, end, entity in mentions:
@@ -114,11 +113,10 @@ class Annotations:
     def finish(self) -> Rows:
         """All rows."""
         for entity, kind in self._kinds.items():
-            names = self._names.get(entity, Counter())
-            label = names.most_common(1)[0][0] if names else ""
-            self._rows.entity(entity, label, kind=kind)
+            names = self._names.get(entity, {})
+            self._rows.entity(entity, next(iter(names), ""), kind=kind)
             for name in names:
-                self._rows.name(entity, name, "label" if name == label else "alias")
+                self._rows.name(entity, name)
         for kind in self._relations:
             self._rows.relation(kind, re.sub(r"[_-]+", " ", kind).lower(), symmetric=kind in self._settings.symmetric)
         return self._rows

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from kgqa.errors import BrokenInput
 from kgqa.sources.formats import Bytes, Piece
-from kgqa.sources.streams import RECORD_LIMIT, line_pieces
+from kgqa.sources.streams import PIECE_BYTES, RECORD_LIMIT, line_pieces
 
 
-def block_pieces(text: Bytes, last_line: re.Pattern[bytes], start: int = 0, *, size: int | None = None) -> Iterator[Piece]:
+def block_pieces(text: Bytes, last_line: re.Pattern[bytes], start: int = 0) -> Iterator[Piece]:
     """Pieces of whole records, cut after a match of ``last_line``; the last piece is what remains, whole or not."""
     rest: Piece | None = None
-    for lines in line_pieces(text, start, **({} if size is None else {"size": size})):
+    for lines in line_pieces(text, start, size=PIECE_BYTES):
         piece = lines if rest is None else Piece(rest.file, rest.position, rest.line, rest.data + lines.data)
         end = max((match.end() for match in last_line.finditer(piece.data)), default=0)
         if end:

@@ -9,6 +9,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from lxml import etree
 
@@ -26,6 +27,16 @@ ENZYME_NUMBER = re.compile(r"(EC )?\d+(\.(\d+|n\d+|-)){1,3}")
 """An EC number is a class of reactions, not a protein's name, though DrugBank has it among the synonyms."""
 PROTEIN_ACCESSION = re.compile(r"[OPQ][0-9][A-Z0-9]{3}[0-9]|[A-NR-Z][0-9]([A-Z][A-Z0-9]{2}[0-9]){1,2}")
 """https://www.uniprot.org/help/accession_numbers"""
+
+
+class _Protein(NamedTuple):
+    """What the file says of a protein, once for each drug."""
+
+    accession: str
+    label: str
+    name: str
+    names: tuple[str, ...]
+    """All names, the label first."""
 
 
 class DrugBank(Settings):
@@ -54,12 +65,16 @@ class DrugBank(Settings):
         rows.relation(INTERACTS, "interacts with", symmetric=True)
         for role in ROLES:
             rows.relation(role, role)
-        proteins: set[str] = set()
+        proteins: dict[_Protein, None] = {}
         for drug in elements(piece, "drug", rows=rows):
             self._drug(drug, where(piece, drug), rows, proteins)
+        for protein in proteins:
+            rows.entity(protein.accession, protein.label, kind="protein", description=protein.name)
+            for position, name in enumerate(protein.names):
+                rows.name(protein.accession, name, "alias" if position or name != protein.label else "label")
         return rows
 
-    def _drug(self, drug: etree._Element, where: str, rows: Rows, proteins: set[str]) -> None:
+    def _drug(self, drug: etree._Element, where: str, rows: Rows, proteins: dict[_Protein, None]) -> None:
         ids = list(drug.iterchildren("{*}drugbank-id"))
         id_ = next((flat(one) for one in ids if one.get("primary") == "true"), flat(ids[0]) if ids else "")
         name = flat(drug.find("{*}name"))
@@ -93,7 +108,7 @@ class DrugBank(Settings):
         if self.products:
             yield from map(flat, drug.iterfind("{*}products/{*}product/{*}name"))
 
-    def _interactant(self, element: etree._Element, drug: str, role: str, rows: Rows, proteins: set[str]) -> None:
+    def _interactant(self, element: etree._Element, drug: str, role: str, rows: Rows, proteins: dict[_Protein, None]) -> None:
         if self.known_action and flat(element.find("{*}known-action")) != "yes":
             rows.skip(f"{role} whose action is not known", drug)
             return
@@ -108,21 +123,14 @@ class DrugBank(Settings):
                 rows.skip(f"{role} of another organism", f"{drug}, {accession}")
                 continue
             rows.fact(drug, role, accession)
-            if accession not in proteins:
-                proteins.add(accession)
-                _protein(polypeptide, accession, rows)
+            # Each drug repeats what is known of its proteins.
+            proteins[_protein(polypeptide, accession)] = None
 
 
-def _protein(element: etree._Element, accession: str, rows: Rows) -> None:
+def _protein(element: etree._Element, accession: str) -> _Protein:
     name, gene = flat(element.find("{*}name")), flat(element.find("{*}gene-name"))
-    label = gene or name
-    rows.entity(accession, label, kind="protein", description=name)
-    if label:
-        rows.name(accession, label, "label")
     synonyms = [one for one in map(flat, element.iterfind("{*}synonyms/{*}synonym")) if not ENZYME_NUMBER.fullmatch(one)]
-    for alias in dict.fromkeys((name, *synonyms)):
-        if alias not in {"", label}:
-            rows.name(accession, alias)
+    return _Protein(accession, gene or name, name, tuple(one for one in dict.fromkeys((gene, name, *synonyms)) if one))
 
 
 class DrugBankVocabulary(Settings):

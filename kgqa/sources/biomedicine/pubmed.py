@@ -40,7 +40,7 @@ class PubMed(Settings):
     def parse(self, piece: Piece) -> Rows:
         """Documents, withdrawn documents and entities of the articles."""
         rows = Rows()
-        concepts: dict[str, str] = {}
+        concepts: dict[tuple[str, str], None] = {}
         for element in elements(piece, *TAGS, rows=rows):
             if element.tag == "PubmedArticle":
                 self._article(element, where(piece, element), rows, concepts)
@@ -49,11 +49,11 @@ class PubMed(Settings):
                     rows.delete(f"PMID:{flat(number)}")
             else:
                 rows.skip("book", flat(element.find("BookDocument/PMID")))
-        for id_, name in concepts.items():
+        for id_, name in concepts:
             _concept(id_, name, rows)
         return rows
 
-    def _article(self, element: etree._Element, where: str, rows: Rows, concepts: dict[str, str]) -> None:
+    def _article(self, element: etree._Element, where: str, rows: Rows, concepts: dict[tuple[str, str], None]) -> None:
         citation = element.find("MedlineCitation")
         number = citation.find("PMID") if citation is not None else None
         article = citation.find("Article") if citation is not None else None
@@ -65,7 +65,7 @@ class PubMed(Settings):
             for path in ("MeshHeadingList/MeshHeading/DescriptorName", "ChemicalList/Chemical/NameOfSubstance"):
                 for name in citation.iterfind(path):
                     if code := name.get("UI"):
-                        concepts.setdefault(f"MESH:{code}", flat(name))
+                        concepts[f"MESH:{code}", flat(name)] = None
         title, abstract = self._title(article), self._abstract(citation, article)
         if not abstract and not self.titles:
             rows.skip("article without an abstract in the language", id_)

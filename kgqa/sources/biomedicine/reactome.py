@@ -56,7 +56,7 @@ class Reactome(Settings):
 
     def parse(self, piece: Piece) -> Rows:
         """Proteins or genes, and the interactions between them, which hold in both directions."""
-        rows, seen = Rows(), set[str]()
+        rows, seen = Rows(), set[tuple[str, str]]()
         rows.relation(RELATION, "protein interaction", symmetric=True)
         for number, line in enumerate(piece.data.decode(errors="replace").split("\n"), piece.line):
             fields = line.rstrip("\r").lstrip("\ufeff").split("\t")
@@ -87,7 +87,7 @@ class Reactome(Settings):
             self._keep(interaction, where, rows, seen)
         return rows
 
-    def _keep(self, interaction: _Interaction, where: str, rows: Rows, seen: set[str]) -> None:
+    def _keep(self, interaction: _Interaction, where: str, rows: Rows, seen: set[tuple[str, str]]) -> None:
         first, second = interaction.ids
         if not first or not second:
             rows.skip("interaction with what is no UniProt protein or gene", where)
@@ -101,13 +101,13 @@ class Reactome(Settings):
             relation = RELATION
             if self.by_kind and interaction.kind:
                 relation = interaction.kind.replace(" ", "_")
-                if relation not in seen:
-                    seen.add(relation)
+                if (relation, "") not in seen:
+                    seen.add((relation, ""))
                     rows.relation(relation, interaction.kind, symmetric=True)
             rows.fact(min(first, second), relation, max(first, second))
             for id_, label in zip(interaction.ids, interaction.labels, strict=True):
-                if id_ not in seen:
-                    seen.add(id_)
+                if (id_, label) not in seen:
+                    seen.add((id_, label))
                     rows.entity(id_, label, kind="gene" if id_.startswith("gene:") else "protein")
                     if label:
                         rows.name(id_, label, "label")

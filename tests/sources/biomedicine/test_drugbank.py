@@ -68,10 +68,10 @@ def test_drugs_proteins_and_facts() -> None:
     tables = parsed(DrugBank(), DRUG + BETA, HEAD)
     assert tables["entities"] == [
         ("DB90001", "drug", "Alphadrug", "small molecule"),
+        ("DB90002", "drug", "Betadrug", "biotech"),
         ("P00734", "protein", "LOCK1", "Fibrin lock"),
         ("P00735", "protein", "LOCK2", "Fibrin lock"),
         ("A0A0A6YYK7", "protein", "CUT", "Fibrin lock"),
-        ("DB90002", "drug", "Betadrug", "biotech"),
     ]
     assert tables["facts"] == [
         ("DB90000", "interacts_with", "DB90001"),
@@ -127,7 +127,9 @@ def test_enzyme_numbers_are_no_names(number: str) -> None:
     assert ENZYME_NUMBER.fullmatch(number)
 
 
-@pytest.mark.parametrize(("accession", "right"), [("P00734", True), ("A0A0A6YYK7", True), ("Q6FGZ2", True), ("", False), ("BE0004796", False)])
+@pytest.mark.parametrize(
+    ("accession", "right"), [("P00734", True), ("A0A0A6YYK7", True), ("Q6FGZ2", True), ("", False), ("BE0004796", False)]
+)
 def test_accessions(accession: str, right: bool) -> None:
     assert bool(PROTEIN_ACCESSION.fullmatch(accession)) == right
 
