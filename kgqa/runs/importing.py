@@ -23,22 +23,21 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kgqa.errors import BrokenInput, EmptyResult, InterruptedRun, StorageError, WorkspaceError, WorkspaceMismatch, storage_errors
+from kgqa.errors import EmptyResult, InterruptedRun, StorageError, WorkspaceError, WorkspaceMismatch, storage_errors
 from kgqa.progress import Progress
 from kgqa.runs.files import Watch, alone, file_hash, file_hashes, key_of, write_whole
 from kgqa.runs.merging import merge, steps
 from kgqa.runs.scratch import remove, scratch
 from kgqa.sources.formats import Parser, Piece
+from kgqa.sources.imported import MANIFEST, PARTS, VERSION
 from kgqa.sources.streams import TextFile, require_files
 from kgqa.version import __version__
 
-PARTS, MANIFEST, JOURNAL = ".parts", "import.json", "journal.json"
+JOURNAL = "journal.json"
 PART_BYTES = 256 << 20
 """Text between two places at which a stopped import goes on."""
 PROCESSES_FROM = 16 << 20
 """Bytes of all files from which starting other processes pays."""
-VERSION = 1
-"""Of the parts; parts of another version are made again."""
 Parsed = tuple[dict[str, pa.Table], Counter[str], dict[str, str]]
 """Rows of a piece by table, and what was left out of it: reason → count, reason → the first example."""
 
@@ -294,18 +293,3 @@ def _at_once(function: Callable[..., Parsed], *arguments: object) -> Future[Pars
 def _ignore_interrupts() -> None:
     """The main process ends the others; Ctrl-C in a terminal reaches all of them."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def read_manifest(folder: Path) -> dict[str, Any] | None:
-    """The manifest of an import, None where the folder holds none. BrokenInput where it was not finished or is damaged."""
-    if not (folder / PARTS).is_dir() and not (folder / MANIFEST).is_file():
-        return None
-    try:
-        manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        if manifest["version"] != VERSION:
-            raise BrokenInput(f"{folder}: another version of kgqa imported this; import the files again into another folder.")
-    except FileNotFoundError:
-        raise BrokenInput(f"{folder}: the import was not finished; run the same `kgqa import` again.") from None
-    except (ValueError, KeyError, TypeError):
-        raise BrokenInput(f"{folder / MANIFEST}: the manifest is damaged; import the files again.") from None
-    return manifest

@@ -13,13 +13,14 @@ from typing import Any
 import polars as pl
 import pytest
 
-from kgqa.errors import BrokenInput, EmptyResult, InputChanged, MissingInput, StorageError
+from kgqa.errors import BrokenInput, EmptyResult, InputChanged, InterruptedRun, MissingInput, StorageError
 from kgqa.progress import Silent
 from kgqa.runs import importing, merging
 from kgqa.runs.files import file_hashes
-from kgqa.runs.importing import Imported, Origin, read_manifest, run_import
+from kgqa.runs.importing import Imported, Origin, run_import
 from kgqa.sources import streams
 from kgqa.sources.formats import Bytes, Piece
+from kgqa.sources.imported import MANIFEST, PARTS, read_manifest
 from kgqa.sources.rows import Rows
 from kgqa.sources.streams import line_pieces
 
@@ -53,7 +54,7 @@ def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "CHUNK_BYTES", 4_000)
 
 
-def imported(folder: Path, *files: list[list[Any]], parser: Calls = Calls(), out: str = "out", workers: int = 1) -> Imported:
+def imported(folder: Path, *files: list[Any], parser: Calls = Calls(), out: str = "out", workers: int = 1) -> Imported:
     paths = []
     for number, calls in enumerate(files):
         path = folder / f"file-{number}.jsonl.gz"
@@ -70,7 +71,7 @@ def left_out(result: Imported) -> dict[str, int]:
     return {row["reason"]: row["count"] for row in result.skipped}
 
 
-WIKI = [
+WIKI: list[Any] = [
     ["document", "w:1", "Lisbon", "Lisbon is the capital of Portugal."],
     ["page", "w", "Lisbon", {"document": "w:1"}],
     ["link", "w:1", 25, 33, "w", "Portuguese Republic"],
@@ -84,7 +85,12 @@ WIKI = [
 
 
 def test_links_follow_redirects_to_the_entity_of_a_page(tmp_path: Path) -> None:
-    graph = [["entity", "Q45", "Portugal"], ["page", "w", "Portugal", "Q45"], ["entity", "Q597", "Lisboa"], ["page", "w", "Lisbon", "Q597"]]
+    graph: list[Any] = [
+        ["entity", "Q45", "Portugal"],
+        ["page", "w", "Portugal", "Q45"],
+        ["entity", "Q597", "Lisboa"],
+        ["page", "w", "Lisbon", "Q597"],
+    ]
     alone = imported(tmp_path, WIKI, out="alone")
     assert table(alone, "entities") == [("w:1", "entity", "Lisbon", ""), ("w:2", "entity", "Portugal", "")]
     assert table(alone, "mentions") == [("w:1", "w:2", 0, 6), ("w:1", "w:2", 25, 33)]
@@ -99,7 +105,7 @@ def test_links_follow_redirects_to_the_entity_of_a_page(tmp_path: Path) -> None:
 
 
 def test_versions_deletions_repetitions_and_unknown_ids_are_counted(tmp_path: Path) -> None:
-    first = [
+    first: list[Any] = [
         ["document", "1", "a", "old text", {"version": 1}],
         ["mention", "1", 0, 3, "e"],
         ["document", "2", "b", "withdrawn"],
@@ -118,7 +124,7 @@ def test_versions_deletions_repetitions_and_unknown_ids_are_counted(tmp_path: Pa
         ["skip", "odd record", "line 7"],
         ["skip", "odd record", "line 9"],
     ]
-    second = [
+    second: list[Any] = [
         ["document", "1", "a", "the new text", {"version": 2}],
         ["mention", "1", 4, 7, "e"],
         ["mention", "1", 4, 12, "f"],
@@ -177,7 +183,7 @@ def test_the_same_bytes_for_any_cut_and_any_number_of_processes(tmp_path: Path, 
     monkeypatch.setattr(importing, "PROCESSES_FROM", 0)
     monkeypatch.setattr(importing, "PART_BYTES", 60_000)
     cut = imported(tmp_path, *files, parser=Calls(size=9_000), out="cut", workers=2)
-    assert len(list((cut.folder / importing.PARTS).glob("*/*-facts.parquet"))) > 5
+    assert len(list((cut.folder / PARTS).glob("*/*-facts.parquet"))) > 5
     assert {name: digest for name, digest in file_hashes(cut.folder).items() if name in expected} == expected
 
 
@@ -194,7 +200,7 @@ def test_a_stopped_import_goes_on_in_the_middle_of_a_file(tmp_path: Path, monkey
 
     for stop in (30_000, 70_000, 110_000):
         monkeypatch.setattr(Calls, "parse", lambda self, piece, stop=stop: original(Calls(stop_at=stop), piece))
-        with pytest.raises(importing.InterruptedRun, match="run the same command again"):
+        with pytest.raises(InterruptedRun, match="run the same command again"):
             imported(tmp_path, *files, parser=Calls(size=5_000))
         with pytest.raises(BrokenInput, match="was not finished"):
             read_manifest(tmp_path / "out")
@@ -233,7 +239,7 @@ def test_what_cannot_be_imported_is_one_sentence(tmp_path: Path) -> None:
     assert (tmp_path / "taken" / "thesis.txt").read_text() == "mine"
     with pytest.raises(EmptyResult, match=r"neither entities nor documents.*odd \(1\)"):
         imported(tmp_path, [["skip", "odd", "line 1"]], out="empty")
-    assert not (tmp_path / "empty" / importing.MANIFEST).exists()
+    assert not (tmp_path / "empty" / MANIFEST).exists()
 
 
 def test_a_file_that_changes_while_it_is_read_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,4 +252,4 @@ def test_a_file_that_changes_while_it_is_read_is_noticed(tmp_path: Path, monkeyp
     monkeypatch.setattr(Calls, "parse", parse)
     with pytest.raises(InputChanged):
         imported(tmp_path, [["entity", "a", "A"]])
-    assert not (tmp_path / "out" / importing.MANIFEST).exists()
+    assert not (tmp_path / "out" / MANIFEST).exists()
