@@ -28,6 +28,7 @@ PREFIXES = {
 """Kind of entity in PubTator and BioRED → whose identifiers it has."""
 PREFIXED = re.compile(r"[A-Za-z][\w.]*:\S")
 NUMBERED = re.compile(r"(?:[A-Za-z]+:)?[A-Za-z]{0,4}_?\d+")
+SEPARATOR = frozenset(",;|")
 MISSING_IDS = {"", "-", "-1", "None"}
 
 
@@ -124,19 +125,18 @@ class Annotations:
     def _entities(self, document: AnnotatedText, annotation: Annotation) -> dict[str, str]:
         """Identifier → entity, of an annotation; none if it is left out."""
         start, end, text, kind, identifiers, _ = annotation
-        where = f"{document.id}, {start}-{end}"
         if self._settings.kinds and kind not in self._settings.kinds:
-            self._rows.skip("annotation of another kind", where)
+            self._rows.skip("annotation of another kind", f"{document.id}, {start}-{end}")
             return {}
-        if not 0 <= start < end <= len(document.text) or document.text[start:end] != text or not clean(text):
-            self._rows.skip("annotation whose offsets do not have its text", where)
+        if not 0 <= start < end <= len(document.text) or document.text[start:end] != text or not text.strip():
+            self._rows.skip("annotation whose offsets do not have its text", f"{document.id}, {start}-{end}")
             return {}
         entities = {one: self._entity_id(kind, one) for one in identifiers if one not in MISSING_IDS}
         if not entities and self._settings.without_id == "text":
             name = f"{kind}:{clean(text).lower()}"
             entities = {name: name}
         elif not entities:
-            self._rows.skip("annotation without an identifier", where)
+            self._rows.skip("annotation without an identifier", f"{document.id}, {start}-{end}")
         for entity in entities.values():
             self._kinds.setdefault(entity, kind or "entity")
         return entities
@@ -155,6 +155,8 @@ def several(identifiers: str) -> tuple[str, ...]:
 
     The name of a variant is left whole: ``c|SUB|G|1763|A``.
     """
+    if SEPARATOR.isdisjoint(identifiers):
+        return (identifiers.strip(),)
     parts = identifiers.split("|")
     if not all(NUMBERED.fullmatch(part.strip()) for part in parts):
         parts = [identifiers]

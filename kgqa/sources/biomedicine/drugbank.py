@@ -89,7 +89,8 @@ class DrugBank(Settings):
         for alias in dict.fromkeys(self._aliases(drug)):
             if alias not in {"", name}:
                 rows.name(id_, alias)
-        for other in drug.iterfind("{*}drug-interactions/{*}drug-interaction/{*}drugbank-id"):
+        interactions = drug.find("{*}drug-interactions")
+        for other in interactions.iter("{*}drugbank-id") if interactions is not None else ():
             if (other_id := flat(other)) and other_id != id_:
                 # Each of the two drugs lists the other.
                 rows.fact(min(id_, other_id), INTERACTS, max(id_, other_id))

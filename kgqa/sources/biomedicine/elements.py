@@ -18,25 +18,28 @@ _DECLARATION = re.compile(rb"<!(?:DOCTYPE|ENTITY)")
 _NAMESPACE = re.compile(rb"""\s(xmlns(?::[\w.-]+)?)\s*=\s*("[^"<]*"|'[^'<]*')""")
 
 
-def elements(piece: Piece, *tags: str, rows: Rows) -> Iterator[etree._Element]:
+def elements(piece: Piece, *tags: str, rows: Rows, unread: tuple[bytes, bytes, bytes] | None = None) -> Iterator[etree._Element]:
     """The outermost elements of these names (without namespace) in a piece, in order.
 
+    ``unread`` names a part at the end of each record that is left out before parsing, which is most of the work: what it begins after, the
+    tag that ends the record, and the tags to close in between.
     Records that are not well-formed are skipped and counted in ``rows``; so are those nested deeper than 256 elements or with a text of
     more than 10 MB (limits of libxml2). BrokenInput for a document type declaration between or within records.
     """
     if declared := _DECLARATION.search(piece.data):
         line = piece.line + piece.data.count(b"\n", 0, declared.start())
         raise BrokenInput(f"{piece.file}, line {line}: a document type is declared within the records; remove the declaration.")
+    data = _without(piece.data, *unread) if unread else piece.data
     # The records may use the prefixes that the root element declares.
     namespaces = b"".join(b" %s=%s" % pair for pair in dict(_NAMESPACE.findall(piece.head)).items())
-    root = _parsed(piece.data, namespaces)
+    root = _parsed(data, namespaces)
     if root is not None:
         yield from (element for element in root.iterchildren() if local_name(element) in tags)
         return
-    for start, end in _spans(piece.data, tags):
-        lines = piece.data.count(b"\n", 0, start)
+    for start, end in _spans(data, tags):
+        lines = data.count(b"\n", 0, start)
         # Empty lines in place of what precedes it, so that its elements keep their line numbers.
-        record = _parsed(b"\n" * lines + piece.data[start:end], namespaces)
+        record = _parsed(b"\n" * lines + data[start:end], namespaces)
         if record is None:
             rows.skip(NOT_WELL_FORMED, f"{piece.file}, line {piece.line + lines}")
         else:
@@ -74,6 +77,16 @@ def _parsed(data: bytes, namespaces: bytes) -> etree._Element | None:
         return etree.fromstring(b"<records%s>%s</records>" % (namespaces, data), parser)
     except etree.XMLSyntaxError:
         return None
+
+
+def _without(data: bytes, begin: bytes, end: bytes, closing: bytes) -> bytes:
+    """The records without what is between ``begin`` and ``end``; the line feeds stay, so that elements keep their line numbers."""
+    parts, at = [], 0
+    while (first := data.find(begin, at)) >= 0 and (last := data.find(end, first)) >= 0:
+        first += len(begin)
+        parts += data[at:first], closing, b"\n" * data.count(b"\n", first, last)
+        at = last
+    return b"".join((*parts, data[at:]))
 
 
 def _spans(data: bytes, tags: tuple[str, ...]) -> Iterator[tuple[int, int]]:

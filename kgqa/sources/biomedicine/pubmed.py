@@ -18,6 +18,8 @@ from kgqa.sources.formats import Bytes, Piece
 from kgqa.sources.rows import Rows
 from kgqa.sources.streams import element_pieces
 
+HISTORY = (b"<PubmedData>", b"</PubmedArticle>", b"</PubmedData>")
+"""The end of an article: dates, identifiers and references."""
 TAGS = ("PubmedArticle", "PubmedBookArticle", "DeleteCitation")
 
 
@@ -41,7 +43,7 @@ class PubMed(Settings):
         """Documents, withdrawn documents and entities of the articles."""
         rows = Rows()
         concepts: dict[tuple[str, str], None] = {}
-        for element in elements(piece, *TAGS, rows=rows):
+        for element in elements(piece, *TAGS, rows=rows, unread=HISTORY):
             if element.tag == "PubmedArticle":
                 self._article(element, where(piece, element), rows, concepts)
             elif element.tag == "DeleteCitation":

@@ -3,13 +3,16 @@
 - PSI-MITAB 2.5 to 2.8, at least 15 columns: UniProt accessions, organisms, kinds of interaction
   (https://psicquic.github.io/MITAB27Format.html); files of other databases in PSI-MITAB, such as IntAct's, can be read too;
 - the interaction exporter's own, 9 columns: UniProt accessions and the kind of interaction;
-- functional interactions, 5 columns (``Gene1 Gene2 Annotation Direction Score``): gene names alone.
+- functional interactions, 5 columns (``Gene1 Gene2 Annotation Direction Score``): gene names alone, which a table of UniProt's can turn
+  into accessions.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
 from pydantic import Field
@@ -19,7 +22,7 @@ from kgqa.settings.base import Settings
 from kgqa.sources.biomedicine.elements import clean
 from kgqa.sources.formats import Bytes, Piece
 from kgqa.sources.rows import Rows
-from kgqa.sources.streams import line_pieces
+from kgqa.sources.streams import TextFile, line_pieces
 
 RELATION = "protein_interaction"
 MITAB, EXPORTED, FUNCTIONAL = 15, 9, 5
@@ -49,6 +52,9 @@ class Reactome(Settings):
     """Keep interactions within these organisms alone, by NCBI taxonomy number (PSI-MITAB alone has it). None given: all."""
     min_score: float = Field(default=0.0, ge=0, le=1)
     """Leave out functional interactions with a lower score; 1 leaves out those that Reactome predicts."""
+    genes: Path | None = None
+    """Tab-separated file of UniProt's website with the columns Entry and Gene Names (primary): the genes of functional interactions become
+    its proteins, and other genes are left out. Held in memory."""
 
     def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
         """The rows from byte ``start`` on."""
@@ -75,7 +81,7 @@ class Reactome(Settings):
                     rows.skip("interaction with a low score", where)
                     continue
                 genes = clean(fields[0]), clean(fields[1])
-                interaction = _Interaction((f"gene:{genes[0]}" * bool(genes[0]), f"gene:{genes[1]}" * bool(genes[1])), "", genes)
+                interaction = _Interaction((self._gene_id(genes[0]), self._gene_id(genes[1])), "", genes)
             elif number == 1:
                 raise BrokenInput(
                     f"{where}: {len(fields)} columns, but Reactome's tables have {FUNCTIONAL}, {EXPORTED} or at least {MITAB}, "
@@ -86,6 +92,11 @@ class Reactome(Settings):
                 continue
             self._keep(interaction, where, rows, seen)
         return rows
+
+    def _gene_id(self, gene: str) -> str:
+        if self.genes:
+            return _accessions(self.genes).get(gene, "")
+        return f"gene:{gene}" if gene else ""
 
     def _keep(self, interaction: _Interaction, where: str, rows: Rows, seen: set[tuple[str, str]]) -> None:
         first, second = interaction.ids
@@ -132,6 +143,24 @@ def _accession(identifiers: str) -> str:
         if found := ACCESSION.match(identifier):
             return found[1].upper()
     return ""
+
+
+@lru_cache(maxsize=2)
+def _accessions(path: Path) -> dict[str, str]:
+    """Primary gene name → the first accession with it."""
+    lines = b"".join(TextFile(path).chunks()).decode(errors="replace").splitlines()
+    header = lines[0].split("\t")
+    if not {"Entry", "Gene Names (primary)"} <= set(header):
+        raise BrokenInput(f"{path.name}, line 1: no columns Entry and Gene Names (primary); download them from UniProt as TSV.")
+    entry, name = header.index("Entry"), header.index("Gene Names (primary)")
+    found: dict[str, str] = {}
+    for line in lines[1:]:
+        fields = line.split("\t")
+        if len(fields) > max(entry, name):
+            for gene in fields[name].split("; "):
+                found.setdefault(gene.strip(), fields[entry])
+    found.pop("", None)
+    return found
 
 
 def _score(text: str) -> float | None:

@@ -24,7 +24,9 @@ GENE_NAMES = ("primary", "synonym", "ordered locus", "ORF")
 NAMES = ("recommendedName", "submittedName", "alternativeName")
 OTHER_NAMES = ("allergenName", "biotechName", "cdAntigenName", "innName")
 EVIDENCE = re.compile(r"\s*\{[^{}]*\}")
-END = re.compile(rb"^//[^\S\n]*(?:\n|\Z)", re.MULTILINE)
+END = re.compile(rb"\n//[^\S\n]*(?:\n|\Z)")
+DETAILS = (b"</organism>", b"</entry>", b"")
+"""The end of an entry, most of it: references, comments, features and the sequence."""
 FLAT_GENE_NAMES = {"Name": "primary", "Synonyms": "synonym", "OrderedLocusNames": "ordered locus", "ORFNames": "ORF"}
 
 
@@ -82,7 +84,7 @@ class UniProtXml(UniProtSettings):
         if b"<UniRef" in piece.head or b"<uniparc" in piece.head:
             raise BrokenInput(f"{piece.file}: clusters or sequences, not proteins; give a file of UniProtKB, such as uniprot_sprot.xml.gz.")
         rows = Rows()
-        for entry in elements(piece, "entry", rows=rows):
+        for entry in elements(piece, "entry", rows=rows, unread=DETAILS):
             self._keep(_xml_protein(entry), where(piece, entry), rows)
         return rows
 
@@ -107,7 +109,7 @@ class UniProtText(UniProtSettings):
                 if not entry.lstrip(b"\r\n\xef\xbb\xbf").startswith(b"ID   "):
                     raise BrokenInput(f"{where}: no entry of UniProt's flat text, whose first line begins with ID.")
                 self._keep(_text_protein(entry.decode(errors="replace")), where, rows)
-            line += entry.count(b"\n") + 1
+            line += entry.count(b"\n") + 2
         return rows
 
 
@@ -130,7 +132,7 @@ def _xml_protein(entry: etree._Element) -> _Protein:
 def _text_protein(entry: str) -> _Protein:
     """UniProt's user manual, sections on the ID, AC, DE, GN, OS and OX lines (https://web.expasy.org/docs/userman.html)."""
     lines: dict[str, list[str]] = {}
-    for line in entry.splitlines():
+    for line in entry.partition("\nRN   ")[0].split("\n"):
         if line[2:5] == "   " and line[:2] in {"ID", "AC", "DE", "GN", "OS", "OX"}:
             lines.setdefault(line[:2], []).append(line[5:].rstrip())
     accession = "".join(lines.get("AC", [""])[:1]).partition(";")[0].strip()

@@ -146,6 +146,16 @@ def test_books_and_articles_without_a_number_are_left_out() -> None:
     }
 
 
+def test_what_is_not_read_of_an_article_may_be_broken() -> None:
+    data = (
+        article().replace("<PubmedData/>", "<PubmedData><History><PubMedPubDate>\n</History>\n</PubmedData>")
+        + article(number="102").replace("<PubmedData/>", "<PubmedData><ReferenceList>")
+        + article(number="")
+    )
+    assert [id_ for id_, *_ in parsed(PubMed(), data, HEAD)["documents"]] == ["PMID:101", "PMID:102"]
+    assert skipped(PubMed(), data, HEAD)["article without a number or content"] == (1, "data, line 5")
+
+
 def test_mesh_concepts() -> None:
     more = (
         '<ChemicalList><Chemical><RegistryNumber>0</RegistryNumber><NameOfSubstance UI="D002118">Calcium</NameOfSubstance></Chemical>'

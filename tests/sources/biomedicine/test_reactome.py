@@ -90,6 +90,16 @@ def test_functional_interactions() -> None:
     }
 
 
+def test_genes_become_proteins(tmp_path: Path) -> None:
+    path = tmp_path / "genes.tsv"
+    path.write_text("Entry\tReviewed\tGene Names (primary)\nP90001\treviewed\tLOCKA; LOCKX\nP90009\tno\tLOCKA\nP90002\tno\tLOCKB\nP3\n")
+    assert parsed(Reactome(genes=path), FUNCTIONAL)["facts"] == [("P90001", "protein_interaction", "P90002")]
+    assert skipped(Reactome(genes=path), FUNCTIONAL)["interaction with what is no UniProt protein or gene"] == (1, "data, line 3")
+    path.with_name("other.tsv").write_text("a\tb\n")
+    with pytest.raises(BrokenInput, match=r"other.tsv, line 1: no columns Entry and Gene Names \(primary\)"):
+        parsed(Reactome(genes=path.with_name("other.tsv")), FUNCTIONAL)
+
+
 def test_another_table_is_refused() -> None:
     with pytest.raises(BrokenInput, match=r"data, line 1: 2 columns, but Reactome's tables have 5, 9 or at least 15"):
         parsed(Reactome(), "a\tb\nc\td\n")

@@ -110,6 +110,12 @@ def test_both_formats_say_the_same() -> None:
     assert [source for *_, source in tables["names"]] == ["label", *["alias"] * 9, "label"]
 
 
+def test_what_is_not_read_of_an_entry_may_be_broken() -> None:
+    data = XML.replace("<sequence", "<feature>\n<sequence")
+    assert [id_ for id_, *_ in parsed(UniProtXml(), data, HEAD)["entities"]] == ["P90001", "A0A090ZZ90"]
+    assert skipped(UniProtXml(), data + "<entry/>", HEAD)["entry without an accession"] == (1, f"data, line {data.count(chr(10)) + 1}")
+
+
 def test_options() -> None:
     assert [id_ for id_, *_ in both(organisms=[9606])["entities"]] == ["P90001"]
     assert [id_ for id_, *_ in both(reviewed=True)["entities"]] == ["P90001"]
