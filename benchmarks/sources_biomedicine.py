@@ -68,7 +68,7 @@ def text(element: ElementTree.Element | None) -> str:
 
 
 def pubmed(root: ElementTree.Element) -> Found:
-    found = []
+    found: Found = []
     for article in root.iter("PubmedArticle"):
         parts = [text(article.find("MedlineCitation/Article/ArticleTitle"))]
         for section in article.iterfind("MedlineCitation/Article/Abstract/AbstractText"):
@@ -79,7 +79,7 @@ def pubmed(root: ElementTree.Element) -> Found:
 
 
 def drugbank(root: ElementTree.Element) -> Found:
-    found = []
+    found: Found = []
     for drug in root.iterfind("{*}drug"):
         id_ = drug.findtext("{*}drugbank-id") or ""
         found += [(id_, text(name)) for name in (drug.find("{*}name"), *drug.iterfind("{*}synonyms/{*}synonym"))]
@@ -92,7 +92,7 @@ def drugbank(root: ElementTree.Element) -> Found:
 
 
 def uniprot(root: ElementTree.Element) -> Found:
-    found = []
+    found: Found = []
     for entry in root.iterfind("{*}entry"):
         id_ = entry.findtext("{*}accession") or ""
         found += [(id_, text(name)) for name in entry.iterfind("{*}gene/{*}name")]

@@ -64,8 +64,8 @@ class PubMed(Settings):
             return
         id_ = f"PMID:{flat(number)}"
         if self.mesh:
-            for path in ("MeshHeadingList/MeshHeading/DescriptorName", "ChemicalList/Chemical/NameOfSubstance"):
-                for name in citation.iterfind(path):
+            for tag, names in (("MeshHeadingList", "DescriptorName"), ("ChemicalList", "NameOfSubstance")):
+                for name in (name for index in citation.iterchildren(tag) for name in index.iter(names)):
                     if code := name.get("UI"):
                         concepts[f"MESH:{code}", flat(name)] = None
         title, abstract = self._title(article), self._abstract(citation, article)
@@ -128,11 +128,11 @@ def _translated(title: str) -> str:
 def _version(number: etree._Element, citation: etree._Element) -> int:
     """The version's number, then the date of the revision: update files repeat an article under its old number."""
     version = number.get("Version", "1")
-    parts = [flat(citation.find(f"DateRevised/{part}")) for part in ("Year", "Month", "Day")]
+    revision = citation.find("DateRevised")
     try:
-        revised = date(*map(int, parts))
+        revised = date(*(int(flat(part)) for part in (revision if revision is not None else ())))
         day = revised.year * 10_000 + revised.month * 100 + revised.day
-    except ValueError:  # No date, or one that no calendar has.
+    except (ValueError, TypeError, OverflowError):  # No date, or one that no calendar has.
         day = 0
     return (int(version) if version.isdecimal() and len(version) < 5 else 1) * 100_000_000 + day
 

@@ -127,10 +127,11 @@ def test_a_newer_version_has_a_greater_number() -> None:
         + article("Second.", version="2", revised=("2024", "01", "01"))
         + article("No such date.", revised=("2026", "13", "45"))
         + article("No year.", revised=("", "", ""))
+        + article("Far year.", revised=("9" * 30, "01", "01"))
         + article("Odd version.", version="99999999999999999999")
     )
     ordered = sorted(versions(parsed(PubMed(), data, HEAD)).items(), key=lambda item: item[1])
-    assert [text.split(".")[0] for text, _ in ordered] == ["No such date", "No year", "Old", "Revised", "Odd version", "Second"]
+    assert [text.split(".")[0] for text, _ in ordered] == ["No such date", "No year", "Far year", "Old", "Revised", "Odd version", "Second"]
 
 
 def test_withdrawn_articles() -> None:
