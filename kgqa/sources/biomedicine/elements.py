@@ -81,7 +81,8 @@ def _parsed(data: bytes, namespaces: bytes) -> etree._Element | None:
 
 def _without(data: bytes, begin: bytes, end: bytes, closing: bytes) -> bytes:
     """The records without what is between ``begin`` and ``end``; the line feeds stay, so that elements keep their line numbers."""
-    parts, at = [], 0
+    parts: list[bytes] = []
+    at = 0
     while (first := data.find(begin, at)) >= 0 and (last := data.find(end, first)) >= 0:
         first += len(begin)
         parts += data[at:first], closing, b"\n" * data.count(b"\n", first, last)

@@ -13,7 +13,7 @@ from lxml import etree
 from pydantic import Field
 
 from kgqa.settings.base import Settings
-from kgqa.sources.biomedicine.elements import elements, flat, where
+from kgqa.sources.biomedicine.elements import clean, elements, flat, where
 from kgqa.sources.formats import Bytes, Piece
 from kgqa.sources.rows import Rows
 from kgqa.sources.streams import element_pieces
@@ -92,7 +92,7 @@ class PubMed(Settings):
         sections = []
         for section in found.iterchildren("AbstractText"):
             _separate_headings(section)
-            text, label = flat(section), section.get("Label", "")
+            text, label = flat(section), clean(section.get("Label")).rstrip(": ")
             if text:
                 sections.append(f"{label}: {text}" if label and self.section_labels and label != "UNLABELLED" else text)
         return " ".join(sections)

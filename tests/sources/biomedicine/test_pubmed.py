@@ -66,7 +66,7 @@ def test_text_is_the_title_and_the_abstract() -> None:
 
 def test_sections_keep_their_labels() -> None:
     abstract = (
-        '<Abstract><AbstractText Label="AIM" NlmCategory="OBJECTIVE">To see.</AbstractText><AbstractText Label="UNLABELLED">We saw.'
+        '<Abstract><AbstractText Label="AIM:" NlmCategory="OBJECTIVE">To see.</AbstractText><AbstractText Label="UNLABELLED">We saw.'
         '</AbstractText><AbstractText Label="EMPTY"/><CopyrightInformation>Copyright.</CopyrightInformation></Abstract>'
     )
     assert text(abstract=abstract) == "A title. AIM: To see. We saw."
