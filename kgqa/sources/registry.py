@@ -46,6 +46,68 @@ FORMATS: dict[str, Format] = {
         licence="cc-by-sa-4.0",
         attribution="Articles: Wikipedia contributors (https://www.wikipedia.org), CC BY-SA.",
     ),
+    "drugbank": Format(
+        parser="kgqa.sources.biomedicine.drugbank:DrugBank",
+        files="DrugBank's full database in XML",
+        licence="cc-by-nc-4.0",
+        attribution="Drugs: DrugBank (https://go.drugbank.com), CC BY-NC 4.0.",
+    ),
+    "drugbank-vocabulary": Format(
+        parser="kgqa.sources.biomedicine.drugbank:DrugBankVocabulary",
+        files="DrugBank's open vocabulary in CSV",
+        licence="cc0-1.0",
+        attribution="Names of drugs: DrugBank's open data (https://go.drugbank.com), CC0.",
+    ),
+    "pubmed": Format(
+        parser="kgqa.sources.biomedicine.pubmed:PubMed",
+        files="PubMed's baseline and update files in XML, in the order of their numbers",
+        licence="other",
+        attribution="Abstracts: U.S. National Library of Medicine (https://pubmed.ncbi.nlm.nih.gov); publishers may hold rights.",
+    ),
+    "uniprot": Format(
+        parser="kgqa.sources.biomedicine.uniprot:UniProtXml",
+        files="UniProtKB in XML",
+        licence="cc-by-4.0",
+        attribution="Proteins: UniProt (https://www.uniprot.org), CC BY 4.0.",
+    ),
+    "uniprot-text": Format(
+        parser="kgqa.sources.biomedicine.uniprot:UniProtText",
+        files="UniProtKB as flat text",
+        licence="cc-by-4.0",
+        attribution="Proteins: UniProt (https://www.uniprot.org), CC BY 4.0.",
+    ),
+    "reactome": Format(
+        parser="kgqa.sources.biomedicine.reactome:Reactome",
+        files="Reactome's interactions in PSI-MITAB or tab-separated, and its functional interactions",
+        licence="cc0-1.0",
+        attribution="Interactions: Reactome (https://reactome.org), CC0.",
+    ),
+    "pubtator": Format(
+        parser="kgqa.sources.biomedicine.pubtator:PubTator",
+        files="annotated abstracts in PubTator's format, such as BioRED",
+        licence="unknown",
+    ),
+    "bioc": Format(
+        parser="kgqa.sources.biomedicine.bioc:BioCXml",
+        files="annotated texts in BioC's XML",
+        licence="unknown",
+    ),
+    "bioc-json": Format(
+        parser="kgqa.sources.biomedicine.bioc:BioCJson",
+        files="annotated texts in BioC's JSON",
+        licence="unknown",
+    ),
+    "drugprot": Format(
+        parser="kgqa.sources.biomedicine.drugprot:DrugProt",
+        files="abstracts of DrugProt or ChemProt, tab-separated",
+        licence="cc-by-4.0",
+        attribution="Annotations: DrugProt (https://doi.org/10.5281/zenodo.4955410), CC BY 4.0; the abstracts are their publishers'.",
+    ),
+    "docred": Format(
+        parser="kgqa.sources.biomedicine.docred:DocRed",
+        files="annotated articles in the JSON of DocRED or Re-DocRED",
+        licence="unknown",
+    ),
 }
 """Name → format."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from kgqa.settings.base import Settings
@@ -67,6 +68,11 @@ class AnnotationSettings(Settings):
     """What becomes of annotations without an identifier: ``skip`` them, or take their kind and lower-case ``text`` as one."""
     symmetric: tuple[str, ...] = ()
     """Kinds of relation that hold in both directions."""
+
+
+class IdentifierSettings(AnnotationSettings):
+    """What becomes of identifiers, in formats that have them."""
+
     prefixes: Mapping[str, str] = PREFIXES
     """Kind of annotation → what is put before its identifiers, with a colon; the kind itself where none is given. An identifier with
     a prefix of its own, such as ``OMIM:603903``, stays as it is."""
@@ -75,9 +81,9 @@ class AnnotationSettings(Settings):
 class Annotations:
     """Rows of annotated texts; the entities are added at the end. An entity's label is the text of its first mention."""
 
-    def __init__(self, settings: AnnotationSettings, rows: Rows) -> None:
+    def __init__(self, settings: AnnotationSettings, rows: Rows, prefixes: Mapping[str, str] = MappingProxyType({})) -> None:
         """Start without texts."""
-        self._settings, self._rows = settings, rows
+        self._settings, self._rows, self._prefixes = settings, rows, prefixes
         self._kinds: dict[str, str] = {}
         self._names: dict[str, dict[str, None]] = {}
         self._relations: dict[str, None] = {}
@@ -142,7 +148,7 @@ class Annotations:
         return entities
 
     def _entity_id(self, kind: str, identifier: str) -> str:
-        return identifier if PREFIXED.match(identifier) else f"{self._settings.prefixes.get(kind) or kind}:{identifier}"
+        return identifier if PREFIXED.match(identifier) else f"{self._prefixes.get(kind) or kind}:{identifier}"
 
 
 def document_id(number: str) -> str:

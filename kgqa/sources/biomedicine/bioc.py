@@ -13,7 +13,7 @@ import msgspec
 from lxml import etree
 from pydantic import Field
 
-from kgqa.sources.biomedicine.annotations import AnnotatedText, Annotation, Annotations, AnnotationSettings, document_id, several
+from kgqa.sources.biomedicine.annotations import AnnotatedText, Annotation, Annotations, IdentifierSettings, document_id, several
 from kgqa.sources.biomedicine.elements import elements, where
 from kgqa.sources.biomedicine.json_records import json_pieces, json_records
 from kgqa.sources.formats import Bytes, Piece
@@ -56,7 +56,7 @@ class _Document(msgspec.Struct):
     relations: list[_Relation] = []
 
 
-class BioCSettings(AnnotationSettings):
+class BioCSettings(IdentifierSettings):
     """Where BioC's annotations say what they are; each corpus has its own keys."""
 
     kind_key: str = Field(default="type", min_length=1)
@@ -100,7 +100,7 @@ class BioCXml(BioCSettings):
     def parse(self, piece: Piece) -> Rows:
         """Documents with mentions, entities and facts."""
         rows = Rows()
-        annotations = Annotations(self, rows)
+        annotations = Annotations(self, rows, self.prefixes)
         for element in elements(piece, "document", rows=rows):
             try:
                 document = _xml_document(element)
@@ -121,7 +121,7 @@ class BioCJson(BioCSettings):
     def parse(self, piece: Piece) -> Rows:
         """Documents with mentions, entities and facts."""
         rows = Rows()
-        annotations = Annotations(self, rows)
+        annotations = Annotations(self, rows, self.prefixes)
         for number, record in enumerate(json_records(piece), 1):
             try:
                 document = msgspec.json.decode(record, type=_Document)
@@ -134,10 +134,16 @@ class BioCJson(BioCSettings):
 
 def _ends(relation: _Relation, where: str, rows: Rows) -> tuple[str, str, bool] | None:
     """The two ends of a relation, and whether they name annotations rather than identifiers."""
+    # PubTator's interface names an identifier with its kind, and numbers the annotations in a way of its own.
+    if "entity1" in relation.infons:
+        first, second = relation.infons["entity1"], relation.infons.get("entity2")
+    else:
+        roles = relation.infons.get("role1"), relation.infons.get("role2")
+        first, second = (role.get("identifier") if isinstance(role, dict) else None for role in roles)
+    if first and second:
+        return str(first), str(second), False
     if len(relation.nodes) == 2:
         return str(relation.nodes[0].refid), str(relation.nodes[1].refid), True
-    if not relation.nodes and {"entity1", "entity2"} <= relation.infons.keys():
-        return str(relation.infons["entity1"]), str(relation.infons["entity2"]), False
     rows.skip("relation without two ends", where)
     return None
 

@@ -42,8 +42,8 @@ class _Protein(NamedTuple):
 class DrugBank(Settings):
     """DrugBank's full database in XML."""
 
-    languages: tuple[str, ...] = ("english", "")
-    """Languages of the synonyms that are names, as DrugBank spells them; "" for synonyms without a language. None given: all."""
+    languages: tuple[str, ...] = ("english",)
+    """Languages of the synonyms that are names, as DrugBank spells them; those without a language are names, too. None given: all."""
     brands: bool = True
     """Take the international brands as names."""
     products: bool = False
@@ -102,7 +102,7 @@ class DrugBank(Settings):
         for synonym in drug.iterfind("{*}synonyms/{*}synonym"):
             # One synonym may have several: "german/spanish".
             spoken = synonym.get("language", "").strip().lower()
-            if not self.languages or set(re.split(r"[/,;]\s*", spoken)) & set(self.languages):
+            if not self.languages or not spoken or set(re.split(r"[/,;]\s*", spoken)) & set(self.languages):
                 yield flat(synonym)
         if self.brands:
             yield from map(flat, drug.iterfind("{*}international-brands/{*}international-brand/{*}name"))

@@ -14,8 +14,10 @@ FILE_LIMIT = 1 << 30
 """Bytes of JSON beyond which a file is refused, as it is read whole: annotated corpora are far smaller."""
 
 
-class _Collection(msgspec.Struct):
-    documents: list[msgspec.Raw]
+class _Collection(msgspec.Struct, rename={"of_pubtator": "PubTator3"}):
+    documents: list[msgspec.Raw] = []
+    of_pubtator: list[msgspec.Raw] = []
+    """What PubTator's interface calls them."""
 
 
 def json_pieces(text: Bytes, start: int = 0, *, size: int = PIECE_BYTES) -> Iterator[Piece]:
@@ -30,9 +32,12 @@ def json_pieces(text: Bytes, start: int = 0, *, size: int = PIECE_BYTES) -> Iter
         if whole.lstrip().startswith(b"["):
             records = msgspec.json.decode(whole, type=list[msgspec.Raw])
         else:
-            records = msgspec.json.decode(whole, type=_Collection).documents
+            collection = msgspec.json.decode(whole, type=_Collection)
+            records = collection.documents or collection.of_pubtator
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise BrokenInput(f"{text.name}: no JSON array, nor an object with one in documents ({error}); fetch the file again.") from None
+    if not records:
+        raise BrokenInput(f"{text.name}: no documents; this is another kind of JSON.")
     begin, end, line, counted = -1, 0, 1, 0
     for record in records:
         raw = bytes(record)

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator
 
 from kgqa.errors import BrokenInput
-from kgqa.sources.biomedicine.annotations import AnnotatedText, Annotation, Annotations, AnnotationSettings, document_id, several
+from kgqa.sources.biomedicine.annotations import AnnotatedText, Annotation, Annotations, IdentifierSettings, document_id, several
 from kgqa.sources.biomedicine.blocks import block_pieces
 from kgqa.sources.formats import Bytes, Piece
 from kgqa.sources.rows import Rows
@@ -25,7 +25,7 @@ EMPTY_LINE = re.compile(rb"^[^\S\n]*\n", re.MULTILINE)
 TEXT_LINE = re.compile(r"([^|\s]+)\|([ta])\|(.*)")
 
 
-class PubTator(AnnotationSettings):
+class PubTator(IdentifierSettings):
     """PubTator's format."""
 
     def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
@@ -35,7 +35,7 @@ class PubTator(AnnotationSettings):
     def parse(self, piece: Piece) -> Rows:
         """Documents with mentions, entities and facts."""
         rows = Rows()
-        annotations = Annotations(self, rows)
+        annotations = Annotations(self, rows, self.prefixes)
         number, position, found = piece.line, 0, 0
         for block in EMPTY_LINE.split(piece.data):
             where = f"{piece.file}, line {number}"

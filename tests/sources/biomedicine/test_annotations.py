@@ -212,6 +212,20 @@ def test_bioc_relations_may_name_annotations() -> None:
         assert skipped(parser, text)["relation without two ends"] == (1, "PMID:901")
 
 
+def test_json_of_pubtators_interface(tmp_path: Path) -> None:
+    documents = bioc()
+    documents[0]["relations"] = [
+        {
+            "id": "R1",
+            "infons": {"type": "treat", "role1": {"identifier": "D000001", "type": "Chemical"}, "role2": {"identifier": "OMIM:100"}},
+            "nodes": [{"refid": "0", "role": "0,4"}],
+        }
+    ]
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps({"PubTator3": documents}), encoding="utf-8")
+    assert read(BioCJson(), path)[0]["facts"] == [("MESH:D000001", "treat", "OMIM:100")]
+
+
 def test_bioc_has_sentences_and_marks_in_parts() -> None:
     document = {
         "id": "PMC9",
@@ -269,6 +283,14 @@ def test_json_is_cut_between_documents(tmp_path: Path, monkeypatch: pytest.Monke
     ]
     tables, _ = read(BioCJson(), path)
     assert tables["documents"] == EXPECTED["documents"] * 4
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", '{"documents": []}'])
+def test_json_without_documents_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "corpus.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(BrokenInput, match=r"corpus.json: no documents; this is another kind of JSON"):
+        list(BioCJson().pieces(TextFile(path)))
 
 
 @pytest.mark.parametrize("text", ["{", '{"documents": 3}', "[1, 2", '{"documents": [' + "[" * 100_000, "no JSON"])
