@@ -97,6 +97,10 @@ class UniProtText(UniProtSettings):
         for piece in block_pieces(text, END, start):
             if END.search(piece.data):
                 yield piece
+            elif piece.position == 0:
+                raise BrokenInput(
+                    f"{text.name}: no line // that ends an entry, so this is not UniProt's flat text, or its first entry is cut."
+                )
             elif piece.data.strip():
                 text.broken(f"the file ends within the entry of line {piece.line}, so it is cut; fetch it again")
 

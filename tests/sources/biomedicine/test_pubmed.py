@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from kgqa.errors import BrokenInput
 from kgqa.sources.biomedicine.pubmed import PubMed
+from kgqa.sources.streams import TextFile
 from tests.sources.biomedicine.files import Tables, parsed, read, skipped
 
 HEAD = """<?xml version="1.0" encoding="UTF-8"?>
@@ -219,6 +220,19 @@ def test_real_files_agree_with_another_parser(real_data: Path, name: str) -> Non
     assert [id_ for (id_,) in tables.get("deleted", [])] == [f"PMID:{one.text}" for one in root.findall("DeleteCitation/PMID")]
     used = {f"MESH:{one.get('UI')}" for tag in ("DescriptorName", "NameOfSubstance") for one in root.iter(tag)}
     assert {id_ for id_, *_ in tables["entities"]} == used
+
+
+@pytest.mark.real_data
+def test_real_articles_before_the_cut_are_read(real_data: Path, tmp_path: Path) -> None:
+    data = gzip.decompress((real_data / "sources" / "pubmed" / "pubmed26n1335.xml.gz").read_bytes())
+    path = tmp_path / "cut.xml"
+    path.write_bytes(data[: len(data) // 2])
+    whole = path.read_bytes().count(b"</PubmedArticle>")
+    assert whole > 10
+    text = TextFile(path, partial=True)
+    rows = [PubMed(titles=True).parse(piece) for piece in PubMed().pieces(text)]
+    assert sum(len(one.tables()["documents"]) for one in rows) == whole
+    assert len(text.notes) == 1
 
 
 @pytest.mark.real_data

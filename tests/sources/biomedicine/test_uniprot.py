@@ -157,6 +157,12 @@ def test_cut_text_is_refused(tmp_path: Path) -> None:
     path.write_text(TEXT + TEXT[:300], encoding="utf-8")
     with pytest.raises(BrokenInput, match=rf"ends within the entry of line {TEXT.count(chr(10)) + 1}"):
         read(UniProtText(), path)
+    text = TextFile(path, partial=True)
+    assert sum(len(UniProtText().parse(piece).tables()["entities"]) for piece in UniProtText().pieces(text)) == 2
+    assert len(text.notes) == 1
+    path.write_text(XML, encoding="utf-8")
+    with pytest.raises(BrokenInput, match="this is not UniProt's flat text, or its first entry is cut"):
+        read(UniProtText(), path)
 
 
 @pytest.mark.real_data
