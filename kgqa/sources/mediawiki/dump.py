@@ -93,6 +93,7 @@ class MediaWikiDump(Settings):
             rows.skip("page without running text before its first heading" if not self.characters else "page without running text", id_)
             return
         rows.document(id_, title, text.text, version=version)
+        rows.page(site.name, title, document=id_)
         for link in text.links:
             rows.link(id_, link.start, link.end, site.name, link.title)
 

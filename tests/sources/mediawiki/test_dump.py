@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from contextlib import suppress
 
 import pytest
@@ -23,6 +24,7 @@ def test_a_page() -> None:
     assert tables == {
         "documents": [("probewiki:7", "Mühle", None, "Eine Mühle mahlt korn.", 1007)],
         "links": [("probewiki:7", 17, 21, "probewiki", "Korn")],
+        "pages": [("probewiki", "Mühle", None, "probewiki:7")],
     }
 
 
@@ -183,6 +185,12 @@ def test_entities_of_xml_in_a_text() -> None:
 def test_heads_of_something_else(head: str) -> None:
     with pytest.raises(BrokenInput, match=r"^probe\.xml: it .*\.$"):
         DUMP.parse(piece(MILL, head=head))
+
+
+def test_a_parser_goes_to_other_processes() -> None:
+    dump = MediaWikiDump(templates={"lang": "{2}"}, namespaces=(0, 100))
+    assert pickle.loads(pickle.dumps(dump)) == dump
+    assert texts(dump.parse(piece(page("Rom", "Rom ({{lang|it|Roma}}) ist.")))) == {"Rom": "Rom (Roma) ist."}
 
 
 def test_unknown_options_are_errors() -> None:
