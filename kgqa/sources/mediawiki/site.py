@@ -33,6 +33,8 @@ LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z-]+)?|simple")
 MEDIA_FILE = re.compile(
     r"\.(?:jpe?g|png|gif|svg|tiff?|webp|xcf|bmp|pdf|djvu|og[gva]|opus|webm|mpe?g|mp[34]|wav|flac|midi?|stl)\s*$", re.IGNORECASE
 )
+# Most targets are letters, digits and single spaces, which mean a title and nothing more.
+SIMPLE = re.compile(r"[^\W_][\w ,.'()–-]{,60}")
 SPACES = re.compile(r"[_\s\u180e]+")
 INVISIBLE = re.compile(r"[\u200e\u200f\u202a-\u202e]")
 ILLEGAL = re.compile(r"[<>\[\]{}|\x00-\x1f\x7f\ufffd]")
@@ -58,6 +60,8 @@ class Site:
 
     def resolve(self, target: str) -> tuple[Kind, str]:
         """Where ``[[target]]`` leads: its kind, and the title where it is a page."""
+        if SIMPLE.fullmatch(target) and "_" not in target and "  " not in target and target[-1] != " " and 0 in self.content:
+            return "page", self.title(target)
         target = plain_target(target)
         target = target.partition("#")[0].rstrip()
         visible = target.startswith(":")
