@@ -166,12 +166,14 @@ class _Texts:
         parts, last, position = [b"<pages>"], 0, 0
         while (position := data.find(b"<text", position)) >= 0:
             begin = data.find(b">", position) + 1
+            if not begin:
+                break
             end = data.find(b"<", begin)
-            if begin > 0 and data[begin - 2 : begin - 1] != b"/" and data.startswith(b"</text", end):
+            if data[begin - 2 : begin - 1] != b"/" and data.startswith(b"</text", end):
                 parts += (data[last:begin], b"<t>%d</t>" % len(self._texts))
                 self._texts.append(data[begin:end])
                 last = end
-            position += 5
+            position = begin
         parts += (data[last:], b"</pages>")
         return b"".join(parts)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import time
 from contextlib import suppress
 
 import pytest
@@ -203,6 +204,17 @@ def test_order_and_pieces_do_not_matter() -> None:
     korn = page("Korn", "[[Korn]] wächst.", number=8)
     together, first, second = (plain_rows(DUMP.parse(piece(*pages))) for pages in ((MILL, korn), (MILL,), (korn,)))
     assert together == {name: first[name] + second[name] for name in together}
+
+
+BOMBS = ("<text" * 200_000, "<text>" * 200_000, "<text></text>" * 100_000, "&amp;" * 500_000, "{{disambig x" * 100_000)
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_time_is_linear(bomb: str) -> None:
+    started = time.process_time()
+    DUMP.parse(piece(MILL.replace("<title>", bomb + "<title>")))
+    DUMP.parse(piece(MILL.replace("Eine", bomb)))
+    assert time.process_time() - started < 4
 
 
 WHOLE = (MILL + page("Rad", "#WEITERLEITUNG [[Mühle]]", redirect="Mühle") + page("X", "[[a|b]] {{c|{{d}}}} '''e'''")).encode()
