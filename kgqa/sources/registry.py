@@ -33,7 +33,20 @@ class Format:
         return cast(type[Settings], getattr(import_module(module), name))
 
 
-FORMATS: dict[str, Format] = {}
+FORMATS: dict[str, Format] = {
+    "wikidata": Format(
+        parser="kgqa.sources.wikibase.dump:WikidataJson",
+        files="JSON dumps of Wikidata or another Wikibase, and Special:EntityData files",
+        licence="cc0-1.0",
+        attribution="Facts: Wikidata contributors (https://www.wikidata.org), CC0.",
+    ),
+    "wikipedia": Format(
+        parser="kgqa.sources.mediawiki.dump:MediaWikiDump",
+        files="pages-articles dumps of Wikipedia or another MediaWiki, in XML",
+        licence="cc-by-sa-4.0",
+        attribution="Articles: Wikipedia contributors (https://www.wikipedia.org), CC BY-SA.",
+    ),
+}
 """Name → format."""
 
 
