@@ -5,7 +5,7 @@ another part defines. :mod:`kgqa.runs.merging` joins them into the tables of an 
 
 ===========  ==========================================================================================================================
 entities     ``id``, ``kind``, ``label``, ``description``
-names        ``entity``, ``name``, ``source`` (title, label or alias)
+names        ``entity``, ``name``, ``source``: title, label or alias, or of substances name, gene or synonym
 relations    ``id``, ``label``, ``symmetric`` (true: (a, r, b) says the same as (b, r, a))
 facts        ``head``, ``relation``, ``tail``: ids
 values       ``head``, ``relation``, ``kind`` (time, quantity, coordinate, text), ``value``, ``unit``, ``precision``, ``calendar``,
@@ -27,6 +27,8 @@ from collections import Counter
 from typing import Any
 
 import pyarrow as pa
+
+from kgqa.settings.source import NAME_SOURCES
 
 TEXT, LONG, COUNT = pa.string(), pa.large_string(), pa.int64()
 VALUES = {
@@ -82,7 +84,8 @@ class Rows:
         self._rows["entities"].append((id_, kind, label, description))
 
     def name(self, entity: str, name: str, source: str = "alias") -> None:
-        """A name of an entity: its title, label or an alias."""
+        """A name of an entity. ``source`` says what kind: title, label, alias, name, gene or synonym."""
+        assert source in NAME_SOURCES["import"], source
         self._rows["names"].append((entity, name, source))
 
     def relation(self, id_: str, label: str, *, symmetric: bool = False) -> None:
