@@ -5,7 +5,7 @@ another part defines. :mod:`kgqa.sources.merge` joins them into the tables of an
 
 ===========  ==========================================================================================================================
 entities     ``id``, ``kind``, ``label``, ``description``
-names        ``entity``, ``name``, ``source`` (title, label or alias)
+names        ``entity``, ``name``, ``source`` (title, label, alias, or id: words of an entity's or relation's id, for one without label)
 relations    ``id``, ``label``, ``symmetric`` (true: (a, r, b) says the same as (b, r, a))
 facts        ``head``, ``relation``, ``tail``: ids
 values       ``head``, ``relation``, ``kind`` (time, quantity, coordinate, text), ``value``, ``unit``, ``precision``, ``calendar``,
@@ -72,6 +72,7 @@ class Rows:
     def __init__(self) -> None:
         """Start without rows."""
         self._rows: dict[str, list[tuple[Any, ...]]] = {name: [] for name in SCHEMAS}
+        self._batches: dict[str, list[pa.Table]] = {name: [] for name in SCHEMAS}
         self.skipped: Counter[str] = Counter()
         """Reason → records, statements or links that were left out."""
         self.examples: dict[str, str] = {}
@@ -82,7 +83,7 @@ class Rows:
         self._rows["entities"].append((id_, kind, label, description))
 
     def name(self, entity: str, name: str, source: str = "alias") -> None:
-        """A name of an entity: its title, label or an alias."""
+        """A name of an entity: its title, label or an alias. ``id``: the words of its id, or of a relation's, to use where it has no label."""
         self._rows["names"].append((entity, name, source))
 
     def relation(self, id_: str, label: str, *, symmetric: bool = False) -> None:
@@ -134,6 +135,10 @@ class Rows:
         """Withdraw a document that another file has."""
         self._rows["deleted"].append((document,))
 
+    def batch(self, name: str, columns: dict[str, Any]) -> None:
+        """Many rows of one table at once: its columns as arrays of one length."""
+        self._batches[name].append(pa.table(columns, schema=SCHEMAS[name]))
+
     def skip(self, reason: str, where: str, count: int = 1) -> None:
         """Leave out a record, statement or link; ``where`` is its id or position."""
         self.skipped[reason] += count
@@ -143,10 +148,12 @@ class Rows:
         """Table → its rows in Arrow; tables without rows are absent."""
         result = {}
         for name, rows in self._rows.items():
+            schema, parts = SCHEMAS[name], [batch for batch in self._batches[name] if batch.num_rows]
             if rows:
-                schema = SCHEMAS[name]
                 columns = [pa.array(column, kind) for column, kind in zip(zip(*rows, strict=True), schema.types, strict=True)]
-                result[name] = pa.Table.from_arrays(columns, schema=schema)
+                parts.insert(0, pa.Table.from_arrays(columns, schema=schema))
+            if parts:
+                result[name] = pa.concat_tables(parts)
         return result
 
 
