@@ -28,10 +28,15 @@ class Piece:
 class Bytes(Protocol):
     """A file's text, decompressed and in UTF-8 whatever the file's encoding."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """Name of the file, for messages."""
 
-    def chunks(self, start: int = 0) -> Iterator[bytes]:
-        """The text from byte ``start`` on. BrokenInput where the file is cut, packed badly or no text."""
+    def chunks(self) -> Iterator[bytes]:
+        """The whole text. BrokenInput where the file is cut, packed badly or no text."""
+
+    def broken(self, sentence: str) -> None:
+        """Raise BrokenInput for a file that is cut, or note the sentence where what is whole is wanted."""
 
 
 class Parser(Protocol):

@@ -1,7 +1,7 @@
 """The rows that parsers of public formats make, and the tables they end up in.
 
 A parser is a function of some whole records of a file, so any process can parse any part. Its rows may repeat and may name things that
-another part defines. :mod:`kgqa.sources.merge` joins them into the tables of an import.
+another part defines. :mod:`kgqa.runs.merging` joins them into the tables of an import.
 
 ===========  ==========================================================================================================================
 entities     ``id``, ``kind``, ``label``, ``description``
@@ -13,7 +13,7 @@ values       ``head``, ``relation``, ``kind`` (time, quantity, coordinate, text)
 documents    ``id``, ``title``, ``about`` (an entity's id or null), ``text``, ``version`` (of several rows with one id the highest wins)
 mentions     ``document``, ``start``, ``end`` (in characters of the document's text), ``entity``
 links        ``document``, ``start``, ``end``, ``site``, ``title``: a hyperlink to the page of that title, as the file spells it
-pages        ``site``, ``title``, ``entity``: the entity that a page is about
+pages        ``site``, ``title``, ``entity``, ``document``: the entity that a page is about, the document made of it, or both; else null
 redirects    ``site``, ``title``, ``target``: a page that stands for another
 deleted      ``document``: ids of documents that a later file withdraws
 ===========  ==========================================================================================================================
@@ -59,7 +59,7 @@ SCHEMAS = {
     "documents": pa.schema({"id": TEXT, "title": TEXT, "about": TEXT, "text": LONG, "version": COUNT}),
     "mentions": pa.schema({"document": TEXT, "start": COUNT, "end": COUNT, "entity": TEXT}),
     "links": pa.schema({"document": TEXT, "start": COUNT, "end": COUNT, "site": TEXT, "title": TEXT}),
-    "pages": pa.schema({"site": TEXT, "title": TEXT, "entity": TEXT}),
+    "pages": pa.schema({"site": TEXT, "title": TEXT, "entity": TEXT, "document": TEXT}),
     "redirects": pa.schema({"site": TEXT, "title": TEXT, "target": TEXT}),
     "deleted": pa.schema({"document": TEXT}),
 }
@@ -123,9 +123,9 @@ class Rows:
         """The characters ``start`` to ``end`` of the document's text lead to the page of that title."""
         self._rows["links"].append((document, start, end, site, title))
 
-    def page(self, site: str, title: str, entity: str) -> None:
-        """The page of that title is about the entity."""
-        self._rows["pages"].append((site, title, entity))
+    def page(self, site: str, title: str, entity: str | None = None, *, document: str | None = None) -> None:
+        """A page with the entity that it is about, the document that was made of it, or both."""
+        self._rows["pages"].append((site, title, entity, document))
 
     def redirect(self, site: str, title: str, target: str) -> None:
         """The page of the first title stands for that of the second."""

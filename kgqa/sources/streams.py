@@ -1,0 +1,298 @@
+"""Text of packed files as a stream of UTF-8, and how it is cut into pieces of whole lines or whole XML elements.
+
+Positions are offsets in the decompressed UTF-8 text. A file that is cut, damaged or something else than its name says raises BrokenInput;
+with ``partial`` what is whole is read, and :attr:`TextFile.notes` says what is missing.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import lzma
+import os
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, cast
+
+from kgqa.errors import BrokenInput, MissingInput
+from kgqa.sources.formats import Bytes, Piece
+
+CHUNK_BYTES = 1 << 20
+PIECE_BYTES = 4 << 20
+"""Size at which a piece ends after the record that reaches it."""
+RECORD_LIMIT = 256 << 20
+"""Bytes of one line or element beyond which the file is refused: no record of a public dump comes near it."""
+HEAD_LIMIT = 16 << 20
+TAG_LIMIT = 1 << 16
+PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz"}
+ENDINGS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz"}
+UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+DECLARED = re.compile(rb"""^<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
+WEB_PAGE = re.compile(rb"^\s*<(!doctype\s+html|html)\b", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class TextFile:
+    """A file, plain or packed by gzip, bzip2 or xz."""
+
+    path: Path
+    partial: bool = False
+    """Read a file that is cut up to its last whole record."""
+    advance: Callable[[int], object] = lambda _: None
+    """Is told how many more bytes of the file itself have been read."""
+    notes: list[str] = field(default_factory=list)
+    """What is missing at the end of a cut file."""
+
+    @property
+    def name(self) -> str:
+        """Name of the file, for messages."""
+        return self.path.name
+
+    def chunks(self) -> Iterator[bytes]:
+        """The text, about a MiB at a time."""
+        raw_chunks = self._unpacked()
+        first = next(raw_chunks, b"")
+        while len(first) < 1024 and (more := next(raw_chunks, b"")):
+            first += more
+        encoding = self._encoding(first)
+        if encoding is None:
+            yield first.removeprefix(codecs.BOM_UTF8)
+            yield from raw_chunks
+            return
+        decoder = codecs.getincrementaldecoder(encoding)()
+        text = decoder.decode(first).removeprefix("\ufeff")
+        # The records are cut from the text and parsed without the declaration, which would now be wrong.
+        yield re.sub(r"""(^<\?xml[^>]*?encoding\s*=\s*["'])[^"']+""", r"\1utf-8", text, count=1).encode()
+        try:
+            for chunk in raw_chunks:
+                yield decoder.decode(chunk).encode()
+            yield decoder.decode(b"", True).encode()
+        except UnicodeDecodeError as error:
+            self.broken(f"this is not {encoding.upper()} to its end ({error.reason}); fetch the file again")
+
+    def broken(self, sentence: str) -> None:
+        """Raise BrokenInput, or note the sentence where what is whole is wanted."""
+        if not self.partial:
+            raise BrokenInput(f"{self.name}: {sentence}, or read what is whole with --partial.")
+        self.notes.append(f"{self.name}: {sentence}.")
+
+    def _encoding(self, first: bytes) -> str | None:
+        """The encoding to read by, None for UTF-8. BrokenInput for a web page or bytes that are no text."""
+        if WEB_PAGE.match(first):
+            raise BrokenInput(f"{self.name}: this is a web page, perhaps an error of the server; fetch the file again.")
+        for mark, name in UTF16.items():
+            if first.startswith(mark):
+                return name
+        if b"\0" in first[:1024]:
+            raise BrokenInput(f"{self.name}: zero bytes; this is no text, or it is packed in a way other than gzip, bzip2 and xz.")
+        declared = DECLARED.match(first.removeprefix(codecs.BOM_UTF8))
+        name = declared[1].decode().lower() if declared else "utf-8"
+        try:
+            codec = codecs.lookup(name)
+        except LookupError:
+            raise BrokenInput(f"{self.name}, line 1: the unknown encoding {name!r}; save the file as UTF-8.") from None
+        return None if codec.name in {"utf-8", "ascii"} else codec.name
+
+    def _unpacked(self) -> Iterator[bytes]:
+        try:
+            raw = self.path.open("rb")
+        except FileNotFoundError:
+            raise MissingInput(f"{self.path}: there is no such file.") from None
+        except IsADirectoryError:
+            raise MissingInput(f"{self.path}: this is a folder; name its files.") from None
+        with raw:
+            start = raw.read(6)
+            raw.seek(0)
+            packing = next((name for magic, name in PACKED.items() if start.startswith(magic)), "")
+            if not start:
+                raise BrokenInput(f"{self.name}: the file is empty.")
+            if (wanted := ENDINGS.get(self.path.suffix, "")) and packing != wanted:
+                page = " but a web page, perhaps an error of the server" if WEB_PAGE.match(raw.read(1024)) else ""
+                raise BrokenInput(f"{self.name}: this is no {wanted} file{page}; fetch it again, or correct its ending.")
+            stream, position = _opened(raw, packing)
+            read = 0
+            with stream:
+                while True:
+                    try:
+                        chunk = stream.read(CHUNK_BYTES)
+                    except EOFError:
+                        self.broken(f"the {packing} file is cut; fetch it again")
+                        return
+                    except (OSError, zlib.error, lzma.LZMAError, RuntimeError, ValueError) as error:
+                        if isinstance(error, OSError) and error.errno is not None:
+                            raise
+                        self.broken(f"the {packing} data are damaged or cut after {position():,} bytes; fetch the file again")
+                        return
+                    at = position() if chunk else os.fstat(raw.fileno()).st_size
+                    self.advance(max(0, at - read))
+                    read = max(read, at)
+                    if not chunk:
+                        return
+                    yield chunk
+
+
+def _opened(raw: IO[bytes], packing: str) -> tuple[IO[bytes], Callable[[], int]]:
+    """The decompressed stream, and a function that says how many bytes of ``raw`` were read for it."""
+    if packing == "gzip":
+        return cast(IO[bytes], gzip.GzipFile(fileobj=raw)), raw.tell
+    if packing == "xz":
+        return cast(IO[bytes], lzma.LZMAFile(raw)), raw.tell
+    if packing == "bzip2":
+        import indexed_bzip2
+
+        # Blocks are decompressed side by side; Python's own module uses one core.
+        stream: Any = indexed_bzip2.open(raw, parallelization=os.cpu_count() or 1)
+        return stream, lambda: stream.tell_compressed() // 8
+    return raw, raw.tell
+
+
+def _rest(text: Bytes, start: int) -> Iterator[tuple[int, bytes]]:
+    """Chunks from ``start`` on, each with the number of the line that it begins in."""
+    position, line = 0, 1
+    for chunk in text.chunks():
+        if position + len(chunk) > start:
+            skipped = max(0, start - position)
+            yield line + chunk.count(b"\n", 0, skipped), chunk[skipped:]
+        position += len(chunk)
+        line += chunk.count(b"\n")
+
+
+def line_pieces(text: Bytes, start: int = 0, *, size: int = PIECE_BYTES) -> Iterator[Piece]:
+    """Pieces of whole lines from byte ``start`` on. A last line without a line feed is whole."""
+    position, line, buffer = start, 1, bytearray()
+    for first_line, chunk in _rest(text, start):
+        if not buffer:
+            line = first_line
+        buffer += chunk
+        end = buffer.rfind(b"\n") + 1
+        if len(buffer) >= size and end:
+            piece = bytes(buffer[:end])
+            yield Piece(text.name, position, line, piece)
+            position, line = position + end, line + piece.count(b"\n")
+            del buffer[:end]
+        elif len(buffer) > RECORD_LIMIT:
+            raise BrokenInput(f"{text.name}, line {line}: longer than {RECORD_LIMIT >> 20} MiB, so these are not lines of records.")
+    if buffer:
+        yield Piece(text.name, position, line, bytes(buffer))
+
+
+def element_pieces(text: Bytes, tag: str, start: int = 0, *, size: int = PIECE_BYTES) -> Iterator[Piece]:
+    """Pieces of whole elements ``tag``, the outermost where they are nested; ``head`` is what precedes the first in the file.
+
+    The elements are found by their tags alone, so a record that is not well formed spoils only its own piece. Comments and CDATA sections
+    with the same tags inside are not known as such.
+    """
+    elements = _Elements(text, tag)
+    begin, end = -1, -1  # of the piece, in the buffer
+    for chunk in text.chunks():
+        elements.buffer += chunk
+        for first, last in elements.whole():
+            if elements.position + first >= start:
+                begin, end = (first if begin < 0 else begin), last
+        elements.check_size()
+        if begin >= 0 and end - begin >= size:
+            yield elements.piece(begin, end)
+            elements.drop(end)
+            begin = end = -1
+        elif begin < 0 and not elements.depth and elements.head is not None:
+            elements.drop(elements.scanned)
+    if begin >= 0:
+        yield elements.piece(begin, end)
+    elements.check_end()
+
+
+class _Elements:
+    """A buffer of XML text, in which the outermost elements of one tag are found."""
+
+    def __init__(self, text: Bytes, tag: str) -> None:
+        self.text, self.tag = text, tag
+        self.buffer = bytearray()
+        self.position, self.line = 0, 1
+        """Of the buffer's first byte in the file."""
+        self.head: bytes | None = None
+        self.depth, self.opened, self.scanned = 0, 0, 0
+        """Elements that are open, where the outermost of them begins, and how far the buffer was searched."""
+        self._tail = bytearray()  # what was dropped last
+        self._mark = re.compile(rb"<(/?)" + re.escape(tag.encode()) + rb"(?=[\s/>])[^>]*>")
+
+    def whole(self) -> Iterator[tuple[int, int]]:
+        """Begin and end of each outermost element that ends in the unsearched part of the buffer."""
+        for mark in self._mark.finditer(self.buffer, self.scanned):
+            self.scanned = mark.end()
+            if not mark[1]:
+                if self.head is None:
+                    self.head = bytes(self.buffer[: mark.start()])
+                    _check_head(self.text, self.head)
+                if not self.depth:
+                    self.opened = mark.start()
+                self.depth += 1
+            if mark[1] or mark[0].endswith(b"/>"):
+                self.depth -= 1
+                if self.depth < 0:
+                    raise BrokenInput(f"{self._where(mark.start())}: </{self.tag}> closes nothing; this is no XML of that kind.")
+                if not self.depth:
+                    yield self.opened, mark.end()
+        # A tag that the end of the chunk cuts is searched again with the next.
+        bracket = self.buffer.rfind(b"<", max(self.scanned, len(self.buffer) - TAG_LIMIT))
+        self.scanned = bracket if bracket >= 0 and self.buffer.find(b">", bracket) < 0 else len(self.buffer)
+
+    def piece(self, begin: int, end: int) -> Piece:
+        """The elements from ``begin`` to ``end`` in the buffer."""
+        line = self.line + self.buffer.count(b"\n", 0, begin)
+        return Piece(self.text.name, self.position + begin, line, bytes(self.buffer[begin:end]), self.head or b"")
+
+    def drop(self, end: int) -> None:
+        """Take what is before ``end`` out of the buffer."""
+        self.position += end
+        self.line += self.buffer.count(b"\n", 0, end)
+        self.scanned -= end
+        self.opened -= end
+        self._tail = (self._tail + self.buffer[max(0, end - TAG_LIMIT) : end])[-TAG_LIMIT:]
+        del self.buffer[:end]
+
+    def check_size(self) -> None:
+        """BrokenInput if an element, or what precedes the first, is longer than that of any dump."""
+        if self.head is None and len(self.buffer) > HEAD_LIMIT:
+            raise BrokenInput(f"{self.text.name}: no <{self.tag}> in the first {HEAD_LIMIT >> 20} MiB; this is no file of that kind.")
+        if self.depth and len(self.buffer) - self.opened > RECORD_LIMIT:
+            where = self._where(self.opened)
+            raise BrokenInput(
+                f"{where}: a <{self.tag}> longer than {RECORD_LIMIT >> 20} MiB; no record is as long, so the file is damaged."
+            )
+
+    def check_end(self) -> None:
+        """Whether the file ends as XML does: all elements closed, the root last."""
+        if self.head is None:
+            raise BrokenInput(f"{self.text.name}: no <{self.tag}> element; this is no file of that kind.")
+        if self.depth:
+            line = self.line + self.buffer.count(b"\n", 0, self.opened)
+            self.text.broken(f"the file ends within the <{self.tag}> of line {line}, so it is cut; fetch it again")
+        elif (root := _root(self.head)) and b"</" + root not in self._tail + self.buffer:
+            self.text.broken(f"</{root.decode(errors='replace')}> is missing at the end, so the file is cut; fetch it again")
+
+    def _where(self, at: int) -> str:
+        return f"{self.text.name}, line {self.line + self.buffer.count(bytes([10]), 0, at)}"
+
+
+def _check_head(text: Bytes, head: bytes) -> None:
+    if b"<!ENTITY" in head:
+        raise BrokenInput(f"{text.name}: the file declares entities of its own, which are not expanded; expand them first.")
+
+
+def _root(head: bytes) -> bytes:
+    """Name of the document's root element."""
+    root = re.search(rb"<([A-Za-z_][^\s>/]*)", re.sub(rb"(?s)<!--.*?-->", b"", head))
+    return root[1] if root else b""
+
+
+def require_files(paths: list[Path]) -> None:
+    """MissingInput where one of the files is not there."""
+    for path in paths:
+        with suppress(OSError):
+            if path.is_file():
+                continue
+        raise MissingInput(f"{path}: there is no such file." if not path.is_dir() else f"{path}: this is a folder; name its files.")
