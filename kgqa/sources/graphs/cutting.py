@@ -21,9 +21,10 @@ _FIRST_BYTES = 4096
 def record_pieces(
     text: Bytes, boundary: Callable[[bytes], int], start: int = 0, *, size: int = PIECE_BYTES, record: str = "record"
 ) -> Iterator[Piece]:
-    """Pieces from byte ``start`` on; ``boundary`` gives the end of the last whole record in bytes that begin with one, 0 for none.
+    """Pieces of a whole text, one of which begins at byte ``start``, the end of an earlier piece.
 
-    What ``boundary`` finds must depend on the bytes before it alone. BrokenInput for a record beyond the limit of a line.
+    ``boundary`` gives the end of the last whole record in bytes that begin with one, 0 for none. BrokenInput for a record beyond the limit
+    of a line.
     """
     position, line, need, buffer = 0, 1, size, bytearray()
     for chunk in text.chunks():
@@ -37,14 +38,15 @@ def record_pieces(
                 need = 2 * len(buffer)  # so that a long record is searched a few times only
                 break
             if position < start < position + end:
-                end = start - position  # which ends a record, as an earlier piece ended there
-            if position + end > start:
-                yield Piece(text.name, position, line, data[:end])
+                end = start - position
+            yield Piece(text.name, position, line, data[:end])
             position, line, need = position + end, line + data.count(b"\n", 0, end), size
             del buffer[:end]
-    skipped = max(0, start - position)
-    if len(buffer) > skipped:
-        yield Piece(text.name, position + skipped, line + buffer.count(b"\n", 0, skipped), bytes(buffer[skipped:]))
+    data = bytes(buffer)
+    end = max(0, start - position)
+    for first, last in ((0, end), (end, len(data))):
+        if data[first:last]:
+            yield Piece(text.name, position + first, line + data.count(b"\n", 0, first), data[first:last])
 
 
 def first_bytes(text: Bytes) -> bytes:

@@ -23,7 +23,7 @@ from kgqa.errors import BrokenInput, MissingInput, suggestion
 from kgqa.settings.base import Settings
 from kgqa.sources.formats import Bytes, Piece
 from kgqa.sources.graphs.cutting import first_bytes, record_pieces
-from kgqa.sources.graphs.id_words import entity_words, relation_words
+from kgqa.sources.graphs.words import entity_words, relation_words
 from kgqa.sources.rows import Rows
 from kgqa.sources.streams import line_pieces
 from kgqa.sources.tables import frame, normalised
@@ -59,6 +59,8 @@ class DelimitedTable(Settings):
         else:
             whole = line_pieces(text, start)
         for piece in whole:
+            if piece.position < start:
+                continue
             skipped = len(head) if self.header and not piece.position else 0
             if len(piece.data) > skipped:
                 yield Piece(piece.file, piece.position + skipped, piece.line + bool(skipped), piece.data[skipped:], head)
@@ -314,7 +316,7 @@ def add_entities(rows: Rows, entities: pl.DataFrame, *, label_from_id: bool) -> 
     if label_from_id:
         named = labels["entity"].implode()
         bare = unique["id"].unique(maintain_order=True).to_frame().filter(~pl.col("id").is_in(named))["id"].to_list()
-        _add_id_words(rows, bare, [entity_words(id_) for id_ in bare])
+        _add_words(rows, bare, [entity_words(id_) for id_ in bare])
 
 
 def add_relations(rows: Rows, relations: pl.DataFrame, symmetric: tuple[str, ...], *, label_from_id: bool) -> None:
@@ -323,10 +325,10 @@ def add_relations(rows: Rows, relations: pl.DataFrame, symmetric: tuple[str, ...
     rows.batch("relations", _arrays(unique, "id", "label", "symmetric"))
     if label_from_id:
         bare = unique.group_by("id", maintain_order=True).agg(pl.col("label").max()).filter(pl.col("label") == "")["id"].to_list()
-        _add_id_words(rows, bare, [relation_words(id_) for id_ in bare])
+        _add_words(rows, bare, [relation_words(id_) for id_ in bare])
 
 
-def _add_id_words(rows: Rows, ids: list[str], words: list[str]) -> None:
+def _add_words(rows: Rows, ids: list[str], words: list[str]) -> None:
     rows.batch("names", {"entity": ids, "name": words, "source": ["id"] * len(ids)})
 
 

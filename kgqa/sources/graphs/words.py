@@ -7,6 +7,7 @@ space, and a property is written in camel case (W3C, "Cool URIs"; DBpedia, "Nami
 from __future__ import annotations
 
 import re
+from unicodedata import normalize
 from urllib.parse import unquote
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])")
@@ -38,3 +39,8 @@ def relation_words(id_: str) -> str:
     if words[:1].islower() and (parts := _CAMEL.split(words)) != [words]:
         return " ".join([parts[0], *(part[0].lower() + part[1:] for part in parts[1:])])
     return words
+
+
+def nfc(text: str) -> str:
+    """NFC, without white space around, as :func:`kgqa.sources.tables.normalised` does for a column."""
+    return normalize("NFC", text).strip()
