@@ -13,13 +13,14 @@ from typing import Any, get_args
 from pydantic import ValidationError
 
 from kgqa.domains.files import Files, built_in, merged, parse, read_files
-from kgqa.errors import SettingsError, suggestion
+from kgqa.errors import BrokenInput, SettingsError, suggestion
 from kgqa.recipes.registry import COMMANDS, RECIPES, find_recipe
 from kgqa.resources import resource
 from kgqa.runs.domain import Domain
 from kgqa.settings.defaults import RECIPE
-from kgqa.settings.domain import DomainSettings, with_sections
+from kgqa.settings.domain import UNREAD, DomainSettings, with_sections
 from kgqa.settings.source import QUESTIONS
+from kgqa.sources.imported import read_manifest
 from kgqa.store.cypher import check_own_query
 from kgqa.store.queries import PLURALS, Query, read_queries
 
@@ -52,12 +53,30 @@ def load_domain(
     built_in_settings = _described(files)
     raw = merged(built_in_settings, own_settings)
     layout = raw.get("source", {}).get("layout") if isinstance(raw.get("source"), dict) else None
+    if source is not None and (manifest := read_manifest(source)) is not None:
+        changes = merged(changes, {"source": {"layout": "import"}})
+        raw = merged(raw, {key: value for key, value in _origins(manifest, source).items() if key not in own_settings})
     if source is not None or layout == QUESTIONS:
         return _checked(files, merged(_varied(files, raw, recipe), changes), Path(source or ""), is_seed=False)
     folder = resource("seeds") / _seed_domain(files)
     ours = {key: value for key, value in built_in_settings.items() if key != "attribution"}  # the seed domains need no attribution
     raw = merged(merged(ours, parse(folder / "domain.toml")), own_settings)
     return _checked(files, merged(_varied(files, raw, recipe), changes), folder, is_seed=True)
+
+
+def _origins(manifest: Mapping[str, Any], source: Path) -> dict[str, Any]:
+    """Title, licence and attribution of an import, for the card."""
+    try:
+        licences = list(dict.fromkeys(entry["licence"] for entry in manifest["sources"]))
+        sentences = list(dict.fromkeys(entry["attribution"] for entry in manifest["sources"] if entry["attribution"]))
+    except (KeyError, TypeError):
+        raise BrokenInput(f"{source}: the manifest of this import is damaged; import the files again.") from None
+    return {
+        "title": source.resolve().name,
+        "licence": licences[0] if len(licences) == 1 else "other",
+        "attribution": [*sentences, f"Licences: {', '.join(licences)}."] if len(licences) > 1 else sentences,
+        "limits": UNREAD,
+    }
 
 
 def built_in_variant(domain: str | Path, name: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from kgqa.arrays.rows import paired
 from kgqa.errors import EmptyResult, UnknownId
+from kgqa.linking.annotations import marked_mentions, merged_places, taken, with_marked
 from kgqa.linking.dictionary import Dictionary, build_dictionary
 from kgqa.linking.matcher import Matches, Spans, match
 from kgqa.linking.measures import word_flags
@@ -50,6 +51,8 @@ class Linked:
     """``document, reason``: documents that take no part in the traversal."""
     report: dict[str, int]
     """Names that each rule removed, and places that each rule left out."""
+    annotated: int
+    """Mentions that the source marks."""
     endings: tuple[str, ...]
     """The endings of inflected names that were learned from the texts."""
 
@@ -63,7 +66,7 @@ def link_mentions(
     workers: int | None = None,
     advance: Callable[[int], None] | None = None,
 ) -> Linked:
-    """Link the ``names`` of ``tables`` in its ``documents``; both entities and documents are sorted by id.
+    """Link the ``names`` of ``tables`` in its ``documents``; both entities and documents are sorted by id. ``annotations`` may be missing.
 
     ``candidates`` says which rows of ``entities`` can be a candidate.
 
@@ -78,18 +81,25 @@ def link_mentions(
         tables["names"], tables["entities"], linking, candidates, documents=tables["documents"], facts=tables.get("facts")
     )
     matches, word_usage = matched(tables, dictionary, linking, workers=workers, advance=advance)
-    if not len(matches.pairs.entity):
+    marked = _marked(tables, linking)
+    if not len(matches.pairs.entity) and marked is None:
         raise EmptyResult("no name of any entity occurs in any document; check the names, or relax the rules under [linking].")
     ids = tables["documents"]["id"].combine_chunks(), tables["entities"]["id"].combine_chunks()
 
     def stated() -> tuple[pa.Table, pa.Table]:
         titles = match(tables["documents"]["title"], dictionary, workers=1, before_number=linking.before_number)
-        return _table(matches.occurrences, *ids), _table(titles.occurrences, *ids)
+        places = matches.occurrences
+        if marked is not None:
+            answers = np.flatnonzero(candidates[marked.entity])
+            places = merged_places(places, taken(marked, answers))
+        return _table(places, *ids), _table(titles.occurrences, *ids)
 
     # Disambiguation uses one thread, so a second core can make the tables that need none.
     with ThreadPoolExecutor(1) as pool:
         occurrences = pool.submit(stated)
         spans, rejected = resolve(matches.pairs, dictionary, word_usage, tables, linking)
+        if marked is not None:
+            spans = marked if linking.annotations == "only" else with_marked(marked, spans)
         mentions = _table(spans, *ids)
         places, title_places = occurrences.result()
     pairs, counts = np.unique(paired(spans.document, spans.entity), return_counts=True)
@@ -104,8 +114,19 @@ def link_mentions(
             **{f"names: {rule}": count for rule, count in dictionary.removed.items()},
             **{f"places: {rule}": count for rule, count in rejected.items()},
         },
+        annotated=0 if marked is None else len(marked.entity),
         endings=dictionary.endings,
     )
+
+
+def _marked(tables: Mapping[str, pa.Table], linking: LinkingSettings) -> Spans | None:
+    """The mentions that the source marks, if there are any and they are wanted."""
+    annotations = tables.get("annotations")
+    if linking.annotations == "without" or annotations is None or not annotations.num_rows:
+        if linking.annotations == "only":
+            raise EmptyResult('the source marks no mentions; set linking.annotations to "with" to link by names.')
+        return None
+    return marked_mentions(tables)
 
 
 def matched(

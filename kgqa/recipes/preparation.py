@@ -35,6 +35,7 @@ Candidates = Callable[[Run, dict[str, pa.Table]], pa.Array]
 READING = "read_sources"
 """Name of the stage that reads the domain's files."""
 LEARNED = "names are also found with the endings that the texts put on many of them"
+ANNOTATED = "marked in the source, as hyperlinks or annotations"
 NO_LANGUAGE = "the texts are not English, so no plurals and adjectives of names are known, nor which words are everyday ones"
 
 
@@ -50,10 +51,10 @@ def read_sources(run: Run) -> StageOutput:
     ]
     sizes = {name: table.num_rows for name, table in tables.items() if name != "dropped"}
     for name, size in sizes.items():
-        if not size:
+        if not size and name != "annotations":
             raise EmptyResult(f"no {name} are left after reading {run.domain.source}; see the reasons: {_listed(rows)}.")
-    rows += [FunnelRow(stage="read", what=name, reason="read", removed=None, left=size) for name, size in sizes.items()]
-    return StageOutput(tables=tables, funnel=rows, report=sizes, note=", ".join(f"{size:,} {name}" for name, size in sizes.items()))
+    rows += [FunnelRow(stage="read", what=name, reason="read", removed=None, left=size) for name, size in sizes.items() if size]
+    return StageOutput(tables=tables, funnel=rows, report=sizes, note=", ".join(f"{size:,} {name}" for name, size in sizes.items() if size))
 
 
 def _listed(rows: list[FunnelRow]) -> str:
@@ -63,7 +64,7 @@ def _listed(rows: list[FunnelRow]) -> str:
 def link(run: Run, *, candidates: Candidates) -> StageOutput:
     """Names and texts → mentions, occurrences, title_occurrences, links, unused; ``candidates`` selects entities that can be answers."""
     settings = run.domain.settings
-    tables = run.tables("entities", "names", "relations", "facts", "documents")
+    tables = run.tables("entities", "names", "relations", "facts", "documents", "annotations")
     documents = _documents(run, tables["entities"])
     run.progress.start("Linking mentions", tables["documents"]["text"].nbytes, "bytes")
     linked = link_mentions(
@@ -79,6 +80,10 @@ def link(run: Run, *, candidates: Candidates) -> StageOutput:
     if linked.endings:
         learned = f"{LEARNED}: {', '.join(f'-{ending}' for ending in linked.endings)}"
         rows.append(FunnelRow(stage="link", what="names", reason=learned, removed=None, left=None, setting="linking.inflections"))
+    if linked.annotated:
+        rows.append(
+            FunnelRow(stage="link", what="mentions", reason=ANNOTATED, removed=None, left=linked.annotated, setting="linking.annotations")
+        )
     if not settings.linking.language:
         rows.append(FunnelRow(stage="link", what="names", reason=NO_LANGUAGE, removed=None, left=None, setting="linking.language"))
     rows.append(FunnelRow(stage="link", what="mentions", reason="linked", removed=None, left=linked.mentions.num_rows))
@@ -172,7 +177,7 @@ def preparation(*, candidates: Candidates, depends_on: Callable[[Run], object], 
     stages = (
         Stage(
             name=READING,
-            version=1,
+            version=2,
             doing="Reading sources",
             depends_on=depends_on_settings("source"),
             run=read_sources,
@@ -180,7 +185,7 @@ def preparation(*, candidates: Candidates, depends_on: Callable[[Run], object], 
         ),
         Stage(
             name="link_mentions",
-            version=5,
+            version=6,
             doing="Linking mentions",
             depends_on=lambda run: [depends_on_settings("linking", "documents")(run), depends_on(run)],
             run=partial(link, candidates=candidates),

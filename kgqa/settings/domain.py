@@ -60,7 +60,7 @@ class DomainSettings(Settings):
         kinds: list[str] = [*link.shared.prefer_kinds, *self.section(RecipeSettings).entity_kinds]
         for noun, names, options in (("kind of name", sources, NAME_SOURCES[layout]), ("kind of entity", kinds, KINDS[layout])):
             for name in names:
-                if name not in options:
+                if options is not None and name not in options:
                     raise ValueError(f"there is no {noun} {name!r} in the layout {layout}; known are {', '.join(options)}")
         return self
 

@@ -10,20 +10,25 @@ from kgqa.settings.base import Settings
 
 QUESTIONS = "questions"
 """Layout without files: question sets that a command gets as arguments."""
-NAME_SOURCES = {"wikidata": ("title", "label", "alias"), "medline": ("name", "gene", "synonym"), QUESTIONS: ()}
+NAME_SOURCES = {
+    "wikidata": ("title", "label", "alias"),
+    "medline": ("name", "gene", "synonym"),
+    "import": ("title", "label", "alias"),
+    QUESTIONS: (),
+}
 """Layout → kinds of name that its parser makes, most specific first."""
 
 
-KINDS = {"wikidata": ("entity",), "medline": ("drug", "protein"), QUESTIONS: ()}
-"""Layout → kinds of entity that its parser makes."""
+KINDS = {"wikidata": ("entity",), "medline": ("drug", "protein"), "import": None, QUESTIONS: ()}
+"""Layout → kinds of entity that its parser makes; None: those that the files have."""
 
 
 class SourceSettings(Settings):
     """Source of the tables."""
 
-    layout: Literal["wikidata", "medline", "questions"]
-    """Layout of the source files (``kgqa/sources``). ``questions`` means question sets, without a graph: those that ``kgqa compose`` gets
-    as arguments."""
+    layout: Literal["wikidata", "medline", "import", "questions"]
+    """Layout of the source files (``kgqa/sources``). ``import`` means a folder that ``kgqa import`` wrote; such a folder is recognised
+    whatever this says. ``questions`` means question sets, without a graph: those that ``kgqa compose`` gets as arguments."""
 
 
 class DocumentSettings(Settings):

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from kgqa.sources import medline, wikidata
+from kgqa.sources import imported, medline, wikidata
 
-LAYOUTS = {"wikidata": wikidata, "medline": medline}
+LAYOUTS = {"wikidata": wikidata, "medline": medline, "import": imported}

@@ -6,6 +6,7 @@ names        ``entity``, ``name``, ``source`` (what kind of name it is: title, l
 relations    ``id``, ``label``, ``symmetric`` (true: (a, r, b) says the same as (b, r, a)); sorted by id
 facts        ``head``, ``relation``, ``tail``; sorted, no repetition, no self-loop; a symmetric one is kept once, smaller id first
 documents    ``id``, ``title``, ``about`` (the entity that the document is the article of, or null), ``text``; sorted by id
+annotations  ``document``, ``entity``, ``start``, ``end``: mentions that the source marks, in characters of the text; sorted
 dropped      ``file``, ``line``, ``reason``, ``detail``: every row that was kept out
 ===========  ===================================================================================================
 
@@ -34,6 +35,10 @@ DROP_REASONS = {
 """Reason → the sentence that the card and the funnel show."""
 
 
+NO_ANNOTATIONS = pl.DataFrame(schema={"document": pl.String, "entity": pl.String, "start": pl.Int64, "end": pl.Int64})
+NO_DROPS = pl.DataFrame(schema={"file": pl.String, "line": pl.Int64, "reason": pl.String, "detail": pl.String})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceTables:
     """One domain in normal form; the module's docstring lists the columns."""
@@ -43,11 +48,12 @@ class SourceTables:
     relations: pa.Table
     facts: pa.Table
     documents: pa.Table
+    annotations: pa.Table
     dropped: pa.Table
 
     def __iter__(self):  # type: ignore[no-untyped-def]
         """``(name, table)`` pairs in the order of writing."""
-        return ((name, getattr(self, name)) for name in ("entities", "names", "relations", "facts", "documents", "dropped"))
+        return ((name, getattr(self, name)) for name in ("entities", "names", "relations", "facts", "documents", "annotations", "dropped"))
 
 
 def normalised(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -128,6 +134,7 @@ def finished(
     facts: pl.DataFrame,
     documents: pl.DataFrame,
     drops: list[pl.DataFrame],
+    annotations: pl.DataFrame = NO_ANNOTATIONS,
 ) -> SourceTables:
     """Sort everything and take the columns of the normal form."""
     return SourceTables(
@@ -136,6 +143,7 @@ def finished(
         relations=arrow(relations.select("id", "label", "symmetric").sort("id")),
         facts=arrow(facts.select("head", "relation", "tail").sort("head", "relation", "tail")),
         documents=arrow(documents.select("id", "title", "about", "text").sort("id")),
+        annotations=arrow(annotations.select(NO_ANNOTATIONS.columns).sort("document", "start", "end", "entity")),
         dropped=arrow(pl.concat(drops).sort("file", "line", "reason", "detail")),
     )
 

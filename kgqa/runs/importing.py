@@ -1,0 +1,295 @@
+"""Files in public formats → a folder of tables that ``generate`` and ``compose`` read.
+
+A parser cuts each file into pieces; processes parse the pieces, and their rows are written in the order of the files to parts in
+``OUT/.parts``. A part ends after ``PART_BYTES`` of text, when its place in the file is noted. A run that was stopped goes on after the last
+part, also in the middle of a file. At the end the parts are merged into tables (:mod:`kgqa.runs.merging`), and ``import.json`` is written
+last. A further import into the same folder adds its files.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kgqa.errors import EmptyResult, InterruptedRun, StorageError, WorkspaceError, WorkspaceMismatch, storage_errors
+from kgqa.progress import Progress
+from kgqa.runs.files import Watch, alone, file_hash, file_hashes, key_of, write_whole
+from kgqa.runs.merging import merge, steps
+from kgqa.runs.scratch import remove, scratch
+from kgqa.sources.formats import Parser, Piece
+from kgqa.sources.imported import MANIFEST, PARTS, VERSION
+from kgqa.sources.streams import TextFile, require_files
+from kgqa.version import __version__
+
+JOURNAL = "journal.json"
+PART_BYTES = 256 << 20
+"""Text between two places at which a stopped import goes on."""
+PROCESSES_FROM = 16 << 20
+"""Bytes of all files from which starting other processes pays."""
+Parsed = tuple[dict[str, pa.Table], Counter[str], dict[str, str]]
+"""Rows of a piece by table, and what was left out of it: reason → count, reason → the first example."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """What the card says about the files of one import."""
+
+    format: str
+    """Name of the format."""
+    licence: str
+    """Licence of the files."""
+    attribution: str
+    """A sentence for the card."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Options of the format that differ from their defaults."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """Result of an import."""
+
+    folder: Path
+    rows: dict[str, int]
+    """Table → rows, of all files in the folder."""
+    skipped: list[dict[str, Any]]
+    """What was left out: ``file``, ``reason``, ``count`` and ``example``, the file empty for rows that merging left out."""
+    notes: list[str]
+    """What is missing at the end of cut files."""
+    reused: list[str]
+    """Files that an earlier run had read whole."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _State:
+    """What is known of one file; ``OUT/.parts/FILE/journal.json``."""
+
+    key: str
+    position: int = 0
+    parts: int = 0
+    done: bool = False
+    skipped: dict[str, int] = field(default_factory=dict)
+    examples: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def run_import(
+    parser: Parser, files: Sequence[Path], out: Path, origin: Origin, *, workers: int, partial: bool, progress: Progress
+) -> Imported:
+    """Read ``files`` by ``parser`` and write the tables of ``out`` anew. Raises KgqaError."""
+    require_files(list(files))
+    with storage_errors(out):
+        _check_folder(out)
+        out.mkdir(parents=True, exist_ok=True)
+        (out / PARTS).mkdir(exist_ok=True)
+        with alone(out / MANIFEST):
+            try:
+                return _run(parser, files, out, origin, workers=workers, partial=partial, progress=progress)
+            except KeyboardInterrupt:
+                raise InterruptedRun(f"{out}: stopped; run the same command again to go on from the last part that was written.") from None
+
+
+def _run(parser: Parser, files: Sequence[Path], out: Path, origin: Origin, *, workers: int, partial: bool, progress: Progress) -> Imported:
+    watch = Watch(files)
+    sources = _sources(out)
+    progress.start("Hashing files", sum(path.stat().st_size for path in files), "bytes")
+    reused = []
+    states: list[tuple[Path, Path, _State]] = []
+    for path in files:
+        entry = {"file": path.name, "sha256": file_hash(path), "bytes": path.stat().st_size, "partial": partial, **asdict(origin)}
+        progress.advance(path.stat().st_size)
+        number = _place(sources, entry)
+        if sources.get(number) != entry:
+            sources[number] = entry
+            write_whole(out / PARTS / "sources.json", json.dumps(sources, indent=1, ensure_ascii=False))
+        key = key_of(VERSION, entry)
+        state = _state(out / PARTS / number, key)
+        if state.done:
+            reused.append(path.name)
+        states.append((path, out / PARTS / number, state))
+    progress.finish(f"{len(reused)} of {len(files)} were read before" if reused else "")
+    todo = [(path, place, state) for path, place, state in states if not state.done]
+    if todo:
+        size = sum(path.stat().st_size for path, _, _ in todo)
+        progress.start("Parsing", size, "bytes")
+        with _Processes(workers if size >= PROCESSES_FROM else 1) as submit:
+            for path, place, state in todo:
+                text = TextFile(path, partial=partial, advance=progress.advance)
+                _parse_file(parser, text, place, state, submit, 3 * workers)
+        watch.check()
+        progress.finish()
+    return _merged(out, sources, workers, progress, reused)
+
+
+def _place(sources: Mapping[str, dict[str, Any]], entry: Mapping[str, Any]) -> str:
+    """The folder of a file's parts. A file that is read with other options takes its old folder."""
+    same = ("sha256", "format")
+    return next((name for name, old in sources.items() if all(old[key] == entry[key] for key in same)), f"{len(sources):05d}")
+
+
+def _parse_file(parser: Parser, text: TextFile, place: Path, state: _State, submit: Callable[..., Future[Parsed]], ahead: int) -> None:
+    """Write the rows of a file in parts, from where the last run stopped."""
+    waiting: deque[tuple[Piece, Future[Parsed]]] = deque()
+    part: list[Parsed] = []
+    begin = state.position
+
+    def take() -> None:
+        nonlocal part, begin
+        piece, future = waiting.popleft()
+        part.append(future.result())
+        state.position = piece.position + len(piece.data)
+        if state.position - begin >= PART_BYTES:
+            _write_part(place, state, part)
+            part, begin = [], state.position
+
+    for piece in parser.pieces(text, state.position):
+        waiting.append((piece, submit(_parse, parser, piece)))
+        while len(waiting) > ahead:
+            take()
+    while waiting:
+        take()
+    state.notes = text.notes
+    state.done = True
+    _write_part(place, state, part)
+
+
+def _parse(parser: Parser, piece: Piece) -> Parsed:
+    rows = parser.parse(piece)
+    return rows.tables(), rows.skipped, rows.examples
+
+
+def _write_part(place: Path, state: _State, parsed: list[Parsed]) -> None:
+    """Write the rows of some pieces, then note that they are there."""
+    place.mkdir(exist_ok=True)
+    name = f"{state.parts:06d}"
+    for leftover in place.glob(f"{name}-*"):  # of a run that was stopped before it was noted
+        leftover.unlink()
+    with ExitStack() as stack:
+        writers: dict[str, pq.ParquetWriter] = {}
+        for tables, skipped, examples in parsed:
+            for table, rows in tables.items():
+                if table not in writers:
+                    writers[table] = stack.enter_context(
+                        pq.ParquetWriter(place / f"{name}-{table}.parquet", rows.schema, compression="zstd")
+                    )
+                writers[table].write_table(rows)
+            for reason, count in skipped.items():
+                state.skipped[reason] = state.skipped.get(reason, 0) + count
+                state.examples.setdefault(reason, examples[reason])
+    state.parts += 1
+    write_whole(place / JOURNAL, json.dumps(asdict(state), ensure_ascii=False))
+
+
+def _state(place: Path, key: str) -> _State:
+    """How far an earlier run came with the same file and options."""
+    with suppress(FileNotFoundError, ValueError, TypeError):
+        state = _State(**json.loads((place / JOURNAL).read_text(encoding="utf-8")))
+        if state.key == key:
+            return state
+    if place.exists():
+        remove(place)
+    return _State(key=key)
+
+
+def _sources(out: Path) -> dict[str, dict[str, Any]]:
+    """Folder of parts → the file that it was made from, in the order of the imports."""
+    path = out / PARTS / "sources.json"
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return {}
+    except ValueError:
+        raise WorkspaceMismatch(f"{path}: this is not what an import wrote; choose another --out, or remove the folder.") from None
+
+
+def _merged(out: Path, sources: Mapping[str, dict[str, Any]], workers: int, progress: Progress, reused: list[str]) -> Imported:
+    """Merge the parts of all files that were read whole, and replace the folder's tables."""
+    states = {
+        place: json.loads((out / PARTS / place / JOURNAL).read_text(encoding="utf-8"))
+        for place in sources
+        if (out / PARTS / place).exists()
+    }
+    if unfinished := [sources[place]["file"] for place, state in states.items() if not state["done"]]:
+        raise WorkspaceMismatch(f"{out}: an earlier import of {unfinished[0]} was not finished; finish it first, or choose another --out.")
+    progress.start("Merging", steps(), "tables")
+    with scratch(out / "tables") as folder:
+        (folder / "tables").mkdir()
+        (folder / "spill").mkdir()
+        rows, left_out = merge(out / PARTS, folder / "tables", folder / "spill", threads=workers, advance=progress.advance)
+        skipped = [
+            {"file": sources[place]["file"], "reason": reason, "count": count, "example": state["examples"].get(reason, "")}
+            for place, state in states.items()
+            for reason, count in sorted(state["skipped"].items())
+        ] + [{"file": "", "reason": reason, "count": count, "example": ""} for reason, count in left_out.items()]
+        if not rows["entities"] and not rows["documents"]:
+            reasons = "; ".join(f"{row['reason']} ({row['count']:,})" for row in skipped) or "none"
+            raise EmptyResult(f"the files hold neither entities nor documents that the options keep; left out were: {reasons}.")
+        manifest = {
+            "version": VERSION,
+            "kgqa": __version__,
+            "sources": list(sources.values()),
+            "rows": rows,
+            "skipped": skipped,
+            "notes": [note for state in states.values() for note in state["notes"]],
+            "sha256": file_hashes(folder / "tables"),
+        }
+        with suppress(FileNotFoundError):
+            (out / MANIFEST).unlink()  # while tables are replaced, the folder is not whole
+        for path in sorted((folder / "tables").iterdir()):
+            path.replace(out / path.name)
+        write_whole(out / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
+    progress.finish(", ".join(f"{count:,} {name}" for name, count in rows.items()))
+    return Imported(folder=out, rows=rows, skipped=skipped, notes=manifest["notes"], reused=reused)  # type: ignore[arg-type]
+
+
+def _check_folder(out: Path) -> None:
+    """StorageError where ``out`` holds something that is no import."""
+    if out.is_file():
+        raise StorageError(f"{out}: this is a file; choose another --out.")
+    if out.is_dir() and any(out.iterdir()) and not (out / PARTS).is_dir():
+        raise StorageError(f"{out}: the folder holds something that is no import; choose another --out.")
+
+
+class _Processes:
+    """Submit calls to processes, or make them at once where one worker is enough."""
+
+    def __init__(self, workers: int) -> None:
+        self._workers = workers
+        self._executor: ProcessPoolExecutor | None = None
+
+    def __enter__(self) -> Callable[..., Future[Parsed]]:
+        if self._workers == 1:
+            return _at_once
+        # Processes are started anew and not copied, since this one may have threads.
+        self._executor = ProcessPoolExecutor(self._workers, mp_context=get_context("spawn"), initializer=_ignore_interrupts)
+        return self._executor.submit
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        if self._executor is not None:
+            self._executor.shutdown(cancel_futures=True)
+        if isinstance(error, BrokenProcessPool):
+            raise WorkspaceError(
+                "a process that parsed a file was ended, perhaps for lack of memory; run the same command again with fewer --workers."
+            ) from error
+
+
+def _at_once(function: Callable[..., Parsed], *arguments: object) -> Future[Parsed]:
+    future: Future[Parsed] = Future()
+    future.set_result(function(*arguments))
+    return future
+
+
+def _ignore_interrupts() -> None:
+    """The main process ends the others; Ctrl-C in a terminal reaches all of them."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

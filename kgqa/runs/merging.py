@@ -1,0 +1,129 @@
+"""Rows of parsed files → the tables of an import: joined by ids and titles, each row once, sorted.
+
+The rows are in Parquet files whose names sort in the order of the sources (:mod:`kgqa.runs.importing`). DuckDB runs the queries of
+``merge.sql`` in bounded memory; what does not fit goes to its temporary folder. The result does not depend on how the rows were cut into
+files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kgqa.sources.rows import SCHEMAS
+
+if TYPE_CHECKING:
+    import duckdb
+
+MEMORY = "1GiB"
+"""Of DuckDB's buffers."""
+BATCH_ROWS = 1 << 16
+REASONS = {
+    "repeated document": "another record has the same document id, in a newer version or earlier in the files",
+    "deleted document": "a later file withdraws the document",
+    "empty document": "the document has no text",
+    "link elsewhere": "the link leads to a page that is not in the files",
+    "mention of an unknown entity": "the annotated entity is not in the files",
+    "mention outside its text": "the mention's offsets are not in the document's text",
+    "overlapping mention": "another mention begins earlier, or is longer, in the same place",
+    "fact of an unknown entity": "the fact's head or tail is not in the files",
+    "self-loop": "the fact connects an entity with itself",
+    "value of an unknown entity": "the value's head is not in the files",
+}
+"""Reason → the sentence for rows that merging leaves out."""
+
+
+@cache
+def queries() -> dict[str, dict[str, str]]:
+    """The queries of ``merge.sql``: ``prepare``, ``write`` and ``left out``, each name → query, in order."""
+    text = Path(__file__).with_name("merge.sql").read_text(encoding="utf-8")
+    result: dict[str, dict[str, str]] = {"prepare": {}, "write": {}, "left out": {}}
+    for what, name, query in re.findall(r"(?ms)^-- (prepare|write|left out): ([^\n]+)\n(.*?);\n", text):
+        result[what][name] = query
+    return result
+
+
+def merge(
+    parts: Path, out: Path, scratch: Path, *, threads: int = 1, advance: Callable[[int], object] = lambda _: None
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Write the tables of an import to ``out``. Returns the rows of each table, and the rows that were left out for each reason.
+
+    ``parts`` holds files ``SOURCE/PART-TABLE.parquet``. ``advance`` is called after each of :func:`steps` queries.
+    """
+    import duckdb
+
+    settings: dict[str, str | bool | int | float | list[str]] = {
+        "memory_limit": MEMORY,
+        "temp_directory": str(scratch),
+        "threads": threads,
+        "autoinstall_known_extensions": False,
+    }
+    con = duckdb.connect(str(scratch / "merge.duckdb"), config=settings)
+    try:
+        for name in SCHEMAS:
+            _view(con, name, sorted(parts.glob(f"*/*-{name}.parquet")))
+        for name, query in queries()["prepare"].items():
+            con.execute(f"CREATE TABLE {name} AS {query}")
+            advance(1)
+        rows = {name: _write(con, query, out / f"{name}.parquet", advance) for name, query in queries()["write"].items()}
+        skipped = {reason: count for reason, query in queries()["left out"].items() if (count := _count(con, query))}
+    finally:
+        con.close()
+    return rows, skipped
+
+
+def steps() -> int:
+    """How often :func:`merge` calls ``advance``."""
+    return len(queries()["prepare"]) + len(queries()["write"])
+
+
+def _view(con: duckdb.DuckDBPyConnection, name: str, files: list[Path]) -> None:
+    """A view of the rows of one table with its ``file``, ``part`` and ``row``."""
+    if files:
+        file = "regexp_extract(filename, '([^/]*)/[^/]*$', 1) AS file"
+        part = "regexp_extract(filename, '([^/]*/[^/]*)-[a-z]+[.]parquet$', 1) AS part"
+        rows = con.read_parquet([str(path) for path in files], filename=True, file_row_number=True)
+        rows.project(f"* EXCLUDE (filename, file_row_number), {file}, {part}, file_row_number AS row").create_view(name)
+    else:
+        schema = pa.schema([*SCHEMAS[name], pa.field("file", pa.string()), pa.field("part", pa.string()), pa.field("row", pa.int64())])
+        con.register(name, schema.empty_table())
+
+
+def _write(con: duckdb.DuckDBPyConnection, query: str, path: Path, advance: Callable[[int], object]) -> int:
+    """Stream the rows of a query to a Parquet file. Returns their number."""
+    batches: pa.RecordBatchReader = con.sql(query).to_arrow_reader(BATCH_ROWS)
+    schema = pa.schema([field.with_type(pa.large_string()) if field.name == "text" else field for field in batches.schema])
+    rows = 0
+    with pq.ParquetWriter(path, schema, compression="zstd", compression_level=1) as writer:
+        for table in _regrouped(batches):
+            rows += table.num_rows
+            writer.write_table(table.cast(schema), row_group_size=BATCH_ROWS)
+    advance(1)
+    return rows
+
+
+def _regrouped(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.Table]:
+    """The same rows in tables of ``BATCH_ROWS``, so that the file's bytes do not depend on the engine's batches."""
+    waiting: list[pa.RecordBatch] = []
+    count = 0
+    for batch in batches:
+        waiting.append(batch)
+        count += batch.num_rows
+        while count >= BATCH_ROWS:
+            table = pa.Table.from_batches(waiting)
+            yield table.slice(0, BATCH_ROWS).combine_chunks()
+            waiting, count = table.slice(BATCH_ROWS).to_batches(), count - BATCH_ROWS
+    if count:
+        yield pa.Table.from_batches(waiting).combine_chunks()
+
+
+def _count(con: duckdb.DuckDBPyConnection, query: str) -> int:
+    row = con.execute(query).fetchone()
+    assert row is not None
+    return int(row[0])

@@ -1,0 +1,255 @@
+"""Files in any format become the tables of an import, in parts that a stopped run goes on from."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from kgqa.errors import BrokenInput, EmptyResult, InputChanged, InterruptedRun, MissingInput, StorageError
+from kgqa.progress import Silent
+from kgqa.runs import importing, merging
+from kgqa.runs.files import file_hashes
+from kgqa.runs.importing import Imported, Origin, run_import
+from kgqa.sources import streams
+from kgqa.sources.formats import Bytes, Piece
+from kgqa.sources.imported import MANIFEST, PARTS, read_manifest
+from kgqa.sources.rows import Rows
+from kgqa.sources.streams import line_pieces
+
+ORIGIN = Origin(format="calls", licence="cc0-1.0", attribution="Written for a test.")
+
+
+@dataclass(frozen=True)
+class Calls:
+    """A format whose lines are calls of the methods of :class:`Rows`: ``["fact", "a", "r", "b"]``."""
+
+    size: int = 1 << 20
+    stop_at: int = -1
+
+    def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
+        return line_pieces(text, start, size=self.size)
+
+    def parse(self, piece: Piece) -> Rows:
+        if 0 <= self.stop_at <= piece.position:
+            raise KeyboardInterrupt
+        rows = Rows()
+        for line in piece.data.splitlines():
+            name, *arguments = json.loads(line)
+            options: dict[str, Any] = arguments.pop() if arguments and isinstance(arguments[-1], dict) else {}
+            getattr(rows, name)(*arguments, **options)
+        return rows
+
+
+@pytest.fixture(autouse=True)
+def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a small file has several pieces."""
+    monkeypatch.setattr(streams, "CHUNK_BYTES", 4_000)
+
+
+def imported(folder: Path, *files: list[Any], parser: Calls = Calls(), out: str = "out", workers: int = 1) -> Imported:
+    paths = []
+    for number, calls in enumerate(files):
+        path = folder / f"file-{number}.jsonl.gz"
+        path.write_bytes(gzip.compress("".join(json.dumps(call) + "\n" for call in calls).encode(), mtime=0))
+        paths.append(path)
+    return run_import(parser, paths, folder / out, ORIGIN, workers=workers, partial=False, progress=Silent())
+
+
+def table(result: Imported, name: str) -> list[tuple[Any, ...]]:
+    return pl.read_parquet(result.folder / f"{name}.parquet").rows()
+
+
+def left_out(result: Imported) -> dict[str, int]:
+    return {row["reason"]: row["count"] for row in result.skipped}
+
+
+WIKI: list[Any] = [
+    ["document", "w:1", "Lisbon", "Lisbon is the capital of Portugal."],
+    ["page", "w", "Lisbon", {"document": "w:1"}],
+    ["link", "w:1", 25, 33, "w", "Portuguese Republic"],
+    ["link", "w:1", 0, 6, "w", "Olissipo"],
+    ["document", "w:2", "Portugal", "Portugal borders Spain."],
+    ["page", "w", "Portugal", {"document": "w:2"}],
+    ["link", "w:2", 17, 22, "w", "Nowhere"],
+    ["redirect", "w", "Portuguese Republic", "Portugal"],
+    ["redirect", "w", "Olissipo", "Portuguese Republic"],
+]
+
+
+def test_links_follow_redirects_to_the_entity_of_a_page(tmp_path: Path) -> None:
+    graph: list[Any] = [
+        ["entity", "Q45", "Portugal"],
+        ["page", "w", "Portugal", "Q45"],
+        ["entity", "Q597", "Lisboa"],
+        ["page", "w", "Lisbon", "Q597"],
+    ]
+    alone = imported(tmp_path, WIKI, out="alone")
+    assert table(alone, "entities") == [("w:1", "entity", "Lisbon", ""), ("w:2", "entity", "Portugal", "")]
+    assert table(alone, "mentions") == [("w:1", "w:2", 0, 6), ("w:1", "w:2", 25, 33)]
+    assert ("w:2", "Portuguese Republic", "alias") in table(alone, "names")
+    assert left_out(alone) == {"link elsewhere": 1}
+    both = imported(tmp_path, WIKI, graph, out="both")
+    assert [row[:3] for row in table(both, "documents")] == [("w:1", "Lisbon", "Q597"), ("w:2", "Portugal", "Q45")]
+    assert table(both, "mentions") == [("w:1", "Q45", 0, 6), ("w:1", "Q45", 25, 33)]
+    assert {row[0] for row in table(both, "entities")} == {"Q45", "Q597"}
+    assert ("Q597", "Lisbon", "title") in table(both, "names")
+    assert ("Q597", "Lisboa", "label") in table(both, "names")
+
+
+def test_versions_deletions_repetitions_and_unknown_ids_are_counted(tmp_path: Path) -> None:
+    first: list[Any] = [
+        ["document", "1", "a", "old text", {"version": 1}],
+        ["mention", "1", 0, 3, "e"],
+        ["document", "2", "b", "withdrawn"],
+        ["document", "3", "c", "first"],
+        ["document", "3", "c", "second"],
+        ["document", "4", "d", " "],
+        ["delete", "5"],
+        ["entity", "e", ""],
+        ["entity", "f", "Effe"],
+        ["relation", "r", "rules", {"symmetric": True}],
+        ["fact", "f", "r", "e"],
+        ["fact", "e", "r", "f"],
+        ["fact", "e", "s", "f"],
+        ["fact", "e", "r", "e"],
+        ["fact", "e", "r", "nobody"],
+        ["skip", "odd record", "line 7"],
+        ["skip", "odd record", "line 9"],
+    ]
+    second: list[Any] = [
+        ["document", "1", "a", "the new text", {"version": 2}],
+        ["mention", "1", 4, 7, "e"],
+        ["mention", "1", 4, 12, "f"],
+        ["mention", "1", 8, 99, "e"],
+        ["mention", "1", 0, 3, "nobody"],
+        ["delete", "2"],
+        ["document", "5", "e", "added after it was withdrawn"],
+        ["entity", "e", "Eee"],
+        ["value", "e", "born", "time", "1952-03", {"precision": 10, "calendar": "gregorian"}],
+        ["value", "nobody", "born", "time", "1952"],
+    ]
+    result = imported(tmp_path, first, second)
+    assert table(result, "documents") == [
+        ("1", "a", None, "the new text"),
+        ("3", "c", None, "first"),
+        ("5", "e", None, "added after it was withdrawn"),
+    ]
+    assert table(result, "mentions") == [("1", "f", 4, 12)]
+    assert table(result, "facts") == [("e", "r", "f"), ("e", "s", "f")]
+    assert table(result, "relations") == [("r", "rules", True), ("s", "s", False)]
+    assert table(result, "values") == [("e", "born", "time", "1952-03", "", 10, "gregorian", "", "")]
+    assert [row[2] for row in table(result, "entities")] == ["Eee", "Effe"]
+    assert left_out(result) == {
+        "odd record": 2,
+        "repeated document": 2,
+        "deleted document": 1,
+        "empty document": 1,
+        "mention of an unknown entity": 1,
+        "mention outside its text": 1,
+        "overlapping mention": 1,
+        "fact of an unknown entity": 1,
+        "self-loop": 1,
+        "value of an unknown entity": 1,
+    }
+    assert left_out(result).keys() - {"odd record"} <= merging.REASONS.keys()
+    assert next(row for row in result.skipped if row["reason"] == "odd record")["example"] == "line 7"
+
+
+def calls(count: int, seed: int) -> list[list[Any]]:
+    rng = random.Random(seed)
+    result: list[list[Any]] = [["document", f"d{number}", f"Document {number}", f"Text {number} about é."] for number in range(count)]
+    result += [["entity", f"e{rng.randrange(count)}", rng.choice(["", "label"])] for _ in range(count)]
+    result += [["fact", f"e{rng.randrange(count)}", f"r{rng.randrange(5)}", f"e{rng.randrange(count)}"] for _ in range(count)]
+    result += [
+        ["mention", f"d{rng.randrange(count)}", start := rng.randrange(15), start + 2, f"e{rng.randrange(count)}"] for _ in range(count)
+    ]
+    rng.shuffle(result)
+    return result
+
+
+def test_the_same_bytes_for_any_cut_and_any_number_of_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = calls(3_000, 1), calls(2_000, 2)
+    whole = imported(tmp_path, *files, out="whole")
+    expected = {name: digest for name, digest in file_hashes(whole.folder).items() if name.endswith(".parquet") and "/" not in name}
+    assert len(expected) == 7
+    monkeypatch.setattr(importing, "PROCESSES_FROM", 0)
+    monkeypatch.setattr(importing, "PART_BYTES", 60_000)
+    cut = imported(tmp_path, *files, parser=Calls(size=9_000), out="cut", workers=2)
+    assert len(list((cut.folder / PARTS).glob("*/*-facts.parquet"))) > 5
+    assert {name: digest for name, digest in file_hashes(cut.folder).items() if name in expected} == expected
+
+
+def test_a_stopped_import_goes_on_in_the_middle_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importing, "PART_BYTES", 20_000)
+    files = calls(1_000, 3), calls(1_000, 4)
+    whole = imported(tmp_path, *files, parser=Calls(size=5_000), out="whole")
+    read: list[int] = []
+    original = Calls.parse
+
+    def parse(self: Calls, piece: Piece) -> Rows:
+        read.append(len(piece.data))
+        return original(self, piece)
+
+    for stop in (30_000, 70_000, 110_000):
+        monkeypatch.setattr(Calls, "parse", lambda self, piece, stop=stop: original(Calls(stop_at=stop), piece))
+        with pytest.raises(InterruptedRun, match="run the same command again"):
+            imported(tmp_path, *files, parser=Calls(size=5_000))
+        with pytest.raises(BrokenInput, match="was not finished"):
+            read_manifest(tmp_path / "out")
+    monkeypatch.setattr(Calls, "parse", parse)
+    result = imported(tmp_path, *files, parser=Calls(size=5_000))
+    size = sum(len(gzip.decompress((tmp_path / f"file-{number}.jsonl.gz").read_bytes())) for number in range(2))
+    assert 0 < sum(read) < size - 60_000
+    for name in result.rows:
+        assert (result.folder / f"{name}.parquet").read_bytes() == (whole.folder / f"{name}.parquet").read_bytes()
+    assert result.rows == whole.rows
+    assert result.skipped == whole.skipped
+
+
+def test_a_further_import_adds_to_the_folder_and_other_options_replace(tmp_path: Path) -> None:
+    imported(tmp_path, [["entity", "a", "A"]])
+    path = tmp_path / "more.jsonl"
+    path.write_text('["entity", "b", "B"]\n')
+    added = run_import(Calls(), [path], tmp_path / "out", ORIGIN, workers=1, partial=False, progress=Silent())
+    assert [row[0] for row in table(added, "entities")] == ["a", "b"]
+    again = run_import(Calls(), [path], tmp_path / "out", ORIGIN, workers=1, partial=False, progress=Silent())
+    assert again.reused == ["more.jsonl"]
+    other = Origin(format="calls", licence="cc0-1.0", attribution="", options={"language": "de"})
+    changed = run_import(Calls(), [path], tmp_path / "out", other, workers=1, partial=False, progress=Silent())
+    assert changed.reused == []
+    assert [source["options"] for source in (read_manifest(tmp_path / "out") or {})["sources"]] == [{}, {"language": "de"}]
+
+
+def test_what_cannot_be_imported_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(MissingInput, match="no such file"):
+        run_import(Calls(), [tmp_path / "absent"], tmp_path / "out", ORIGIN, workers=1, partial=False, progress=Silent())
+    assert not (tmp_path / "out").exists()
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "thesis.txt").write_text("mine")
+    with pytest.raises(StorageError, match="no import"):
+        imported(tmp_path, [["entity", "a", "A"]], out="taken")
+    assert (tmp_path / "taken" / "thesis.txt").read_text() == "mine"
+    with pytest.raises(EmptyResult, match=r"neither entities nor documents.*odd \(1\)"):
+        imported(tmp_path, [["skip", "odd", "line 1"]], out="empty")
+    assert not (tmp_path / "empty" / MANIFEST).exists()
+
+
+def test_a_file_that_changes_while_it_is_read_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    original = Calls.parse
+
+    def parse(self: Calls, piece: Piece) -> Rows:
+        (tmp_path / "file-0.jsonl.gz").write_bytes(gzip.compress(b'["entity", "b", "B"]\n'))
+        return original(self, piece)
+
+    monkeypatch.setattr(Calls, "parse", parse)
+    with pytest.raises(InputChanged):
+        imported(tmp_path, [["entity", "a", "A"]])
+    assert not (tmp_path / "out" / MANIFEST).exists()
