@@ -225,18 +225,14 @@ class Edges(DelimitedTable):
         edges = pl.DataFrame(columns)
         if self.only_relation:
             edges = edges.with_columns(relation=pl.lit(self.only_relation))
-        whole = edges.filter((pl.col("head") != "") & (pl.col("relation") != "") & (pl.col("tail") != ""))
-        if empty := edges.height - whole.height:
-            rows.skip("row without a head, relation or tail", f"{piece.file}, from line {piece.line}", empty)
         is_value = pl.col("relation").is_in(list(self.values))
-        valued, facts = whole.filter(is_value), whole.filter(~is_value)
-        rows.batch("facts", _arrays(facts, "head", "relation", "tail"))
+        valued = edges.filter(is_value & (pl.col("head") != "") & (pl.col("tail") != ""))
         for head, relation, tail in valued.select("head", "relation", "tail").iter_rows():
             rows.value(head, relation, self.values[relation], tail)
-        sides = [_side(whole, "head", self.kind), _side(facts, "tail", self.kind)]
-        add_entities(rows, pl.concat(sides), label_from_id=self.label_from_id)
-        relations = whole.select(id="relation", label="relation_label" if "relation_label" in whole.columns else pl.lit(""))
-        add_relations(rows, relations, self.symmetric, label_from_id=self.label_from_id)
+        add_relations(rows, _relations(valued), self.symmetric, label_from_id=self.label_from_id)
+        add_entities(rows, _side(valued, "head", self.kind), label_from_id=self.label_from_id)
+        facts, where = edges.filter(~is_value), f"{piece.file}, from line {piece.line}"
+        add_edges(rows, facts, where, kind=self.kind, symmetric=self.symmetric, label_from_id=self.label_from_id)
 
 
 class Nodes(DelimitedTable):
@@ -307,6 +303,20 @@ class Relations(DelimitedTable):
         add_relations(rows, whole.select("id", label), self.symmetric, label_from_id=self.label_from_id)
 
 
+def add_edges(
+    rows: Rows, edges: pl.DataFrame, where: str, *, kind: str, symmetric: tuple[str, ...], label_from_id: bool, with_entities: bool = True
+) -> None:
+    """Add facts (columns head, relation, tail, and what describes them) with their relations and, if wanted, their entities."""
+    whole = edges.filter((pl.col("head") != "") & (pl.col("relation") != "") & (pl.col("tail") != ""))
+    if empty := edges.height - whole.height:
+        rows.skip("row without a head, relation or tail", where, empty)
+    rows.batch("facts", _arrays(whole, "head", "relation", "tail"))
+    if with_entities:
+        ends = pl.concat([_side(whole, "head", kind), _side(whole, "tail", kind)])
+        add_entities(rows, ends, label_from_id=label_from_id)
+    add_relations(rows, _relations(whole), symmetric, label_from_id=label_from_id)
+
+
 def add_entities(rows: Rows, entities: pl.DataFrame, *, label_from_id: bool) -> None:
     """Add entities (columns id, kind, label, description), once each, with their labels as names; without one the words of the id."""
     unique = entities.select("id", "kind", "label", "description").unique(maintain_order=True)
@@ -330,6 +340,11 @@ def add_relations(rows: Rows, relations: pl.DataFrame, symmetric: tuple[str, ...
 
 def _add_words(rows: Rows, ids: list[str], words: list[str]) -> None:
     rows.batch("names", {"entity": ids, "name": words, "source": ["id"] * len(ids)})
+
+
+def _relations(edges: pl.DataFrame) -> pl.DataFrame:
+    """The relations of the edges, with their labels."""
+    return edges.select(id="relation", label="relation_label" if "relation_label" in edges.columns else pl.lit(""))
 
 
 def _side(edges: pl.DataFrame, side: str, kind: str) -> pl.DataFrame:

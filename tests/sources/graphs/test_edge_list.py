@@ -172,7 +172,7 @@ CELL = st.text(st.sampled_from('ab,"\n\t é|'), max_size=5)
 
 
 @given(st.lists(st.tuples(CELL, CELL, CELL), max_size=12), st.integers(1, 9), st.integers(1, 40), st.sampled_from(",|"))
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=50)
 def test_quoted_rows_are_read_as_python_reads_them(rows: list[tuple[str, str, str]], chunk: int, size: int, delimiter: str) -> None:
     out = io.StringIO(newline="")
     csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows([("head", "relation", "tail"), *rows])
