@@ -135,9 +135,9 @@ class Rows:
         """Withdraw a document that another file has."""
         self._rows["deleted"].append((document,))
 
-    def batch(self, name: str, columns: dict[str, Any]) -> None:
-        """Many rows of one table at once: its columns as arrays of one length."""
-        self._batches[name].append(pa.table(columns, schema=SCHEMAS[name]))
+    def batch(self, name: str, table: pa.Table) -> None:
+        """Many rows of one table at once; its columns in any order."""
+        self._batches[name].append(table.select(SCHEMAS[name].names).cast(SCHEMAS[name]))
 
     def skip(self, reason: str, where: str, count: int = 1) -> None:
         """Leave out a record, statement or link; ``where`` is its id or position."""

@@ -24,7 +24,7 @@ from kgqa.settings.base import Settings
 from kgqa.sources.formats import Bytes, Piece
 from kgqa.sources.graphs.cutting import first_bytes, record_pieces
 from kgqa.sources.graphs.words import entity_words, relation_words
-from kgqa.sources.rows import Rows
+from kgqa.sources.rows import SCHEMAS, Rows
 from kgqa.sources.streams import line_pieces
 from kgqa.sources.tables import frame, normalised
 
@@ -273,7 +273,7 @@ class Nodes(DelimitedTable):
                 names = whole.select(entity="id", name=pl.col(column).str.split(self.separator) if self.separator else column)
                 names = names.explode("name") if self.separator else names
                 names = names.with_columns(name=pl.col("name").str.strip_chars(), source=pl.lit("alias")).filter(pl.col("name") != "")
-                rows.batch("names", _arrays(names, "entity", "name", "source"))
+                rows.batch("names", names.select("entity", "name", "source").to_arrow())
             elif column.startswith("value "):
                 name = column.removeprefix("value ")
                 rows.relation(name, name if not self.label_from_id else relation_words(name))
@@ -310,7 +310,7 @@ def add_edges(
     whole = edges.filter((pl.col("head") != "") & (pl.col("relation") != "") & (pl.col("tail") != ""))
     if empty := edges.height - whole.height:
         rows.skip("row without a head, relation or tail", where, empty)
-    rows.batch("facts", _arrays(whole, "head", "relation", "tail"))
+    rows.batch("facts", whole.select("head", "relation", "tail").to_arrow())
     if with_entities:
         ends = pl.concat([_side(whole, "head", kind), _side(whole, "tail", kind)])
         add_entities(rows, ends, label_from_id=label_from_id)
@@ -320,9 +320,9 @@ def add_edges(
 def add_entities(rows: Rows, entities: pl.DataFrame, *, label_from_id: bool) -> None:
     """Add entities (columns id, kind, label, description), once each, with their labels as names; without one the words of the id."""
     unique = entities.select("id", "kind", "label", "description").unique(maintain_order=True)
-    rows.batch("entities", _arrays(unique, "id", "kind", "label", "description"))
+    rows.batch("entities", unique.select("id", "kind", "label", "description").to_arrow())
     labels = unique.filter(pl.col("label") != "").select(entity="id", name="label", source=pl.lit("label"))
-    rows.batch("names", _arrays(labels, "entity", "name", "source"))
+    rows.batch("names", labels.select("entity", "name", "source").to_arrow())
     if label_from_id:
         named = labels["entity"].implode()
         bare = unique["id"].unique(maintain_order=True).to_frame().filter(~pl.col("id").is_in(named))["id"].to_list()
@@ -332,14 +332,14 @@ def add_entities(rows: Rows, entities: pl.DataFrame, *, label_from_id: bool) -> 
 def add_relations(rows: Rows, relations: pl.DataFrame, symmetric: tuple[str, ...], *, label_from_id: bool) -> None:
     """Add relations (columns id, label), once each; without a label the words of the id."""
     unique = relations.unique(maintain_order=True).with_columns(symmetric=pl.col("id").is_in(list(symmetric)))
-    rows.batch("relations", _arrays(unique, "id", "label", "symmetric"))
+    rows.batch("relations", unique.select("id", "label", "symmetric").to_arrow())
     if label_from_id:
         bare = unique.group_by("id", maintain_order=True).agg(pl.col("label").max()).filter(pl.col("label") == "")["id"].to_list()
         _add_words(rows, bare, [relation_words(id_) for id_ in bare])
 
 
 def _add_words(rows: Rows, ids: list[str], words: list[str]) -> None:
-    rows.batch("names", {"entity": ids, "name": words, "source": ["id"] * len(ids)})
+    rows.batch("names", pa.table({"entity": ids, "name": words, "source": ["id"] * len(ids)}, schema=SCHEMAS["names"]))
 
 
 def _relations(edges: pl.DataFrame) -> pl.DataFrame:
@@ -357,12 +357,6 @@ def _side(edges: pl.DataFrame, side: str, kind: str) -> pl.DataFrame:
         label=f"{side}_label" if f"{side}_label" in edges.columns else empty,
         description=empty,
     )
-
-
-def _arrays(table: pl.DataFrame, *columns: str) -> dict[str, pa.Array]:
-    """The columns in Arrow, text as ``string``."""
-    chosen = table.select(columns).to_arrow()
-    return {name: chosen[name].cast(pa.string()) if not pa.types.is_boolean(chosen[name].type) else chosen[name] for name in columns}
 
 
 def _place(file: str, names: list[str], column: Column, *, header: bool) -> int:
@@ -420,4 +414,4 @@ def _open_quote(data: bytes, delimiter: str) -> int:
 @cache
 def _quoted(delimiter: str) -> re.Pattern[bytes]:
     """Finds quoted cells; the group is empty for one that is not closed."""
-    return re.compile(rb'(?:(?<=\A)|(?<=[\n\r' + re.escape(delimiter.encode()) + rb']))"(?:[^"]++|"")*+("|\Z)')
+    return re.compile(rb"(?:(?<=\A)|(?<=[\n\r" + re.escape(delimiter.encode()) + rb']))"(?:[^"]++|"")*+("|\Z)')

@@ -19,6 +19,7 @@ NUMBERS = frozenset(
 DATES = {XSD + "date": 11, XSD + "dateTime": 11, XSD + "dateTimeStamp": 11, XSD + "gYearMonth": 10, XSD + "gYear": 9}
 """Datatype of a date → the precision of its value; the time of a day is left out."""
 TEXTS = frozenset({XSD + "string", XSD + "boolean", XSD + "anyURI", "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"})
+"""Datatypes whose literals are texts as they are, perhaps in a language."""
 POINT = "http://www.opengis.net/ont/geosparql#wktLiteral"
 _NUMBER = re.compile(r"\+?(-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)")
 _ZONE = r"(?:Z|[+-][0-9]{2}:[0-9]{2})?"
@@ -32,14 +33,12 @@ _CRS = "http://www.opengis.net/def/crs/"
 _DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
-def value_of_literal(text: str, datatype: str, language: str | None, id_of: Callable[[str], str]) -> dict[str, Any] | None:
+def value_of_literal(text: str, datatype: str, id_of: Callable[[str], str]) -> dict[str, Any] | None:
     """``kind``, ``value``, ``unit`` and what else :meth:`kgqa.sources.rows.Rows.value` takes; None where the text is not of its datatype.
 
     A number of a datatype of the graph's own, as DBpedia's ``kilometre``, has its local part as the unit. ``id_of`` gives the id of an
     IRI, for the globe of a point.
     """
-    if datatype in TEXTS:
-        return {"kind": "text", "value": nfc(text), "unit": language or ""} if text.strip() else None
     text = text.strip()
     if datatype in NUMBERS:
         number = _NUMBER.fullmatch(text)

@@ -141,7 +141,9 @@ def check_columns(query: str, names: list[str]) -> None:
     needed, known = COLUMNS[query]
     for column in needed:
         if column not in names:
-            raise MissingInput(f"query {query}: it returns no column {column!r} but {', '.join(names)}; write AS {column} behind one of them.")
+            raise MissingInput(
+                f"query {query}: it returns no column {column!r} but {', '.join(names)}; write AS {column} behind one of them."
+            )
     if query != "entities":
         for column in names:
             if column not in needed + known:

@@ -100,12 +100,20 @@ def test_relations() -> None:
 def test_words_of_an_id(id_: str, words: str) -> None:
     found = read(BY_NUMBER, f"{id_}\tr\tother\n", "x.tsv")
     assert found.names("id")[id_] == {words}
-    assert "id" not in {row[2] for row in read(Edges(header=False, head=1, relation=2, tail=3, label_from_id=False), f"{id_}\tr\ta\n", "x.tsv")["names"]}
+    assert "id" not in {
+        row[2] for row in read(Edges(header=False, head=1, relation=2, tail=3, label_from_id=False), f"{id_}\tr\ta\n", "x.tsv")["names"]
+    }
 
 
 @pytest.mark.parametrize(
     ("relation", "words"),
-    [("birthPlace", "birth place"), ("ACTED_IN", "acted in"), ("location_of", "location of"), ("isPartOf", "is part of"), ("hasURL", "hasURL")],
+    [
+        ("birthPlace", "birth place"),
+        ("ACTED_IN", "acted in"),
+        ("location_of", "location of"),
+        ("isPartOf", "is part of"),
+        ("hasURL", "hasURL"),
+    ],
 )
 def test_words_of_a_relation(relation: str, words: str) -> None:
     assert read(BY_NUMBER, f"a\t{relation}\tb\n", "x.tsv").names("id")[relation] == {words}

@@ -26,7 +26,9 @@ HEAD = """<?xml version="1.0" encoding="UTF-8"?>
   <key id="d4" for="edge" attr.name="relation" attr.type="string"/>
   <key id="d5" for="node" yfiles.type="nodegraphics"/>
 """
-TEXT = HEAD + """  <graph edgedefault="directed">
+TEXT = (
+    HEAD
+    + """  <graph edgedefault="directed">
     <node id="ada"><data key="d0">Ada &amp; <![CDATA[<node id="x"> Lovelace]]></data><data key="d1">1.6</data><data key="d3">Countess| A. L.</data></node>
     <node id="Isle_of_Dogs"><data key="d2">place</data><data key="d1">tall</data>
       <graph edgedefault="undirected"><node id="dog"><data key="d2">animal</data></node><edge source="dog" target="ada"><data key="d4">friendOf</data></edge></graph>
@@ -39,6 +41,7 @@ TEXT = HEAD + """  <graph edgedefault="directed">
   </graph>
 </graphml>
 """
+)
 
 
 def test_elements_become_rows() -> None:
@@ -99,7 +102,9 @@ def test_the_graph_of_networkx() -> None:
 @pytest.mark.parametrize("size", [50, 200, 1000, 10_000])
 def test_several_graphs_in_a_file(size: int) -> None:
     graphs = "\n".join(
-        f"<graph edgedefault='{kind}'>" + "".join(f'<node id="{n}"/><edge source="a" target="b" label="{kind} {n}"/>' for n in range(20)) + "</graph>"
+        f"<graph edgedefault='{kind}'>"
+        + "".join(f'<node id="{n}"/><edge source="a" target="b" label="{kind} {n}"/>' for n in range(20))
+        + "</graph>"
         for kind in ("directed", "undirected")
     )
     text = f"<graphml>{graphs}</graphml>"
@@ -159,7 +164,9 @@ def test_a_file_that_is_cut_or_something_else() -> None:
         read(GraphMl(), "CREATE (a:B)", "x.graphml")
 
 
-@given(st.integers(0, len(TEXT)), st.integers(0, 5), st.binary(max_size=4) | st.sampled_from([b"<node ", b"</node>", b"<!--", b"<![CDATA["]))
+@given(
+    st.integers(0, len(TEXT)), st.integers(0, 5), st.binary(max_size=4) | st.sampled_from([b"<node ", b"</node>", b"<!--", b"<![CDATA["])
+)
 @settings(deadline=None, max_examples=200)
 def test_a_changed_file_is_rows_or_a_sentence(at: int, cut: int, new: bytes) -> None:
     data = TEXT.encode()

@@ -60,7 +60,13 @@ def write(settings: Neo4jSettings, *statements: str) -> None:
 def test_columns_become_rows() -> None:
     answers = {
         "f": {"head": [1, 2, None], "relation": ["KNOWS", "LIKES", "KNOWS"], "tail": [2, 1, 1]},
-        "e": {"id": [1, 2], "label": ["Ada", None], "aliases": [["A. L.", ""], None], "born": [date(1815, 12, 10), None], "size": [1.5, None]},
+        "e": {
+            "id": [1, 2],
+            "label": ["Ada", None],
+            "aliases": [["A. L.", ""], None],
+            "born": [date(1815, 12, 10), None],
+            "size": [1.5, None],
+        },
         "r": {"id": ["LIKES"], "label": ["likes much"], "symmetric": [True]},
         "d": {"id": ["d1", ""], "text": ["A text.", "x"], "about": [1, None]},
     }
@@ -98,7 +104,11 @@ def test_reading_goes_on_after_a_whole_query() -> None:
         ({"head": ["a"], "rel": ["r"], "tail": ["b"]}, MissingInput, "query facts: it returns no column 'relation' but head, rel, tail"),
         ({"head": [["a"]], "relation": ["r"], "tail": ["b"]}, QueryError, "query facts: its column 'head' holds nodes, lists"),
         ({"head": [1.5], "relation": ["r"], "tail": ["b"]}, QueryError, "query facts: its column 'head' holds nodes, lists"),
-        ({"head": ["a"], "relation": ["r"], "tail": ["b"], "since": [1]}, QueryError, "query facts: it returns the column 'since', which nothing"),
+        (
+            {"head": ["a"], "relation": ["r"], "tail": ["b"], "since": [1]},
+            QueryError,
+            "query facts: it returns the column 'since', which nothing",
+        ),
     ],
 )
 def test_what_a_query_must_return(facts: dict[str, list[object]], error: type[KgqaError], sentence: str) -> None:
@@ -143,7 +153,11 @@ def test_values_from_a_server(neo4j_database: Neo4jSettings, store: Neo4jStore) 
 
 def test_only_reading_queries_run(neo4j_database: Neo4jSettings, store: Neo4jStore) -> None:
     write(neo4j_database, "CREATE (:A {id: 'a'})")
-    for text in ("MATCH (n) DETACH DELETE n", "MATCH (n) SET n.x = 1 RETURN n.id AS head", "LOAD CSV FROM 'file:///etc/passwd' AS x RETURN x"):
+    for text in (
+        "MATCH (n) DETACH DELETE n",
+        "MATCH (n) SET n.x = 1 RETURN n.id AS head",
+        "LOAD CSV FROM 'file:///etc/passwd' AS x RETURN x",
+    ):
         with pytest.raises(QueryError, match=r"^query facts: "):
             tables_of(Neo4jGraph(facts=text), store)
     with pytest.raises(QueryError, match=r"^query facts: the query cannot be run: "):

@@ -21,7 +21,9 @@ def lines(*records: object) -> str:
 
 
 def test_json_lines_with_the_usual_fields() -> None:
-    found = read(JsonTexts(), lines({"id": 7, "text": "A text. ", "more": [1]}, {"id": "b", "title": "B", "text": "It.", "about": "q1"}), "x.jsonl")
+    found = read(
+        JsonTexts(), lines({"id": 7, "text": "A text. ", "more": [1]}, {"id": "b", "title": "B", "text": "It.", "about": "q1"}), "x.jsonl"
+    )
     assert found["documents"] == {("7", "", None, "A text.", 0), ("b", "B", "q1", "It.", 0)}
     assert not found.skipped
 
@@ -35,7 +37,11 @@ def test_fields_may_be_named() -> None:
 
 def test_what_is_no_document_is_skipped_with_its_line() -> None:
     records = [{"id": f"d{number}", "text": "x"} for number in range(5)]
-    text = lines(*records) + "\n{no json}\n" + lines({"text": "x"}, {"id": "e", "text": " "}, {"id": "f", "text": 3}, {"id": True, "text": "x"}, [])
+    text = (
+        lines(*records)
+        + "\n{no json}\n"
+        + lines({"text": "x"}, {"id": "e", "text": " "}, {"id": "f", "text": 3}, {"id": True, "text": "x"}, [])
+    )
     found = read(JsonTexts(), text, "x.jsonl")
     assert len(found["documents"]) == 5
     assert found.skipped == {"line that is no record": 4, "document without 'id'": 1, "document without 'text'": 1}
@@ -89,4 +95,6 @@ def test_real_documents_under_names_of_our_own(real_data: Path) -> None:
     whole = data[: data.rfind(b"\n") + 1]
     found = read(JsonTexts(about="entity"), whole, path.name)
     expected = [json.loads(line) for line in whole.splitlines()]
-    assert found["documents"] == {(row["id"], row["title"], row["entity"], row["text"].strip(), 0) for row in expected if row["text"].strip()}
+    assert found["documents"] == {
+        (row["id"], row["title"], row["entity"], row["text"].strip(), 0) for row in expected if row["text"].strip()
+    }
