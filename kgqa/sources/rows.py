@@ -83,7 +83,7 @@ class Rows:
         self._rows["entities"].append((id_, kind, label, description))
 
     def name(self, entity: str, name: str, source: str = "alias") -> None:
-        """A name of an entity: its title, label or an alias. ``id``: the words of its id, or of a relation's, to use where it has no label."""
+        """A name of an entity: its title, label or an alias. ``id``: the words of its id, or a relation's, for one without label."""
         self._rows["names"].append((entity, name, source))
 
     def relation(self, id_: str, label: str, *, symmetric: bool = False) -> None:

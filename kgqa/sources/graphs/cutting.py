@@ -11,7 +11,8 @@ from kgqa.sources.streams import PIECE_BYTES, RECORD_LIMIT
 
 _SCRIPT = re.compile(
     rb"""\A(?:\s|//[^\n]*\n)*
-    (?: (?:CREATE|MERGE|MATCH)\s*\( | CREATE\s+(?:CONSTRAINT|(?:[A-Z]+\s+)?INDEX)\s | UNWIND\s*[\[$] | LOAD\s+CSV\s | :(?:begin|param|auto)\s )""",
+    (?: (?:CREATE|MERGE|MATCH)\s*\( | CREATE\s+(?:CONSTRAINT|(?:[A-Z]+\s+)?INDEX)\s
+      | UNWIND\s*[\[$] | LOAD\s+CSV\s | :(?:begin|param|auto)\s )""",
     re.IGNORECASE | re.VERBOSE,
 )
 """How a script begins: a clause with its bracket, not a table with a column called "match"."""

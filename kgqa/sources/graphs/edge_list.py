@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Literal
 
@@ -30,6 +30,7 @@ from kgqa.sources.tables import frame, normalised
 
 Column = str | int
 """Name of a column, or its number from 1 (also as text, where no column has that name); empty: there is none."""
+ValueKind = Literal["time", "quantity", "coordinate", "text"]
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 PACKED = (".gz", ".bz2", ".xz")
 ENOUGH_ROWS = 1_000
@@ -163,7 +164,7 @@ class DelimitedTable(Settings):
         is_first = piece.line <= 2
         if len(ragged) > whole and (is_first or len(ragged) + whole >= ENOUGH_ROWS):
             raise BrokenInput(
-                f"{where}: {cells} cells where the first line has {width}, and so in more than half of the rows; check delimiter and quoting."
+                f"{where}: {cells} cells where the first line has {width}, as in more than half of the rows; check delimiter and quoting."
             )
         rows.skip("row with more or fewer cells than the first line", where, len(ragged))
 
@@ -211,7 +212,7 @@ class Edges(DelimitedTable):
     """Kind of the entities for which no column gives one."""
     symmetric: tuple[str, ...] = ()
     """Relations where (a, r, b) says the same as (b, r, a)."""
-    values: dict[str, Literal["time", "quantity", "coordinate", "text"]] = {}
+    values: Mapping[str, ValueKind] = Field(default={})
     """Relation → kind of value, for relations whose second column is a value and no entity."""
 
     def _columns(self) -> dict[str, Column]:
@@ -252,7 +253,7 @@ class Nodes(DelimitedTable):
     """What separates several names in one cell; empty: a cell is one name."""
     kind: str = "entity"
     """Kind of the entities for which no column gives one."""
-    values: dict[str, Literal["time", "quantity", "coordinate", "text"]] = {}
+    values: Mapping[str, ValueKind] = Field(default={})
     """Column by its name (or its number as text) → kind of value: the column is a relation from the entity to that value."""
 
     def _columns(self) -> dict[str, Column]:

@@ -223,14 +223,14 @@ def _parsed(data: bytes) -> _Element | None:
 
 def _key(element: _Element) -> _Key:
     default = next((child.text or "" for child in element if _local(child) == "default"), "")
-    name = element.get("attr.name") or element.get("yfiles.type") or element.get("id", "")
+    name = element.get("attr.name") or element.get("yfiles.type") or element.get("id") or ""
     return _Key(name, element.get("attr.type", "string"), default, element.get("for", "all"))
 
 
 def _attributes(element: _Element, name: str, keys: dict[str, _Key]) -> dict[str, tuple[str, str]]:
     """Name → text and type, of the data of an element, of its own XML attributes, and of defaults."""
     own = {"id", "source", "target", "directed", "sourceport", "targetport"}
-    found = {attribute: (text, "string") for attribute, text in element.attrib.items() if attribute not in own}
+    found = {str(attribute): (str(text), "string") for attribute, text in element.attrib.items() if attribute not in own}
     for key in keys.values():
         if key.default and key.elements in {name, "all"}:
             found[key.name] = (key.default, key.type)

@@ -152,19 +152,14 @@ def check_columns(query: str, names: list[str]) -> None:
 
 def value_of_cell(cell: Any) -> dict[str, Any] | None:
     """``kind``, ``value`` and what else :meth:`kgqa.sources.rows.Rows.value` takes; None for a map and the like."""
-    if isinstance(cell, bool):
-        return {"kind": "text", "value": str(cell).lower()}
-    if isinstance(cell, int | float):
-        return {"kind": "quantity", "value": repr(cell)} if math.isfinite(cell) else None
     if isinstance(cell, dict) and cell.get("srid") in EARTH:
         return {"kind": "coordinate", "value": f"{cell['y']!r},{cell['x']!r}"}
-    if isinstance(cell, date):
-        return {"kind": "time", "value": cell.isoformat(), "precision": 11, "calendar": "gregorian"}
-    if not isinstance(cell, str) or not cell.strip():
-        return None
-    if _INSTANT.fullmatch(cell):
-        return {"kind": "time", "value": cell.partition("T")[0], "precision": 11, "calendar": "gregorian"}
-    return {"kind": "text", "value": nfc(cell)}
+    if isinstance(cell, date) or (isinstance(cell, str) and _INSTANT.fullmatch(cell)):
+        return {"kind": "time", "value": str(cell).partition("T")[0], "precision": 11, "calendar": "gregorian"}
+    if isinstance(cell, int | float) and not isinstance(cell, bool):
+        return {"kind": "quantity", "value": repr(cell)} if math.isfinite(cell) else None
+    text = str(cell).lower() if isinstance(cell, bool) else nfc(cell) if isinstance(cell, str) else ""
+    return {"kind": "text", "value": text} if text else None
 
 
 def _texts(query: str, table: pa.Table, columns: tuple[str, ...]) -> pl.DataFrame:
@@ -176,8 +171,8 @@ def _texts(query: str, table: pa.Table, columns: tuple[str, ...]) -> pl.DataFram
         field, values = table.schema.field(column), table[column]
         if field.metadata or pa.types.is_nested(field.type) or pa.types.is_floating(field.type):
             raise QueryError(
-                f"its column {column!r} holds nodes, lists, decimal numbers or values of several types; return a text or a whole number, as in "
-                f"toString(n.{column}) AS {column} or labels(n)[0] AS {column}."
+                f"its column {column!r} holds nodes, lists, decimal numbers or values of several types; return a text or a whole "
+                f"number, as in toString(n.{column}) AS {column} or labels(n)[0] AS {column}."
             )
         found[column] = normalised(pc.fill_null(values.cast(pa.string()), ""))
     return frame(pa.table(found))
@@ -185,7 +180,7 @@ def _texts(query: str, table: pa.Table, columns: tuple[str, ...]) -> pl.DataFram
 
 def _cells(table: pa.Table, column: str) -> list[Any]:
     """The values of a column; those of several types and maps come as JSON."""
-    values = table[column].to_pylist()
+    values: list[Any] = table[column].to_pylist()
     if table.schema.field(column).metadata:
         return [None if value is None else json.loads(value) for value in values]
     return values

@@ -7,20 +7,16 @@ is left out and counted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
-
-from pydantic import field_validator
 
 from kgqa.errors import BrokenInput
-from kgqa.settings.base import Settings
 from kgqa.sources.formats import Bytes, Piece
 from kgqa.sources.graphs.cutting import first_bytes, record_pieces
 from kgqa.sources.graphs.rdf_rows import RdfRows
+from kgqa.sources.graphs.rdf_settings import RdfSettings
 from kgqa.sources.graphs.statements import line_statements, turtle_statements
 from kgqa.sources.graphs.turtle import directives, is_whole, line_end, statement_end
-from kgqa.sources.graphs.vocabulary import ANY, NAMESPACES
 from kgqa.sources.rows import Rows
 
 LINES = (".nt", ".ntriples", ".nq", ".nquads")
@@ -28,41 +24,8 @@ TURTLE = (".ttl", ".turtle")
 PACKED = (".gz", ".bz2", ".xz")
 
 
-class Rdf(Settings):
+class Rdf(RdfSettings):
     """RDF statements. The file's ending tells the syntax: ``.nt``, ``.nq`` or ``.ttl``, packed or not."""
-
-    prefixes: dict[str, str] = {}
-    """Prefix → beginning of IRIs, to shorten ids: ``dbr`` makes ``dbr:Ulm`` of one, the empty prefix ``Ulm``. The longest that fits."""
-    languages: tuple[str, ...] = ("en",)
-    """Languages of labels, aliases, descriptions and texts, the best first. Text without a language is taken like them."""
-    fall_back: bool = True
-    """Take a label or description in any other language where there is none in these."""
-    labels: tuple[str, ...] = ("rdfs:label", "skos:prefLabel")
-    """Properties of the label, the best first. An option names a property by its IRI or with a prefix."""
-    aliases: tuple[str, ...] = ("skos:altLabel",)
-    """Properties of other names."""
-    descriptions: tuple[str, ...] = ("schema:description", "schemas:description", "rdfs:comment")
-    """Properties of the description, the best first."""
-    kind: str = "rdf:type"
-    """Property of the kind, where ``kinds`` is given."""
-    kinds: tuple[str, ...] = ()
-    """Classes that are kinds of entity, the best first; ``*``: any other. Without them every entity is one of the kind ``entity``, and the
-    property of the kind is a relation like any other."""
-    only: tuple[str, ...] = ()
-    """Relations to keep; empty: all."""
-    without: tuple[str, ...] = ()
-    """Relations to leave out."""
-    symmetric: tuple[str, ...] = ()
-    """Relations where (a, r, b) says the same as (b, r, a), besides those that the file calls an owl:SymmetricProperty."""
-    label_from_id: bool = True
-    """Make the label of what has none from its IRI: the local part, with spaces for underscores."""
-
-    @field_validator("labels", "aliases", "descriptions", "kind", "kinds", "only", "without", "symmetric")
-    @classmethod
-    def _are_iris(cls, given: Any, info: Any) -> Any:
-        """Full IRIs in place of prefixed ones."""
-        known = NAMESPACES | info.data.get("prefixes", {})
-        return expanded(given, known) if isinstance(given, str) else tuple(expanded(name, known) for name in given)
 
     def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
         """Whole statements, all of one subject together where they follow one another; the head holds the prefixes declared before."""
@@ -89,16 +52,6 @@ class Rdf(Settings):
         statements = turtle_statements(piece, rows) if _is_turtle(piece.file) else line_statements(piece, rows)
         RdfRows(self, rows).read(statements)
         return rows
-
-
-def expanded(name: str, namespaces: Mapping[str, str]) -> str:
-    """The IRI of a name with a prefix; an IRI as it is. Raises ValueError for an unknown prefix."""
-    prefix, colon, rest = name.partition(":")
-    if name == ANY or rest.startswith("//") or prefix == "urn":
-        return name
-    if colon and prefix in namespaces:
-        return namespaces[prefix] + rest
-    raise ValueError(f"{name!r} is neither an IRI nor begins with a known prefix ({', '.join(sorted(filter(None, namespaces)))})")
 
 
 def _is_turtle(file: str) -> bool:

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from kgqa.sources.graphs.literals import TEXTS, value_of_literal
+from kgqa.sources.graphs.rdf_settings import RdfSettings
 from kgqa.sources.graphs.vocabulary import ANY, PROPERTIES, SYMMETRIC, TYPE
 from kgqa.sources.graphs.words import entity_words, local_part, nfc, relation_words
 from kgqa.sources.rows import Rows
-
-if TYPE_CHECKING:
-    from kgqa.sources.graphs.rdf import Rdf
 
 
 class RdfRows:
     """The statements of one piece on their way to rows. An IRI becomes an id at the very end."""
 
-    def __init__(self, options: Rdf, rows: Rows) -> None:
+    def __init__(self, options: RdfSettings, rows: Rows) -> None:
         """For one piece."""
         self.options, self.rows = options, rows
         self.no_language = 2 * len(options.languages)
@@ -63,15 +60,16 @@ class RdfRows:
         """What a statement is: ``declaration`` of a relation, ``kind``, ``name``, ``unwanted``, ``fact`` or ``literal``."""
         options, is_iri, property_ = self.options, pl.col("tail").is_not_null(), pl.col("property")
         naming = [*options.labels, *options.aliases, *options.descriptions]
-        found = pl.when(is_iri & (property_ == TYPE) & pl.col("tail").is_in(list(PROPERTIES))).then(pl.lit("declaration"))
+        cases = [("declaration", is_iri & (property_ == TYPE) & pl.col("tail").is_in(list(PROPERTIES)))]
         if options.kinds:
-            found = found.when(is_iri & (property_ == options.kind)).then(pl.lit("kind"))
-        found = found.when(~is_iri & property_.is_in(naming)).then(pl.lit("name"))
+            cases.append(("kind", is_iri & (property_ == options.kind)))
+        cases.append(("name", ~is_iri & property_.is_in(naming)))
         if options.without:
-            found = found.when(property_.is_in(list(options.without))).then(pl.lit("unwanted"))
+            cases.append(("unwanted", property_.is_in(list(options.without))))
         if options.only:
-            found = found.when(~property_.is_in(list(options.only))).then(pl.lit("unwanted"))
-        return found.when(is_iri).then(pl.lit("fact")).otherwise(pl.lit("literal"))
+            cases.append(("unwanted", ~property_.is_in(list(options.only))))
+        cases += [("fact", is_iri), ("literal", ~is_iri)]
+        return pl.coalesce([pl.when(condition).then(pl.lit(name)) for name, condition in cases])
 
     def skip(self, reason: str, left: pl.DataFrame, column: str) -> None:
         """Count statements that are left out."""

@@ -133,7 +133,10 @@ def _table(quads: Iterable[pyoxigraph.Quad], rows: Rows) -> pl.DataFrame:
     node, literal = pyoxigraph.NamedNode, pyoxigraph.Literal
     heads: list[str] = []
     properties: list[str] = []
-    tails, texts, languages, datatypes = ([] for _ in range(4))
+    tails: list[str | None] = []
+    texts: list[str | None] = []
+    languages: list[str | None] = []
+    datatypes: list[str | None] = []
     for quad in quads:
         subject, property_, value = quad.subject, quad.predicate.value, quad.object
         if type(subject) is not node:

@@ -65,3 +65,9 @@ def read(parser: Parser, text: MemoryText | bytes | str, name: str = "file.csv")
         for reason, where in rows.examples.items():
             result.examples.setdefault(reason, where)
     return result
+
+
+def check_sentence(error: Exception, name: str) -> None:
+    """One sentence that names the file."""
+    assert str(error).startswith(name)
+    assert str(error).endswith(".")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -30,7 +31,7 @@ MOVIES = Neo4jGraph(facts=FACTS, entities=ENTITIES)
 class Given:
     """A store that has answers."""
 
-    def __init__(self, **answers: dict[str, list[object]]) -> None:
+    def __init__(self, **answers: dict[str, Any]) -> None:
         self.answers = answers
 
     def tables(self, text: str) -> Iterator[pa.Table]:
@@ -54,11 +55,11 @@ def store(neo4j_database: Neo4jSettings) -> Iterator[Neo4jStore]:
 def write(settings: Neo4jSettings, *statements: str) -> None:
     with GraphDatabase.driver(settings.uri, auth=(settings.username, settings.password)) as driver, driver.session() as session:
         for statement in statements:
-            session.run(statement).consume()  # type: ignore[arg-type]
+            session.run(statement).consume()
 
 
 def test_columns_become_rows() -> None:
-    answers = {
+    answers: dict[str, dict[str, Any]] = {
         "f": {"head": [1, 2, None], "relation": ["KNOWS", "LIKES", "KNOWS"], "tail": [2, 1, 1]},
         "e": {
             "id": [1, 2],
@@ -139,8 +140,8 @@ def test_values_of_properties(cell: object, expected: tuple[str, str] | None) ->
 def test_values_from_a_server(neo4j_database: Neo4jSettings, store: Neo4jStore) -> None:
     write(
         neo4j_database,
-        "CREATE (:A {id: 'a', on: date('1952-03-11'), at: datetime('2020-01-02T03:04:05Z'), where: point({latitude: 41.9, longitude: 12.5}), "
-        "mixed: 1, many: ['x', 'y']}), (:A {id: 'b', mixed: 'one', flag: true})",
+        "CREATE (:A {id: 'a', on: date('1952-03-11'), at: datetime('2020-01-02T03:04:05Z'), "
+        "where: point({latitude: 41.9, longitude: 12.5}), mixed: 1, many: ['x', 'y']}), (:A {id: 'b', mixed: 'one', flag: true})",
     )
     columns = ", ".join(f"n.{name} AS {name}" for name in ("id", "on", "at", "where", "mixed", "many", "flag"))
     found = tables_of(Neo4jGraph(facts=FACTS, entities=f"MATCH (n) RETURN {columns}"), store)
