@@ -18,11 +18,11 @@ $(BIN)/kgqa: pyproject.toml
 	$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v <= (3, 13) else "kgqa needs Python 3.11, 3.12 or 3.13, this is %d.%d: make PYTHON=python3.12 ..." % v)'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --editable '.[audit,explore,neo4j]'
+	$(BIN)/python -m pip install --quiet --editable '.[audit,explore,neo4j,sources]'
 	@touch $@
 
 $(VENV)/.tools: $(BIN)/kgqa
-	$(BIN)/python -m pip install --quiet --editable '.[llm,readers,spacy]' --group test --group lint --group bench
+	$(BIN)/python -m pip install --quiet --editable '.[llm,readers,sources,spacy]' --group test --group lint --group bench
 	@touch $@
 
 demo: $(BIN)/kgqa  ## Install kgqa, make a dataset from each shipped seed domain, composed questions too, and show a sample.

@@ -11,6 +11,7 @@ from .commands.explore import explore as explore
 from .commands.export import export as export
 from .commands.generate import Plan as Plan, Report as Report, generate as generate, plan as plan
 from .commands.graph import graph as graph
+from .commands.import_files import format_options as format_options, import_files as import_files, list_formats as list_formats
 from .commands.load import Loaded as Loaded, load as load
 from .commands.predict import Predicted as Predicted, predict as predict
 from .commands.query import cypher as cypher, query as query
@@ -29,6 +30,7 @@ from .records import Candidate as Candidate, Grade as Grade, Instance as Instanc
 from .reviews.figures import ReviewFigures as ReviewFigures
 from .reviews.reading import Reading as Reading
 from .runs.domain import Domain as Domain
+from .runs.importing import Imported as Imported
 from .scoring.report import Evaluation as Evaluation
 from .settings.neo4j import Neo4jSettings as Neo4jSettings
 from .store.limits import Answer as Answer, Limits as Limits

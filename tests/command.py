@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FUNCTIONS = {"runs": "training_runs"}
-"""Command → its function, where a part of the package has the command's name."""
+FUNCTIONS = {"runs": "training_runs", "import": "import_files"}
+"""Command → its function, where a part of the package, or a word of Python, has the command's name."""
 COMMAND = [sys.executable, "-m", "kgqa"]
 
 

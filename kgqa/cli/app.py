@@ -15,10 +15,12 @@ from kgqa.errors import SettingsError
 from kgqa.version import __version__
 
 COMMANDS = (
-    "audit", "compose", "contrast", "convert", "doctor", "evaluate", "generate", "explore", "export", "load", "predict", "show", "split",
-    "query", "relations", "review", "runs", "train",
+    "audit", "compose", "contrast", "convert", "doctor", "evaluate", "generate", "explore", "export", "import", "load", "predict", "show",
+    "split", "query", "relations", "review", "runs", "train",
 )  # fmt: skip
-"""Modules of this folder, each with a function of its name, in the order of the help."""
+"""The commands in the order of the help."""
+MODULES = {"import": "import_files"}
+"""Command → module of this folder and function in it, where Python does not allow the command's own name."""
 USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
 """Base class of all mistakes in a command line; typer has no public name for it."""
 PLAIN: dict[str, Any] = {"add_completion": False, "pretty_exceptions_enable": False, "rich_markup_mode": None}
@@ -54,6 +56,7 @@ class Commands(typer.core.TyperGroup):
 
 
 def _function(name: str) -> Callable[..., None]:
+    name = MODULES.get(name, name)
     function: Callable[..., None] = getattr(import_module(f"kgqa.cli.{name}"), name)
     return function
 

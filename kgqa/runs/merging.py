@@ -69,7 +69,7 @@ def merge(
         for name in SCHEMAS:
             _view(con, name, sorted(parts.glob(f"*/*-{name}.parquet")))
         for name, query in queries()["prepare"].items():
-            con.execute(f"CREATE TABLE {name} AS {query}")
+            con.sql(f"CREATE TABLE {name} AS {query}")
             advance(1)
         rows = {name: _write(con, query, out / f"{name}.parquet", advance) for name, query in queries()["write"].items()}
         skipped = {reason: count for reason, query in queries()["left out"].items() if (count := _count(con, query))}
@@ -124,6 +124,4 @@ def _regrouped(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.Table]:
 
 
 def _count(con: duckdb.DuckDBPyConnection, query: str) -> int:
-    row = con.execute(query).fetchone()
-    assert row is not None
-    return int(row[0])
+    return int(con.sql(query).fetchall()[0][0])

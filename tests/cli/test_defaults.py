@@ -8,7 +8,7 @@ from importlib import import_module
 import pytest
 
 import kgqa
-from kgqa.cli.app import COMMANDS
+from kgqa.cli.app import COMMANDS, MODULES
 from tests.command import function_name
 
 ELSEWHERE = {
@@ -19,7 +19,8 @@ ELSEWHERE = {
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_defaults_are_the_functions(name: str) -> None:
-    typed = inspect.signature(getattr(import_module(f"kgqa.cli.{name}"), name)).parameters
+    module = MODULES.get(name, name)
+    typed = inspect.signature(getattr(import_module(f"kgqa.cli.{module}"), module)).parameters
     called = inspect.signature(getattr(kgqa, function_name(name))).parameters
     shared = typed.keys() & called.keys() - ELSEWHERE.get(name, set())
     optional = {parameter: called[parameter].default for parameter in shared if called[parameter].default is not inspect.Parameter.empty}

@@ -33,7 +33,7 @@ def marked(places: list[tuple[int, int, int, int]]) -> Spans:
     columns = [("document", pl.String), ("entity", pl.String), ("start", pl.Int64), ("end", pl.Int64)]
     table = [(f"d{document}", f"e{entity}", start, start + length) for document, start, length, entity in places]
     annotations = arrow(pl.DataFrame(table, schema=columns, orient="row"))
-    known = {"documents": pa.table({"id": [f"d{n}" for n in range(3)]}), "entities": pa.table({"id": [f"e{n}" for n in range(3)]})}
+    known = {name: arrow(pl.DataFrame({"id": [f"{name[0]}{n}" for n in range(3)]})) for name in ("documents", "entities")}
     return marked_mentions({**known, "annotations": annotations})
 
 

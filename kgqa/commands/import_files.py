@@ -1,0 +1,91 @@
+"""``kgqa import``: dumps and other files in public formats → tables for ``generate`` and ``compose``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, get_origin
+
+from kgqa.errors import SettingsError
+from kgqa.progress import Progress, Silent
+from kgqa.runs.importing import Imported, Origin, run_import
+from kgqa.settings.workers import worker_count
+from kgqa.sources.registry import FORMATS, describe_options, find_format, parser_of
+
+NEEDED = ("duckdb", "indexed_bzip2", "lxml", "msgspec", "pyoxigraph")
+"""Packages of the extra ``sources``."""
+
+
+def list_formats() -> dict[str, str]:
+    """Name of each format that can be imported → its files."""
+    return {name: known.files for name, known in FORMATS.items()}
+
+
+def format_options(format: str) -> dict[str, tuple[str, str]]:  # noqa: A002 - what it is called everywhere
+    """Option of a format → its default and its meaning. Raises SettingsError."""
+    return describe_options(format)
+
+
+def import_files(
+    format: str,  # noqa: A002 - what it is called everywhere
+    files: Sequence[str | Path],
+    *,
+    out: str | Path,
+    options: Mapping[str, Any] = MappingProxyType({}),
+    licence: str | None = None,
+    attribution: str | None = None,
+    partial: bool = False,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Imported:
+    """Import ``files`` of one ``format``, plain or packed by gzip, bzip2 or xz, into the folder ``out``.
+
+    A folder that holds an import gets these files as well, and its tables are made anew of all. A stopped import goes on where it stopped.
+    ``options`` are those of :func:`format_options`. ``licence`` and ``attribution`` are for the dataset card, by default the publisher's.
+    ``partial`` reads a file that is cut up to its last whole record. Memory: some pieces of 4 MiB per worker, and 1 GiB to merge them.
+    Raises KgqaError.
+    """
+    known = find_format(format)
+    if missing := [name for name in NEEDED if find_spec(name) is None]:
+        raise SettingsError(f"kgqa import needs {' and '.join(missing)}, which is not installed; run: pip install 'kgqa[sources]'")
+    parser = parser_of(format, dict(options))
+    if not files:
+        raise SettingsError(f"no files are named; give those of the format {format}: {known.files}.")
+    origin = Origin(
+        format=format,
+        licence=known.licence if licence is None else licence,
+        attribution=known.attribution if attribution is None else attribution,
+        options={name: str(value) for name, value in sorted(options.items())},
+    )
+    return run_import(
+        parser, [Path(file) for file in files], Path(out), origin, workers=worker_count(workers), partial=partial,
+        progress=progress or Silent(),
+    )  # fmt: skip
+
+
+def read_options(format: str, texts: Sequence[str]) -> dict[str, Any]:  # noqa: A002 - what it is called everywhere
+    """Options from ``name=value`` texts: several values as ``name=a,b``, a table as ``name=a:x,b:y``. Raises SettingsError."""
+    fields = find_format(format).model().model_fields
+    result: dict[str, Any] = {}
+    for text in texts:
+        name, separator, value = text.partition("=")
+        name = name.strip().replace("-", "_")
+        if not separator:
+            raise SettingsError(f"the option {text!r} has no value; write it as name=value.")
+        if name in result:
+            raise SettingsError(f"the option {name!r} is given twice; give it once, several values with commas between.")
+        kind = get_origin(fields[name].annotation) if name in fields else None
+        if kind is tuple or kind is list:
+            result[name] = [part for part in value.split(",") if part]
+        elif kind is dict or kind is Mapping:
+            pairs = [part.partition(":") for part in value.split(",") if part]
+            if not all(middle for _, middle, _ in pairs):
+                raise SettingsError(f"the option {name!r} holds names with values; write it as {name}=name:value,name:value.")
+            result[name] = {key: worth for key, _, worth in pairs}
+        elif name in fields and fields[name].annotation is bool and value in ("true", "false"):
+            result[name] = value == "true"
+        else:
+            result[name] = value
+    return result

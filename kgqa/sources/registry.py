@@ -1,0 +1,109 @@
+"""The public formats that ``kgqa import`` reads, each with the parser of its files."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from dataclasses import dataclass
+from importlib import import_module
+from itertools import pairwise
+from typing import Any, cast
+
+from kgqa.errors import SettingsError, suggestion
+from kgqa.settings.base import Settings
+from kgqa.sources.formats import Parser
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """One format; its parser is imported when it is used."""
+
+    parser: str
+    """``module:Class``; the class's fields are the format's options."""
+    files: str
+    """What the files are, for lists of formats."""
+    licence: str
+    """Licence of the files that the publisher offers, as the Hugging Face hub spells it."""
+    attribution: str = ""
+    """A sentence for the card."""
+
+    def model(self) -> type[Settings]:
+        """The parser's class."""
+        module, name = self.parser.split(":")
+        return cast(type[Settings], getattr(import_module(module), name))
+
+
+FORMATS: dict[str, Format] = {
+    "wikidata": Format(
+        parser="kgqa.sources.wikibase.dump:WikidataJson",
+        files="JSON dumps of Wikidata or another Wikibase, and Special:EntityData files",
+        licence="cc0-1.0",
+        attribution="Facts: Wikidata contributors (https://www.wikidata.org), CC0.",
+    ),
+    "wikipedia": Format(
+        parser="kgqa.sources.mediawiki.dump:MediaWikiDump",
+        files="pages-articles dumps of Wikipedia or another MediaWiki, in XML",
+        licence="cc-by-sa-4.0",
+        attribution="Articles: Wikipedia contributors (https://www.wikipedia.org), CC BY-SA.",
+    ),
+}
+"""Name → format."""
+
+
+def find_format(name: str) -> Format:
+    """The format of this name. Raises SettingsError."""
+    if name not in FORMATS:
+        raise SettingsError(f"there is no format {name!r} to import; {suggestion(name, list(FORMATS))}")
+    return FORMATS[name]
+
+
+def parser_of(name: str, options: dict[str, Any]) -> Parser:
+    """The parser of a format with these options. Raises SettingsError for one that it does not have, or a wrong value."""
+    from pydantic import ValidationError
+
+    model = find_format(name).model()
+    for option in options:
+        if option not in model.model_fields:
+            hint = suggestion(option, list(model.model_fields)) if model.model_fields else "it has none."
+            raise SettingsError(f"the format {name} has no option {option!r}; {hint}")
+    try:
+        return cast(Parser, model(**options))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        option = str(first["loc"][0]) if first["loc"] else ""
+        if first["type"] == "missing":
+            raise SettingsError(f"the format {name} needs the option {option}; give --option {option}=VALUE.") from None
+        message = first["msg"].removeprefix("Value error, ")
+        raise SettingsError(f"the option {option!r} of the format {name} cannot be {first['input']!r}: {message}.") from None
+
+
+def describe_options(name: str) -> dict[str, tuple[str, str]]:
+    """Option of a format → its default, and the docstring that says what it means."""
+    model = find_format(name).model()
+    texts = _attribute_docstrings(model)
+    return {
+        option: ("required" if field.is_required() else _shown(field.get_default(call_default_factory=True)), texts.get(option, ""))
+        for option, field in model.model_fields.items()
+    }
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (tuple, list)):
+        return ",".join(map(str, value)) or "none"
+    return "none" if value is None or value in ("", {}) else str(value)
+
+
+def _attribute_docstrings(model: type) -> dict[str, str]:
+    """Name of a field → the string below it, of the class and its bases."""
+    import ast
+
+    result: dict[str, str] = {}
+    for base in reversed(model.__mro__):
+        if base.__module__.startswith("kgqa.sources"):
+            body = cast(ast.ClassDef, ast.parse(textwrap.dedent(inspect.getsource(base))).body[0]).body
+            for statement, text in pairwise(body):
+                if isinstance(statement, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
+                    result[cast(ast.Name, statement.target).id] = " ".join(str(text.value.value).split())
+    return result

@@ -1,0 +1,155 @@
+"""What to take from a Wikibase repository, and how it becomes rows, whatever form it comes in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+
+from pydantic import Field, field_validator
+
+from kgqa.settings.base import Settings
+from kgqa.sources.rows import Rows
+
+INSTANCE_OF = "P31"
+CONSTRAINT, SYMMETRIC = "P2302", "Q21510862"
+"""A property with this constraint says the same in both directions."""
+ANY_LANGUAGE = "mul"
+"""Code of names that are the same in many languages."""
+ID = re.compile(r"[A-Z][1-9]\d*")
+PROPERTY = re.compile(r"P[1-9]\d*")
+ITEM = re.compile(r"Q[1-9]\d*")
+
+NO_VALUE = "no value"
+SOME_VALUE = "unknown value"
+DEPRECATED = "deprecated statement"
+LESSER_RANK = "statement of normal rank"
+TEXT_VALUE = "text value"
+OTHER_VALUE = "other value"
+OTHER_OBJECT = "object is no item"
+UNREADABLE_VALUE = "unreadable value"
+OTHER_CLASS = "entity of another class"
+OTHER_PROPERTY = "property not chosen"
+LEXEME = "lexeme"
+REDIRECT = "redirected entity"
+MISSING = "missing entity"
+OTHER_RECORD = "other record"
+UNREADABLE = "unreadable record"
+BLANK = "nameless entity"
+REASONS = {
+    NO_VALUE: "the statement says that there is no value",
+    SOME_VALUE: "the statement says that the value is unknown",
+    DEPRECATED: "the statement has the lowest rank, since it is known to be wrong",
+    LESSER_RANK: "another statement of the property is preferred (option all_ranks)",
+    TEXT_VALUE: "the value is a text, string or external identifier (option texts)",
+    OTHER_VALUE: "the value is a media file, web address, formula or of another kind that no table has",
+    OTHER_OBJECT: "the object is a property, lexeme, form or sense",
+    UNREADABLE_VALUE: "the value is not written as its kind demands",
+    OTHER_CLASS: "the entity is an instance of none of the chosen classes (option classes)",
+    OTHER_PROPERTY: "the record describes a property that is not chosen (option properties)",
+    LEXEME: "the record describes a word and not an entity",
+    REDIRECT: "the record says that the entity has been merged into another",
+    MISSING: "the record says that there is no such entity",
+    OTHER_RECORD: "the record describes neither an item nor a property",
+    UNREADABLE: "the record is damaged",
+    BLANK: "the head, relation or entity has no id: it is a blank node, a literal, or outside the prefixes",
+}
+"""Reason → the sentence for records and statements that are left out."""
+
+
+class Selection(Settings):
+    """What to take from a Wikibase repository."""
+
+    language: str = "en"
+    """Language of labels, aliases and descriptions, as a BCP 47 or wiki code: ``en``, ``pt-BR``, ``zh-hant``."""
+    fallbacks: tuple[str, ...] = (ANY_LANGUAGE,)
+    """Languages to take a label or description from where ``language`` has none, best first."""
+    site: str | None = None
+    """Site whose pages are kept, such as ``enwiki``; empty for none; by default the Wikipedia of ``language``."""
+    properties: tuple[str, ...] = ()
+    """Properties whose statements are kept; empty for all."""
+    classes: tuple[str, ...] = ()
+    """Keep entities that are an instance of (P31) one of these, not of a subclass; empty for all."""
+    texts: bool = False
+    """Keep texts in one language, strings and external identifiers as values."""
+
+    @field_validator("language", "fallbacks")
+    @classmethod
+    def _codes(cls, value: str | tuple[str, ...]) -> str | tuple[str, ...]:
+        codes = [_code(value)] if isinstance(value, str) else [_code(code) for code in value]
+        if bad := [code for code in codes if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", code)]:
+            raise ValueError(f"{bad[0]!r} is no language code; write for instance en, pt-br or zh-hant")
+        return codes[0] if isinstance(value, str) else tuple(codes)
+
+    @field_validator("properties", "classes")
+    @classmethod
+    def _ids(cls, value: tuple[str, ...], info: object) -> tuple[str, ...]:
+        kind, pattern = ("property", PROPERTY) if getattr(info, "field_name", "") == "properties" else ("item", ITEM)
+        if bad := [id_ for id_ in value if not pattern.fullmatch(id_)]:
+            raise ValueError(f"{bad[0]!r} is no {kind}'s id; write for instance {'P31' if kind == 'property' else 'Q5'}")
+        return value
+
+    @cached_property
+    def languages(self) -> tuple[str, ...]:
+        """The chosen languages, best first, each once."""
+        return tuple(dict.fromkeys((self.language, *self.fallbacks)))
+
+    @cached_property
+    def chosen_site(self) -> str:
+        """The site whose pages are kept, empty for none."""
+        return self.language.split("-")[0] + "wiki" if self.site is None else self.site
+
+    def label(self, labels: Mapping[str, str]) -> str:
+        """The first of the chosen languages' labels, or nothing."""
+        return next((labels[language] for language in self.languages if labels.get(language)), "")
+
+    def names(self, rows: Rows, id_: str, labels: Mapping[str, str], aliases: Mapping[str, Iterable[str]]) -> str:
+        """Give the entity its names; the label.
+
+        Languages after that of the label give nothing, as their names belong in other texts, except ``mul``.
+        """
+        label = ""
+        for language in self.languages:
+            if label and language != ANY_LANGUAGE:
+                continue
+            if name := labels.get(language, ""):
+                rows.name(id_, name, "alias" if label else "label")
+                label = label or name
+            for alias in aliases.get(language, ()):
+                rows.name(id_, alias, "alias")
+        return label
+
+    def entity(
+        self, rows: Rows, id_: str, *, labels: Mapping[str, str], aliases: Mapping[str, Iterable[str]], descriptions: Mapping[str, str]
+    ) -> None:
+        """An item with its names."""
+        rows.entity(id_, self.names(rows, id_, labels, aliases), description=self.label(descriptions))
+
+    def page(self, rows: Rows, id_: str, title: str) -> None:
+        """The item's page on the chosen site."""
+        rows.page(self.chosen_site, title, id_)
+        rows.name(id_, title, "title")
+
+    def relation(self, rows: Rows, id_: str, labels: Mapping[str, str], constraints: Sequence[str]) -> None:
+        """A property with its label; ``constraints`` are the items that it has as property constraints."""
+        if self.properties and id_ not in self.properties:
+            rows.skip(OTHER_PROPERTY, id_)
+        else:
+            rows.relation(id_, self.label(labels), symmetric=SYMMETRIC in constraints)
+
+
+class RankedSelection(Selection):
+    """A selection from a form that says the rank of each statement."""
+
+    all_ranks: bool = Field(default=False)
+    """Keep statements of normal rank beside preferred ones, which are otherwise left out; deprecated ones never."""
+
+
+def _code(code: str) -> str:
+    return code.strip().lower().replace("_", "-")
+
+
+def last_part(uri: str) -> str:
+    """Id of an entity from its URI; the id itself for an id; nothing for ``1``, the unit of plain numbers."""
+    id_ = uri.rsplit("/", 1)[-1]
+    return id_ if ID.fullmatch(id_) else ""

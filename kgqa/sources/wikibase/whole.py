@@ -1,0 +1,48 @@
+"""Files that may be one document over many lines, and are then one piece."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+
+from kgqa.errors import BrokenInput
+from kgqa.sources import streams
+from kgqa.sources.formats import Bytes, Piece
+
+
+class Peeked:
+    """A file whose first lines have been read already, so that the file is opened once. Its chunks can be had once."""
+
+    def __init__(self, text: Bytes) -> None:
+        """Read up to the end of the first line that holds more than brackets."""
+        self._text, self._chunks = text, text.chunks()
+        read = []
+        size = 0
+        for chunk in self._chunks:
+            read.append(chunk)
+            size += len(chunk)
+            if b"\n" in chunk.lstrip(b"[ \t\r\n") or size > streams.RECORD_LIMIT:
+                break
+        self.first = b"".join(read)
+
+    @property
+    def name(self) -> str:
+        """Name of the file, for messages."""
+        return self._text.name
+
+    def chunks(self) -> Iterator[bytes]:
+        """The whole text."""
+        return chain([self.first], self._chunks)
+
+    def broken(self, sentence: str) -> None:
+        """As the file itself does."""
+        self._text.broken(sentence)
+
+    def whole(self, advice: str) -> Piece:
+        """The file as one piece. BrokenInput, with the advice, where it is longer than any record."""
+        data = bytearray()
+        for chunk in self.chunks():
+            data += chunk
+            if len(data) > streams.RECORD_LIMIT:
+                raise BrokenInput(f"{self.name}: one document of more than {streams.RECORD_LIMIT >> 20} MiB; {advice}.")
+        return Piece(self.name, 0, 1, bytes(data))
