@@ -365,7 +365,7 @@ def _place(file: str, names: list[str], column: Column, *, header: bool) -> int:
     if column == "":
         return -1
     number = int(column) if str(column).isascii() and str(column).isdigit() else 0
-    if column not in names and 1 <= number <= len(names):
+    if (not header or column not in names) and 1 <= number <= len(names):
         return number - 1
     if not header or isinstance(column, int):
         hint = "give a number from 1" if header else "without a header a column is given by its number from 1"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 import msgspec
@@ -29,6 +29,8 @@ class JsonTexts(Settings):
     """Field of its text."""
     about: str = "about"
     """Field of the id of the entity that it is about; it may be absent."""
+    space: str = " "
+    """What replaces a space in the id of that entity: ``_`` makes ``New_York``, DBpedia's id, of the title ``New York``."""
     name_of_about: bool = False
     """Take the title as a name of that entity."""
 
@@ -46,7 +48,7 @@ class JsonTexts(Settings):
     def parse(self, piece: Piece) -> Rows:
         """Documents of a piece. BrokenInput where more than half of the lines are no records."""
         rows = Rows()
-        decode = self._decoder().decode
+        decode, places = self._decoder()
         faults, first, whole = 0, "", 0
         for number, line in enumerate(piece.data.split(b"\n"), start=piece.line):
             if not line.strip():
@@ -54,34 +56,34 @@ class JsonTexts(Settings):
             where = f"{piece.file}, line {number}"
             try:
                 record = decode(line)
+                id_, title, text, about = (_text(getattr(record, name)) for name in places)
             except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
                 first = first or f"{where}: this is no record with these fields ({_reason(error)})"
                 faults += 1
                 rows.skip("line that is no record", where)
                 continue
             whole += 1
-            id_, text = record.id, record.text
-            if id_ is None or id_ == "":
+            if not id_:
                 rows.skip(f"document without {self.id!r}", where)
-            elif not text or not text.strip():
+            elif not text:
                 rows.skip(f"document without {self.text!r}", where)
             else:
-                about = None if record.about in {None, ""} else str(record.about)
-                title = (record.title or "").strip()
-                rows.document(str(id_), title, text.strip(), about=about)
-                if about is not None and title and self.name_of_about:
+                about = about.replace(" ", self.space)
+                rows.document(id_, title, text, about=about or None)
+                if about and title and self.name_of_about:
                     rows.name(about, title, "title")
         if faults > whole and (not piece.position or faults + whole >= ENOUGH_LINES):
             raise BrokenInput(f"{first}, nor are more than half of the lines; check the file, or name its fields.")
         return rows
 
-    def _decoder(self) -> msgspec.json.Decoder[Any]:
-        """Reads the four fields of a line and passes over all others."""
-        kinds = {"id": str | int | None, "title": str | None, "text": str | None, "about": str | int | None}
-        record = msgspec.defstruct(
-            "Record", [(name, kind, None) for name, kind in kinds.items()], rename={name: getattr(self, name) for name in kinds}
-        )
-        return msgspec.json.Decoder(record)
+    def _decoder(self) -> tuple[Callable[[bytes], Any], list[str]]:
+        """Reads the fields of a line, of which one may serve for two, and passes over all others; the attributes of the four fields."""
+        attributes: dict[str, str] = {}
+        for name in (self.id, self.title, self.text, self.about):
+            attributes.setdefault(name, f"field_{len(attributes)}")
+        fields = [(attribute, str | int | None, None) for attribute in attributes.values()]
+        record = msgspec.defstruct("Record", fields, rename={attribute: name for name, attribute in attributes.items()})
+        return msgspec.json.Decoder(record).decode, [attributes[name] for name in (self.id, self.title, self.text, self.about)]
 
 
 class TextFiles(Settings):
@@ -121,6 +123,10 @@ class TextFiles(Settings):
         else:
             rows.document(name, title.strip(), text.strip(), about=name if self.about else None)
         return rows
+
+
+def _text(value: str | int | None) -> str:
+    return "" if value is None else str(value).strip()
 
 
 def _is_json(line: bytes) -> bool:

@@ -36,6 +36,13 @@ def test_edges_by_number() -> None:
     assert found.names("id")["birthPlace"] == {"birth place"}
 
 
+def test_a_number_may_be_text_as_on_the_command_line() -> None:
+    text = Edges.model_validate({"header": False, "head": "1", "relation": "2", "tail": "3"})
+    assert read(text, "a\tr\tb\n", "x.tsv")["facts"] == {("a", "r", "b")}
+    assert read(Edges(head="1", relation="2", tail="3"), "x,y,z\na,r,b\n")["facts"] == {("a", "r", "b")}
+    assert read(Edges(head="1", relation="2", tail="3"), "3,2,1\na,r,b\n")["facts"] == {("b", "r", "a")}
+
+
 def test_edges_with_labels_kinds_and_values() -> None:
     parser = Edges(
         head="x_id", relation="rel", tail="y_id", head_label="x_name", tail_label="y_name", relation_label="shown",

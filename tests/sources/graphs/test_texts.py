@@ -34,12 +34,17 @@ def test_fields_may_be_named() -> None:
     assert found["names"] == {("DB1", "Aspirin", "title")}
 
 
+def test_a_title_may_name_the_entity() -> None:
+    found = read(JsonTexts(about="title", space="_"), lines({"id": "a", "title": "New York", "text": "x"}, {"id": "b", "text": "y"}), "x.jsonl")
+    assert found["documents"] == {("a", "New York", "New_York", "x", 0), ("b", "", None, "y", 0)}
+
+
 def test_what_is_no_document_is_skipped_with_its_line() -> None:
     records = [{"id": f"d{number}", "text": "x"} for number in range(5)]
     text = (
         lines(*records)
         + "\n{no json}\n"
-        + lines({"text": "x"}, {"id": "e", "text": " "}, {"id": "f", "text": 3}, {"id": True, "text": "x"}, [])
+        + lines({"text": "x"}, {"id": "e", "text": " "}, {"id": "f", "text": [3]}, {"id": True, "text": "x"}, [])
     )
     found = read(JsonTexts(), text, "x.jsonl")
     assert len(found["documents"]) == 5
