@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Iterator, Mapping
-from functools import cache
 from typing import Literal
 
 import polars as pl
@@ -23,6 +21,7 @@ from kgqa.errors import BrokenInput, MissingInput, suggestion
 from kgqa.settings.base import Settings
 from kgqa.sources.formats import Bytes, Piece
 from kgqa.sources.graphs.cutting import first_bytes, record_pieces
+from kgqa.sources.graphs.quoted_rows import last_row_end, open_quote
 from kgqa.sources.graphs.words import entity_words, relation_words
 from kgqa.sources.rows import SCHEMAS, Rows
 from kgqa.sources.streams import line_pieces
@@ -56,7 +55,7 @@ class DelimitedTable(Settings):
         self._places(text.name, names)
         delimiter = self._delimiter(text.name)
         if self._quoting(text.name):
-            whole = record_pieces(text, lambda data: _last_row_end(data, delimiter), start, record="quoted cell")
+            whole = record_pieces(text, lambda data: last_row_end(data, delimiter), start, record="quoted cell")
         else:
             whole = line_pieces(text, start)
         for piece in whole:
@@ -128,7 +127,7 @@ class DelimitedTable(Settings):
             ragged.append((row.number, row.actual_columns))
             return "skip"
 
-        if quoting and (open_at := _open_quote(data, delimiter)) >= 0:
+        if quoting and (open_at := open_quote(data, delimiter)) >= 0:
             raise BrokenInput(
                 f"{piece.file}, line {_line(piece, open_at)}: nothing closes the quotation mark of a cell; close it, or set quoting to no."
             )
@@ -389,30 +388,3 @@ def _no_utf8(file: str, line: int) -> BrokenInput:
 
 def _line(piece: Piece, at: int) -> int:
     return piece.line + piece.data.count(b"\n", 0, at)
-
-
-def _last_row_end(data: bytes, delimiter: str) -> int:
-    """End of the last row that ends in ``data``: the last line feed outside a quoted cell; 0 if there is none."""
-    end, limit = data.rfind(b"\n") + 1, len(data)
-    if b'"' not in data:
-        return end
-    spans = [(match.start(), match.end()) for match in _quoted(delimiter).finditer(data) if b"\n" in match[0] or not match[1]]
-    for first, last in reversed(spans):
-        end = data.rfind(b"\n", 0, limit) + 1
-        if end > last:
-            return end
-        limit = first
-    return data.rfind(b"\n", 0, limit) + 1
-
-
-def _open_quote(data: bytes, delimiter: str) -> int:
-    """Where the quoted cell begins that nothing closes, -1 if there is none."""
-    if b'"' not in data:
-        return -1
-    return next((match.start() for match in _quoted(delimiter).finditer(data) if not match[1]), -1)
-
-
-@cache
-def _quoted(delimiter: str) -> re.Pattern[bytes]:
-    """Finds quoted cells; the group is empty for one that is not closed."""
-    return re.compile(rb"(?:(?<=\A)|(?<=[\n\r" + re.escape(delimiter.encode()) + rb']))"(?:[^"]++|"")*+("|\Z)')
