@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -74,8 +73,16 @@ class GraphMl(Settings):
         """Whole nodes and edges; the head is what precedes the first, with the tag of the graph that they are in."""
         first_bytes(text)
         head, ended = b"", True
-        for piece in record_pieces(text, partial(_last_end, file=text.name), start, record="node or edge"):
-            spans = list(_elements(piece.data, piece.file))
+        found: list[tuple[int, int]] = []
+
+        def last_end(data: bytes) -> int:
+            found[:] = _elements(data, text.name)
+            return found[-1][1] if found else 0
+
+        for piece in record_pieces(text, last_end, start, record="node or edge"):
+            if not found or len(piece.data) != found[-1][1]:
+                last_end(piece.data)
+            spans = list(found)
             begin, end = (spans[0][0], spans[-1][1]) if spans else (len(piece.data), 0)
             head = _of_graph(head, piece.data[:begin]) if head else _checked_head(text, piece.data[:begin])
             if spans and piece.position >= start:
@@ -194,14 +201,6 @@ def _elements(data: bytes, file: str) -> Iterator[tuple[int, int]]:
             depth -= 1
             if not depth:
                 yield start, mark.end()
-
-
-def _last_end(data: bytes, file: str) -> int:
-    """End of the last whole node or edge, 0 if there is none."""
-    end = 0
-    for _, end in _elements(data, file):  # noqa: B007 - the last one
-        pass
-    return end
 
 
 def _of_graph(head: bytes, between: bytes) -> bytes:

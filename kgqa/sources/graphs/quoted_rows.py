@@ -1,4 +1,4 @@
-"""Where rows end in a table whose cells may be in quotation marks, as Python's ``csv`` reads them: a quoted cell begins at its cell's start."""
+"""Where rows end in a table with quoted cells, as Python's ``csv`` reads them: a quotation mark opens a cell at its start alone."""
 
 from __future__ import annotations
 
@@ -53,4 +53,4 @@ def _pairs(data: bytes, delimiter: str) -> npt.NDArray[np.intp] | None:
 @cache
 def _quoted(delimiter: str) -> re.Pattern[bytes]:
     """Finds quoted cells; the group is empty for one that is not closed."""
-    return re.compile(rb'(?:(?<=\A)|(?<=[\n\r' + re.escape(delimiter.encode()) + rb']))"(?:[^"]++|"")*+("|\Z)')
+    return re.compile(rb"(?:(?<=\A)|(?<=[\n\r" + re.escape(delimiter.encode()) + rb']))"(?:[^"]++|"")*+("|\Z)')

@@ -35,9 +35,9 @@ _LAST_LINE = re.compile(
 """A line at whose end a statement ends, where no text spans lines."""
 _SPACE = rb"(?:\s++|#[^\n]*+(?:\n|\Z))*+"
 _SUBJECT = re.compile(_SPACE + rb"(\S*)")
-_DIRECTIVE = re.compile(
-    _SPACE + rb"(@prefix\s+[^\s:]*:\s*<[^<>\s]*>\s*\.|@base\s*<[^<>\s]*>\s*\.|(?i:prefix)\s+[^\s:]*:\s*<[^<>\s]*>|(?i:base)\s*<[^<>\s]*>)"
-)
+_DECLARATION = rb"(@prefix\s+[^\s:]*:\s*<[^<>\s]*>\s*\.|@base\s*<[^<>\s]*>\s*\.|(?i:prefix)\s+[^\s:]*:\s*<[^<>\s]*>|(?i:base)\s*<[^<>\s]*>)"
+_DIRECTIVE = re.compile(_SPACE + _DECLARATION)
+_DIRECTIVE_LINE = re.compile(rb"(?m)^[ \t]*" + _DECLARATION)
 _MAYBE = (re.compile(rb"prefix\s"), re.compile(rb"base\s*<"))
 """In lower case, one after the other: each begins with letters, which are searched for 40 times as fast as either of two."""
 
@@ -52,7 +52,7 @@ def statement_end(data: bytes) -> int:
 
     Where no text of several lines is, a line that ends with a full stop ends a statement, so that only the last lines are looked at.
     """
-    if b'"""' not in data and b"'''" not in data:
+    if _spans_no_lines(data):
         places = list(islice(_statements_backwards(data), 1))
         return (_last_subject(data, _statements_backwards(data)) or places[0]) if places and places[0] else 0
     ends, at = [0], 0
@@ -65,9 +65,14 @@ def statement_end(data: bytes) -> int:
 def directives(data: bytes) -> Iterator[bytes]:
     """The declarations of prefixes and bases, where statements begin, each on one line."""
     small = data.lower()
-    if not any(maybe.search(small) for maybe in _MAYBE):
+    places = [found.start() for maybe in _MAYBE for found in maybe.finditer(small)]
+    if not places:
         return
     at = 0
+    if _spans_no_lines(data) and all(data[data.rfind(b"\n", 0, place) + 1 : place].strip() in {b"", b"@"} for place in places):
+        for line in _DIRECTIVE_LINE.finditer(data):
+            yield b" ".join(line[1].split())
+        return
     while True:
         if found := _DIRECTIVE.match(data, at):
             yield b" ".join(found[1].split())
@@ -76,6 +81,11 @@ def directives(data: bytes) -> Iterator[bytes]:
             at = match.end()
         else:
             return
+
+
+def _spans_no_lines(data: bytes) -> bool:
+    """Whether no text spans lines, so that every line begins outside of one."""
+    return b'"""' not in data and b"'''" not in data
 
 
 def is_whole(data: bytes) -> bool:

@@ -35,7 +35,9 @@ def test_fields_may_be_named() -> None:
 
 
 def test_a_title_may_name_the_entity() -> None:
-    found = read(JsonTexts(about="title", space="_"), lines({"id": "a", "title": "New York", "text": "x"}, {"id": "b", "text": "y"}), "x.jsonl")
+    found = read(
+        JsonTexts(about="title", space="_"), lines({"id": "a", "title": "New York", "text": "x"}, {"id": "b", "text": "y"}), "x.jsonl"
+    )
     assert found["documents"] == {("a", "New York", "New_York", "x", 0), ("b", "", None, "y", 0)}
 
 
