@@ -134,6 +134,13 @@ FORMATS: dict[str, Format] = {
         files="annotated articles in the JSON of DocRED or Re-DocRED",
         licence="unknown",
     ),
+    "rdf": Format(parser="kgqa.sources.graphs.rdf:Rdf", files="N-Triples, N-Quads or Turtle of any vocabulary", licence="unknown"),
+    "edges": Format(parser="kgqa.sources.graphs.edge_list:Edges", files="tables of edges, comma- or tab-separated", licence="unknown"),
+    "nodes": Format(parser="kgqa.sources.graphs.edge_list:Nodes", files="tables of entities, to go with edges", licence="unknown"),
+    "relations": Format(parser="kgqa.sources.graphs.edge_list:Relations", files="tables of relations, to go with edges", licence="unknown"),
+    "graphml": Format(parser="kgqa.sources.graphs.graphml:GraphMl", files="GraphML", licence="unknown"),
+    "texts": Format(parser="kgqa.sources.graphs.texts:JsonTexts", files="JSON lines, a document each", licence="unknown"),
+    "textfiles": Format(parser="kgqa.sources.graphs.texts:TextFiles", files=".txt files, a document each", licence="unknown"),
 }
 """Name → format."""
 
