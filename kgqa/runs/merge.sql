@@ -54,31 +54,52 @@ ANTI JOIN site own ON own.site = t.site AND own.title = t.title
 WHERE coalesce(s.entity, s.document) IS NOT NULL;
 
 -- prepare: known
--- The first kind, and the first label and description that are not empty.
+-- The first kind that says something, and the first label and description that are not empty. Without a label, the words of the id.
 SELECT
   id,
-  coalesce(arg_min(kind, place), 'entity') AS kind,
-  coalesce(arg_min(label, place) FILTER (label <> ''), id) AS label,
-  coalesce(arg_min(description, place) FILTER (description <> ''), '') AS description
+  coalesce(arg_min(kind, place) FILTER (kind <> 'entity'), 'entity') AS kind,
+  coalesce(arg_min(label, place) FILTER (label <> ''), arg_min(words, place) FILTER (words <> ''), id) AS label,
+  coalesce(arg_min(description, place) FILTER (description <> ''), '') AS description,
+  coalesce(bool_and(label = '') AND bool_or(words <> ''), false) AS in_words
 FROM (
-  SELECT id, kind, trim(nfc_normalize(label)) AS label, trim(nfc_normalize(description)) AS description, {'part': part, 'row': row} AS place
+  SELECT
+    id, kind, trim(nfc_normalize(label)) AS label, trim(nfc_normalize(description)) AS description, '' AS words,
+    {'part': part, 'row': row} AS place
   FROM entities
   UNION ALL
-  SELECT s.document, 'entity', nfc_normalize(s.title), '', {'part': '~', 'row': 0}
+  SELECT s.document, 'entity', nfc_normalize(s.title), '', '', {'part': '~', 'row': 0}
   FROM site s JOIN subjects USING (document)
   WHERE subjects.entity = s.document
+  UNION ALL
+  SELECT entity, NULL, '', '', trim(nfc_normalize(name)), {'part': part, 'row': row}
+  FROM names
+  WHERE source = 'id'
 )
 WHERE id <> ''
-GROUP BY id;
+GROUP BY id
+HAVING count(kind) > 0;
 
 -- prepare: labelled
-SELECT id, coalesce(arg_min(label, place) FILTER (label <> ''), id) AS label, bool_or("symmetric") AS "symmetric"
+-- A relation's label may also be given as that of an entity with its id, by a part that does not know of it as a relation.
+SELECT
+  id,
+  coalesce(
+    arg_min(label, place) FILTER (label <> ''),
+    arg_min(name, place) FILTER (name <> '' AND source = 'label'),
+    arg_min(name, place) FILTER (name <> '' AND source = 'id'),
+    id
+  ) AS label,
+  bool_or("symmetric") AS "symmetric"
 FROM (
-  SELECT id, trim(nfc_normalize(label)) AS label, "symmetric", {'part': part, 'row': row} AS place
+  SELECT id, trim(nfc_normalize(label)) AS label, "symmetric", '' AS name, '' AS source, {'part': part, 'row': row} AS place
   FROM relations
   UNION ALL
-  SELECT DISTINCT relation, '', false, {'part': '~', 'row': 0}
+  SELECT DISTINCT relation, '', false, '', '', {'part': '~', 'row': 0}
   FROM facts
+  UNION ALL
+  SELECT entity, '', NULL, trim(nfc_normalize(name)), source, {'part': part, 'row': row}
+  FROM names SEMI JOIN (SELECT id FROM relations UNION SELECT relation FROM facts) r ON r.id = names.entity
+  WHERE source IN ('label', 'id')
 )
 GROUP BY id;
 
@@ -111,20 +132,22 @@ FROM known
 ORDER BY id;
 
 -- write: names
+-- A name of several kinds has the first of them; an entity's label is its name in any case.
 SELECT entity, name, arg_min(source, rank) AS source
 FROM (
-  SELECT entity, trim(nfc_normalize(name)) AS name, source, CASE source WHEN 'title' THEN 0 WHEN 'label' THEN 1 ELSE 2 END AS rank
+  SELECT entity, trim(nfc_normalize(name)) AS name, source, list_position(['title', 'label', 'name', 'gene', '', 'alias', 'synonym'], source) AS rank
   FROM names
+  WHERE source <> 'id'
   UNION ALL
-  SELECT id, label, 'label', 1
+  SELECT id, label, 'label', 5
   FROM known
-  WHERE label <> id
+  WHERE label <> id OR in_words
   UNION ALL
-  SELECT coalesce(entity, document), nfc_normalize(title), 'title', 0
+  SELECT coalesce(entity, document), nfc_normalize(title), 'title', 1
   FROM site
   WHERE document IS NOT NULL
   UNION ALL
-  SELECT coalesce(s.entity, s.document), nfc_normalize(t.title), 'alias', 2
+  SELECT coalesce(s.entity, s.document), nfc_normalize(t.title), 'alias', 6
   FROM targets t JOIN site s ON s.site = t.site AND s.title = t.target
 ) n
 JOIN known k ON k.id = n.entity
@@ -205,3 +228,8 @@ WHERE head = tail;
 -- left out: value of an unknown entity
 SELECT count(*)
 FROM "values" v ANTI JOIN known ON known.id = v.head;
+
+-- left out: entity without a label
+SELECT count(*)
+FROM known
+WHERE in_words;

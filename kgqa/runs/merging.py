@@ -35,6 +35,7 @@ REASONS = {
     "fact of an unknown entity": "the fact's head or tail is not in the files",
     "self-loop": "the fact connects an entity with itself",
     "value of an unknown entity": "the value's head is not in the files",
+    "entity without a label": "it is kept, and called by the words of its id",
 }
 """Reason → the sentence for rows that merging leaves out."""
 

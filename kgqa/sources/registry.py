@@ -26,6 +26,8 @@ class Format:
     """Licence of the files that the publisher offers, as the Hugging Face hub spells it."""
     attribution: str = ""
     """A sentence for the card."""
+    domain: str = "wikidata"
+    """The built-in domain whose rules fit such files."""
 
     def model(self) -> type[Settings]:
         """The parser's class."""
@@ -46,6 +48,99 @@ FORMATS: dict[str, Format] = {
         licence="cc-by-sa-4.0",
         attribution="Articles: Wikipedia contributors (https://www.wikipedia.org), CC BY-SA.",
     ),
+    "wikidata-rdf": Format(
+        parser="kgqa.sources.wikibase.rdf:WikidataRdf",
+        files="truthy N-Triples dumps of Wikidata or another Wikibase, and Turtle of Special:EntityData",
+        licence="cc0-1.0",
+        attribution="Facts: Wikidata contributors (https://www.wikidata.org), CC0.",
+    ),
+    "wikidata-xml": Format(
+        parser="kgqa.sources.wikibase.pages:WikidataXml",
+        files="pages-articles dumps of Wikidata, in XML with an entity's JSON on each page",
+        licence="cc0-1.0",
+        attribution="Facts: Wikidata contributors (https://www.wikidata.org), CC0.",
+    ),
+    "wikiextractor": Format(
+        parser="kgqa.sources.mediawiki.extracted:WikiExtractor",
+        files="JSON lines that WikiExtractor made of a dump, with or without links",
+        licence="cc-by-sa-4.0",
+        attribution="Articles: Wikipedia contributors (https://www.wikipedia.org), CC BY-SA.",
+    ),
+    "drugbank": Format(
+        domain="medline",
+        parser="kgqa.sources.biomedicine.drugbank:DrugBank",
+        files="DrugBank's full database in XML",
+        licence="cc-by-nc-4.0",
+        attribution="Drugs: DrugBank (https://go.drugbank.com), CC BY-NC 4.0.",
+    ),
+    "drugbank-vocabulary": Format(
+        domain="medline",
+        parser="kgqa.sources.biomedicine.drugbank:DrugBankVocabulary",
+        files="DrugBank's open vocabulary in CSV",
+        licence="cc0-1.0",
+        attribution="Names of drugs: DrugBank's open data (https://go.drugbank.com), CC0.",
+    ),
+    "pubmed": Format(
+        domain="medline",
+        parser="kgqa.sources.biomedicine.pubmed:PubMed",
+        files="PubMed's baseline and update files in XML, in the order of their numbers",
+        licence="other",
+        attribution="Abstracts: U.S. National Library of Medicine (https://pubmed.ncbi.nlm.nih.gov); publishers may hold rights.",
+    ),
+    "uniprot": Format(
+        domain="medline",
+        parser="kgqa.sources.biomedicine.uniprot:UniProtXml",
+        files="UniProtKB in XML",
+        licence="cc-by-4.0",
+        attribution="Proteins: UniProt (https://www.uniprot.org), CC BY 4.0.",
+    ),
+    "uniprot-text": Format(
+        domain="medline",
+        parser="kgqa.sources.biomedicine.uniprot:UniProtText",
+        files="UniProtKB as flat text",
+        licence="cc-by-4.0",
+        attribution="Proteins: UniProt (https://www.uniprot.org), CC BY 4.0.",
+    ),
+    "reactome": Format(
+        domain="medline",
+        parser="kgqa.sources.biomedicine.reactome:Reactome",
+        files="Reactome's interactions in PSI-MITAB or tab-separated, and its functional interactions",
+        licence="cc0-1.0",
+        attribution="Interactions: Reactome (https://reactome.org), CC0.",
+    ),
+    "pubtator": Format(
+        parser="kgqa.sources.biomedicine.pubtator:PubTator",
+        files="annotated abstracts in PubTator's format, such as BioRED",
+        licence="unknown",
+    ),
+    "bioc": Format(
+        parser="kgqa.sources.biomedicine.bioc:BioCXml",
+        files="annotated texts in BioC's XML",
+        licence="unknown",
+    ),
+    "bioc-json": Format(
+        parser="kgqa.sources.biomedicine.bioc:BioCJson",
+        files="annotated texts in BioC's JSON",
+        licence="unknown",
+    ),
+    "drugprot": Format(
+        parser="kgqa.sources.biomedicine.drugprot:DrugProt",
+        files="abstracts of DrugProt or ChemProt, tab-separated",
+        licence="cc-by-4.0",
+        attribution="Annotations: DrugProt (https://doi.org/10.5281/zenodo.4955410), CC BY 4.0; the abstracts are their publishers'.",
+    ),
+    "docred": Format(
+        parser="kgqa.sources.biomedicine.docred:DocRed",
+        files="annotated articles in the JSON of DocRED or Re-DocRED",
+        licence="unknown",
+    ),
+    "rdf": Format(parser="kgqa.sources.graphs.rdf:Rdf", files="N-Triples, N-Quads or Turtle of any vocabulary", licence="unknown"),
+    "edges": Format(parser="kgqa.sources.graphs.edge_list:Edges", files="tables of edges, comma- or tab-separated", licence="unknown"),
+    "nodes": Format(parser="kgqa.sources.graphs.edge_list:Nodes", files="tables of entities, to go with edges", licence="unknown"),
+    "relations": Format(parser="kgqa.sources.graphs.edge_list:Relations", files="tables of relations, to go with edges", licence="unknown"),
+    "graphml": Format(parser="kgqa.sources.graphs.graphml:GraphMl", files="GraphML", licence="unknown"),
+    "texts": Format(parser="kgqa.sources.graphs.texts:JsonTexts", files="JSON lines, a document each", licence="unknown"),
+    "textfiles": Format(parser="kgqa.sources.graphs.texts:TextFiles", files=".txt files, a document each", licence="unknown"),
 }
 """Name → format."""
 

@@ -5,7 +5,8 @@ another part defines. :mod:`kgqa.runs.merging` joins them into the tables of an 
 
 ===========  ==========================================================================================================================
 entities     ``id``, ``kind``, ``label``, ``description``
-names        ``entity``, ``name``, ``source`` (title, label or alias)
+names        ``entity``, ``name``, ``source``: title, label or alias; of substances name, gene or synonym; id: the words of an entity's or
+             relation's id, for one without a label
 relations    ``id``, ``label``, ``symmetric`` (true: (a, r, b) says the same as (b, r, a))
 facts        ``head``, ``relation``, ``tail``: ids
 values       ``head``, ``relation``, ``kind`` (time, quantity, coordinate, text), ``value``, ``unit``, ``precision``, ``calendar``,
@@ -27,6 +28,8 @@ from collections import Counter
 from typing import Any
 
 import pyarrow as pa
+
+from kgqa.settings.source import NAME_SOURCES
 
 TEXT, LONG, COUNT = pa.string(), pa.large_string(), pa.int64()
 VALUES = {
@@ -72,6 +75,7 @@ class Rows:
     def __init__(self) -> None:
         """Start without rows."""
         self._rows: dict[str, list[tuple[Any, ...]]] = {name: [] for name in SCHEMAS}
+        self._batches: dict[str, list[pa.Table]] = {name: [] for name in SCHEMAS}
         self.skipped: Counter[str] = Counter()
         """Reason → records, statements or links that were left out."""
         self.examples: dict[str, str] = {}
@@ -82,7 +86,8 @@ class Rows:
         self._rows["entities"].append((id_, kind, label, description))
 
     def name(self, entity: str, name: str, source: str = "alias") -> None:
-        """A name of an entity: its title, label or an alias."""
+        """A name of an entity. ``source`` says what kind: title, label, alias, name, gene, synonym, or id, the words of its id."""
+        assert source == "id" or source in NAME_SOURCES["import"], source
         self._rows["names"].append((entity, name, source))
 
     def relation(self, id_: str, label: str, *, symmetric: bool = False) -> None:
@@ -134,6 +139,10 @@ class Rows:
         """Withdraw a document that another file has."""
         self._rows["deleted"].append((document,))
 
+    def batch(self, name: str, table: pa.Table) -> None:
+        """Many rows of one table at once; its columns in any order."""
+        self._batches[name].append(table.select(SCHEMAS[name].names).cast(SCHEMAS[name]))
+
     def skip(self, reason: str, where: str, count: int = 1) -> None:
         """Leave out a record, statement or link; ``where`` is its id or position."""
         self.skipped[reason] += count
@@ -143,10 +152,12 @@ class Rows:
         """Table → its rows in Arrow; tables without rows are absent."""
         result = {}
         for name, rows in self._rows.items():
+            schema, parts = SCHEMAS[name], [batch for batch in self._batches[name] if batch.num_rows]
             if rows:
-                schema = SCHEMAS[name]
                 columns = [pa.array(column, kind) for column, kind in zip(zip(*rows, strict=True), schema.types, strict=True)]
-                result[name] = pa.Table.from_arrays(columns, schema=schema)
+                parts.insert(0, pa.Table.from_arrays(columns, schema=schema))
+            if parts:
+                result[name] = pa.concat_tables(parts)
         return result
 
 

@@ -180,8 +180,10 @@ def line_pieces(text: Bytes, start: int = 0, *, size: int = PIECE_BYTES) -> Iter
         yield Piece(text.name, position, line, bytes(buffer))
 
 
-def element_pieces(text: Bytes, tag: str, start: int = 0, *, size: int = PIECE_BYTES) -> Iterator[Piece]:
+def element_pieces(text: Bytes, tag: str | tuple[str, ...], start: int = 0, *, size: int = PIECE_BYTES) -> Iterator[Piece]:
     """Pieces of whole elements ``tag``, the outermost where they are nested; ``head`` is what precedes the first in the file.
+
+    Of several tags, the elements of each are records.
 
     The elements are found by their tags alone, so a record that is not well formed spoils only its own piece. Comments and CDATA sections
     with the same tags inside are not known as such.
@@ -206,10 +208,11 @@ def element_pieces(text: Bytes, tag: str, start: int = 0, *, size: int = PIECE_B
 
 
 class _Elements:
-    """A buffer of XML text, in which the outermost elements of one tag are found."""
+    """A buffer of XML text, in which the outermost elements of one or several tags are found."""
 
-    def __init__(self, text: Bytes, tag: str) -> None:
-        self.text, self.tag = text, tag
+    def __init__(self, text: Bytes, tag: str | tuple[str, ...]) -> None:
+        tags = (tag,) if isinstance(tag, str) else tag
+        self.text, self.tag = text, tags[0]
         self.buffer = bytearray()
         self.position, self.line = 0, 1
         """Of the buffer's first byte in the file."""
@@ -217,7 +220,7 @@ class _Elements:
         self.depth, self.opened, self.scanned = 0, 0, 0
         """Elements that are open, where the outermost of them begins, and how far the buffer was searched."""
         self._tail = bytearray()  # what was dropped last
-        self._mark = re.compile(rb"<(/?)" + re.escape(tag.encode()) + rb"(?=[\s/>])[^>]*>")
+        self._mark = re.compile(rb"<(/?)(?:" + "|".join(map(re.escape, tags)).encode() + rb")(?=[\s/>])[^>]*>")
 
     def whole(self) -> Iterator[tuple[int, int]]:
         """Begin and end of each outermost element that ends in the unsearched part of the buffer."""

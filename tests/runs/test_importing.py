@@ -104,6 +104,33 @@ def test_links_follow_redirects_to_the_entity_of_a_page(tmp_path: Path) -> None:
     assert ("Q597", "Lisboa", "label") in table(both, "names")
 
 
+def test_what_has_no_label_is_called_by_the_words_of_its_id(tmp_path: Path) -> None:
+    edges: list[Any] = [
+        ["entity", "big_town", ""],
+        ["name", "big_town", "big town", "id"],
+        ["entity", "old_port", ""],
+        ["name", "old_port", "old port", "id"],
+        ["relation", "nextTo", ""],
+        ["name", "nextTo", "next to", "id"],
+        ["relation", "partOf", ""],
+        ["name", "partOf", "part of", "id"],
+        ["fact", "big_town", "nextTo", "old_port"],
+        ["fact", "big_town", "partOf", "old_port"],
+        ["entity", "Ulm", ""],
+        ["name", "Ulm", "Ulm", "id"],
+    ]
+    nodes: list[Any] = [["entity", "old_port", "Old Port", {"kind": "place"}], ["name", "partOf", "is a part of", "label"]]
+    result = imported(tmp_path, edges, nodes)
+    assert table(result, "entities") == [
+        ("Ulm", "entity", "Ulm", ""),
+        ("big_town", "entity", "big town", ""),
+        ("old_port", "place", "Old Port", ""),
+    ]
+    assert table(result, "names") == [("Ulm", "Ulm", "label"), ("big_town", "big town", "label"), ("old_port", "Old Port", "label")]
+    assert table(result, "relations") == [("nextTo", "next to", False), ("partOf", "is a part of", False)]
+    assert left_out(result) == {"entity without a label": 2}
+
+
 def test_versions_deletions_repetitions_and_unknown_ids_are_counted(tmp_path: Path) -> None:
     first: list[Any] = [
         ["document", "1", "a", "old text", {"version": 1}],

@@ -177,3 +177,9 @@ def test_what_is_too_long_for_a_record_is_refused(tmp_path: Path, monkeypatch: p
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(MissingInput, match="there is no such file"):
         list(line_pieces(TextFile(tmp_path / "absent.xml")))
+
+
+def test_elements_of_several_tags_are_records(tmp_path: Path) -> None:
+    text = file(tmp_path, b"<set><record>one<note/></record>\n<book/><deletion><id>3</id></deletion></set>")
+    pieces = list(element_pieces(text, ("record", "deletion"), size=1))
+    assert b"".join(piece.data for piece in pieces) == b"<record>one<note/></record>\n<book/><deletion><id>3</id></deletion>"

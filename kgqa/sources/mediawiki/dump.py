@@ -35,7 +35,7 @@ class MediaWikiDump(Settings):
     characters: Annotated[int, Field(ge=0)] = 0
     """Length of the texts: 0 is the lead, up to the first heading; otherwise that many characters, headings left out."""
     templates: Mapping[str, str] = Field(default_factory=dict)
-    """Templates that are shown, each with the text in its place: ``{1}`` is its first argument, so ``lang = "{2}"``. All others go."""
+    """Templates that are shown, with the text in the place of each, as ``lang:{2}`` for its second argument. All others go."""
     keep_disambiguations: bool = False
     """Whether pages that only list the meanings of a title are documents."""
     disambiguation_templates: tuple[str, ...] = ()
@@ -166,12 +166,14 @@ class _Texts:
         parts, last, position = [b"<pages>"], 0, 0
         while (position := data.find(b"<text", position)) >= 0:
             begin = data.find(b">", position) + 1
+            if not begin:
+                break
             end = data.find(b"<", begin)
-            if begin > 0 and data[begin - 2 : begin - 1] != b"/" and data.startswith(b"</text", end):
+            if data[begin - 2 : begin - 1] != b"/" and data.startswith(b"</text", end):
                 parts += (data[last:begin], b"<t>%d</t>" % len(self._texts))
                 self._texts.append(data[begin:end])
                 last = end
-            position += 5
+            position = begin
         parts += (data[last:], b"</pages>")
         return b"".join(parts)
 

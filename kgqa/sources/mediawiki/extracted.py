@@ -74,6 +74,7 @@ class WikiExtractor(Settings):
             return
         version = str(record.revid)
         rows.document(id_, title, text, version=int(version) if re.fullmatch("[0-9]{1,18}", version) else 0)
+        rows.page(site.name, title, document=id_)
         for link in links:
             rows.link(id_, link.start, link.end, site.name, link.title)
 

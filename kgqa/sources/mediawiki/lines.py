@@ -38,7 +38,7 @@ def paragraphs(body: str) -> list[Line]:
     Three kinds of line are left out: rows of tables and templates that nothing closes, lines of links to the next pages of a series, and,
     before the text, indented lines in italics, which say what other page may be meant.
     """
-    result: list[Line] = []
+    result: list[tuple[list[str], bool]] = []
     joins = False
     for line in (line.strip(BLANK) for line in body.split("\n")):
         if not line or line.startswith("----"):
@@ -46,16 +46,16 @@ def paragraphs(body: str) -> list[Line]:
         elif line[0] in LIST:
             item = line.lstrip(LIST + BLANK)
             if item and (result or line[0] != ":" or not _italic(item)):
-                result.append(Line(plain_quotes(item), True))
+                result.append(([plain_quotes(item)], True))
             joins = False
         elif line[0] in "|}" or line.startswith(("{|", "{{")):
             joins = False
         elif joins:
-            result[-1] = Line(f"{result[-1].text} {plain_quotes(line)}", False)
+            result[-1][0].append(plain_quotes(line))
         else:
-            result.append(Line(plain_quotes(line), False))
+            result.append(([plain_quotes(line)], False))
             joins = True
-    tidied = (Line(_tidied(text), item) for text, item in result)
+    tidied = (Line(_tidied(" ".join(parts)), item) for parts, item in result)
     return [line for line in tidied if line.text and not _navigation(line.text)]
 
 

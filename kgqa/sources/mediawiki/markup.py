@@ -66,6 +66,8 @@ class Outline:
     _size: int = 0
     _last: int = 0
     _stack: list[_Open] = field(default_factory=list)
+    _braces: int = 0
+    """How many runs of braces are open."""
     _unclosed: set[str] = field(default_factory=set)
 
     def read(self) -> str:
@@ -84,7 +86,7 @@ class Outline:
 
     def _walk(self) -> int:
         """Fill ``_out`` up to the end of what is read, and return that."""
-        self._out, self._size, self._last, self._stack = [], 0, 0, []
+        self._out, self._size, self._last, self._stack, self._braces = [], 0, 0, [], 0
         text, position = self.text, 0
         while match := TOKEN.search(text, position):
             start, position = match.span()
@@ -93,6 +95,7 @@ class Outline:
             if first == "{":
                 if start not in self._ignored:
                     self._stack.append(_Open("{", len(mark), start))
+                    self._braces += 1
             elif first == "}":
                 position = self._close_braces(start, position)
             elif first == "<":
@@ -125,13 +128,11 @@ class Outline:
     def _close_braces(self, start: int, end: int) -> int:
         """Close as many templates as the run of closing braces does; returns where to go on."""
         stack, left = self._stack, end - start
-        while left >= 2:
+        while left >= 2 and self._braces:
             # A table that a template opens and another closes does not concern the braces around both.
             depth = len(stack) - 1
-            while depth >= 0 and stack[depth].kind != "{":
+            while stack[depth].kind != "{":
                 depth -= 1
-            if depth < 0:
-                break
             opened = stack[depth]
             taken = 3 if opened.count >= 3 and left >= 3 else 2
             del stack[depth + 1 :]
@@ -139,6 +140,7 @@ class Outline:
             opened.count -= taken
             if opened.count < 2:
                 stack.pop()
+                self._braces -= 1
                 if not stack:
                     begin = opened.start + opened.count
                     self._cut(begin, end - left, self._instead(begin, end - left))

@@ -33,6 +33,8 @@ LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z-]+)?|simple")
 MEDIA_FILE = re.compile(
     r"\.(?:jpe?g|png|gif|svg|tiff?|webp|xcf|bmp|pdf|djvu|og[gva]|opus|webm|mpe?g|mp[34]|wav|flac|midi?|stl)\s*$", re.IGNORECASE
 )
+# Most targets are letters, digits and single spaces, which mean a title and nothing more.
+SIMPLE = re.compile(r"[^\W_][\w ,.'()–-]{,60}")
 SPACES = re.compile(r"[_\s\u180e]+")
 INVISIBLE = re.compile(r"[\u200e\u200f\u202a-\u202e]")
 ILLEGAL = re.compile(r"[<>\[\]{}|\x00-\x1f\x7f\ufffd]")
@@ -58,30 +60,30 @@ class Site:
 
     def resolve(self, target: str) -> tuple[Kind, str]:
         """Where ``[[target]]`` leads: its kind, and the title where it is a page."""
-        target = plain_target(target)
-        target = target.partition("#")[0].rstrip()
+        if SIMPLE.fullmatch(target) and "_" not in target and "  " not in target and target[-1] != " " and 0 in self.content:
+            return "page", self.title(target)
+        target = plain_target(target).partition("#")[0].rstrip()
         visible = target.startswith(":")
-        if visible:
-            target = target[1:].lstrip()
-        number = 0
-        if ":" in target:
-            prefix, _, rest = target.partition(":")
-            key = prefix.strip().lower()
-            known = self.numbers.get(key)
-            if known is not None:
-                number, target = known, rest.lstrip()
-                if number in (FILE, CATEGORY) and not visible:
-                    return "nothing", ""
-            elif SISTERS.fullmatch(key):
-                return "text", ""
-            elif LANGUAGE.fullmatch(prefix):
-                return ("text" if visible else "nothing"), ""
-            elif not visible and MEDIA_FILE.search(rest):
-                return "nothing", ""
-        if number not in self.content or not target or target in {".", ".."} or ILLEGAL.search(target):
-            return "text", ""
+        kind, number, target = self._namespace(target[1:].lstrip() if visible else target, visible)
+        if kind != "page" or number not in self.content or not target or target in {".", ".."} or ILLEGAL.search(target):
+            return ("text" if kind == "page" else kind), ""
         title = self.title(target, number)
-        return ("page", title) if len(title) * 4 <= TITLE_BYTES or len(title.encode()) <= TITLE_BYTES else ("text", "")
+        return ("page", title) if len(title.encode()) <= TITLE_BYTES else ("text", "")
+
+    def _namespace(self, target: str, visible: bool) -> tuple[Kind, int, str]:
+        """Kind of link by what precedes a colon, the number of the namespace, and the rest of the target."""
+        prefix, colon, rest = target.partition(":")
+        key = prefix.strip().lower()
+        if not colon:
+            return "page", 0, target
+        if key in self.numbers:
+            number = self.numbers[key]
+            return ("nothing" if number in {FILE, CATEGORY} and not visible else "page"), number, rest.lstrip()
+        if SISTERS.fullmatch(key):
+            return "text", 0, rest
+        if LANGUAGE.fullmatch(prefix):
+            return ("text" if visible else "nothing"), 0, rest
+        return ("nothing" if MEDIA_FILE.search(rest) and not visible else "page"), 0, target
 
     def title(self, rest: str, number: int = 0) -> str:
         """Title of a page of a namespace, with the name of the namespace and the first letter as the wiki has it."""

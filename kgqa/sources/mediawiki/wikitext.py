@@ -168,7 +168,7 @@ class _Links:
         target, label = match[1], match[2]
         if GONE in target:
             return target if label is None else label[1:]
-        kind, title = self._site.resolve(target.translate(CHARACTERS))
+        kind, title = self._site.resolve(target if target.isprintable() else target.translate(CHARACTERS))
         if kind == "nothing":
             return GONE
         shown = target.strip().removeprefix(":") if label is None else label.rpartition("|")[2]

@@ -121,6 +121,21 @@ class Neo4jStore:
         steps = self._timed(f"{plan} {statement}", values, errors, remaining(limits.seconds, begin), plan_steps)
         return Answer(rows=steps.slice(0, limits.rows), cut="rows" if limits.rows is not None and steps.num_rows > limits.rows else "")
 
+    def tables(self, text: str) -> Iterator[pa.Table]:
+        """All rows of any Cypher that only reads and has no parameters, ``FETCH`` at a time, however long it takes."""
+        _, statement = check_reads_only(text, (), store=self.name)
+        errors = LimitErrors(subject=THE_QUERY, options=False)
+        self._check_reads_only(statement, {}, errors, OWN_LIMITS.seconds)
+        with self._session(write=False) as session:
+
+            def step(work: Callable[[], Result]) -> Result:
+                with self._sentences(errors):
+                    return self._within(None, work)
+
+            result = step(lambda: session.run(_literal(statement)))
+            while rows := step(lambda: result.fetch(FETCH)):
+                yield table_of(result.keys(), [tuple(record) for record in rows], None)
+
     def write(
         self,
         query: Query,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+import time
 from contextlib import suppress
 
 import pytest
@@ -23,6 +25,7 @@ def test_a_page() -> None:
     assert tables == {
         "documents": [("probewiki:7", "Mühle", None, "Eine Mühle mahlt korn.", 1007)],
         "links": [("probewiki:7", 17, 21, "probewiki", "Korn")],
+        "pages": [("probewiki", "Mühle", None, "probewiki:7")],
     }
 
 
@@ -185,6 +188,12 @@ def test_heads_of_something_else(head: str) -> None:
         DUMP.parse(piece(MILL, head=head))
 
 
+def test_a_parser_goes_to_other_processes() -> None:
+    dump = MediaWikiDump(templates={"lang": "{2}"}, namespaces=(0, 100))
+    assert pickle.loads(pickle.dumps(dump)) == dump
+    assert texts(dump.parse(piece(page("Rom", "Rom ({{lang|it|Roma}}) ist.")))) == {"Rom": "Rom (Roma) ist."}
+
+
 def test_unknown_options_are_errors() -> None:
     for wrong in ({"sight": "x"}, {"characters": -1}, {"namespaces": ["main"]}, {"keep_disambiguations": "no"}):
         with pytest.raises(ValidationError):
@@ -195,6 +204,17 @@ def test_order_and_pieces_do_not_matter() -> None:
     korn = page("Korn", "[[Korn]] wächst.", number=8)
     together, first, second = (plain_rows(DUMP.parse(piece(*pages))) for pages in ((MILL, korn), (MILL,), (korn,)))
     assert together == {name: first[name] + second[name] for name in together}
+
+
+BOMBS = ("<text" * 200_000, "<text>" * 200_000, "<text></text>" * 100_000, "&amp;" * 500_000, "{{disambig x" * 100_000)
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_time_is_linear(bomb: str) -> None:
+    started = time.process_time()
+    DUMP.parse(piece(MILL.replace("<title>", bomb + "<title>")))
+    DUMP.parse(piece(MILL.replace("Eine", bomb)))
+    assert time.process_time() - started < 4
 
 
 WHOLE = (MILL + page("Rad", "#WEITERLEITUNG [[Mühle]]", redirect="Mühle") + page("X", "[[a|b]] {{c|{{d}}}} '''e'''")).encode()

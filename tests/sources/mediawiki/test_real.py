@@ -28,7 +28,7 @@ DUMPS = {
 GONE = {"ref", "references", "table", "gallery", "timeline", "imagemap", "math", "nowiki", "includeonly"}
 HEADING = re.compile(r"^=.*=[ \t]*$", re.MULTILINE)
 TEXT = re.compile(rb"<id>(\d+)</id>.*?<text[^>]*>([^<]*)<", re.DOTALL)
-NAVIGATION = re.compile(r"\]\]'* [|·•] |[|·•] '*\[\[")
+NAVIGATION = re.compile(r"(?:<center>)?[' ]*\[\[.* \| .*\]\][' ]*(?:</center>)?")
 
 
 @lru_cache
@@ -52,11 +52,10 @@ def expected(folder: Path, dump: str) -> dict[int, dict[str, object]]:
 
 
 def running_links(wikitext: str, site: Site) -> Counter[str]:
-    """Targets in the running text of a lead, by mwparserfromhell."""
+    """Targets in the running text of a lead, by mwparserfromhell; without hatnotes and lines of navigation, as the reader has it."""
     bare = re.sub(r"<!--.*?-->", lambda match: " " * len(match[0]), wikitext, flags=re.DOTALL)
     heading = HEADING.search(bare)
-    lines = wikitext[: heading.start() if heading else None].split("\n")
-    code = mwparserfromhell.parse("\n".join(line for line in lines if not line.startswith(":''") and not NAVIGATION.search(line)))
+    code = mwparserfromhell.parse(wikitext[: heading.start() if heading else None])
 
     def goes(node: object) -> bool:
         if isinstance(node, nodes.Tag):
@@ -68,7 +67,8 @@ def running_links(wikitext: str, site: Site) -> Counter[str]:
     for node in code.filter(matches=goes):
         with suppress(ValueError):  # it went with the one around it
             code.remove(node)
-    targets = (site.resolve(str(link.title)) for link in code.filter_wikilinks())
+    lines = (line for line in str(code).split("\n") if not line.startswith(":''") and not NAVIGATION.fullmatch(line.strip()))
+    targets = (site.resolve(str(link.title)) for link in mwparserfromhell.parse("\n".join(lines)).filter_wikilinks())
     return Counter(title for kind, title in targets if kind == "page" and ":" not in title)
 
 

@@ -1,0 +1,256 @@
+"""GraphML (Brandes et al. 2002), as networkx, Gephi, yEd and Neo4j's apoc.export write it.
+
+A node's attributes become its label, kind, description, other names and values; an edge's attribute is its relation. Nested graphs are
+read like their nodes' siblings. Ports, hyperedges and further attributes of edges are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from kgqa.errors import BrokenInput
+from kgqa.settings.base import Settings
+from kgqa.sources.formats import Bytes, Piece
+from kgqa.sources.graphs.cutting import first_bytes, record_pieces
+from kgqa.sources.graphs.words import entity_words, nfc, relation_words
+from kgqa.sources.rows import Rows
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+DEPTH_LIMIT = 200
+NUMBERS = frozenset({"int", "long", "float", "double"})
+_NUMBER = re.compile(r"\+?(-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)")
+_TAG = rb"""(?:[^<>"']|"[^"<]*"|'[^'<]*')*+>"""
+_MARK = re.compile(rb"(?s)<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<(/?)(node|edge)(?=[\s/>])" + _TAG)
+_GRAPH = re.compile(rb"<graph(?=[\s/>])" + _TAG)
+_FOREIGN = {"NodeLabel": "label", "EdgeLabel": "label"}
+"""Elements of yEd, which writes labels as drawings."""
+END = b"</graph></graphml>"
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """A ``key`` element: an attribute of nodes or edges."""
+
+    name: str
+    type: str
+    default: str
+    elements: str
+
+
+class GraphMl(Settings):
+    """GraphML. Attributes are named by their ``attr.name``; of several the first that an element has is taken."""
+
+    labels: tuple[str, ...] = ("label", "name", "title")
+    """Attributes of nodes that hold the label."""
+    kinds: tuple[str, ...] = ("kind", "type", "labels")
+    """Attributes of nodes that hold the kind; of ``:Person:Actor``, as Neo4j writes it, the first."""
+    kind: str = "entity"
+    """Kind of the nodes that have none of these."""
+    descriptions: tuple[str, ...] = ("description",)
+    """Attributes of nodes that hold the description."""
+    aliases: tuple[str, ...] = ()
+    """Attributes of nodes that hold other names."""
+    separator: str = "|"
+    """What separates several names in one attribute; empty: it is one name."""
+    relations: tuple[str, ...] = ("relation", "label", "type")
+    """Attributes of edges that hold the relation."""
+    only_relation: str = ""
+    """The relation of edges that have none of these; empty: they are skipped."""
+    without: tuple[str, ...] = ()
+    """Attributes of nodes that are no values; the others are, a number where the file declares one."""
+    symmetric: tuple[str, ...] = ()
+    """Relations where (a, r, b) says the same as (b, r, a), besides those of undirected edges."""
+    label_from_id: bool = True
+    """Make the label of what has none from its id, with spaces for underscores."""
+
+    def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
+        """Whole nodes and edges; the head is what precedes the first, with the tag of the graph that they are in."""
+        first_bytes(text)
+        head, ended = b"", True
+        found: list[tuple[int, int]] = []
+
+        def last_end(data: bytes) -> int:
+            found[:] = _elements(data, text.name)
+            return found[-1][1] if found else 0
+
+        for piece in record_pieces(text, last_end, start, record="node or edge"):
+            if not found or len(piece.data) != found[-1][1]:
+                last_end(piece.data)
+            spans = list(found)
+            begin, end = (spans[0][0], spans[-1][1]) if spans else (len(piece.data), 0)
+            head = _of_graph(head, piece.data[:begin]) if head else _checked_head(text, piece.data[:begin])
+            if spans and piece.position >= start:
+                line = piece.line + piece.data.count(b"\n", 0, begin)
+                yield Piece(piece.file, piece.position + begin, line, piece.data[begin:end], head)
+            head = _of_graph(head, b"".join(piece.data[last:first] for (_, last), (first, _) in pairwise(spans)))
+            ended = b"</graphml" in piece.data[end:]
+        if not ended:
+            text.broken("</graphml> is missing at the end, so the file is cut; fetch it again")
+
+    def parse(self, piece: Piece) -> Rows:
+        """Rows of a piece. An element that is no XML is skipped."""
+        rows = Rows()
+        head = _parsed(piece.head + END)
+        if head is None:
+            raise BrokenInput(f"{piece.file}: what precedes the first node is no XML; check the file.")
+        keys = {key.get("id", ""): _key(key) for key in head.iter("{*}key")}
+        root = _parsed(piece.head + piece.data + END)
+        if root is not None:
+            self._read(root, keys, rows)
+            return rows
+        for start, end in _elements(piece.data, piece.file):
+            element = _parsed(piece.head + piece.data[start:end] + END)
+            if element is None:
+                rows.skip("element that is no XML", f"{piece.file}, line {piece.line + piece.data.count(bytes([10]), 0, start)}")
+            else:
+                self._read(element, keys, rows)
+        return rows
+
+    def _read(self, root: _Element, keys: dict[str, _Key], rows: Rows) -> None:
+        relations: dict[str, bool] = {}
+        for element in root.iter("{*}node", "{*}edge"):
+            name = _local(element)
+            attributes = _attributes(element, name, keys)
+            if name == "node":
+                self._node(element, attributes, rows)
+            else:
+                self._edge(element, attributes, relations, rows)
+        for relation, is_symmetric in relations.items():
+            rows.relation(relation, "", symmetric=is_symmetric or relation in self.symmetric)
+            if self.label_from_id:
+                rows.name(relation, relation_words(relation), "id")
+
+    def _node(self, element: _Element, attributes: dict[str, tuple[str, str]], rows: Rows) -> None:
+        id_ = nfc(element.get("id", ""))
+        if not id_:
+            rows.skip("node without an id", f"line {element.sourceline} of a piece")
+            return
+        taken = {*self.without, *self.aliases}
+
+        def first(names: tuple[str, ...]) -> str:
+            name = next((name for name in names if name in attributes), None)
+            if name is None:
+                return ""
+            taken.add(name)
+            return nfc(attributes[name][0])
+
+        label, description = first(self.labels), first(self.descriptions)
+        kind = first(self.kinds).lstrip(":").split(":")[0].strip() or self.kind
+        rows.entity(id_, label, kind=kind, description=description)
+        if label:
+            rows.name(id_, label, "label")
+        elif self.label_from_id:
+            rows.name(id_, entity_words(id_), "id")
+        for name in self.aliases:
+            text = attributes.get(name, ("", ""))[0]
+            for alias in text.split(self.separator) if self.separator else [text]:
+                if alias.strip():
+                    rows.name(id_, nfc(alias), "alias")
+        for name, (text, type_) in attributes.items():
+            if name in taken or not text.strip():
+                continue
+            number = _NUMBER.fullmatch(text.strip()) if type_ in NUMBERS else None
+            if type_ in NUMBERS and not number:
+                rows.skip("number that is none", f"{id_} {name}")
+                continue
+            rows.value(id_, name, "quantity" if number else "text", number[1] if number else nfc(text))
+            rows.relation(name, "")
+            if self.label_from_id:
+                rows.name(name, relation_words(name), "id")
+
+    def _edge(self, element: _Element, attributes: dict[str, tuple[str, str]], relations: dict[str, bool], rows: Rows) -> None:
+        head, tail = nfc(element.get("source", "")), nfc(element.get("target", ""))
+        relation = next((nfc(attributes[name][0]) for name in self.relations if name in attributes), "") or self.only_relation
+        if not head or not tail:
+            rows.skip("edge without two ends", f"{head} {tail}")
+        elif not relation:
+            rows.skip("edge without a relation", f"{head} {tail}")
+        else:
+            rows.fact(head, relation, tail)
+            relations[relation] = relations.get(relation, False) or _is_undirected(element)
+
+
+def _checked_head(text: Bytes, head: bytes) -> bytes:
+    """What precedes the first element. BrokenInput where it is not that of GraphML, or declares a document type."""
+    if b"<!DOCTYPE" in head or b"<!ENTITY" in head:
+        raise BrokenInput(f"{text.name}: the file has a document type declaration, which can make it read other files; take it out.")
+    if b"<graphml" not in head:
+        raise BrokenInput(f"{text.name}: there is no <graphml> element, so this is no GraphML; check the file.")
+    return head
+
+
+def _elements(data: bytes, file: str) -> Iterator[tuple[int, int]]:
+    """Begin and end of each outermost node or edge that is whole. BrokenInput where they are nested too deeply."""
+    depth, start = 0, 0
+    for mark in _MARK.finditer(data):
+        if mark[2] is None:
+            continue
+        if not mark[1]:
+            if not depth:
+                start = mark.start()
+            depth += 1
+            if depth > DEPTH_LIMIT:
+                raise BrokenInput(f"{file}: a node inside {DEPTH_LIMIT} others, which no graph needs; check the file.")
+        if (mark[1] or mark[0].endswith(b"/>")) and depth:
+            depth -= 1
+            if not depth:
+                yield start, mark.end()
+
+
+def _of_graph(head: bytes, between: bytes) -> bytes:
+    """The head with the tag of the last graph that begins between two elements."""
+    tags, own = list(_GRAPH.finditer(between)), list(_GRAPH.finditer(head))
+    return head[: own[-1].start()] + tags[-1][0] if tags and own else head
+
+
+def _parsed(data: bytes) -> _Element | None:
+    """The root element; None where this is no XML. Nothing outside is read and no entity expanded."""
+    from lxml import etree
+
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True)
+    try:
+        return etree.fromstring(data, parser)
+    except (etree.XMLSyntaxError, ValueError):
+        return None
+
+
+def _key(element: _Element) -> _Key:
+    default = next((child.text or "" for child in element if _local(child) == "default"), "")
+    name = element.get("attr.name") or element.get("yfiles.type") or element.get("id") or ""
+    return _Key(name, element.get("attr.type", "string"), default, element.get("for", "all"))
+
+
+def _attributes(element: _Element, name: str, keys: dict[str, _Key]) -> dict[str, tuple[str, str]]:
+    """Name → text and type, of the data of an element, of its own XML attributes, and of defaults."""
+    own = {"id", "source", "target", "directed", "sourceport", "targetport"}
+    found = {str(attribute): (str(text), "string") for attribute, text in element.attrib.items() if attribute not in own}
+    for key in keys.values():
+        if key.default and key.elements in {name, "all"}:
+            found[key.name] = (key.default, key.type)
+    for child in element:
+        if _local(child) != "data":
+            continue
+        key = keys.get(child.get("key", "")) or _Key(child.get("key", ""), "string", "", "all")
+        if len(child):
+            found |= {_FOREIGN[_local(part)]: (part.text, "string") for part in child.iter() if _local(part) in _FOREIGN and part.text}
+        else:
+            found[key.name] = (child.text or "", key.type)
+    return found
+
+
+def _local(element: _Element) -> str:
+    """The name of an element without its namespace."""
+    tag = element.tag
+    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+
+
+def _is_undirected(edge: _Element) -> bool:
+    graph = edge.getparent()
+    default = graph.get("edgedefault", "directed") if graph is not None else "directed"
+    return edge.get("directed", "true" if default == "directed" else "false") == "false"

@@ -1,0 +1,141 @@
+"""Plain texts to go with any graph: JSON lines with fields of any names, and ``.txt`` files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
+
+import msgspec
+
+from kgqa.errors import BrokenInput
+from kgqa.settings.base import Settings
+from kgqa.sources.formats import Bytes, Piece
+from kgqa.sources.rows import Rows
+from kgqa.sources.streams import RECORD_LIMIT, line_pieces
+
+PACKED = (".gz", ".bz2", ".xz")
+ENOUGH_LINES = 1_000
+"""Lines from which a piece after the first shows what share of a file cannot be read."""
+
+
+class JsonTexts(Settings):
+    """JSON lines, one document each. A line without an id or a text is skipped."""
+
+    id: str = "id"
+    """Field of the document's id, a text or a whole number."""
+    title: str = "title"
+    """Field of its title; it may be absent."""
+    text: str = "text"
+    """Field of its text."""
+    about: str = "about"
+    """Field of the id of the entity that it is about; it may be absent."""
+    space: str = " "
+    """What replaces a space in the id of that entity: ``_`` makes ``New_York``, DBpedia's id, of the title ``New York``."""
+    name_of_about: bool = False
+    """Take the title as a name of that entity."""
+
+    def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
+        """Whole lines. A last line without a line feed that is no JSON is where the file was cut."""
+        for piece in line_pieces(text, start):
+            data = piece.data
+            if not data.endswith(b"\n") and not _is_json(last := data[data.rfind(b"\n") + 1 :]) and last.strip():
+                line = piece.line + data.count(b"\n")
+                text.broken(f"line {line} ends within a record, so the file is cut; fetch it again")
+                data = data[: data.rfind(b"\n") + 1]
+            if data:
+                yield Piece(piece.file, piece.position, piece.line, data)
+
+    def parse(self, piece: Piece) -> Rows:
+        """Documents of a piece. BrokenInput where more than half of the lines are no records."""
+        rows = Rows()
+        decode, places = self._decoder()
+        faults, first, whole = 0, "", 0
+        for number, line in enumerate(piece.data.split(b"\n"), start=piece.line):
+            if not line.strip():
+                continue
+            where = f"{piece.file}, line {number}"
+            try:
+                record = decode(line)
+                id_, title, text, about = (_text(getattr(record, name)) for name in places)
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+                first = first or f"{where}: this is no record with these fields ({_reason(error)})"
+                faults += 1
+                rows.skip("line that is no record", where)
+                continue
+            whole += 1
+            if not id_:
+                rows.skip(f"document without {self.id!r}", where)
+            elif not text:
+                rows.skip(f"document without {self.text!r}", where)
+            else:
+                about = about.replace(" ", self.space)
+                rows.document(id_, title, text, about=about or None)
+                if about and title and self.name_of_about:
+                    rows.name(about, title, "title")
+        if faults > whole and (not piece.position or faults + whole >= ENOUGH_LINES):
+            raise BrokenInput(f"{first}, nor are more than half of the lines; check the file, or name its fields.")
+        return rows
+
+    def _decoder(self) -> tuple[Callable[[bytes], Any], list[str]]:
+        """Reads the fields of a line, of which one may serve for two, and passes over all others; the attributes of the four fields."""
+        attributes: dict[str, str] = {}
+        for name in (self.id, self.title, self.text, self.about):
+            attributes.setdefault(name, f"field_{len(attributes)}")
+        fields = [(attribute, str | int | None, None) for attribute in attributes.values()]
+        record = msgspec.defstruct("Record", fields, rename={attribute: name for name, attribute in attributes.items()})
+        return msgspec.json.Decoder(record).decode, [attributes[name] for name in (self.id, self.title, self.text, self.about)]
+
+
+class TextFiles(Settings):
+    """``.txt`` files, one document each; its id is the file's name without ending."""
+
+    title: Literal["name", "first line"] = "name"
+    """The title: the file's name with spaces for underscores, or the first line, which is then no part of the text."""
+    about: Literal["", "name"] = ""
+    """``name``: the document is about the entity whose id is the file's name without ending."""
+
+    def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
+        """The whole file. BrokenInput beyond the limit of a record."""
+        data = bytearray()
+        for chunk in text.chunks():
+            data += chunk
+            if len(data) > RECORD_LIMIT:
+                raise BrokenInput(f"{text.name}: longer than {RECORD_LIMIT >> 20} MiB, which is too much for one document; split it.")
+        if start < len(data):
+            yield Piece(text.name, 0, 1, bytes(data))
+
+    def parse(self, piece: Piece) -> Rows:
+        """The document. BrokenInput where it is not UTF-8."""
+        rows = Rows()
+        try:
+            text = piece.data.decode().strip()
+        except UnicodeDecodeError as error:
+            line = 1 + piece.data.count(b"\n", 0, error.start)
+            raise BrokenInput(f"{piece.file}, line {line}: this is not UTF-8; save the file as UTF-8.") from None
+        name = piece.file
+        for ending in (*PACKED, ".txt"):
+            name = name.removesuffix(ending)
+        title = name.replace("_", " ")
+        if self.title == "first line":
+            title, _, text = text.partition("\n")
+        if not text.strip():
+            rows.skip("document without text", piece.file)
+        else:
+            rows.document(name, title.strip(), text.strip(), about=name if self.about else None)
+        return rows
+
+
+def _text(value: str | int | None) -> str:
+    return "" if value is None else str(value).strip()
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        msgspec.json.decode(line, type=msgspec.Raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return False
+    return True
+
+
+def _reason(error: Exception) -> str:
+    return "nested too deeply" if isinstance(error, RecursionError) else str(error).rstrip(".")
