@@ -15,7 +15,7 @@ from kgqa.runs.importing import Imported, Origin, run_import
 from kgqa.settings.workers import worker_count
 from kgqa.sources.registry import FORMATS, describe_options, find_format, parser_of
 
-NEEDED = ("duckdb", "indexed_bzip2", "lxml", "msgspec", "pyoxigraph")
+NEEDED = ("duckdb", "indexed_bzip2", "lxml", "msgspec", "pyoxigraph", "SPARQLWrapper")
 """Packages of the extra ``sources``."""
 
 

@@ -28,7 +28,8 @@ from kgqa.progress import Progress
 from kgqa.runs.files import Watch, alone, file_hash, file_hashes, key_of, write_whole
 from kgqa.runs.merging import merge, steps
 from kgqa.runs.scratch import remove, scratch
-from kgqa.sources.formats import Parser, Piece
+from kgqa.settings.small_files import read_small
+from kgqa.sources.formats import Parser, Piece, Service
 from kgqa.sources.imported import MANIFEST, PARTS, VERSION
 from kgqa.sources.streams import TextFile, require_files
 from kgqa.version import __version__
@@ -36,6 +37,8 @@ from kgqa.version import __version__
 JOURNAL = "journal.json"
 PART_BYTES = 256 << 20
 """Text between two places at which a stopped import goes on."""
+PART_ROWS = 200_000
+"""Rows of a service that are written at once."""
 PROCESSES_FROM = 16 << 20
 """Bytes of all files from which starting other processes pays."""
 Parsed = tuple[dict[str, pa.Table], Counter[str], dict[str, str]]
@@ -77,6 +80,8 @@ class _State:
 
     key: str
     position: int = 0
+    token: str = ""
+    """Of a service."""
     parts: int = 0
     done: bool = False
     skipped: dict[str, int] = field(default_factory=dict)
@@ -85,9 +90,9 @@ class _State:
 
 
 def run_import(
-    parser: Parser, files: Sequence[Path], out: Path, origin: Origin, *, workers: int, partial: bool, progress: Progress
+    parser: Parser | Service, files: Sequence[Path], out: Path, origin: Origin, *, workers: int, partial: bool, progress: Progress
 ) -> Imported:
-    """Read ``files`` by ``parser`` and write the tables of ``out`` anew. Raises KgqaError."""
+    """Read ``files`` by ``parser``, or ask a service the queries in them, and write the tables of ``out`` anew. Raises KgqaError."""
     require_files(list(files))
     with storage_errors(out):
         _check_folder(out)
@@ -100,7 +105,9 @@ def run_import(
                 raise InterruptedRun(f"{out}: stopped; run the same command again to go on from the last part that was written.") from None
 
 
-def _run(parser: Parser, files: Sequence[Path], out: Path, origin: Origin, *, workers: int, partial: bool, progress: Progress) -> Imported:
+def _run(
+    parser: Parser | Service, files: Sequence[Path], out: Path, origin: Origin, *, workers: int, partial: bool, progress: Progress
+) -> Imported:
     watch = Watch(files)
     sources = _sources(out)
     progress.start("Hashing files", sum(path.stat().st_size for path in files), "bytes")
@@ -125,6 +132,10 @@ def _run(parser: Parser, files: Sequence[Path], out: Path, origin: Origin, *, wo
         progress.start("Parsing", size, "bytes")
         with _Processes(workers if size >= PROCESSES_FROM else 1) as submit:
             for path, place, state in todo:
+                if isinstance(parser, Service):
+                    _ask(parser, path, place, state)
+                    progress.advance(path.stat().st_size)
+                    continue
                 text = TextFile(path, partial=partial, advance=progress.advance)
                 _parse_file(parser, text, place, state, submit, 3 * workers)
         watch.check()
@@ -164,17 +175,29 @@ def _parse_file(parser: Parser, text: TextFile, place: Path, state: _State, subm
     _write_part(place, state, part)
 
 
+def _ask(service: Service, path: Path, place: Path, state: _State) -> None:
+    """Write the rows that a service gives for the queries of a file, from where the last run stopped."""
+    part: list[Parsed] = []
+    for rows, token in service.pages(read_small(path).decode("utf-8-sig"), state.token):
+        whole = token != state.token
+        part.append((rows.tables(), rows.skipped, rows.examples))
+        if whole or sum(table.num_rows for tables, *_ in part for table in tables.values()) >= PART_ROWS:
+            state.token = token
+            _write_part(place, state, part, whole=whole)
+            part = []
+    state.done = True
+    _write_part(place, state, part)
+
+
 def _parse(parser: Parser, piece: Piece) -> Parsed:
     rows = parser.parse(piece)
     return rows.tables(), rows.skipped, rows.examples
 
 
-def _write_part(place: Path, state: _State, parsed: list[Parsed]) -> None:
-    """Write the rows of some pieces, then note that they are there."""
+def _write_part(place: Path, state: _State, parsed: list[Parsed], *, whole: bool = True) -> None:
+    """Write the rows of some pieces, then note that they are there, unless they are not all that belong together."""
     place.mkdir(exist_ok=True)
     name = f"{state.parts:06d}"
-    for leftover in place.glob(f"{name}-*"):  # of a run that was stopped before it was noted
-        leftover.unlink()
     with ExitStack() as stack:
         writers: dict[str, pq.ParquetWriter] = {}
         for tables, skipped, examples in parsed:
@@ -188,7 +211,8 @@ def _write_part(place: Path, state: _State, parsed: list[Parsed]) -> None:
                 state.skipped[reason] = state.skipped.get(reason, 0) + count
                 state.examples.setdefault(reason, examples[reason])
     state.parts += 1
-    write_whole(place / JOURNAL, json.dumps(asdict(state), ensure_ascii=False))
+    if whole:
+        write_whole(place / JOURNAL, json.dumps(asdict(state), ensure_ascii=False))
 
 
 def _state(place: Path, key: str) -> _State:
@@ -196,6 +220,9 @@ def _state(place: Path, key: str) -> _State:
     with suppress(FileNotFoundError, ValueError, TypeError):
         state = _State(**json.loads((place / JOURNAL).read_text(encoding="utf-8")))
         if state.key == key:
+            for path in place.glob("*.parquet"):
+                if int(path.name.partition("-")[0]) >= state.parts:  # of a run that was stopped before it was noted
+                    path.unlink()
             return state
     if place.exists():
         remove(place)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from kgqa.sources.rows import Rows
 
@@ -37,6 +37,14 @@ class Bytes(Protocol):
 
     def broken(self, sentence: str) -> None:
         """Raise BrokenInput for a file that is cut, or note the sentence where what is whole is wanted."""
+
+
+@runtime_checkable
+class Service(Protocol):
+    """A database that is asked instead of a file that is read. The files of an import hold the queries."""
+
+    def pages(self, queries: str, token: str = "") -> Iterator[tuple[Rows, str]]:
+        """The rows of a file of queries, some at a time, each with the token to go on from; equal tokens belong together."""
 
 
 class Parser(Protocol):

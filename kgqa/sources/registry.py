@@ -139,6 +139,16 @@ FORMATS: dict[str, Format] = {
     "nodes": Format(parser="kgqa.sources.graphs.edge_list:Nodes", files="tables of entities, to go with edges", licence="unknown"),
     "relations": Format(parser="kgqa.sources.graphs.edge_list:Relations", files="tables of relations, to go with edges", licence="unknown"),
     "graphml": Format(parser="kgqa.sources.graphs.graphml:GraphMl", files="GraphML", licence="unknown"),
+    "sparql": Format(
+        parser="kgqa.sources.wikibase.sparql:SparqlEndpoint",
+        files="SELECT queries for a SPARQL endpoint, one a file",
+        licence="unknown",
+    ),
+    "neo4j": Format(
+        parser="kgqa.runs.neo4j_queries:Neo4jQueries",
+        files="TOML files with Cypher queries for a Neo4j database",
+        licence="unknown",
+    ),
     "texts": Format(parser="kgqa.sources.graphs.texts:JsonTexts", files="JSON lines, a document each", licence="unknown"),
     "textfiles": Format(parser="kgqa.sources.graphs.texts:TextFiles", files=".txt files, a document each", licence="unknown"),
 }
@@ -196,7 +206,7 @@ def _attribute_docstrings(model: type) -> dict[str, str]:
 
     result: dict[str, str] = {}
     for base in reversed(model.__mro__):
-        if base.__module__.startswith("kgqa.sources"):
+        if base.__module__.startswith(("kgqa.sources", "kgqa.runs")):
             body = cast(ast.ClassDef, ast.parse(textwrap.dedent(inspect.getsource(base))).body[0]).body
             for statement, text in pairwise(body):
                 if isinstance(statement, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):

@@ -54,15 +54,11 @@ class SelectQuery(Struct, frozen=True):
         return f"{text}\nORDER BY {' '.join(order)}\nLIMIT {limit} OFFSET {offset}"
 
 
-class SparqlSettings(Settings):
-    """An endpoint, what to ask it, and how fast."""
+class SparqlEndpoint(Settings):
+    """An endpoint, and how fast to ask it."""
 
     endpoint: str
     """Address of the endpoint, such as https://query.wikidata.org/sparql."""
-    queries: Annotated[tuple[str, ...], Field(min_length=1)]
-    """SELECT queries without ORDER BY, LIMIT and OFFSET. Their variables say what they give: ``head relation tail``; ``entity label``, with
-    ``description`` and ``kind`` if wanted; ``entity name``; ``relation label``, with ``symmetric``; ``entity site title``. A query with
-    ``FILTER(STR(?first) > $after)``, for its first variable, is paged by that variable, which is faster than by OFFSET."""
     contact: str = ""
     """Address of a page or mailbox for the endpoint's operators, sent with each request. Public endpoints ask for one."""
     prefixes: tuple[str, ...] = ("http://www.wikidata.org/entity/", "http://www.wikidata.org/prop/direct/")
@@ -96,6 +92,19 @@ class SparqlSettings(Settings):
         if not re.fullmatch(r"[!-'*-~]*", value):
             raise ValueError(f"{value!r} is no address of a page or mailbox")
         return value
+
+    def pages(self, queries: str, token: str = "") -> Iterator[tuple[Rows, str]]:
+        """Rows of the query in a file."""
+        return pages(SparqlSettings(**self.model_dump(), queries=(queries,)), token)
+
+
+class SparqlSettings(SparqlEndpoint):
+    """What to ask an endpoint."""
+
+    queries: Annotated[tuple[str, ...], Field(min_length=1)]
+    """SELECT queries without ORDER BY, LIMIT and OFFSET. Their variables say what they give: ``head relation tail``; ``entity label``, with
+    ``description`` and ``kind`` if wanted; ``entity name``; ``relation label``, with ``symmetric``; ``entity site title``. A query with
+    ``FILTER(STR(?first) > $after)``, for its first variable, is paged by that variable, which is faster than by OFFSET."""
 
     @model_validator(mode="after")
     def _queries(self) -> SparqlSettings:
