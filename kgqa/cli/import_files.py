@@ -48,6 +48,7 @@ def import_files(
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
     from kgqa.commands.import_files import read_options
+    from kgqa.sources.registry import find_format
 
     console = Terminal()
     with ConsoleProgress(console) as progress:
@@ -55,10 +56,10 @@ def import_files(
             format, files, out=out, options=read_options(format, option or []), licence=licence, attribution=attribution,
             partial=partial, workers=workers, progress=progress,
         )  # fmt: skip
-    _print(console, result)
+    _print(console, result, find_format(format).domain)
 
 
-def _print(console: Terminal, result: Imported) -> None:
+def _print(console: Terminal, result: Imported, domain: str) -> None:
     rows = ", ".join(f"{name} {count:,}" for name, count in result.rows.items())
     console.say(f"{result.folder}: {rows}", style="bold")
     for note in result.notes:
@@ -70,4 +71,4 @@ def _print(console: Terminal, result: Imported) -> None:
             console.say(f"  {row['count']:>11,}  {row['reason']}{where}")
         if len(result.skipped) > REASONS:
             console.say(f"  … {len(result.skipped) - REASONS} more reasons in {result.folder / 'import.json'}")
-    console.say(f"Next: kgqa generate --domain wikidata --source {quote(str(result.folder))}")
+    console.say(f"Next: kgqa generate --domain {domain} --source {quote(str(result.folder))}")

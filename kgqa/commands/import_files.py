@@ -10,6 +10,7 @@ from typing import Any, get_origin
 
 from kgqa.errors import SettingsError
 from kgqa.progress import Progress, Silent
+from kgqa.runs.files import file_hash
 from kgqa.runs.importing import Imported, Origin, run_import
 from kgqa.settings.workers import worker_count
 from kgqa.sources.registry import FORMATS, describe_options, find_format, parser_of
@@ -57,12 +58,17 @@ def import_files(
         format=format,
         licence=known.licence if licence is None else licence,
         attribution=known.attribution if attribution is None else attribution,
-        options={name: str(value) for name, value in sorted(options.items())},
+        options={name: _recorded(getattr(parser, name)) for name in sorted(options)},
     )
     return run_import(
         parser, [Path(file) for file in files], Path(out), origin, workers=worker_count(workers), partial=partial,
         progress=progress or Silent(),
     )  # fmt: skip
+
+
+def _recorded(value: object) -> str:
+    """An option as the manifest has it; a file with its hash, so that a changed one is read again."""
+    return f"{value.name} {file_hash(value)}" if isinstance(value, Path) else str(value)
 
 
 def read_options(format: str, texts: Sequence[str]) -> dict[str, Any]:  # noqa: A002 - what it is called everywhere

@@ -132,21 +132,22 @@ FROM known
 ORDER BY id;
 
 -- write: names
+-- A name of several kinds has the first of them; an entity's label is its name in any case.
 SELECT entity, name, arg_min(source, rank) AS source
 FROM (
-  SELECT entity, trim(nfc_normalize(name)) AS name, source, CASE source WHEN 'title' THEN 0 WHEN 'label' THEN 1 ELSE 2 END AS rank
+  SELECT entity, trim(nfc_normalize(name)) AS name, source, list_position(['title', 'label', 'name', 'gene', '', 'alias', 'synonym'], source) AS rank
   FROM names
   WHERE source <> 'id'
   UNION ALL
-  SELECT id, label, 'label', 1
+  SELECT id, label, 'label', 5
   FROM known
   WHERE label <> id OR in_words
   UNION ALL
-  SELECT coalesce(entity, document), nfc_normalize(title), 'title', 0
+  SELECT coalesce(entity, document), nfc_normalize(title), 'title', 1
   FROM site
   WHERE document IS NOT NULL
   UNION ALL
-  SELECT coalesce(s.entity, s.document), nfc_normalize(t.title), 'alias', 2
+  SELECT coalesce(s.entity, s.document), nfc_normalize(t.title), 'alias', 6
   FROM targets t JOIN site s ON s.site = t.site AND s.title = t.target
 ) n
 JOIN known k ON k.id = n.entity

@@ -13,7 +13,7 @@ QUESTIONS = "questions"
 NAME_SOURCES = {
     "wikidata": ("title", "label", "alias"),
     "medline": ("name", "gene", "synonym"),
-    "import": ("title", "label", "alias"),
+    "import": ("title", "label", "name", "gene", "alias", "synonym"),
     QUESTIONS: (),
 }
 """Layout → kinds of name that its parser makes, most specific first."""

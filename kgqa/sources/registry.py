@@ -26,6 +26,8 @@ class Format:
     """Licence of the files that the publisher offers, as the Hugging Face hub spells it."""
     attribution: str = ""
     """A sentence for the card."""
+    domain: str = "wikidata"
+    """The built-in domain whose rules fit such files."""
 
     def model(self) -> type[Settings]:
         """The parser's class."""
@@ -46,37 +48,61 @@ FORMATS: dict[str, Format] = {
         licence="cc-by-sa-4.0",
         attribution="Articles: Wikipedia contributors (https://www.wikipedia.org), CC BY-SA.",
     ),
+    "wikidata-rdf": Format(
+        parser="kgqa.sources.wikibase.rdf:WikidataRdf",
+        files="truthy N-Triples dumps of Wikidata or another Wikibase, and Turtle of Special:EntityData",
+        licence="cc0-1.0",
+        attribution="Facts: Wikidata contributors (https://www.wikidata.org), CC0.",
+    ),
+    "wikidata-xml": Format(
+        parser="kgqa.sources.wikibase.pages:WikidataXml",
+        files="pages-articles dumps of Wikidata, in XML with an entity's JSON on each page",
+        licence="cc0-1.0",
+        attribution="Facts: Wikidata contributors (https://www.wikidata.org), CC0.",
+    ),
+    "wikiextractor": Format(
+        parser="kgqa.sources.mediawiki.extracted:WikiExtractor",
+        files="JSON lines that WikiExtractor made of a dump, with or without links",
+        licence="cc-by-sa-4.0",
+        attribution="Articles: Wikipedia contributors (https://www.wikipedia.org), CC BY-SA.",
+    ),
     "drugbank": Format(
+        domain="medline",
         parser="kgqa.sources.biomedicine.drugbank:DrugBank",
         files="DrugBank's full database in XML",
         licence="cc-by-nc-4.0",
         attribution="Drugs: DrugBank (https://go.drugbank.com), CC BY-NC 4.0.",
     ),
     "drugbank-vocabulary": Format(
+        domain="medline",
         parser="kgqa.sources.biomedicine.drugbank:DrugBankVocabulary",
         files="DrugBank's open vocabulary in CSV",
         licence="cc0-1.0",
         attribution="Names of drugs: DrugBank's open data (https://go.drugbank.com), CC0.",
     ),
     "pubmed": Format(
+        domain="medline",
         parser="kgqa.sources.biomedicine.pubmed:PubMed",
         files="PubMed's baseline and update files in XML, in the order of their numbers",
         licence="other",
         attribution="Abstracts: U.S. National Library of Medicine (https://pubmed.ncbi.nlm.nih.gov); publishers may hold rights.",
     ),
     "uniprot": Format(
+        domain="medline",
         parser="kgqa.sources.biomedicine.uniprot:UniProtXml",
         files="UniProtKB in XML",
         licence="cc-by-4.0",
         attribution="Proteins: UniProt (https://www.uniprot.org), CC BY 4.0.",
     ),
     "uniprot-text": Format(
+        domain="medline",
         parser="kgqa.sources.biomedicine.uniprot:UniProtText",
         files="UniProtKB as flat text",
         licence="cc-by-4.0",
         attribution="Proteins: UniProt (https://www.uniprot.org), CC BY 4.0.",
     ),
     "reactome": Format(
+        domain="medline",
         parser="kgqa.sources.biomedicine.reactome:Reactome",
         files="Reactome's interactions in PSI-MITAB or tab-separated, and its functional interactions",
         licence="cc0-1.0",

@@ -5,7 +5,8 @@ another part defines. :mod:`kgqa.runs.merging` joins them into the tables of an 
 
 ===========  ==========================================================================================================================
 entities     ``id``, ``kind``, ``label``, ``description``
-names        ``entity``, ``name``, ``source`` (title, label, alias, or id: words of an entity's or relation's id, for one without label)
+names        ``entity``, ``name``, ``source``: title, label or alias; of substances name, gene or synonym; id: the words of an entity's or
+             relation's id, for one without a label
 relations    ``id``, ``label``, ``symmetric`` (true: (a, r, b) says the same as (b, r, a))
 facts        ``head``, ``relation``, ``tail``: ids
 values       ``head``, ``relation``, ``kind`` (time, quantity, coordinate, text), ``value``, ``unit``, ``precision``, ``calendar``,
@@ -27,6 +28,8 @@ from collections import Counter
 from typing import Any
 
 import pyarrow as pa
+
+from kgqa.settings.source import NAME_SOURCES
 
 TEXT, LONG, COUNT = pa.string(), pa.large_string(), pa.int64()
 VALUES = {
@@ -83,7 +86,8 @@ class Rows:
         self._rows["entities"].append((id_, kind, label, description))
 
     def name(self, entity: str, name: str, source: str = "alias") -> None:
-        """A name of an entity: its title, label or an alias. ``id``: the words of its id, or a relation's, for one without label."""
+        """A name of an entity. ``source`` says what kind: title, label, alias, name, gene, synonym, or id, the words of its id."""
+        assert source == "id" or source in NAME_SOURCES["import"], source
         self._rows["names"].append((entity, name, source))
 
     def relation(self, id_: str, label: str, *, symmetric: bool = False) -> None:

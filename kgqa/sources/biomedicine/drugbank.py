@@ -71,7 +71,7 @@ class DrugBank(Settings):
         for protein in proteins:
             rows.entity(protein.accession, protein.label, kind="protein", description=protein.name)
             for position, name in enumerate(protein.names):
-                rows.name(protein.accession, name, "alias" if position or name != protein.label else "label")
+                rows.name(protein.accession, name, "synonym" if position or name != protein.label else "gene")
         return rows
 
     def _drug(self, drug: etree._Element, where: str, rows: Rows, proteins: dict[_Protein, None]) -> None:
@@ -85,10 +85,10 @@ class DrugBank(Settings):
             rows.skip("drug of another group", id_)
             return
         rows.entity(id_, name, kind="drug", description=drug.get("type", ""))
-        rows.name(id_, name, "label")
+        rows.name(id_, name, "name")
         for alias in dict.fromkeys(self._aliases(drug)):
             if alias not in {"", name}:
-                rows.name(id_, alias)
+                rows.name(id_, alias, "synonym")
         interactions = drug.find("{*}drug-interactions")
         for other in interactions.iter("{*}drugbank-id") if interactions is not None else ():
             if (other_id := flat(other)) and other_id != id_:
@@ -167,7 +167,7 @@ def _drug_row(row: list[str], where: str, rows: Rows) -> None:
         rows.skip("row without id or name", where)
         return
     rows.entity(row[0], name, kind="drug")
-    rows.name(row[0], name, "label")
+    rows.name(row[0], name, "name")
     for alias in dict.fromkeys(clean(part) for part in row[5].split(" | ")):
         if alias not in {"", name}:
-            rows.name(row[0], alias)
+            rows.name(row[0], alias, "synonym")

@@ -139,8 +139,8 @@ def _version(number: etree._Element, citation: etree._Element) -> int:
 
 def _concept(id_: str, name: str, rows: Rows) -> None:
     rows.entity(id_, name, kind="mesh")
-    rows.name(id_, name, "label")
+    rows.name(id_, name, "name")
     # MeSH puts the head noun first ("Receptors, Dopamine D2"); running text does not.
     noun, comma, before = name.partition(", ")
     if comma and ", " not in before:
-        rows.name(id_, f"{before} {noun}")
+        rows.name(id_, f"{before} {noun}", "synonym")

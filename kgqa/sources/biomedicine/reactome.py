@@ -121,7 +121,7 @@ class Reactome(Settings):
                     seen.add((id_, label))
                     rows.entity(id_, label, kind="gene" if id_.startswith("gene:") else "protein")
                     if label:
-                        rows.name(id_, label, "label")
+                        rows.name(id_, label, "gene")
 
 
 def _mitab(fields: list[str]) -> _Interaction:

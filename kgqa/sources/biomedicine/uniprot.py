@@ -69,7 +69,7 @@ class UniProtSettings(Settings):
             description = f"{full} ({protein.organism})" if full and protein.organism else full or protein.organism
             rows.entity(protein.accession, names[0] if names else "", kind="protein", description=description)
             for position, name in enumerate(dict.fromkeys(names)):
-                rows.name(protein.accession, name, "alias" if position else "label")
+                rows.name(protein.accession, name, "synonym" if position else "gene")
 
 
 class UniProtXml(UniProtSettings):

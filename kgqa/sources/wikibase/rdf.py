@@ -20,7 +20,7 @@ from kgqa.sources.wikibase import selection as reasons
 from kgqa.sources.wikibase.dump import EARTH, degrees, number
 from kgqa.sources.wikibase.selection import CONSTRAINT, ID, INSTANCE_OF, ITEM, RankedSelection, last_part
 from kgqa.sources.wikibase.times import CALENDARS, rdf_time
-from kgqa.sources.wikibase.whole import Peeked
+from kgqa.sources.wikibase.whole import Peeked, checked_end
 
 RDFS_LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 ALIAS = "http://www.w3.org/2004/02/skos/core#altLabel"
@@ -52,6 +52,10 @@ HOSTS = {
     "wikimaniawiki": "wikimania.wikimedia",
 }
 """Site → host, where the one does not follow from the other."""
+Nodes = dict[str, list[tuple[str, Any]]]
+"""Subject → predicates and objects."""
+NESTING = 200
+"""Triples within triples beyond which Turtle is refused."""
 CARRIED = 64 << 20
 """Bytes of one entity's lines beyond which they are cut into two pieces."""
 
@@ -74,7 +78,7 @@ class WikidataRdf(RankedSelection):
         """The lines of whole entities; Turtle in one piece."""
         peeked = Peeked(text)
         if not _is_turtle(peeked.first):
-            yield from self._whole_entities(line_pieces(peeked, start))
+            yield from self._whole_entities(checked_end(line_pieces(peeked, start), text, (b".",)))
         elif start == 0:
             yield peeked.whole("Turtle cannot be cut into pieces, so use N-Triples")
 
@@ -96,29 +100,31 @@ class WikidataRdf(RankedSelection):
 
     def parse(self, piece: Piece) -> Rows:
         """Rows of the statements in a piece."""
-        rows = Rows()
-        graph = _Graph(self, rows)
         if _is_turtle(piece.data):
-            graph.read(_turtle(piece), full=True)
-        else:
-            graph.read(self._lines(piece, rows), full=False)
-        graph.write()
+            graph = _Graph(self, full=True)
+            graph.read(_turtle(piece))
+            return graph.rows()
+        # Lines that the selection does not keep are passed over before they are parsed, which saves most of the time.
+        lines = self._wanted().findall(piece.data if piece.data.endswith(b"\n") else piece.data + b"\n")
+        graph, broken = _Graph(self), list[int]()
+        try:
+            graph.read(parse(b"".join(lines), RdfFormat.N_TRIPLES, lenient=True))
+        except SyntaxError:
+            graph, broken = self._line_by_line(lines)
+        rows = graph.rows()
+        for number_ in broken:
+            rows.skip(reasons.UNREADABLE, f"line {piece.line + number_}")
         return rows
 
-    def _lines(self, piece: Piece, rows: Rows) -> list[Quad]:
-        """The triples that the selection may keep. Other lines are passed over before they are parsed, which saves most of the time."""
-        lines = self._wanted().findall(piece.data if piece.data.endswith(b"\n") else piece.data + b"\n")
-        try:
-            return list(parse(b"".join(lines), RdfFormat.N_TRIPLES, lenient=True))
-        except SyntaxError:
-            pass
-        quads: list[Quad] = []
-        for line_number, line in enumerate(lines, piece.line):
+    def _line_by_line(self, lines: list[bytes]) -> tuple[_Graph, list[int]]:
+        """The graph of the lines that can be read, and the numbers of those that cannot."""
+        graph, broken = _Graph(self), list[int]()
+        for line_number, line in enumerate(lines):
             try:
-                quads.extend(parse(line, RdfFormat.N_TRIPLES, lenient=True))
+                graph.read(parse(line, RdfFormat.N_TRIPLES, lenient=True))
             except SyntaxError:
-                rows.skip(reasons.UNREADABLE, f"line {line_number}")
-        return quads
+                broken.append(line_number)
+        return graph, broken
 
     def _wanted(self) -> re.Pattern[bytes]:
         base = re.escape(self.base).encode()
@@ -127,14 +133,15 @@ class WikidataRdf(RankedSelection):
         term = b"|".join(re.escape(iri).encode() for iri in (RDFS_LABEL, ALIAS, DESCRIPTION))
         entity = [
             base + b"prop/direct/(?:" + (properties if self.properties else rb"P\d+") + b")>",
-            b"(?:" + term + rb")>[^\n]*@(?i:" + languages + rb")[ \t]*\.",
+            b"(?:" + term + rb")>[ \t]*\"[^\n]*@(?i:" + languages + rb")[ \t]*\.",
             re.escape(SAME_AS).encode() + b">",
             re.escape(TYPE).encode() + rb">[ \t]*<(?:" + base + b"prop/novalue/|" + re.escape(ITEM_TYPE).encode() + b">)",
         ]
-        wanted = [base + rb"entity/[^>\n]+>[ \t]*<(?:" + b"|".join(entity) + b")"]
+        # Triples as objects, which Wikibase does not write, are left out, as nesting them crashes the parser.
+        wanted = [base + rb"entity/[^>\n]+>[ \t]*<(?:" + b"|".join(entity) + rb")[ \t]*+(?!<<)"]
         if address := address_of(self.chosen_site):
             page = b"|".join(re.escape(iri).encode() for iri in (ABOUT, NAME))
-            wanted.append(re.escape(address).encode() + rb"[^>\n]+>[ \t]*<(?:" + page + b")>")
+            wanted.append(re.escape(address).encode() + rb"[^>\n]+>[ \t]*<(?:" + page + rb")>[ \t]*+(?!<<)")
         # The second branch takes any other line whole, so that a search never begins within a line.
         return re.compile(rb"(<(?:" + b"|".join(wanted) + rb")[^\n]*\n)|[^\n]*\n")
 
@@ -142,54 +149,50 @@ class WikidataRdf(RankedSelection):
 class _Graph:
     """Triples of some entities, gathered by subject and written as rows."""
 
-    def __init__(self, chosen: WikidataRdf, rows: Rows) -> None:
-        self.chosen, self.rows = chosen, rows
+    def __init__(self, chosen: WikidataRdf, *, full: bool = False) -> None:
+        self.chosen = chosen
         self.entity, self.direct = chosen.base + "entity/", chosen.base + "prop/direct/"
         self.no_value = chosen.base + "prop/novalue/"
         self.address = address_of(chosen.chosen_site)
-        self.terms: dict[str, dict[str, dict[str, list[str]]]] = {
-            iri: defaultdict(lambda: defaultdict(list)) for iri in (RDFS_LABEL, ALIAS, DESCRIPTION)
-        }
-        self.claims: dict[str, list[tuple[str, Any]]] = defaultdict(list)
+        self.terms: dict[str, dict[str, list[tuple[str, str]]]] = {iri: {} for iri in (RDFS_LABEL, ALIAS, DESCRIPTION)}
+        """Predicate → entity → its languages and texts."""
+        self.claims: dict[str, list[tuple[str, Any]]] = {}
         self.no_values: list[tuple[str, str]] = []
         self.items: dict[str, None] = {}
         self.redirects: dict[str, None] = {}
-        self.pages: dict[str, dict[str, str]] = defaultdict(dict)
-        self.nodes: dict[str, list[tuple[str, Any]]] | None = None
-        """Subject → predicates and objects of everything else, in Turtle."""
+        self.pages: dict[str, dict[str, str]] = {}
+        self.nodes: Nodes | None = defaultdict(list) if full else None
+        """Subject → predicates and objects of everything, in Turtle."""
 
-    def read(self, quads: Iterable[Quad], *, full: bool) -> None:
-        if full:
-            self.nodes = defaultdict(list)
-        for quad in quads:
-            subject, predicate, object_, _ = quad
+    def read(self, quads: Iterable[Quad]) -> None:
+        """Add triples. SyntaxError where they cannot be read; what precedes is then added."""
+        terms, claims, entity, direct = self.terms, self.claims, self.entity, self.direct
+        begin, end = len(entity), len(direct)
+        for subject, predicate, object_, _ in quads:
             iri: str = subject.value
-            relation: str = predicate.value
-            if iri.startswith(self.entity):
-                self._of_entity(iri[len(self.entity) :], relation, object_)
-            elif relation in (ABOUT, NAME) and self.address and iri.startswith(self.address):
-                self.pages[iri][relation] = getattr(object_, "value", "")
+            relation = predicate.value
+            if not iri.startswith(entity):
+                if relation in {ABOUT, NAME} and self.address and iri.startswith(self.address):
+                    self.pages.setdefault(iri, {})[relation] = getattr(object_, "value", "")
+            elif relation.startswith(direct):
+                claims.setdefault(iri[begin:], []).append((relation[end:], object_))
+            elif relation in terms:
+                if isinstance(object_, Literal) and object_.language:
+                    terms[relation].setdefault(iri[begin:], []).append((object_.language.lower(), object_.value))
+            elif relation == SAME_AS:
+                self.redirects[iri[begin:]] = None
+            elif relation == TYPE:
+                kind: str = getattr(object_, "value", "")
+                if kind == ITEM_TYPE:
+                    self.items[iri[begin:]] = None
+                elif kind.startswith(self.no_value):
+                    self.no_values.append((iri[begin:], kind[len(self.no_value) :]))
             if self.nodes is not None:
                 self.nodes[iri].append((relation, object_))
 
-    def _of_entity(self, id_: str, relation: str, object_: Any) -> None:
-        if relation in self.terms:
-            if getattr(object_, "language", None):
-                self.terms[relation][id_][object_.language.lower()].append(object_.value)
-        elif relation.startswith(self.direct):
-            self.claims[id_].append((relation[len(self.direct) :], object_))
-        elif relation == SAME_AS:
-            self.redirects[id_] = None
-        elif relation == TYPE:
-            kind: str = getattr(object_, "value", "")
-            if kind == ITEM_TYPE:
-                self.items[id_] = None
-            elif kind.startswith(self.no_value):
-                self.no_values.append((id_, kind[len(self.no_value) :]))
-
-    def write(self) -> None:
+    def rows(self) -> Rows:
         """Rows of what was read."""
-        chosen, rows = self.chosen, self.rows
+        chosen, rows = self.chosen, Rows()
         for id_ in self.redirects:
             rows.skip(reasons.REDIRECT, id_)
         left_out = set()
@@ -204,38 +207,41 @@ class _Graph:
                 left_out.add(id_)
                 rows.skip(reasons.OTHER_CLASS, id_)
                 continue
-            aliases = self.terms[ALIAS].get(id_, {})
+            aliases: dict[str, list[str]] = {}
+            for language, alias in self.terms[ALIAS].get(id_, ()):
+                aliases.setdefault(language, []).append(alias)
             labels, descriptions = self._first(RDFS_LABEL, id_), self._first(DESCRIPTION, id_)
             chosen.entity(rows, id_, labels=labels, aliases=aliases, descriptions=descriptions)
-            self._statements(id_)
+            self._statements(id_, rows)
         for head, property_ in self.no_values if self.nodes is None else ():
             if head not in left_out and ITEM.fullmatch(head) and self._wants(property_):
                 rows.skip(reasons.NO_VALUE, f"{head} {property_}")
-        self._pages(left_out)
+        self._pages(left_out, rows)
+        return rows
 
     def _wants(self, property_: str) -> bool:
         return not self.chosen.properties or property_ in self.chosen.properties
 
     def _first(self, relation: str, id_: str) -> dict[str, str]:
-        return {language: values[0] for language, values in self.terms[relation].get(id_, {}).items()}
+        return dict(reversed(self.terms[relation].get(id_, [])))
 
     def _objects(self, id_: str, property_: str) -> list[str]:
         return [object_.value.rsplit("/", 1)[-1] for found, object_ in self.claims.get(id_, ()) if found == property_]
 
-    def _pages(self, left_out: set[str]) -> None:
+    def _pages(self, left_out: set[str], rows: Rows) -> None:
         """Pages on the chosen site. An entity whose own lines are in another piece counts as chosen."""
         for about in self.pages.values():
             id_ = last_part(about.get(ABOUT, ""))
             if NAME in about and ITEM.fullmatch(id_) and id_ not in left_out:
-                self.chosen.page(self.rows, id_, about[NAME])
+                self.chosen.page(rows, id_, about[NAME])
 
-    def _statements(self, id_: str) -> None:
+    def _statements(self, id_: str, rows: Rows) -> None:
         if self.nodes is not None and (nodes := self._statement_nodes(id_)):
-            self._full_statements(id_, nodes, self.nodes)
+            self._full_statements(id_, nodes, self.nodes, rows)
             return
         for property_, object_ in self.claims.get(id_, ()):
             if self._wants(property_):
-                write_object(self.rows, id_, property_, object_, entity=self.entity, texts=self.chosen.texts)
+                write_object(rows, id_, property_, object_, entity=self.entity, texts=self.chosen.texts)
 
     def _statement_nodes(self, id_: str) -> list[tuple[str, str]]:
         """Properties and statement nodes of an entity."""
@@ -245,7 +251,7 @@ class _Graph:
         found = self.nodes.get(self.entity + id_, ())
         return [(relation[size:], node.value) for relation, node in found if relation.startswith(begin) and "/" not in relation[size:]]
 
-    def _full_statements(self, id_: str, nodes: list[tuple[str, str]], graph: dict[str, list[tuple[str, Any]]]) -> None:
+    def _full_statements(self, id_: str, nodes: list[tuple[str, str]], graph: Nodes, rows: Rows) -> None:
         """Statements with their ranks, and values with precision, unit and bounds."""
         ranks = {node: _rank(graph[node]) for _, node in nodes}
         preferred = {property_ for property_, node in nodes if ranks[node] == "Preferred"}
@@ -254,13 +260,13 @@ class _Graph:
                 continue
             where = f"{id_} {property_}"
             if ranks[node] == "Deprecated":
-                self.rows.skip(reasons.DEPRECATED, where)
+                rows.skip(reasons.DEPRECATED, where)
             elif property_ in preferred and ranks[node] != "Preferred" and not self.chosen.all_ranks:
-                self.rows.skip(reasons.LESSER_RANK, where)
+                rows.skip(reasons.LESSER_RANK, where)
             else:
-                self._full_statement(id_, property_, graph[node], graph)
+                self._full_statement(id_, property_, graph[node], graph, rows)
 
-    def _full_statement(self, id_: str, property_: str, node: list[tuple[str, Any]], graph: dict[str, list[tuple[str, Any]]]) -> None:
+    def _full_statement(self, id_: str, property_: str, node: list[tuple[str, Any]], graph: Nodes, rows: Rows) -> None:
         base = self.chosen.base + "prop/statement/"
         simple = value = None
         for relation, object_ in node:
@@ -269,15 +275,15 @@ class _Graph:
             elif relation == base + "value/" + property_:
                 value = object_
             elif relation == TYPE and object_.value == self.no_value + property_:
-                self.rows.skip(reasons.NO_VALUE, f"{id_} {property_}")
+                rows.skip(reasons.NO_VALUE, f"{id_} {property_}")
                 return
         parts = {} if value is None else {relation: part.value for relation, part in graph.get(value.value, ())}
         if parts:
-            write_parts(self.rows, id_, property_, parts)
+            write_parts(rows, id_, property_, parts)
         elif simple is not None:
-            write_object(self.rows, id_, property_, simple, entity=self.entity, texts=self.chosen.texts)
+            write_object(rows, id_, property_, simple, entity=self.entity, texts=self.chosen.texts)
         else:
-            self.rows.skip(reasons.UNREADABLE_VALUE, f"{id_} {property_}")
+            rows.skip(reasons.UNREADABLE_VALUE, f"{id_} {property_}")
 
 
 def write_object(rows: Rows, head: str, relation: str, object_: Any, *, entity: str, texts: bool) -> None:
@@ -360,6 +366,11 @@ def _rank(node: list[tuple[str, Any]]) -> str:
 
 
 def _turtle(piece: Piece) -> Iterator[Quad]:
+    depth = 0
+    for mark in re.finditer(rb"<<|>>", piece.data):
+        depth = max(0, depth + (1 if mark[0] == b"<<" else -1))
+        if depth > NESTING:
+            raise BrokenInput(f"{piece.file}: triples within triples, more than {NESTING} deep; Wikibase writes none.")
     try:
         yield from parse(piece.data, RdfFormat.TURTLE, lenient=True)
     except SyntaxError as error:

@@ -60,12 +60,11 @@ REASONS = {
 class Selection(Settings):
     """What to take from a Wikibase repository."""
 
-    language: str = "en"
-    """Language of labels, aliases and descriptions, as a BCP 47 or wiki code: ``en``, ``pt-BR``, ``zh-hant``."""
-    fallbacks: tuple[str, ...] = (ANY_LANGUAGE,)
-    """Languages to take a label or description from where ``language`` has none, best first."""
+    language: tuple[str, ...] = Field(default=("en",), min_length=1)
+    """Languages of labels, aliases and descriptions, best first, as BCP 47 or wiki codes: ``en``, ``pt-BR``, ``zh-hant``. ``mul``, for
+    names that are the same in all languages, comes last."""
     site: str | None = None
-    """Site whose pages are kept, such as ``enwiki``; empty for none; by default the Wikipedia of ``language``."""
+    """Site whose pages are kept, such as ``enwiki``; empty for none; by default the Wikipedia of the first language."""
     properties: tuple[str, ...] = ()
     """Properties whose statements are kept; empty for all."""
     classes: tuple[str, ...] = ()
@@ -73,13 +72,13 @@ class Selection(Settings):
     texts: bool = False
     """Keep texts in one language, strings and external identifiers as values."""
 
-    @field_validator("language", "fallbacks")
+    @field_validator("language")
     @classmethod
-    def _codes(cls, value: str | tuple[str, ...]) -> str | tuple[str, ...]:
-        codes = [_code(value)] if isinstance(value, str) else [_code(code) for code in value]
+    def _codes(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        codes = tuple(code.strip().lower().replace("_", "-") for code in value)
         if bad := [code for code in codes if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", code)]:
             raise ValueError(f"{bad[0]!r} is no language code; write for instance en, pt-br or zh-hant")
-        return codes[0] if isinstance(value, str) else tuple(codes)
+        return codes
 
     @field_validator("properties", "classes")
     @classmethod
@@ -91,13 +90,13 @@ class Selection(Settings):
 
     @cached_property
     def languages(self) -> tuple[str, ...]:
-        """The chosen languages, best first, each once."""
-        return tuple(dict.fromkeys((self.language, *self.fallbacks)))
+        """The languages of names, best first, each once."""
+        return tuple(dict.fromkeys((*self.language, ANY_LANGUAGE)))
 
     @cached_property
     def chosen_site(self) -> str:
         """The site whose pages are kept, empty for none."""
-        return self.language.split("-")[0] + "wiki" if self.site is None else self.site
+        return self.language[0].split("-")[0] + "wiki" if self.site is None else self.site
 
     def label(self, labels: Mapping[str, str]) -> str:
         """The first of the chosen languages' labels, or nothing."""
@@ -143,10 +142,6 @@ class RankedSelection(Selection):
 
     all_ranks: bool = Field(default=False)
     """Keep statements of normal rank beside preferred ones, which are otherwise left out; deprecated ones never."""
-
-
-def _code(code: str) -> str:
-    return code.strip().lower().replace("_", "-")
 
 
 def last_part(uri: str) -> str:

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from importlib.util import find_spec
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -41,18 +42,15 @@ class SelectQuery(Struct, frozen=True):
     text: str
     variables: tuple[str, ...]
     role: str
-
-    @property
-    def by_key(self) -> bool:
-        """Whether pages go on after the last value of the first variable rather than after a number of rows."""
-        return AFTER.search(self.text) is not None
+    by_key: bool
+    """Pages go on after the last value of the first variable rather than after a number of rows."""
 
     def page(self, after: str, offset: int, limit: int) -> str:
         """The query for one page. Values of a key that have been read are passed as a literal, never as part of the query."""
         order = [f"?{variable}" for variable in self.variables]
         if self.by_key:
             order[0] = f"STR({order[0]})"
-        text = AFTER.sub(lambda _: _literal(after), self.text)
+        text = AFTER.sub(lambda _: _literal(after), self.text) if self.by_key else self.text
         return f"{text}\nORDER BY {' '.join(order)}\nLIMIT {limit} OFFSET {offset}"
 
 
@@ -134,6 +132,8 @@ def pages(settings: SparqlSettings, token: str = "", *, sleep: Callable[[float],
     dropped in between are noticed. A query ends where an endpoint has no more rows, never where it sent fewer than it was asked for, since
     many limit their answers on their own. EndpointError, SettingsError for a token of other settings.
     """
+    if find_spec("SPARQLWrapper") is None:
+        raise SettingsError("an endpoint is asked by SPARQLWrapper, which is not installed; run: pip install 'kgqa[sources]'")
     at = _read_token(settings, token)
     endpoint = Endpoint(
         address=settings.endpoint,
@@ -220,7 +220,7 @@ def _parsed(text: str) -> SelectQuery:
         raise ValueError("leave ORDER BY, LIMIT and OFFSET out of a query; pages get their own")
     for role, needed in ROLES.items():
         if needed <= set(variables) <= needed | OPTIONAL.get(role, set()):
-            return SelectQuery(plain.strip(), variables, role)
+            return SelectQuery(text.strip(), variables, role, AFTER.search(plain) is not None)
     raise ValueError(
         f"nothing is known of a query for {' '.join('?' + variable for variable in variables) or '*'}; name the variables "
         + ", or ".join(" ".join(f"?{variable}" for variable in sorted(needed)) for needed in ROLES.values())

@@ -11,12 +11,14 @@ import re
 CALENDARS = {"Q1985727": "gregorian", "Q1985786": "julian"}
 YEAR, MONTH, DAY = 9, 10, 11
 """Precisions; less than a year is a decade (8), a century (7) and so on to a billion years (0)."""
+SECOND = 14
+"""The finest precision."""
 TIME = re.compile(r"([+-]?)(\d{1,16})-(\d\d)-(\d\d)T[\d:.]+(?:Z|[+-]\d\d:\d\d)?")
 
 
 def json_time(text: str, precision: int) -> tuple[str, int]:
     """Date with the parts that the precision and the date itself know, and that precision. ValueError for what is no time."""
-    year, month, day = _parts(text)
+    year, month, day = _parts(text, precision)
     known = min(precision, YEAR if not month else MONTH if not day else precision)
     return _written(year, month, day, known), known
 
@@ -25,8 +27,9 @@ def rdf_time(text: str, precision: int | None = None, calendar: str = "gregorian
     """The same of a date in RDF, which is in the Gregorian calendar whatever ``calendar`` it was entered in.
 
     Without a precision the date is given to the day, although perhaps its year alone is known, and years are taken to be exact.
+    ValueError for what is no time.
     """
-    year, month, day = _parts(text)
+    year, month, day = _parts(text, DAY if precision is None else precision)
     if precision is None or precision >= YEAR:
         year -= year <= 0  # XML Schema has a year 0.
     if precision is not None and precision >= DAY and calendar == "julian":
@@ -34,9 +37,9 @@ def rdf_time(text: str, precision: int | None = None, calendar: str = "gregorian
     return _written(year, month, day, DAY if precision is None else precision), precision
 
 
-def _parts(text: str) -> tuple[int, int, int]:
+def _parts(text: str, precision: int) -> tuple[int, int, int]:
     found = TIME.fullmatch(text)
-    if not found:
+    if not found or not 0 <= precision <= SECOND or int(found[3]) > 12 or int(found[4]) > 31:
         raise ValueError(text)
     year = int(found[2])
     return -year if found[1] == "-" else year, int(found[3]), int(found[4])

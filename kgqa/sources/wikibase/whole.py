@@ -1,4 +1,4 @@
-"""Files that may be one document over many lines, and are then one piece."""
+"""Files of lines that may be one document instead, which is then one piece, and that may be cut at their end."""
 
 from __future__ import annotations
 
@@ -46,3 +46,14 @@ class Peeked:
             if len(data) > streams.RECORD_LIMIT:
                 raise BrokenInput(f"{self.name}: one document of more than {streams.RECORD_LIMIT >> 20} MiB; {advice}.")
         return Piece(self.name, 0, 1, bytes(data))
+
+
+def checked_end(pieces: Iterator[Piece], text: Bytes, ends: tuple[bytes, ...]) -> Iterator[Piece]:
+    """The pieces. A file that ends otherwise than by ``ends`` is cut: BrokenInput, or a note where what is whole is wanted."""
+    last = None
+    for piece in pieces:
+        yield piece
+        last = piece
+    if last is not None and not last.data.rstrip().endswith(ends):
+        line = last.line + last.data.rstrip().count(b"\n")
+        text.broken(f"line {line}, the last, has no end, so the file is cut; fetch it again")

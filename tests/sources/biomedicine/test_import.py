@@ -19,11 +19,6 @@ from tests.command import ROOT
 from tests.sources.biomedicine import test_drugbank, test_pubmed, test_reactome, test_uniprot
 
 SEED = ROOT / "seeds" / "medline"
-LINKING = {
-    "medline": ("{ name = 3, gene = 3, synonym = 3 }", "{}", '["name", "gene"]'),
-    "import": ("{ label = 3, alias = 3 }", "{}", '["label"]'),
-}
-"""Layout → the same rules for its kinds of name: letters, case and what wins."""
 
 
 def rows(name: str) -> list[dict[str, str]]:
@@ -108,7 +103,7 @@ def frames(tables: SourceTables) -> dict[str, set[tuple[str, ...]]]:
     """The columns that both have, of some tables."""
     columns = {
         "entities": ("id", "kind", "label"),
-        "names": ("entity", "name"),
+        "names": ("entity", "name", "source"),
         "facts": ("head", "relation", "tail"),
         "documents": ("title", "text"),
     }
@@ -117,27 +112,11 @@ def frames(tables: SourceTables) -> dict[str, set[tuple[str, ...]]]:
 
 def test_questions_are_those_of_the_layout(folder: Path, tmp_path: Path) -> None:
     splits = []
-    for layout, source in (("medline", SEED), ("import", folder)):
-        own = tmp_path / f"{layout}.toml"
-        own.write_text(domain(layout), encoding="utf-8")
-        report = kgqa.generate(own, source=source, workspace=tmp_path / layout)
+    own = tmp_path / "own.toml"
+    text = 'extends = "medline"\nname = "own"\ndataset = "own"\nattribution = []\n'
+    own.write_text(text + (SEED / "domain.toml").read_text("utf-8"), encoding="utf-8")
+    for source in (SEED, folder):
+        report = kgqa.generate(own, source=source, workspace=tmp_path / source.name)
         assert sum(report.counts.values()) > 3
         splits.append({name: pl.read_parquet(report.dataset / f"{name}.parquet").write_json().replace("PMID:", "SEED:") for name in SPLITS})
     assert splits[0] == splits[1]
-
-
-def domain(layout: str) -> str:
-    """The built-in domain with the same linking rules for each layout, as names of genes are labels in an import."""
-    text = (ROOT / "kgqa" / "domains" / "medline.toml").read_text("utf-8")
-    letters, case, preferred = LINKING[layout]
-    for key, value in (
-        ("name", '"own"'),
-        ("dataset", '"own"'),
-        ("layout", f'"{layout}"'),
-        ("minimum_letters", letters),
-        ("case", case),
-        ("prefer_sources", preferred),
-    ):
-        text, found = re.subn(rf"(?m)^{key} = .*$", f"{key} = {value}", text, count=1)
-        assert found == 1, key
-    return text

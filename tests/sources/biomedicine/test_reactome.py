@@ -38,7 +38,7 @@ def test_mitab() -> None:
         ("P90001", "protein", "P90001G", ""),
         ("P90002", "protein", "", ""),
     ]
-    assert tables["names"] == [("P90002", "P90002G", "label"), ("P90001", "P90001G", "label")]
+    assert tables["names"] == [("P90002", "P90002G", "gene"), ("P90001", "P90001G", "gene")]
 
 
 def test_mitab_by_kind() -> None:

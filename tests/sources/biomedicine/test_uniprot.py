@@ -107,7 +107,7 @@ def test_both_formats_say_the_same() -> None:
         "Bar",
         "CD999",
     ]
-    assert [source for *_, source in tables["names"]] == ["label", *["alias"] * 9, "label"]
+    assert [source for *_, source in tables["names"]] == ["gene", *["synonym"] * 9, "gene"]
 
 
 def test_what_is_not_read_of_an_entry_may_be_broken() -> None:
@@ -173,7 +173,7 @@ def test_real_entries(real_data: Path) -> None:
         tables, left_out = read(UniProtXml(), folder / f"{name}.xml")
         assert not left_out
         ((id_, _, label, _),) = tables["entities"]
-        labels[id_] = (label, *(alias for _, alias, source in tables["names"] if source == "alias"))
+        labels[id_] = (label, *(alias for _, alias, source in tables["names"] if source == "synonym"))
     assert labels == {
         "F2CXE6": ("HvPIP2;8", "Plasma membrane intrinsic protein", "Predicted protein"),
         "H2CNN8": ("amoA", "Ammonia monooxygenase subunit A"),

@@ -76,13 +76,13 @@ def test_an_item_becomes_rows() -> None:
 @pytest.mark.parametrize(
     ("options", "label", "description", "names", "page"),
     [
-        ({"language": "de"}, "Ilm (Fluss)", "ein Fluss", {"Ilm (Fluss)", "die Ilm", "Ilm", "ILM"}, "Ilm"),
-        ({"language": "DE", "fallbacks": []}, "Ilm (Fluss)", "ein Fluss", {"Ilm (Fluss)", "die Ilm", "Ilm"}, "Ilm"),
-        ({"language": "fr"}, "Ilm", "", {"Ilm", "ILM"}, None),
-        ({"language": "fr", "fallbacks": ["de", "en"]}, "Ilm (Fluss)", "ein Fluss", {"Ilm (Fluss)", "die Ilm"}, None),
-        ({"language": "fr", "fallbacks": ["es"]}, "", "", set(), None),
-        ({"language": "de-CH", "fallbacks": ["de"], "site": ""}, "Ilm (Fluss)", "ein Fluss", {"Ilm (Fluss)", "die Ilm"}, None),
-        ({"language": "de", "site": "enwiki"}, "Ilm (Fluss)", "ein Fluss", {"Ilm (Fluss)", "die Ilm", "Ilm", "ILM"}, "Ilm (river)"),
+        ({"language": ["de"]}, "Ilm (Fluss)", "ein Fluss", {"Ilm (Fluss)", "die Ilm", "Ilm", "ILM"}, "Ilm"),
+        ({"language": ["DE", "en"]}, "Ilm (Fluss)", "ein Fluss", {"Ilm (Fluss)", "die Ilm", "Ilm", "ILM"}, "Ilm"),
+        ({"language": ["fr"]}, "Ilm", "", {"Ilm", "ILM"}, None),
+        ({"language": ["fr", "de", "en"]}, "Ilm (Fluss)", "ein Fluss", {"Ilm (Fluss)", "die Ilm", "Ilm", "ILM"}, None),
+        ({"language": ["fr", "mul", "en"]}, "Ilm", "a river", {"Ilm", "ILM"}, None),
+        ({"language": ["de-CH", "de"], "site": ""}, "Ilm (Fluss)", "ein Fluss", {"Ilm (Fluss)", "die Ilm", "Ilm", "ILM"}, None),
+        ({"language": ["de"], "site": "enwiki"}, "Ilm (Fluss)", "ein Fluss", {"Ilm (Fluss)", "die Ilm", "Ilm", "ILM"}, "Ilm (river)"),
     ],
 )
 def test_names_come_from_the_first_language_that_has_a_label(
@@ -96,9 +96,9 @@ def test_names_come_from_the_first_language_that_has_a_label(
 
 def test_codes_with_a_script_or_region_are_read_in_either_spelling() -> None:
     item = entity("Q1", labels=terms(zh_hant="河", pt_br="rio"))
-    assert [tables(item, language=code)["entities"][0][2] for code in ("zh-Hant", "zh_hant", "pt-BR")] == ["河", "河", "rio"]
+    assert [tables(item, language=[code])["entities"][0][2] for code in ("zh-Hant", "zh_hant", "pt-BR")] == ["河", "河", "rio"]
     with pytest.raises(ValidationError, match="is no language code"):
-        WikidataJson(language="English!")
+        WikidataJson(language=("English!",))
 
 
 def test_all_ranks_are_kept_where_they_are_wanted() -> None:
@@ -179,6 +179,8 @@ def test_objects_that_are_no_items_are_left_out() -> None:
     [
         moment("P1", "yesterday", 11),
         moment("P1", "+1952-03-11T00:00:00Z", 11, "Q1"),
+        moment("P1", "+1952-03-11T00:00:00Z", 10**12),
+        moment("P1", "+1952-13-11T00:00:00Z", 11),
         amount("P1", "much"),
         amount("P1", "+1", lowerBound="little"),
         statement("P1", "quantity", {"unit": "1"}),
@@ -237,10 +239,19 @@ def test_records_that_are_no_items_are_counted() -> None:
         17,
         "text",
         {"type": "item", "id": "Q1", "labels": 5},
+        {"type": "item", "id": "Q1", "labels": ["x"]},
+        {"entities": [1]},
+        {"entities": {"Q1": {"entities": {"Q1": RIVER}}}},
     )
     assert plain_rows(rows) == {}
-    assert rows.skipped == {reasons.LEXEME: 1, reasons.REDIRECT: 1, reasons.MISSING: 1, reasons.OTHER_RECORD: 1, reasons.UNREADABLE: 5}
+    assert rows.skipped == {reasons.LEXEME: 1, reasons.REDIRECT: 1, reasons.MISSING: 1, reasons.OTHER_RECORD: 1, reasons.UNREADABLE: 8}
     assert rows.examples[reasons.UNREADABLE] == "line 6"
+
+
+def test_half_a_character_is_an_unreadable_record() -> None:
+    rows = WikidataJson().parse(piece(b'[\n{"type":"item","id":"Q1","labels":{"en":{"language":"en","value":"a\\ud800b"}}},\n]'))
+    assert plain_rows(rows) == {}
+    assert rows.skipped == {reasons.UNREADABLE: 1}
 
 
 def test_empty_maps_may_be_lists() -> None:
@@ -255,13 +266,13 @@ def test_every_layout_of_the_same_entities_gives_the_same_rows(tmp_path: Path) -
     lines = [json.dumps(item) for item in items]
     layouts = {
         "dump": dump(*items),
+        "first lines of a dump": dump(*items)[:-3] + b",\n",
         "windows": dump(*items).replace(b"\n", b"\r\n"),
         "lines": "\n".join(lines).encode(),
         "one line": json.dumps(items).encode() if len(items) == 1 else dump(*items).replace(b"[\n", b"["),
         "array": json.dumps(items, indent=2).encode(),
         "entity data": json.dumps({"entities": {item["id"]: item for item in items}}).encode(),
         "indented entity data": json.dumps({"entities": {item["id"]: item for item in items}, "success": 1}, indent=1).encode(),
-        "without an end": dump(*items)[:-3],
     }
     for name, data in layouts.items():
         for path, packed in (
@@ -289,6 +300,18 @@ def test_pieces_go_on_from_any_end(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert heads == [f"Q{number}" for number in range(1, 20)]
     for number, found in enumerate(pieces):
         assert list(parser.pieces(TextFile(path), found.position)) == pieces[number:]
+
+
+@pytest.mark.parametrize("cut", [12, 40, 400])
+def test_a_cut_dump_is_one_sentence_or_read_as_far_as_it_goes(tmp_path: Path, cut: int) -> None:
+    path = tmp_path / "dump.json"
+    path.write_bytes(dump(entity("Q9"), RIVER)[:-cut])
+    with pytest.raises(BrokenInput, match=r"dump\.json: line \d, the last, has no end, so the file is cut.*--partial"):
+        list(WikidataJson().pieces(TextFile(path)))
+    text = TextFile(path, partial=True)
+    [found] = WikidataJson().pieces(text)
+    assert len(text.notes) == 1
+    assert ("Q9", "entity", "", "") in plain_rows(WikidataJson().parse(found))["entities"]
 
 
 def test_a_document_that_is_no_json_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -328,7 +351,7 @@ def test_cut_and_changed_input_gives_rows_or_one_sentence(cut: int, mutations: l
         data = data[: at % len(data)] + new + data[at % len(data) + len(new) :]
     data = data[: cut % (2 * len(data))]
     with suppress(BrokenInput):
-        assert isinstance(WikidataJson(texts=True, classes=("Q5",)).parse(piece(data)), Rows)
+        assert plain_rows(WikidataJson(texts=True, classes=("Q5",)).parse(piece(data))) is not None
 
 
 HEAD = b'<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" xml:lang="en"><siteinfo><dbname>wikidatawiki</dbname></siteinfo>\n'
@@ -365,6 +388,26 @@ def test_pages_of_xml_hold_entities(tmp_path: Path) -> None:
         "relations": [("P1", "flows into", False)],
     }
     assert rows.skipped == {reasons.REDIRECT: 1, reasons.LEXEME: 1, reasons.OTHER_RECORD: 1, reasons.UNREADABLE: 2}
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        b"<a>" * 100_000 + b"</a>" * 100_000,
+        b'<!DOCTYPE page [<!ENTITY x "y">]>&x;',
+        b"&x;",
+        b"<text>\xff\xfe</text>",
+        b"<text>not closed",
+        b"<revision><model>wikibase-item</model><text/></revision>",
+    ],
+)
+def test_a_page_that_cannot_be_read_costs_itself_alone(tmp_path: Path, inside: bytes) -> None:
+    path = tmp_path / "pages.xml"
+    path.write_bytes(HEAD + b"<page><title>Q1</title>" + inside + b"</page>\n" + page("Q10", "wikibase-item", RIVER) + b"</mediawiki>\n")
+    [found] = WikidataXml().pieces(TextFile(path))
+    rows = WikidataXml().parse(found)
+    assert plain_rows(rows) == tables(RIVER)
+    assert rows.skipped[reasons.UNREADABLE] == 1
 
 
 @pytest.mark.real_data

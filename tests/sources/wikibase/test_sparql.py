@@ -271,6 +271,12 @@ def test_a_redirect_within_the_host_is_followed(server: SparqlServer) -> None:
     assert whole(settings(server)) == expected
 
 
+def test_comments_and_texts_of_a_query_reach_the_endpoint(server: SparqlServer) -> None:
+    query = FACTS.replace("}", "FILTER(STR(?relation) != ' # LIMIT 1 ') } # ORDER BY ?tail, FILTER(?head > $after)")
+    assert whole(settings(server, query)) == whole(settings(server))
+    assert server.queries[0].startswith(query)
+
+
 def test_long_queries_are_sent_by_post(server: SparqlServer) -> None:
     long = FACTS.replace("}", f"FILTER(STR(?head) != '{'x' * 7000}') }}")
     assert whole(settings(server, long)) == whole(settings(server))
