@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -20,9 +21,11 @@ from kgqa.sources.graphs.words import entity_words, nfc, relation_words
 from kgqa.sources.rows import Rows
 
 if TYPE_CHECKING:
-    from lxml.etree import _Element
+    from lxml.etree import XMLParser, _Element
 
 DEPTH_LIMIT = 200
+ENOUGH_ELEMENTS = 1_000
+"""Elements that are no XML from which they show what share of a file is."""
 NUMBERS = frozenset({"int", "long", "float", "double"})
 _NUMBER = re.compile(r"\+?(-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)")
 _TAG = rb"""(?:[^<>"']|"[^"<]*"|'[^'<]*')*+>"""
@@ -104,12 +107,20 @@ class GraphMl(Settings):
         if root is not None:
             self._read(root, keys, rows)
             return rows
+        faults, whole = 0, 0
         for start, end in _elements(piece.data, piece.file):
             element = _parsed(piece.head + piece.data[start:end] + END)
-            if element is None:
-                rows.skip("element that is no XML", f"{piece.file}, line {piece.line + piece.data.count(bytes([10]), 0, start)}")
-            else:
+            if element is not None:
+                whole += 1
                 self._read(element, keys, rows)
+                continue
+            where = "" if faults else f"{piece.file}, line {piece.line + piece.data.count(bytes([10]), 0, start)}"
+            rows.skip("element that is no XML", where)
+            faults += 1
+            if faults >= ENOUGH_ELEMENTS and faults > whole:
+                raise BrokenInput(
+                    f"{rows.examples['element that is no XML']}: this is no XML, nor are most elements that follow; check the file."
+                )
         return rows
 
     def _read(self, root: _Element, keys: dict[str, _Key], rows: Rows) -> None:
@@ -213,11 +224,17 @@ def _parsed(data: bytes) -> _Element | None:
     """The root element; None where this is no XML. Nothing outside is read and no entity expanded."""
     from lxml import etree
 
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True)
     try:
-        return etree.fromstring(data, parser)
+        return etree.fromstring(data, _parser())
     except (etree.XMLSyntaxError, ValueError):
         return None
+
+
+@cache
+def _parser() -> XMLParser:
+    from lxml import etree
+
+    return etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True)
 
 
 def _key(element: _Element) -> _Key:

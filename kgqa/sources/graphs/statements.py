@@ -40,7 +40,7 @@ def line_statements(piece: Piece, rows: Rows) -> pl.DataFrame:
     others = found.with_row_index("number", offset=piece.line).filter(pl.col("head").is_null())
     others = others.select("number", text=pl.col("line").str.strip_chars())
     others = others.filter((pl.col("text") != "") & ~pl.col("text").str.starts_with("#"))
-    quads, more_faults = _line_quads(others)
+    quads, more_faults = _line_quads(others, plain.height)
     _count_faults(piece, sorted(faults + more_faults), plain.height + len(quads), rows)
     return pl.concat([plain, _table(quads, rows)]) if quads else plain
 
@@ -104,8 +104,11 @@ def _whole_lines(piece: Piece) -> tuple[bytes, list[tuple[int, str]]]:
     return piece.data, []
 
 
-def _line_quads(lines: pl.DataFrame) -> tuple[list[pyoxigraph.Quad], list[tuple[int, str]]]:
-    """The statements of these lines (columns number, text), and the lines that are none."""
+def _line_quads(lines: pl.DataFrame, others: int) -> tuple[list[pyoxigraph.Quad], list[tuple[int, str]]]:
+    """The statements of these lines (columns number, text), and the lines that are none; not all, where most are none.
+
+    ``others`` are statements that were read before.
+    """
     import pyoxigraph
 
     syntax = pyoxigraph.RdfFormat.N_QUADS  # of which N-Triples are a part
@@ -123,6 +126,8 @@ def _line_quads(lines: pl.DataFrame) -> tuple[list[pyoxigraph.Quad], list[tuple[
             quads.extend(pyoxigraph.parse(text, syntax, lenient=True))
         except SyntaxError as error:
             faults.append((number, str(error.msg)))
+            if len(faults) >= ENOUGH_STATEMENTS and len(faults) > len(quads) + others:
+                break
     return quads, faults
 
 

@@ -141,6 +141,12 @@ def test_an_element_that_is_no_xml_spoils_only_itself() -> None:
     assert found.examples["element that is no XML"].startswith("x.graphml, line 1")
 
 
+def test_elements_that_are_mostly_no_xml_are_an_error() -> None:
+    text = HEAD + '<graph edgedefault="directed">' + '<node id="a">&x;</node>' * 2_000 + "</graph></graphml>"
+    with pytest.raises(BrokenInput, match=r"^x.graphml, line 10: this is no XML, nor are most elements"):
+        read(GraphMl(), text, "x.graphml")
+
+
 def test_nothing_outside_is_read_and_no_entity_expanded() -> None:
     bomb = '<!DOCTYPE g [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;"><!ENTITY c SYSTEM "file:///etc/passwd">]>'
     for text in (TEXT.replace("<!--", bomb + "<!--"), f"{bomb}<graphml><graph><node id='x'><data>&c;</data></node></graph></graphml>"):
