@@ -14,6 +14,7 @@ from kgqa.runs.files import file_hash
 from kgqa.runs.importing import Imported, Origin, run_import
 from kgqa.settings.workers import worker_count
 from kgqa.sources.registry import FORMATS, describe_options, find_format, parser_of
+from kgqa.sources.streams import require_files
 
 NEEDED = ("duckdb", "indexed_bzip2", "lxml", "msgspec", "pyoxigraph", "SPARQLWrapper")
 """Packages of the extra ``sources``."""
@@ -68,7 +69,10 @@ def import_files(
 
 def _recorded(value: object) -> str:
     """An option as the manifest has it; a file with its hash, so that a changed one is read again."""
-    return f"{value.name} {file_hash(value)}" if isinstance(value, Path) else str(value)
+    if isinstance(value, Path):
+        require_files([value])
+        return f"{value.name} {file_hash(value)}"
+    return str(value)
 
 
 def read_options(format: str, texts: Sequence[str]) -> dict[str, Any]:  # noqa: A002 - what it is called everywhere

@@ -9,21 +9,24 @@ last. A further import into the same folder adds its files.
 from __future__ import annotations
 
 import json
+import os
+import re
 import signal
+import threading
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass, field
-from multiprocessing import get_context
+from dataclasses import asdict, astuple, dataclass, field
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kgqa.errors import EmptyResult, InterruptedRun, StorageError, WorkspaceError, WorkspaceMismatch, storage_errors
+from kgqa.errors import BrokenInput, EmptyResult, InterruptedRun, StorageError, WorkspaceError, WorkspaceMismatch, storage_errors
 from kgqa.progress import Progress
 from kgqa.runs.files import Watch, alone, file_hash, file_hashes, key_of, write_whole
 from kgqa.runs.merging import merge, steps
@@ -34,7 +37,7 @@ from kgqa.sources.imported import MANIFEST, PARTS, VERSION
 from kgqa.sources.streams import TextFile, require_files
 from kgqa.version import __version__
 
-JOURNAL = "journal.json"
+JOURNAL, SOURCES = "journal.json", "sources.json"
 PART_BYTES = 256 << 20
 """Text between two places at which a stopped import goes on."""
 PART_ROWS = 200_000
@@ -87,6 +90,8 @@ class _State:
     skipped: dict[str, int] = field(default_factory=dict)
     examples: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    files: dict[str, int] = field(default_factory=dict)
+    """Part → bytes."""
 
 
 def run_import(
@@ -94,6 +99,8 @@ def run_import(
 ) -> Imported:
     """Read ``files`` by ``parser``, or ask a service the queries in them, and write the tables of ``out`` anew. Raises KgqaError."""
     require_files(list(files))
+    if not str(out).isprintable() or str(out) != os.fsencode(out).decode("utf-8", "replace"):
+        raise StorageError(f"{out}: the name holds characters that cannot be printed; choose another --out.")
     with storage_errors(out):
         _check_folder(out)
         out.mkdir(parents=True, exist_ok=True)
@@ -119,7 +126,7 @@ def _run(
         number = _place(sources, entry)
         if sources.get(number) != entry:
             sources[number] = entry
-            write_whole(out / PARTS / "sources.json", json.dumps(sources, indent=1, ensure_ascii=False))
+            write_whole(out / PARTS / SOURCES, json.dumps(sources, indent=1, ensure_ascii=False))
         key = key_of(VERSION, entry)
         state = _state(out / PARTS / number, key)
         if state.done:
@@ -144,9 +151,8 @@ def _run(
 
 
 def _place(sources: Mapping[str, dict[str, Any]], entry: Mapping[str, Any]) -> str:
-    """The folder of a file's parts. A file that is read with other options takes its old folder."""
-    same = ("sha256", "format")
-    return next((name for name, old in sources.items() if all(old[key] == entry[key] for key in same)), f"{len(sources):05d}")
+    """The folder of a file's parts: that of an earlier import of the same file with the same options, else a new one."""
+    return next((name for name, old in sources.items() if old == entry), f"{max(map(int, sources), default=-1) + 1:05d}")
 
 
 def _parse_file(parser: Parser, text: TextFile, place: Path, state: _State, submit: Callable[..., Future[Parsed]], ahead: int) -> None:
@@ -178,7 +184,11 @@ def _parse_file(parser: Parser, text: TextFile, place: Path, state: _State, subm
 def _ask(service: Service, path: Path, place: Path, state: _State) -> None:
     """Write the rows that a service gives for the queries of a file, from where the last run stopped."""
     part: list[Parsed] = []
-    for rows, token in service.pages(read_small(path).decode("utf-8-sig"), state.token):
+    try:
+        queries = read_small(path).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise BrokenInput(f"{path.name}: this is not UTF-8, so it holds no queries; save the file as UTF-8.") from None
+    for rows, token in service.pages(queries, state.token):
         whole = token != state.token
         part.append((rows.tables(), rows.skipped, rows.examples))
         if whole or sum(table.num_rows for tables, *_ in part for table in tables.values()) >= PART_ROWS:
@@ -211,53 +221,77 @@ def _write_part(place: Path, state: _State, parsed: list[Parsed], *, whole: bool
                 state.skipped[reason] = state.skipped.get(reason, 0) + count
                 state.examples.setdefault(reason, examples[reason])
     state.parts += 1
+    state.files |= {f"{name}-{table}.parquet": (place / f"{name}-{table}.parquet").stat().st_size for table in writers}
     if whole:
         write_whole(place / JOURNAL, json.dumps(asdict(state), ensure_ascii=False))
 
 
 def _state(place: Path, key: str) -> _State:
-    """How far an earlier run came with the same file and options."""
-    with suppress(FileNotFoundError, ValueError, TypeError):
-        state = _State(**json.loads((place / JOURNAL).read_text(encoding="utf-8")))
-        if state.key == key:
-            for path in place.glob("*.parquet"):
-                if int(path.name.partition("-")[0]) >= state.parts:  # of a run that was stopped before it was noted
-                    path.unlink()
-            return state
-    if place.exists():
-        remove(place)
-    return _State(key=key)
+    """How far an earlier run came with the same file and options; parts that it did not note are removed."""
+    state = _read_state(place)
+    if state is None or state.key != key:
+        if place.exists():
+            remove(place)
+        return _State(key=key)
+    for path in place.glob("*.parquet"):
+        if path.name not in state.files:
+            path.unlink()
+    return state
+
+
+def _read_state(place: Path) -> _State | None:
+    """The journal of a file's parts; None where it, or a part that it names, is missing or damaged."""
+    try:
+        values = json.loads((place / JOURNAL).read_text(encoding="utf-8"))
+        state = _State(**values)
+        kinds = (str, int, str, int, bool, dict, dict, list, dict)
+        whole = all(type(value) is kind for value, kind in zip(astuple(state), kinds, strict=True))
+        whole = whole and state.position >= 0 and state.parts >= 0 and all(type(count) is int for count in state.skipped.values())
+        whole = whole and state.skipped.keys() == state.examples.keys() and all(type(note) is str for note in state.notes)
+        whole = whole and all((place / name).stat().st_size == size for name, size in state.files.items())
+    except (OSError, ValueError, TypeError):
+        return None
+    return state if whole else None
 
 
 def _sources(out: Path) -> dict[str, dict[str, Any]]:
     """Folder of parts → the file that it was made from, in the order of the imports."""
-    path = out / PARTS / "sources.json"
+    path = out / PARTS / SOURCES
     try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
+        sources = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except ValueError:
-        raise WorkspaceMismatch(f"{path}: this is not what an import wrote; choose another --out, or remove the folder.") from None
+        sources = None
+    if not isinstance(sources, dict) or not all(
+        re.fullmatch(r"\d{5}", name) and isinstance(entry, dict) and {"file", "format", "sha256", "licence"} <= entry.keys()
+        for name, entry in sources.items()
+    ):
+        raise WorkspaceMismatch(f"{path}: this is not what an import wrote; choose another --out, or remove the folder.")
+    return sources
 
 
 def _merged(out: Path, sources: Mapping[str, dict[str, Any]], workers: int, progress: Progress, reused: list[str]) -> Imported:
     """Merge the parts of all files that were read whole, and replace the folder's tables."""
-    states = {
-        place: json.loads((out / PARTS / place / JOURNAL).read_text(encoding="utf-8"))
-        for place in sources
-        if (out / PARTS / place).exists()
-    }
-    if unfinished := [sources[place]["file"] for place, state in states.items() if not state["done"]]:
-        raise WorkspaceMismatch(f"{out}: an earlier import of {unfinished[0]} was not finished; finish it first, or choose another --out.")
+    states: dict[str, _State] = {}
+    notes: list[str] = []
+    for place, entry in sources.items():
+        state = _read_state(out / PARTS / place)
+        if state is None or not state.done:
+            notes.append(f"{entry['file']}: an earlier import did not read this whole, so it is left out; import it again to add it.")
+        else:
+            states[place] = state
+            notes += state.notes
     progress.start("Merging", steps(), "tables")
     with scratch(out / "tables") as folder:
         (folder / "tables").mkdir()
         (folder / "spill").mkdir()
-        rows, left_out = merge(out / PARTS, folder / "tables", folder / "spill", threads=workers, advance=progress.advance)
+        parts = [path for place, state in states.items() for path in (out / PARTS / place / name for name in state.files)]
+        rows, left_out = merge(parts, folder / "tables", folder / "spill", threads=workers, advance=progress.advance)
         skipped = [
-            {"file": sources[place]["file"], "reason": reason, "count": count, "example": state["examples"].get(reason, "")}
+            {"file": sources[place]["file"], "reason": reason, "count": count, "example": state.examples[reason]}
             for place, state in states.items()
-            for reason, count in sorted(state["skipped"].items())
+            for reason, count in sorted(state.skipped.items())
         ] + [{"file": "", "reason": reason, "count": count, "example": ""} for reason, count in left_out.items()]
         if not rows["entities"] and not rows["documents"]:
             reasons = "; ".join(f"{row['reason']} ({row['count']:,})" for row in skipped) or "none"
@@ -265,10 +299,10 @@ def _merged(out: Path, sources: Mapping[str, dict[str, Any]], workers: int, prog
         manifest = {
             "version": VERSION,
             "kgqa": __version__,
-            "sources": list(sources.values()),
+            "sources": [sources[place] for place in states],
             "rows": rows,
             "skipped": skipped,
-            "notes": [note for state in states.values() for note in state["notes"]],
+            "notes": notes,
             "sha256": file_hashes(folder / "tables"),
         }
         with suppress(FileNotFoundError):
@@ -277,14 +311,14 @@ def _merged(out: Path, sources: Mapping[str, dict[str, Any]], workers: int, prog
             path.replace(out / path.name)
         write_whole(out / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
     progress.finish(", ".join(f"{count:,} {name}" for name, count in rows.items()))
-    return Imported(folder=out, rows=rows, skipped=skipped, notes=manifest["notes"], reused=reused)  # type: ignore[arg-type]
+    return Imported(folder=out, rows=rows, skipped=skipped, notes=notes, reused=reused)
 
 
 def _check_folder(out: Path) -> None:
     """StorageError where ``out`` holds something that is no import."""
     if out.is_file():
         raise StorageError(f"{out}: this is a file; choose another --out.")
-    if out.is_dir() and any(out.iterdir()) and not (out / PARTS).is_dir():
+    if out.is_dir() and not (out / PARTS / SOURCES).is_file() and any(path.name != PARTS or any(path.iterdir()) for path in out.iterdir()):
         raise StorageError(f"{out}: the folder holds something that is no import; choose another --out.")
 
 
@@ -299,7 +333,7 @@ class _Processes:
         if self._workers == 1:
             return _at_once
         # Processes are started anew and not copied, since this one may have threads.
-        self._executor = ProcessPoolExecutor(self._workers, mp_context=get_context("spawn"), initializer=_ignore_interrupts)
+        self._executor = ProcessPoolExecutor(self._workers, mp_context=get_context("spawn"), initializer=_in_worker)
         return self._executor.submit
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
@@ -317,6 +351,14 @@ def _at_once(function: Callable[..., Parsed], *arguments: object) -> Future[Pars
     return future
 
 
-def _ignore_interrupts() -> None:
-    """The main process ends the others; Ctrl-C in a terminal reaches all of them."""
+def _in_worker() -> None:
+    """Leave Ctrl-C, which reaches all processes of a terminal, to the main process, and end with it however it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    main = parent_process()
+    assert main is not None
+
+    def end_with_main() -> None:
+        main.join()
+        os._exit(1)
+
+    threading.Thread(target=end_with_main, daemon=True).start()

@@ -8,7 +8,7 @@ files.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from kgqa.errors import BrokenInput, StorageError
 from kgqa.sources.rows import SCHEMAS
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 MEMORY = "1GiB"
 """Of DuckDB's buffers."""
 BATCH_ROWS = 1 << 16
+PATTERN = re.compile(r"([*?[])")
+"""Characters of a path that DuckDB would take for a pattern."""
 REASONS = {
     "repeated document": "another record has the same document id, in a newer version or earlier in the files",
     "deleted document": "a later file withdraws the document",
@@ -51,11 +54,12 @@ def queries() -> dict[str, dict[str, str]]:
 
 
 def merge(
-    parts: Path, out: Path, scratch: Path, *, threads: int = 1, advance: Callable[[int], object] = lambda _: None
+    parts: Sequence[Path], out: Path, scratch: Path, *, threads: int = 1, advance: Callable[[int], object] = lambda _: None
 ) -> tuple[dict[str, int], dict[str, int]]:
     """Write the tables of an import to ``out``. Returns the rows of each table, and the rows that were left out for each reason.
 
-    ``parts`` holds files ``SOURCE/PART-TABLE.parquet``. ``advance`` is called after each of :func:`steps` queries.
+    ``parts`` are files ``SOURCE/PART-TABLE.parquet`` of one folder. ``advance`` is called after each of :func:`steps` queries. BrokenInput
+    where a part cannot be read.
     """
     import duckdb
 
@@ -65,15 +69,19 @@ def merge(
         "threads": threads,
         "autoinstall_known_extensions": False,
     }
-    con = duckdb.connect(str(scratch / "merge.duckdb"), config=settings)
+    con = duckdb.connect(config=settings)
     try:
         for name in SCHEMAS:
-            _view(con, name, sorted(parts.glob(f"*/*-{name}.parquet")))
+            _view(con, name, sorted(path for path in parts if path.stem.endswith(f"-{name}")))
         for name, query in queries()["prepare"].items():
             con.sql(f"CREATE TABLE {name} AS {query}")
             advance(1)
         rows = {name: _write(con, query, out / f"{name}.parquet", advance) for name, query in queries()["write"].items()}
         skipped = {reason: count for reason, query in queries()["left out"].items() if (count := _count(con, query))}
+    except duckdb.IOException as error:
+        raise StorageError(f"{scratch}: the merge cannot write here ({str(error).splitlines()[0]}); free some space.") from None
+    except duckdb.InvalidInputException as error:
+        raise BrokenInput(f"a part of the import is damaged ({str(error).splitlines()[0]}); import into another --out.") from None
     finally:
         con.close()
     return rows, skipped
@@ -89,7 +97,7 @@ def _view(con: duckdb.DuckDBPyConnection, name: str, files: list[Path]) -> None:
     if files:
         file = "regexp_extract(filename, '([^/]*)/[^/]*$', 1) AS file"
         part = "regexp_extract(filename, '([^/]*/[^/]*)-[a-z]+[.]parquet$', 1) AS part"
-        rows = con.read_parquet([str(path) for path in files], filename=True, file_row_number=True)
+        rows = con.read_parquet([PATTERN.sub(r"[\1]", str(path)) for path in files], filename=True, file_row_number=True)
         rows.project(f"* EXCLUDE (filename, file_row_number), {file}, {part}, file_row_number AS row").create_view(name)
     else:
         schema = pa.schema([*SCHEMAS[name], pa.field("file", pa.string()), pa.field("part", pa.string()), pa.field("row", pa.int64())])

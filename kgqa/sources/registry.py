@@ -179,7 +179,8 @@ def parser_of(name: str, options: dict[str, Any]) -> Parser:
         if first["type"] == "missing":
             raise SettingsError(f"the format {name} needs the option {option}; give --option {option}=VALUE.") from None
         message = first["msg"].removeprefix("Value error, ")
-        raise SettingsError(f"the option {option!r} of the format {name} cannot be {first['input']!r}: {message}.") from None
+        shown = "so" if "://" in str(first["input"]) else repr(first["input"])  # an address may hold a password
+        raise SettingsError(f"the option {option!r} of the format {name} cannot be {shown}: {message}.") from None
 
 
 def describe_options(name: str) -> dict[str, tuple[str, str]]:

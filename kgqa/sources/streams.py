@@ -11,9 +11,9 @@ import gzip
 import lzma
 import os
 import re
+import stat
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, cast
@@ -64,15 +64,15 @@ class TextFile:
             yield from raw_chunks
             return
         decoder = codecs.getincrementaldecoder(encoding)()
-        text = decoder.decode(first).removeprefix("\ufeff")
-        # The records are cut from the text and parsed without the declaration, which would now be wrong.
-        yield re.sub(r"""(^<\?xml[^>]*?encoding\s*=\s*["'])[^"']+""", r"\1utf-8", text, count=1).encode()
         try:
+            text = decoder.decode(first).removeprefix("\ufeff")
+            # The records are cut from the text and parsed without the declaration, which would now be wrong.
+            yield re.sub(r"""(^<\?xml[^>]*?encoding\s*=\s*["'])[^"']+""", r"\1utf-8", text, count=1).encode()
             for chunk in raw_chunks:
                 yield decoder.decode(chunk).encode()
             yield decoder.decode(b"", True).encode()
-        except UnicodeDecodeError as error:
-            self.broken(f"this is not {encoding.upper()} to its end ({error.reason}); fetch the file again")
+        except UnicodeError as error:
+            self.broken(f"this is not {encoding.upper()} to its end ({getattr(error, 'reason', error)}); fetch the file again")
 
     def broken(self, sentence: str) -> None:
         """Raise BrokenInput, or note the sentence where what is whole is wanted."""
@@ -91,7 +91,10 @@ class TextFile:
             raise BrokenInput(f"{self.name}: zero bytes; this is no text, or it is packed in a way other than gzip, bzip2 and xz.")
         declared = DECLARED.match(first.removeprefix(codecs.BOM_UTF8))
         name = declared[1].decode().lower() if declared else "utf-8"
+        if name.startswith(("utf-16", "utf-32")):
+            return None  # these bytes are not, or the declaration could not have been read
         try:
+            "".encode(name)  # fails for what is no encoding of text
             codec = codecs.lookup(name)
         except LookupError:
             raise BrokenInput(f"{self.name}, line 1: the unknown encoding {name!r}; save the file as UTF-8.") from None
@@ -220,7 +223,7 @@ class _Elements:
         self.depth, self.opened, self.scanned = 0, 0, 0
         """Elements that are open, where the outermost of them begins, and how far the buffer was searched."""
         self._tail = bytearray()  # what was dropped last
-        self._mark = re.compile(rb"<(/?)(?:" + "|".join(map(re.escape, tags)).encode() + rb")(?=[\s/>])[^>]*>")
+        self._mark = re.compile(rb"<(/?)(?:" + "|".join(map(re.escape, tags)).encode() + rb")(?=[\s/>])[^<>]*>")
 
     def whole(self) -> Iterator[tuple[int, int]]:
         """Begin and end of each outermost element that ends in the unsearched part of the buffer."""
@@ -295,7 +298,10 @@ def _root(head: bytes) -> bytes:
 def require_files(paths: list[Path]) -> None:
     """MissingInput where one of the files is not there."""
     for path in paths:
-        with suppress(OSError):
-            if path.is_file():
-                continue
-        raise MissingInput(f"{path}: there is no such file." if not path.is_dir() else f"{path}: this is a folder; name its files.")
+        try:
+            mode = path.stat().st_mode
+        except (OSError, ValueError):
+            raise MissingInput(f"{path}: there is no such file.") from None
+        if not stat.S_ISREG(mode):
+            what = "folder; name its files" if stat.S_ISDIR(mode) else "pipe or device; give a file"
+            raise MissingInput(f"{path}: this is a {what}.")

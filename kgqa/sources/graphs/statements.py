@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 COLUMNS = ("head", "property", "tail", "text", "language", "datatype")
 SCHEMA = dict.fromkeys(COLUMNS, pl.String)
+NESTING = 200
+"""Levels beyond which pyoxigraph's recursion may end the process."""
 ENOUGH_STATEMENTS = 1_000
 """Statements from which a piece after the first shows what share of a file cannot be read."""
 _IRI = r"<([A-Za-z][A-Za-z0-9+.-]*:[^<>\"\\\x00-\x20]*)>"
@@ -40,6 +42,10 @@ def line_statements(piece: Piece, rows: Rows) -> pl.DataFrame:
     others = found.with_row_index("number", offset=piece.line).filter(pl.col("head").is_null())
     others = others.select("number", text=pl.col("line").str.strip_chars())
     others = others.filter((pl.col("text") != "") & ~pl.col("text").str.starts_with("#"))
+    nested = others.filter(pl.col("text").str.contains("<<", literal=True))  # nesting them crashes the parser
+    if nested.height:
+        rows.skip("statement about a statement", f"{piece.file}, line {nested['number'][0]}", nested.height)
+        others = others.filter(~pl.col("text").str.contains("<<", literal=True))
     quads, more_faults = _line_quads(others, plain.height)
     _count_faults(piece, sorted(faults + more_faults), plain.height + len(quads), rows)
     return pl.concat([plain, _table(quads, rows)]) if quads else plain
@@ -51,6 +57,7 @@ def turtle_statements(piece: Piece, rows: Rows) -> pl.DataFrame:
 
     if (plain := _plain_statements(piece.data)) is not None:
         return plain
+    check_nesting(piece)
     parser = iter(pyoxigraph.parse(piece.head + b"\n" + piece.data, pyoxigraph.RdfFormat.TURTLE, lenient=True))
     quads: list[pyoxigraph.Quad] = []
     faults: list[tuple[int, str]] = []
@@ -62,6 +69,20 @@ def turtle_statements(piece: Piece, rows: Rows) -> pl.DataFrame:
             faults.append((piece.line - 2 + (error.lineno or 2), str(error.msg)))
     _count_faults(piece, faults, len(quads), rows)
     return _table(quads, rows)
+
+
+def check_nesting(piece: Piece) -> None:
+    """BrokenInput for triples within triples, or brackets within brackets, so deep that they crash the parser."""
+    depths = {b"<<": 0, b"[": 0, b"(": 0}
+    for mark in re.finditer(rb"<<|>>|[][()]", piece.data):
+        opening = {b">>": b"<<", b"]": b"[", b")": b"("}.get(mark[0])
+        if opening is None:
+            depths[mark[0]] += 1
+        else:
+            depths[opening] = max(0, depths[opening] - 1)
+        if max(depths.values()) > NESTING:
+            line = piece.line + piece.data.count(b"\n", 0, mark.start())
+            raise BrokenInput(f"{piece.file}, line {line}: more than {NESTING} levels within one another; no graph needs as many.")
 
 
 def _plain_lines(data: bytes) -> pl.DataFrame:

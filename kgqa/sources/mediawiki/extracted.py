@@ -56,7 +56,7 @@ class WikiExtractor(Settings):
                 continue
             try:
                 record = decoder.decode(line)
-            except (msgspec.DecodeError, UnicodeDecodeError):
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 rows.skip("line that is no page of WikiExtractor", f"{piece.file}, line {piece.line + at}")
                 continue
             self._document(record, piece.file, rows)

@@ -133,6 +133,8 @@ class Endpoint:
                 kind = response.headers.get_content_type()
         except urllib.error.HTTPError as error:
             raise self._refusal(error) from None
+        except UnicodeError:
+            raise EndpointError(f"{self.address}: this is no host's name; correct the endpoint.") from None
         except (OSError, http.client.HTTPException) as error:
             reason = getattr(error, "reason", None) or error
             raise AgainError(f"does not answer ({reason or type(error).__name__})") from None

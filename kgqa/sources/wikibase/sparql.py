@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from kgqa.errors import EndpointError, SettingsError
 from kgqa.settings.base import Settings
@@ -95,7 +95,11 @@ class SparqlEndpoint(Settings):
 
     def pages(self, queries: str, token: str = "") -> Iterator[tuple[Rows, str]]:
         """Rows of the query in a file."""
-        return pages(SparqlSettings(**self.model_dump(), queries=(queries,)), token)
+        try:
+            settings = SparqlSettings(**self.model_dump(), queries=(queries,))
+        except ValidationError as error:
+            raise SettingsError(f"{error.errors(include_url=False)[0]['msg'].removeprefix('Value error, ')}; mend the query.") from None
+        return pages(settings, token)
 
 
 class SparqlSettings(SparqlEndpoint):
