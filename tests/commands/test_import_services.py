@@ -16,6 +16,7 @@ from kgqa.runs import importing
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.sources.rows import Rows
 from kgqa.sources.wikibase.sparql import SparqlEndpoint
+from tests.conftest import Cli
 from tests.sources.wikibase.sparql_server import SparqlServer, sparql_server
 
 WD, WDT = "http://www.wikidata.org/entity/", "http://www.wikidata.org/prop/direct/"
@@ -87,6 +88,26 @@ def test_an_endpoint_that_is_away_leaves_nothing_half_written(queries: list[Path
     assert not (tmp_path / "out" / "import.json").exists()
     with pytest.raises(SettingsError, match="needs the option endpoint"):
         kgqa.import_files("sparql", queries, out=tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("query", "endpoint", "sentence"),
+    [
+        ("INSERT DATA { <a> <b> <c> }", "http://127.0.0.1:9/", "no SELECT query"),
+        ("SELECT * { ?s ?p ?o }", "http://127.0.0.1:9/", "name the variables"),
+        ("\x00\x01", "http://127.0.0.1:9/", "no SELECT query"),
+        (FACTS, "http://☃.invalid/", "no host's name"),
+        (FACTS, "http://user:SECRET@127.0.0.1/", "no address of an endpoint"),
+        (FACTS, "ftp://127.0.0.1/", "no address of an endpoint"),
+    ],
+)
+def test_wrong_queries_and_addresses_are_one_sentence(tmp_path: Path, cli: Cli, query: str, endpoint: str, sentence: str) -> None:
+    (tmp_path / "query.rq").write_text(query)
+    outcome = cli("import", "sparql", tmp_path / "query.rq", "--out", tmp_path / "out", "-o", f"endpoint={endpoint}", "-o", "retries=0")
+    assert outcome.status == 2
+    assert sentence in outcome.err
+    assert "SECRET" not in outcome.err
+    assert outcome.err.count("\n") == 1
 
 
 def test_a_server_is_asked_by_the_queries_of_a_file(neo4j_database: Neo4jSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -125,6 +125,9 @@ def test_utf_16_and_declared_encodings_are_read_as_utf_8(tmp_path: Path) -> None
         (b"<!DOCTYPE html><html>busy</html>", "", "this is a web page"),
         (b"\x00\x01\x02<page></page>", "", "zero bytes"),
         (b'<?xml version="1.0" encoding="klingon"?><d><page></page></d>', "", "unknown encoding 'klingon'"),
+        (b'<?xml version="1.0" encoding="rot13"?><d><page></page></d>', "", "unknown encoding 'rot13'"),
+        ('<?xml version="1.0" encoding="utf-7"?><d>ą<page></page></d>'.encode(), "", "this is not UTF-7 to its end"),
+        (b"\xff\xfe<\x00\x00\xd8<\x00", "", "this is not UTF-16-LE to its end"),
         (b"<d>no records</d>", "", "no <page> element"),
         (b"<d></page><page></page></d>", "", "</page> closes nothing"),
         (b"<d>\n<page>\n<page></page>", "", "ends within the <page> of line 2"),
@@ -183,3 +186,19 @@ def test_elements_of_several_tags_are_records(tmp_path: Path) -> None:
     text = file(tmp_path, b"<set><record>one<note/></record>\n<book/><deletion><id>3</id></deletion></set>")
     pieces = list(element_pieces(text, ("record", "deletion"), size=1))
     assert b"".join(piece.data for piece in pieces) == b"<record>one<note/></record>\n<book/><deletion><id>3</id></deletion>"
+
+
+def test_a_declared_encoding_that_the_bytes_contradict_is_ignored(tmp_path: Path) -> None:
+    data = b'<?xml version="1.0" encoding="UTF-16"?><d><page>\xc3\xa9</page></d>'
+    assert [piece.data for piece in element_pieces(file(tmp_path, data), "page")] == [b"<page>\xc3\xa9</page>"]
+
+
+def test_tags_without_end_take_no_longer_than_others(tmp_path: Path) -> None:
+    with pytest.raises(BrokenInput, match="ends within the <page>"):
+        list(element_pieces(file(tmp_path, b"<d><page>" + b"<aaa pag <page/ xx " * 200_000), "page"))
+
+
+def test_pipes_and_devices_are_no_files(tmp_path: Path) -> None:
+    for path, sentence in ((Path("/dev/null"), "a pipe or device"), (tmp_path, "a folder"), (tmp_path / ("a" * 300), "no such file")):
+        with pytest.raises(MissingInput, match=sentence):
+            streams.require_files([path])

@@ -83,7 +83,9 @@ class SparqlEndpoint(Settings):
     def _address(cls, value: str) -> str:
         parts = urlsplit(value)
         if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query or parts.fragment:
-            raise ValueError(f"{value!r} is no address of an endpoint; write for instance https://query.wikidata.org/sparql")
+            raise ValueError(
+                "this is no address of an endpoint without a name and password; write for instance https://query.wikidata.org/sparql"
+            )
         return value
 
     @field_validator("contact")

@@ -11,10 +11,12 @@ from hypothesis import given, settings, strategies as st
 from pydantic import ValidationError
 
 from kgqa.errors import BrokenInput, InputError
+from kgqa.sources.formats import Piece
 from kgqa.sources.graphs import cutting
 from kgqa.sources.graphs.rdf import Rdf
 from kgqa.sources.graphs.turtle import directives
 from kgqa.sources.graphs.vocabulary import PROPERTIES, TYPE
+from kgqa.sources.rows import plain_rows
 from kgqa.sources.streams import TextFile
 from tests.sources.graphs.memory_text import MemoryText, Read, check_sentence, read
 
@@ -312,3 +314,17 @@ def test_truthy_lines_of_wikidata(real_data: Path) -> None:
     assert not found.skipped["statement that cannot be read"]
     lines = {line for line in data.splitlines() if line.endswith(b"> .") and b"^^" not in line and b"prop/direct/" in line}
     assert sum(row[1].startswith("wdt:") for row in found["facts"]) == len(lines)
+
+
+@pytest.mark.parametrize(("opening", "closing"), [("<<( :a :b ", " )>>"), ("[ :b ", " ]"), ("( ", " )")])
+def test_deep_nesting_is_refused_and_does_not_end_the_process(opening: str, closing: str) -> None:
+    data = ":a :b " + opening * 100_000 + ":c" + closing * 100_000 + " .\n"
+    with pytest.raises(BrokenInput, match="more than 200 levels"):
+        Rdf().parse(Piece("deep.ttl", 0, 2, data.encode(), b"@prefix : <http://e/> .\n"))
+
+
+def test_statements_about_statements_are_left_out() -> None:
+    nested = "<http://e/a> <http://e/b> " + "<<( <http://e/a> <http://e/b> " * 100_000 + "<http://e/c>" + " )>>" * 100_000 + " .\n"
+    rows = Rdf().parse(Piece("deep.nt", 0, 1, (nested + "<http://e/a> <http://e/b> <http://e/c> .\n").encode()))
+    assert rows.skipped["statement about a statement"] == 1
+    assert len(plain_rows(rows)["facts"]) == 1
