@@ -71,4 +71,8 @@ def _print(console: Terminal, result: Imported, domain: str) -> None:
             console.say(f"  {row['count']:>11,}  {row['reason']}{where}")
         if len(result.skipped) > REASONS:
             console.say(f"  … {len(result.skipped) - REASONS} more reasons in {result.folder / 'import.json'}")
-    console.say(f"Next: kgqa generate --domain {domain} --source {quote(str(result.folder))}")
+    missing = [name for name in ("entities", "facts", "documents") if not result.rows[name]]
+    if missing:
+        console.say(f"No {' and no '.join(missing)} so far: import files that have them into the same folder.")
+    else:
+        console.say(f"Next: kgqa generate --domain {domain} --source {quote(str(result.folder))}")

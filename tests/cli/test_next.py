@@ -15,7 +15,7 @@ from tests.languages.drawing import LANGUAGES, write_set as write_language
 from tests.small_questions import question, write_set
 from tests.small_single_hops import single_hop
 
-PRINTS = {"compose", "contrast", "generate", "load", "predict", "split", "train"}
+PRINTS = {"compose", "contrast", "generate", "import_files", "load", "predict", "split", "train"}
 """The commands that name a next one."""
 
 
@@ -57,6 +57,32 @@ def test_after_generate_and_load(domain: str, tmp_path: Path, cli: Cli) -> None:
     (dataset,) = (workspace / "datasets").iterdir()
     result = cli("load", "--store", "embedded", "--workspace", workspace, "--dataset", dataset.name)
     run_all(result, tmp_path / "loaded", cli)
+
+
+def test_after_importing_a_graph_and_its_texts(tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    seed, out = ROOT / "seeds" / "wikidata", tmp_path / "an import"
+    monkeypatch.chdir(tmp_path)
+    texts = cli("import", "texts", seed / "documents.jsonl", "--out", out, "-o", "about=entity")
+    assert "No entities and no facts so far: import files that have them" in texts.out
+    cli(
+        "import",
+        "nodes",
+        seed / "entities.tsv",
+        "--out",
+        out,
+        "-o",
+        "label=label",
+        "-o",
+        "aliases=aliases",
+        "-o",
+        "description=description",
+    )
+    cli("import", "relations", seed / "relations.tsv", "--out", out)
+    edges = cli(
+        "import", "edges", seed / "triples.tsv", "--out", out, "-o", "header=false", "-o", "head=1", "-o", "relation=2", "-o", "tail=3"
+    )
+    (generated,) = run_all(edges, tmp_path / "next", cli)
+    run_all(generated, tmp_path / "generated", cli)
 
 
 def test_after_compose_from_a_graph(tmp_path: Path, cli: Cli) -> None:

@@ -32,6 +32,8 @@ _PLAIN = (
     rf'^{_IRI}[ \t]+{_IRI}[ \t]+(?:{_IRI}|"([^"\\\r\n]*)"(?:@([A-Za-z]{{1,8}}(?:-[A-Za-z0-9]{{1,8}})*)|\^\^{_IRI})?)[ \t]*\.[ \t\r\n]*$'
 )
 """A line of N-Triples without escapes, blank nodes and comments; the groups are the columns."""
+_MARKS = re.compile(rb'"""(?s:.*?)"""|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|<[^<>\s]*>|#[^\n]*|<<|>>|[][()]')
+"""Turtle's texts, IRIs and comments, which hold any sign, and the brackets outside of them."""
 
 
 def line_statements(piece: Piece, rows: Rows) -> pl.DataFrame:
@@ -74,7 +76,9 @@ def turtle_statements(piece: Piece, rows: Rows) -> pl.DataFrame:
 def check_nesting(piece: Piece) -> None:
     """BrokenInput for triples within triples, or brackets within brackets, so deep that they crash the parser."""
     depths = {b"<<": 0, b"[": 0, b"(": 0}
-    for mark in re.finditer(rb"<<|>>|[][()]", piece.data):
+    for mark in _MARKS.finditer(piece.data):
+        if mark[0][:1] in b"\"'<#" and mark[0] != b"<<":
+            continue
         opening = {b">>": b"<<", b"]": b"[", b")": b"("}.get(mark[0])
         if opening is None:
             depths[mark[0]] += 1

@@ -328,3 +328,9 @@ def test_statements_about_statements_are_left_out() -> None:
     rows = Rdf().parse(Piece("deep.nt", 0, 1, (nested + "<http://e/a> <http://e/b> <http://e/c> .\n").encode()))
     assert rows.skipped["statement about a statement"] == 1
     assert len(plain_rows(rows)["facts"]) == 1
+
+
+def test_brackets_in_texts_are_no_nesting() -> None:
+    text = ':a :b "sad :( [ <<" . # ((\n' * 300
+    rows = Rdf().parse(Piece("sad.ttl", 0, 2, text.encode(), b"@prefix : <http://e/(> .\n"))
+    assert {row[3] for row in plain_rows(rows)["values"]} == {"sad :( [ <<"}
