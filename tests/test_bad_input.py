@@ -248,7 +248,7 @@ SETTINGS = {
     "wrong type": ("[qangaroo]\nmin_candidates = 'many'", ("'qangaroo.min_candidates' cannot be 'many'", "integer")),
     "out of range": ("[qangaroo]\nmin_candidates = 1", ("'qangaroo.min_candidates' cannot be 1", "greater than or equal to 2")),
     "unknown choice": ("[qangaroo]\nsurface = 'labels'", ("'qangaroo.surface' cannot be 'labels'", "'label' or 'id'")),
-    "unknown layout": ("[source]\nlayout = 'csv'", ("'source.layout' cannot be 'csv'", "'wikidata', 'medline' or 'questions'")),
+    "unknown layout": ("[source]\nlayout = 'csv'", ("'source.layout' cannot be 'csv'", "'wikidata', 'medline', 'import' or 'questions'")),
     "section is a number": ("qangaroo = 3", ("'qangaroo' cannot be 3",)),
     "splits": ("[qangaroo.splits]\ntrain = 0.9\ndev = 0.3", ("qangaroo.splits", "must add up to 1", "1.25")),
     "placeholders": ("[qangaroo]\nplaceholders = 10\nmax_candidates = 20", ("placeholders (10) must be at least max_candidates (20)",)),
