@@ -57,7 +57,10 @@ def _table(folder: Path, name: str, advance: Advance) -> pl.DataFrame:
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:
     """What ``import.json`` says; None where the folder holds no import. BrokenInput where the import was not finished or is damaged."""
-    if not (folder / PARTS).is_dir() and not (folder / MANIFEST).is_file():
+    try:
+        if not (folder / PARTS).is_dir() and not (folder / MANIFEST).is_file():
+            return None
+    except OSError:  # no folder has such a name; whoever reads the files says so
         return None
     try:
         manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
