@@ -295,6 +295,13 @@ def _root(head: bytes) -> bytes:
     return root[1] if root else b""
 
 
+def unpacked_name(name: str) -> str:
+    """The name of a file without the ending of its packing."""
+    for ending in ENDINGS:
+        name = name.removesuffix(ending)
+    return name
+
+
 def require_files(paths: list[Path]) -> None:
     """MissingInput where one of the files is not there."""
     for path in paths:

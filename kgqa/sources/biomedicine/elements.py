@@ -12,6 +12,7 @@ from lxml import etree
 from kgqa.errors import BrokenInput
 from kgqa.sources.formats import Piece
 from kgqa.sources.rows import Rows
+from kgqa.sources.safe_xml import xml_parser
 
 NOT_WELL_FORMED = "record that is not well-formed XML"
 _DECLARATION = re.compile(rb"<!(?:DOCTYPE|ENTITY)")
@@ -70,11 +71,8 @@ def flat(element: etree._Element | None) -> str:
 
 def _parsed(data: bytes, namespaces: bytes) -> etree._Element | None:
     """An element around the records, None where they are not well-formed."""
-    parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True, collect_ids=False
-    )
     try:
-        return etree.fromstring(b"<records%s>%s</records>" % (namespaces, data), parser)
+        return etree.fromstring(b"<records%s>%s</records>" % (namespaces, data), xml_parser())
     except etree.XMLSyntaxError:
         return None
 

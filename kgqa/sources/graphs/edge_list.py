@@ -24,14 +24,13 @@ from kgqa.sources.graphs.cutting import first_bytes, record_pieces
 from kgqa.sources.graphs.quoted_rows import last_row_end, open_quote
 from kgqa.sources.graphs.words import entity_words, relation_words
 from kgqa.sources.rows import SCHEMAS, Rows
-from kgqa.sources.streams import line_pieces
+from kgqa.sources.streams import line_pieces, unpacked_name
 from kgqa.sources.tables import frame, normalised
 
 Column = str | int
 """Name of a column, or its number from 1 (also as text, where no column has that name); empty: there is none."""
 ValueKind = Literal["time", "quantity", "coordinate", "text"]
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
-PACKED = (".gz", ".bz2", ".xz")
 ENOUGH_ROWS = 1_000
 """Rows from which a piece after the first shows what share of a file is ragged."""
 
@@ -86,9 +85,7 @@ class DelimitedTable(Settings):
     def _delimiter(self, file: str) -> str:
         if self.delimiter:
             return self.delimiter
-        name = file.lower()
-        for packed in PACKED:
-            name = name.removesuffix(packed)
+        name = unpacked_name(file.lower())
         ending = name[name.rfind(".") :] if "." in name else ""
         if ending not in DELIMITERS:
             raise MissingInput(

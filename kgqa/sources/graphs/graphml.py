@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -19,9 +18,10 @@ from kgqa.sources.formats import Bytes, Piece
 from kgqa.sources.graphs.cutting import first_bytes, record_pieces
 from kgqa.sources.graphs.words import entity_words, nfc, relation_words
 from kgqa.sources.rows import Rows
+from kgqa.sources.safe_xml import xml_parser
 
 if TYPE_CHECKING:
-    from lxml.etree import XMLParser, _Element
+    from lxml.etree import _Element
 
 DEPTH_LIMIT = 200
 ENOUGH_ELEMENTS = 1_000
@@ -225,16 +225,9 @@ def _parsed(data: bytes) -> _Element | None:
     from lxml import etree
 
     try:
-        return etree.fromstring(data, _parser())
+        return etree.fromstring(data, xml_parser())
     except (etree.XMLSyntaxError, ValueError):
         return None
-
-
-@cache
-def _parser() -> XMLParser:
-    from lxml import etree
-
-    return etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True)
 
 
 def _key(element: _Element) -> _Key:

@@ -18,10 +18,10 @@ from kgqa.sources.graphs.rdf_settings import RdfSettings
 from kgqa.sources.graphs.statements import line_statements, turtle_statements
 from kgqa.sources.graphs.turtle import directives, is_whole, line_end, statement_end
 from kgqa.sources.rows import Rows
+from kgqa.sources.streams import unpacked_name
 
 LINES = (".nt", ".ntriples", ".nq", ".nquads")
 TURTLE = (".ttl", ".turtle")
-PACKED = (".gz", ".bz2", ".xz")
 
 
 class Rdf(RdfSettings):
@@ -56,9 +56,7 @@ class Rdf(RdfSettings):
 
 def _is_turtle(file: str) -> bool:
     """Whether a file is Turtle, else it is N-Triples or N-Quads. MissingInput for an ending of neither."""
-    name = file.lower()
-    for packed in PACKED:
-        name = name.removesuffix(packed)
+    name = unpacked_name(file.lower())
     if name.endswith(TURTLE):
         return True
     if name.endswith(LINES):

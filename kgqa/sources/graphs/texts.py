@@ -11,9 +11,8 @@ from kgqa.errors import BrokenInput
 from kgqa.settings.base import Settings
 from kgqa.sources.formats import Bytes, Piece
 from kgqa.sources.rows import Rows
-from kgqa.sources.streams import RECORD_LIMIT, line_pieces
+from kgqa.sources.streams import RECORD_LIMIT, line_pieces, unpacked_name
 
-PACKED = (".gz", ".bz2", ".xz")
 ENOUGH_LINES = 1_000
 """Lines from which a piece after the first shows what share of a file cannot be read."""
 
@@ -112,9 +111,7 @@ class TextFiles(Settings):
         except UnicodeDecodeError as error:
             line = 1 + piece.data.count(b"\n", 0, error.start)
             raise BrokenInput(f"{piece.file}, line {line}: this is not UTF-8; save the file as UTF-8.") from None
-        name = piece.file
-        for ending in (*PACKED, ".txt"):
-            name = name.removesuffix(ending)
+        name = unpacked_name(piece.file).removesuffix(".txt")
         title = name.replace("_", " ")
         if self.title == "first line":
             title, _, text = text.partition("\n")

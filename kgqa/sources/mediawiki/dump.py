@@ -15,9 +15,10 @@ from kgqa.settings.base import Settings
 from kgqa.sources.formats import Bytes, Piece
 from kgqa.sources.mediawiki.disambiguation import lists_meanings, marked
 from kgqa.sources.mediawiki.markup import template_name
-from kgqa.sources.mediawiki.site import Site, read_site, xml_parser
+from kgqa.sources.mediawiki.site import Site, read_site
 from kgqa.sources.mediawiki.wikitext import PageText, read_text
 from kgqa.sources.rows import Rows
+from kgqa.sources.safe_xml import xml_parser
 from kgqa.sources.streams import element_pieces
 
 REDIRECT = re.compile(r"\s*#[^\W\d_]+(?:[ _][^\W\d_]+)?\s*:?\s*\[\[([^\[\]|\n]+)(?:\|[^\[\]]*)?\]\]")

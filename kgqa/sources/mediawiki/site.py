@@ -12,6 +12,7 @@ from urllib.parse import unquote
 from lxml import etree
 
 from kgqa.errors import BrokenInput
+from kgqa.sources.safe_xml import xml_parser
 
 Kind = Literal["page", "text", "nothing"]
 """A link to a page that can be a document, another link that shows its text, or one that shows nothing in the text."""
@@ -148,8 +149,3 @@ def _root(head: bytes, file: str) -> etree._Element:
     if root is None or etree.QName(root).localname != "mediawiki":
         raise BrokenInput(f"{file}: it does not begin as a dump of MediaWiki, with <mediawiki> and <siteinfo>; fetch the file again.")
     return root
-
-
-def xml_parser() -> etree.XMLParser:
-    """A parser that fetches nothing, expands no entities, and refuses nesting beyond 256 and texts beyond 10 MB."""
-    return etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True)

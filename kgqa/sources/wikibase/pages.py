@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from kgqa.sources.formats import Bytes, Piece
 from kgqa.sources.rows import Rows
+from kgqa.sources.safe_xml import xml_parser
 from kgqa.sources.streams import element_pieces
 from kgqa.sources.wikibase import selection as reasons
 from kgqa.sources.wikibase.dump import WikidataJson
@@ -30,7 +31,7 @@ class WikidataXml(WikidataJson):
         from lxml import etree
 
         rows = Rows()
-        parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True)
+        parser = xml_parser(huge_tree=True)
         for found in PAGE.finditer(piece.data):
             try:
                 page = etree.fromstring(found[0], parser)
