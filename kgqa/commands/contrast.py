@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import asdict, dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +17,9 @@ from kgqa.recipes.contrasts.inoculation import PERCENTAGES
 from kgqa.recipes.contrasts.questions import MAX_FACTS, MOST_FACTS
 from kgqa.recipes.contrasts.transforms import BY_FACTS, KINDS, Settings
 from kgqa.runs.card import example
-from kgqa.runs.files import file_hashes, hashes_of, new_folder
+from kgqa.runs.files import new_folder
 from kgqa.runs.funnel import FunnelRow
-from kgqa.runs.manifest import run_record, write_manifest
+from kgqa.runs.manifest import run_record, write_card, write_manifest
 from kgqa.settings.defaults import DRAWS_SEED
 
 
@@ -106,10 +104,7 @@ def _settings(kind: str, *, level: str | None, seed: int, inoculation: int, max_
 
 def _describe(folder: Path, manifest: dict[str, Any], funnel: list[FunnelRow], *, title: str, seconds: float) -> None:
     """Write the card and, last, the manifest."""
-    data = hashes_of(sorted(folder.glob("*.parquet")))
-    digest = sha256(json.dumps(data).encode()).hexdigest()
-    card = contrast_card(manifest, funnel, title=title, digest=digest, example=example(folder, manifest["counts"]))
-    (folder / "README.md").write_text(card, "utf-8", "backslashreplace")
-    files = file_hashes(folder, data)
-    manifest |= {"content": digest, "files": files, "funnel": [asdict(row) for row in funnel], "seconds": {"contrast": seconds}}
+    row = example(folder, manifest["counts"])
+    manifest |= write_card(folder, lambda digest: contrast_card(manifest, funnel, title=title, digest=digest, example=row))
+    manifest |= {"funnel": [asdict(row) for row in funnel], "seconds": {"contrast": seconds}}
     write_manifest(manifest, folder)

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kgqa.errors import EmptyResult, SettingsError, storage_errors
+from kgqa.formats.card import derived_card
 from kgqa.formats.question_set import QuestionSet, open_dataset
 from kgqa.formats.registry import FileFormat, FolderFormat, find_format
 from kgqa.formats.round_trip import Changes, WrittenQuestions
 from kgqa.progress import Progress, Silent
 from kgqa.records import Instance
-from kgqa.runs.files import hashes_of, new_folder, parents_of, put_all
-from kgqa.runs.manifest import versions, write_manifest
+from kgqa.runs.files import new_folder, parents_of, put_all
+from kgqa.runs.manifest import versions, write_card, write_manifest
 from kgqa.runs.scratch import scratch
 from kgqa.version import __version__
 
@@ -108,19 +109,10 @@ def _write_and_compare(source: QuestionSet, to: str, partial: Path, progress: Pr
 def _describe(folder: Path, source: QuestionSet, counts: dict[str, int]) -> None:
     """Write the card and, last, the manifest."""
     purpose = find_format(source.format).PURPOSE
-    sizes = "\n".join(f"| {split} | {count:,} |" for split, count in counts.items())
-    about = f"# {source.name}\n\nConverted by kgqa {__version__} from {source.format}: {purpose}."
-    card = f"{about}\n\n| split | questions |\n|---|---|\n{sizes}\n"
-    (folder / "README.md").write_text(card, "utf-8", "backslashreplace")
-    manifest = {
-        "recipe": "convert",
-        "from": source.origin,
-        "inputs": source.hashes(),
-        "files": hashes_of(sorted(folder.glob("*.parquet"))),
-        "counts": counts,
-        "faults": source.faults.record(),
-        "versions": versions(),
-    }
+    about = f"Converted by kgqa {__version__} from {source.format}: {purpose}."
+    manifest = {"recipe": "convert", "from": source.origin, "inputs": source.hashes(), "counts": counts}
+    manifest |= {"faults": source.faults.record(), "versions": versions()}
+    manifest |= write_card(folder, lambda digest: derived_card(folder, source, about, counts, digest))
     write_manifest(manifest, folder)
 
 

@@ -9,21 +9,18 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow.parquet as pq
 
 from kgqa.errors import EmptyResult, SettingsError, check_seed, suggestion
 from kgqa.formats import native
-from kgqa.formats.columns import SCHEMA, table_of
+from kgqa.formats.card import derived_card
 from kgqa.formats.question_set import QuestionSet, open_dataset
 from kgqa.progress import Progress, Silent
 from kgqa.records import SPLITS
-from kgqa.runs.files import check_new_folder, hashes_of, new_folder
-from kgqa.runs.manifest import run_record, write_manifest
+from kgqa.runs.files import check_new_folder, new_folder
+from kgqa.runs.manifest import run_record, write_card, write_manifest
 from kgqa.settings.defaults import SEED, SPLIT_BY, SPLIT_SHARES
 from kgqa.splits.components import BY, ItemCollector, deal
 from kgqa.splits.cut import DROPPED, leak_free
-
-ROWS = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,10 +111,7 @@ def _write(source: QuestionSet, place: npt.NDArray[np.int8], folder: Path, progr
         counts[name] = int(selection.sum())
         if not counts[name]:
             continue
-        with pq.ParquetWriter(folder / f"{name}.parquet", SCHEMA, compression="zstd", compression_level=1) as writer:
-            for some in native.batched(compress(source.instances(), selection.tolist()), ROWS):
-                writer.write_table(table_of(some))
-                progress.advance(len(some))
+        native.write_split(compress(source.instances(), selection.tolist()), folder / f"{name}.parquet", advance=progress.advance)
     progress.finish()
     return counts
 
@@ -126,17 +120,10 @@ def _describe(
     folder: Path, source: QuestionSet, by: Sequence[str], settings: dict[str, object], counts: dict[str, int], dropped: int
 ) -> None:
     """Write the card and, last, the manifest."""
-    rows = "\n".join(f"| {name} | {count:,} |" for name, count in counts.items())
     kinds = ", ".join(f"{name} ({BY[name]})" for name in dict.fromkeys(("group", *by)))
-    card = f"# {source.name}\n\nDealt out anew by kgqa; no two splits share: {kinds}.\n\n| split | questions |\n|---|---|\n{rows}\n"
-    card += f"\n{dropped:,} questions were left out, as they share such things with several splits.\n" if dropped else ""
-    (folder / "README.md").write_text(card, "utf-8", "backslashreplace")
+    about = f"Split anew by kgqa. No two splits share: {kinds}."
+    about += f" {dropped:,} questions were left out, as they share such things with several splits." if dropped else ""
     manifest = run_record(options={"dataset": source.name, **settings}, resolved=settings, inputs=source.hashes())
-    manifest |= {
-        "recipe": "split",
-        "from": source.origin,
-        "counts": counts,
-        "dropped": dropped,
-        "files": hashes_of(sorted(folder.glob("*.parquet"))),
-    }
+    manifest |= {"recipe": "split", "from": source.origin, "counts": counts, "dropped": dropped}
+    manifest |= write_card(folder, lambda digest: derived_card(folder, source, about, counts, digest))
     write_manifest(manifest, folder)

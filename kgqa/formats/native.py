@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -21,6 +21,7 @@ from kgqa.runs.files import write_parquet
 from kgqa.settings.small_files import read_small
 
 BATCH_ROWS = 2048
+PARQUET: dict[str, Any] = {"compression": "zstd", "compression_level": 1}
 PURPOSE = "kgqa's own Parquet with one Instance per row, which holds all of it"
 
 
@@ -207,12 +208,20 @@ def write_folder(splits: Mapping[str, Iterable[Instance]], folder: Path) -> None
     """Write one file per split into the new ``folder``. Memory: a batch of rows."""
     folder.mkdir()
     for split, instances in splits.items():
-        with (
-            (folder / f"{split}.parquet").open("wb") as file,
-            pq.ParquetWriter(file, SCHEMA, compression="zstd", compression_level=1) as writer,
-        ):
-            for batch in batched(instances, BATCH_ROWS):
-                writer.write_table(table_of(batch))
+        write_split(instances, folder / f"{split}.parquet")
+
+
+def write_split(
+    instances: Iterable[Instance], path: Path, schema: pa.Schema = SCHEMA, *, advance: Callable[[int], object] = lambda _: None
+) -> int:
+    """Write the Instances of one split; return their number. ``advance`` gets the size of each batch. Memory: a batch of rows."""
+    count = 0
+    with path.open("wb") as file, pq.ParquetWriter(file, schema, **PARQUET) as writer:
+        for batch in batched(instances, BATCH_ROWS):
+            writer.write_table(table_of(batch, schema))
+            count += len(batch)
+            advance(len(batch))
+    return count
 
 
 def batched(instances: Iterable[Instance], size: int) -> Iterator[list[Instance]]:

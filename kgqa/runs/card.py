@@ -1,4 +1,4 @@
-"""The sections of a dataset card that all recipes share: front matter, loading, fields, funnel, baselines, licence, citation."""
+"""Dataset cards: the frame that all of them share, and the sections that they fill it with."""
 
 from __future__ import annotations
 
@@ -30,7 +30,45 @@ _SIZES = tuple(
 )  # fmt: skip
 
 
-def front_matter(settings: DomainSettings, counts: dict[str, int], digest: str, *, tasks: Sequence[str], twins: Sequence[str] = ()) -> str:
+def readme(
+    *, title: str, about: str, counts: Mapping[str, int], size: str, digest: str, schema: pa.Schema, meanings: Mapping[str, str],
+    example: str, sections: Iterable[str], made: str, tasks: Sequence[str] = ("question-answering",), tags: Sequence[str] = (),
+    twins: Sequence[str] = (), licence: str = "unknown", attribution: Sequence[str] = (), language: str = "", limits: str = "",
+    paper: str = "",
+) -> str:  # fmt: skip
+    """The text of README.md. It depends on data and settings alone, never on the clock.
+
+    ``counts``: split → number of questions; ``size``: the table of them. ``schema`` and ``meanings``: the columns. ``sections``: those of
+    the command or recipe; ``made``: the text of the last one. ``twins``: folders with the same splits in another form. ``paper``: BibTeX.
+    """
+    parts = [
+        front_matter(title, counts, digest, tasks=tasks, tags=tags, twins=twins, licence=licence, language=language),
+        f"# {escaped(title)}\n\n{about}",
+        f"## Size\n\n{size}",
+        loading(counts, twins=twins),
+        fields(schema, meanings),
+        example,
+        *sections,
+        *([f"## Limits\n\n{limits}"] if limits else []),
+        licence_section(licence, attribution),
+        citation(paper),
+        f"## How it was made\n\n{made}",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def domain_settings(settings: DomainSettings) -> dict[str, Any]:
+    """The arguments of :func:`readme` that a domain's file sets."""
+    return {
+        "title": settings.title, "licence": settings.licence, "attribution": settings.attribution, "limits": settings.limits,
+        "language": settings.linking.language,
+    }  # fmt: skip
+
+
+def front_matter(
+    title: str, counts: Mapping[str, int], digest: str, *, tasks: Sequence[str], tags: Sequence[str] = (), twins: Sequence[str] = (),
+    licence: str = "unknown", language: str = "",
+) -> str:  # fmt: skip
     """YAML for ``datasets``: one configuration for the splits, and one for each of the folders ``twins``.
 
     The content hash keeps the cache of ``datasets`` from serving another dataset. Empty splits are left out, as they cannot be loaded.
@@ -43,12 +81,14 @@ def front_matter(settings: DomainSettings, counts: dict[str, int], digest: str, 
         + "\n".join(files).replace("FOLDER", folder)
         for name, default, folder in (("default", "  default: true\n", ""), *((twin, "", f"{twin}/") for twin in twins))
     ]
-    language = f"language: {settings.linking.language}\n" if settings.linking.language else ""
     return (
         "---\n"
-        f"pretty_name: {json.dumps(settings.title)}\nlicense: {json.dumps(settings.licence)}\n{language}"
-        f"size_categories: [{json.dumps(size_category(sum(counts.values())))}]\n"
-        f"task_categories: [{', '.join(tasks)}]\ntags: [multi-hop, kgqa]\nconfigs:\n" + "\n".join(configs) + "\n---"
+        f"pretty_name: {json.dumps(title)}\nlicense: {json.dumps(licence)}\n"
+        + (f"language: {language}\n" if language else "")
+        + f"size_categories: [{json.dumps(size_category(sum(counts.values())))}]\n"
+        f"task_categories: [{', '.join(tasks)}]\ntags: [{', '.join(('multi-hop', 'kgqa', *tags))}]\nconfigs:\n"
+        + "\n".join(configs)
+        + "\n---"
     )
 
 
@@ -138,10 +178,10 @@ def example(folder: Path, counts: Mapping[str, int]) -> str:
     return f"## An example\n\n<details>\n<summary>A row of {split}</summary>\n\n```json\n{shortest}\n```\n\n</details>"
 
 
-def licence(settings: DomainSettings) -> str:
+def licence_section(licence: str, attribution: Sequence[str] = ()) -> str:
     """The section with the licence and the sources of texts and facts."""
-    name = {"unknown": "Unknown: the domain's file names no licence (`licence`)"}.get(settings.licence, escaped(settings.licence))
-    sources = "".join(f"\n- {escaped(source)}" for source in settings.attribution)
+    name = "Unknown: no `licence` was given" if licence == "unknown" else escaped(licence)
+    sources = "".join(f"\n- {escaped(source)}" for source in attribution)
     return f"## Licence\n\n{name}. Texts and facts keep the licence of their source." + (f"\n{sources}" if sources else "")
 
 

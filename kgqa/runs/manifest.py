@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from kgqa.runs.files import file_hashes
 from kgqa.version import __version__
 
 MANIFEST = "manifest.json"
@@ -31,6 +33,23 @@ def versions() -> Mapping[str, str]:
 def run_record(*, options: dict[str, Any], resolved: dict[str, Any], inputs: dict[str, str]) -> dict[str, Any]:
     """The part of a manifest that is known before the run; counts and seconds follow at its end."""
     return {"passed": options, "settings": resolved, "inputs": inputs, "versions": versions()}
+
+
+def content_digest(files: Mapping[str, str]) -> str:
+    """One hash of all files of a dataset except card and manifest: ``files`` maps name → SHA-256, in any order.
+
+    >>> content_digest({"a": "1", "b": "2"}) == content_digest({"b": "2", "a": "1"})
+    True
+    """
+    return hashlib.sha256("".join(f"{name} {files[name]}\n" for name in sorted(files)).encode()).hexdigest()
+
+
+def write_card(folder: Path, card: Callable[[str], str]) -> dict[str, Any]:
+    """Hash the data in ``folder`` and write the card, a function of the content hash. Returns ``content`` and ``files`` of the manifest."""
+    files = file_hashes(folder)
+    digest = content_digest(files)
+    (folder / "README.md").write_text(card(digest), "utf-8", "backslashreplace")
+    return {"content": digest, "files": file_hashes(folder, files)}
 
 
 def write_manifest(manifest: Mapping[str, Any], folder: Path) -> None:

@@ -245,6 +245,21 @@ def test_a_folder_whose_name_is_not_utf_8(tmp_path: Path) -> None:
         assert [instance.id for instance in open_dataset(tmp_path / f"{number}\udcff").instances()] == ["a"]
 
 
+def test_the_hub_reads_the_card_of_a_converted_and_a_split_set(tmp_path: Path) -> None:
+    hub = pytest.importorskip("huggingface_hub")
+    source = ROOT / "tests" / "formats" / "examples" / "strategyqa_dev.json"
+    converted = kgqa.convert(source, to="native", out=tmp_path / "native")
+    kgqa.split(tmp_path / "native", out=tmp_path / "split", by="question", shares=(0.5, 0.0, 0.5))
+    for folder in (tmp_path / "native", tmp_path / "split"):
+        card = hub.DatasetCard.load(folder / "README.md")
+        files = [data["path"] for data in card.data.configs[0]["data_files"]]
+        manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
+        assert files == [f"{split}.parquet" for split, count in manifest["counts"].items() if count]
+        assert (card.data.size_categories, manifest["content"] in card.text) == (["n<1K"], True)
+        assert set(manifest["files"]) == {path.name for path in folder.iterdir()} - {"manifest.json"}
+    assert converted.counts["dev"] > 0
+
+
 def test_a_set_from_a_pipe_is_refused(tmp_path: Path, cli: Cli) -> None:
     os.mkfifo(tmp_path / "pipe")
     for named in ((), ("--from", "native"), ("--from", "beir"), ("--from", "hotpotqa")):

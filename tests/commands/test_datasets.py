@@ -23,7 +23,6 @@ from kgqa.formats import native
 from kgqa.linking.dictionary import build_dictionary
 from kgqa.linking.matcher import match
 from kgqa.recipes.qangaroo.corpus import possible_candidates
-from kgqa.recipes.qangaroo.dataset import content_digest
 from kgqa.recipes.qangaroo.gates import (
     GATES,
     AnswerNotReached,
@@ -40,6 +39,7 @@ from kgqa.recipes.qangaroo.gates import (
 from kgqa.records import Instance
 from kgqa.runs.domain import Domain
 from kgqa.runs.files import file_hash
+from kgqa.runs.manifest import content_digest
 from tests.linking.oracle import tokens
 
 MASK = re.compile(r"___MASK(\d+)___")

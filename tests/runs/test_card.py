@@ -8,7 +8,7 @@ import pytest
 import yaml  # type: ignore[import-untyped]
 
 from kgqa.domains import load_domain
-from kgqa.runs.card import escaped, front_matter, licence, loading, size_category, table
+from kgqa.runs.card import escaped, front_matter, licence_section, loading, size_category, table
 
 OWN = 'extends = "wikidata"\nname = "harbour"\ndataset = "harbours"\n'
 
@@ -20,8 +20,11 @@ def own(folder: Path, more: str = "") -> Path:
 
 def test_an_own_domain_inherits_no_statement_about_another(tmp_path: Path) -> None:
     settings = load_domain(own(tmp_path), source=tmp_path).settings
-    head = front_matter(settings, {"train": 9, "dev": 0, "test": 2}, "0" * 8, tasks=("question-answering",), twins=("masked",))
-    whole = head + licence(settings) + settings.limits
+    head = front_matter(
+        settings.title, {"train": 9, "dev": 0, "test": 2}, "0" * 8, tasks=("question-answering",), twins=("masked",),
+        licence=settings.licence,
+    )  # fmt: skip
+    whole = head + licence_section(settings.licence, settings.attribution) + settings.limits
     assert (settings.title, settings.licence, settings.attribution) == ("harbours", "unknown", ())
     assert not [word for word in ("cc-by-sa", "WikiHop", "Wikipedia") if word in whole]
     said = yaml.safe_load(head.strip("-"))
@@ -32,14 +35,15 @@ def test_an_own_domain_inherits_no_statement_about_another(tmp_path: Path) -> No
 def test_the_hub_reads_the_front_matter(tmp_path: Path) -> None:
     hub = pytest.importorskip("huggingface_hub")
     settings = load_domain(own(tmp_path, 'title = "Häfen: \\"neu\\""\nlicence = "cc-by-4.0"\n'), source=tmp_path).settings
-    card = hub.DatasetCard(front_matter(settings, {"train": 5000}, "0" * 8, tasks=("question-answering",)) + "\n\n# x\n")
+    head = front_matter(settings.title, {"train": 5000}, "0" * 8, tasks=("question-answering",), licence=settings.licence)
+    card = hub.DatasetCard(head + "\n\n# x\n")
     assert (card.data.pretty_name, card.data.license, card.data.size_categories) == ('Häfen: "neu"', "cc-by-4.0", ["1K<n<10K"])
 
 
 def test_the_licence_and_attribution_of_a_domain_are_on_its_card(tmp_path: Path) -> None:
     settings = load_domain(own(tmp_path, 'licence = "cc0-1.0"\nattribution = ["Port office <b>"]\n'), source=tmp_path).settings
-    assert "cc0-1.0" in licence(settings)
-    assert "- Port office &lt;b&gt;" in licence(settings)
+    assert "cc0-1.0" in licence_section(settings.licence, settings.attribution)
+    assert "- Port office &lt;b&gt;" in licence_section(settings.licence, settings.attribution)
 
 
 def test_the_small_domain_is_not_attributed_to_others() -> None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from kgqa.errors import EmptyResult
-from kgqa.formats.columns import SCHEMA, table_of
+from kgqa.formats.native import PARQUET, write_split
 from kgqa.formats.question_set import QuestionSet
 from kgqa.formats.split_names import in_order
 from kgqa.progress import Progress
@@ -21,11 +21,8 @@ from kgqa.recipes.contrasts.transforms import Settings
 from kgqa.records import Instance
 from kgqa.runs.funnel import FunnelRow, Rejection
 
-INSTANCES = 4096
-"""How many instances are collected before they are written; those of one question are written together."""
 REJECTED = pa.schema([(name, pa.string()) for name in ("id", "split", "stage", "reason", "detail")])
 BROKEN = "what was made of the question does not keep the transform's invariant"
-PARQUET: dict[str, Any] = {"compression": "zstd", "compression_level": 1}
 
 
 class Splits:
@@ -63,10 +60,11 @@ class Splits:
         """Write one split; return the number of its questions."""
         self._progress.start(f"Transforming {split}", None, "questions")
         maker, groups = self._settings.maker(lambda: self._source.read(split)), set[str]()
-        reasons, count, questions = Counter[str](), 0, 0
-        with (self._folder / f"{split}.parquet").open("wb") as file, pq.ParquetWriter(file, SCHEMA, **PARQUET) as writer:
-            buffer: list[Instance] = []
-            rejections: list[tuple[str, Rejection]] = []
+        rejections: list[tuple[str, Rejection]] = []
+        questions = 0
+
+        def transformed() -> Iterator[Instance]:
+            nonlocal questions
             for instance in self._source.read(split):
                 questions += 1
                 result = self._check(instance, maker(instance))
@@ -74,12 +72,11 @@ class Splits:
                 if isinstance(result, Rejection):
                     rejections.append((instance.id, result))
                     continue
-                buffer += result
                 groups.add(instance.group)
-                if len(buffer) >= INSTANCES:
-                    count += _write(writer, buffer)
-            count += _write(writer, buffer)
-        reasons.update(rejection.reason for _, rejection in rejections)
+                yield from result
+
+        count = write_split(transformed(), self._folder / f"{split}.parquet")
+        reasons = Counter(rejection.reason for _, rejection in rejections)
         rejection_writer.write_table(_rejection_table(rejections, split))
         if questions and not count:
             raise EmptyResult(self._empty(split, reasons))
@@ -124,15 +121,6 @@ def _table(path: Path) -> pa.Table:
     """The table in a file, opened first, since Arrow refuses names that are not UTF-8."""
     with path.open("rb") as file:
         return pq.read_table(file)
-
-
-def _write(writer: pq.ParquetWriter, buffer: list[Instance]) -> int:
-    """Write the instances and empty the list; return their number."""
-    count = len(buffer)
-    if count:
-        writer.write_table(table_of(buffer))
-        buffer.clear()
-    return count
 
 
 def _rejection_table(rejections: list[tuple[str, Rejection]], split: str) -> pa.Table:

@@ -11,7 +11,7 @@ from kgqa.recipes.musique.measures import MEASURES, Evenness
 from kgqa.recipes.musique.shortcut_baselines import HOPS, SCORES, unlearned
 from kgqa.recipes.musique.unasked_relations import WHY, SilentRelation
 from kgqa.records import SPLITS, Instance
-from kgqa.runs.card import citation, escaped, fields, front_matter, funnel_table, licence, loading, table
+from kgqa.runs.card import domain_settings, escaped, funnel_table, readme, table
 from kgqa.runs.funnel import FunnelRow
 from kgqa.settings.domain import DomainSettings
 from kgqa.settings.musique import COMPOSERS, FILTERS, SHAPES, MusiqueSettings
@@ -74,12 +74,6 @@ def dataset_card(
         "" if musique.split.leak_free else "\n\n**Split at random, for comparison only: splits share questions, answers and paragraphs.**"
     )
     sections = [
-        front_matter(settings, dict(counts), digest, tasks=("question-answering",), twins=("full",)),
-        f"# {escaped(settings.title)}\n\n{ABOUT}{warning}{splits}{SEED if is_seed else ''}",
-        "## Size\n\n" + table(["split", "questions", *SHAPES], [_size(split, counts, shapes) for split in SPLITS]),
-        loading(counts, twins=("full",)),
-        fields(OF_RECIPES, MEANINGS),
-        example,
         f"Questions without a twin: {unpaired:,}.",
         "## What was dropped, and why\n\n" + funnel_table(funnel),
         *([_silent(silent, idle)] if silent or idle else []),
@@ -89,13 +83,22 @@ def dataset_card(
         "## What it gives away, and how even it is\n\n" + _given_away(measured, even),
         "## Splits\n\n" + proof.to_markdown().strip(),
         "## Samples\n\n" + "\n".join(_sample(instance) for instance in samples),
-        f"## Limits\n\n{settings.limits}",
-        licence(settings),
-        citation(papers.MUSIQUE),
-        f"## How it was made\n\nRecipe `musique` with seed {seed}; content hash `{digest}`. "
-        "All settings, inputs and versions are in [manifest.json](manifest.json).",
     ]
-    return "\n\n".join(sections) + "\n"
+    return readme(
+        about=f"{ABOUT}{warning}{splits}{SEED if is_seed else ''}",
+        counts=counts,
+        size=table(["split", "questions", *SHAPES], [_size(split, counts, shapes) for split in SPLITS]),
+        digest=digest,
+        schema=OF_RECIPES,
+        meanings=MEANINGS,
+        example=example,
+        sections=sections,
+        made=f"Recipe `musique` with seed {seed}; content hash `{digest}`. "
+        "All settings, inputs and versions are in [manifest.json](manifest.json).",
+        twins=("full",),
+        paper=papers.MUSIQUE,
+        **domain_settings(settings),
+    )
 
 
 def _silent(silent: Sequence[SilentRelation], idle: Sequence[str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -11,10 +10,9 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from kgqa.formats.columns import OF_RECIPES, table_of
-from kgqa.formats.native import batched
+from kgqa.formats.columns import OF_RECIPES
+from kgqa.formats.native import BATCH_ROWS, batched, write_split
 from kgqa.recipes.contrasts import pool
 from kgqa.recipes.contrasts.unanswerable import unanswerable
 from kgqa.recipes.musique.card import dataset_card
@@ -26,8 +24,9 @@ from kgqa.recipes.musique.shortcut_baselines import set_figures
 from kgqa.recipes.musique.unasked_relations import SilentRelation
 from kgqa.records import SPLITS, Instance
 from kgqa.runs.card import example
-from kgqa.runs.files import file_hashes, write_parquet
+from kgqa.runs.files import write_parquet
 from kgqa.runs.funnel import FunnelRow, Rejection
+from kgqa.runs.manifest import write_card
 from kgqa.runs.stage import Run
 from kgqa.settings.musique import MusiqueSettings
 from kgqa.splits.certificate import certificate
@@ -39,10 +38,8 @@ FULL = "full"
 FILES = frozenset({f"{folder}{split}.parquet" for folder in ("", f"{FULL}/") for split in SPLITS} | {"rejected.parquet", "README.md"})
 CERTIFIED = ("questions", "facts", "hop-answers", "hop-entities", "supporting-paragraphs")
 """Items of ``kgqa.splits.items.KINDS`` that the certificate compares: all that step S5 keeps apart; answers as texts and as entities."""
-CHUNK = 2048
 SAMPLES = 12
 """Sample questions on the card."""
-PARQUET: dict[str, Any] = {"compression": "zstd", "compression_level": 1}
 
 
 def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines: dict[str, Any]) -> dict[str, Any]:
@@ -79,22 +76,20 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
         counts[split], splits[split] = len(instances), instances
         shapes[split] = Counter(instance.id.partition("__")[0] for instance in instances)
         samples += instances[:SAMPLES]
-        _write(folder / f"{split}.parquet", iter(instances))
+        write_split(instances, folder / f"{split}.parquet", OF_RECIPES)
         unpaired += _write_full(folder / FULL / f"{split}.parquet", instances, further_names, seed=run.seed)
         _compare(shared, split, instances)
         run.progress.advance(len(instances))
     _write_rejected(folder / "rejected.parquet", tables, chains)
-    files = file_hashes(folder)
-    digest = hashlib.sha256("".join(f"{name} {files[name]}\n" for name in sorted(files)).encode()).hexdigest()
     proof = certificate(counts, shared, {}, words={}, threshold=0.0, seed=run.seed)
-    card = dataset_card(
+    card = partial(
+        dataset_card,
         run.domain.settings,
         seed=run.seed,
         counts=counts,
         shapes={split: dict(counter) for split, counter in shapes.items()},
         funnel=funnel,
         samples=samples[:SAMPLES],
-        digest=digest,
         is_seed=run.domain.is_seed,
         proof=proof,
         unpaired=unpaired,
@@ -106,8 +101,8 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
         silent=_silent(run),
         idle=_idle(tables["single_hop"], splits),
     )
-    (folder / "README.md").write_text(card, "utf-8")
-    return {"counts": counts, "content": digest, "files": files, "from": "musique", "shapes": {s: dict(c) for s, c in shapes.items()}}
+    described = write_card(folder, lambda digest: card(digest=digest))
+    return {"counts": counts, "from": "musique", "shapes": {split: dict(counter) for split, counter in shapes.items()}, **described}
 
 
 def _silent(run: Run) -> list[SilentRelation]:
@@ -141,12 +136,6 @@ def _instances(split: str, tables: dict[str, pa.Table], maker: InstanceMaker, se
     return maker.make(rows, questions, [contexts[row] for row in rows], settings.composition.composer)
 
 
-def _write(path: Path, instances: Iterator[Instance]) -> None:
-    with pq.ParquetWriter(path, OF_RECIPES, **PARQUET) as writer:
-        for some in batched(instances, CHUNK):
-            writer.write_table(table_of(some, OF_RECIPES))
-
-
 def _write_full(path: Path, instances: list[Instance], further_names: Mapping[str, Sequence[str]], *, seed: int) -> int:
     """Every question and its twin (step S8); how many have none, which are left out. ``further_names``: as ``unanswerable`` has it."""
     collector = pool.Collector(seed=seed)
@@ -164,14 +153,14 @@ def _write_full(path: Path, instances: list[Instance], further_names: Mapping[st
             else:
                 yield from twins
 
-    _write(path, pairs())
+    write_split(pairs(), path, OF_RECIPES)
     return unpaired
 
 
 def _compare(shared: dict[str, SharedItems], split: str, instances: list[Instance]) -> None:
     earlier = SPLITS[: SPLITS.index(split)]
     first = 0
-    for some in batched(iter(instances), CHUNK):
+    for some in batched(instances, BATCH_ROWS):
         batch = ItemBatch(some)
         for kind, items in shared.items():
             items.update(split, batch.of(kind), first=first, earlier=earlier)

@@ -10,7 +10,7 @@ from kgqa.recipes import papers
 from kgqa.recipes.qangaroo.evidence_card import GRADES, PAPERS_RECIPE, beside_the_paper, relations_section
 from kgqa.recipes.qangaroo.instances import Hidden
 from kgqa.recipes.qangaroo.relation_figures import RelationFigures
-from kgqa.runs.card import baseline_table, citation, escaped, fields, front_matter, funnel_table, licence, loading, table
+from kgqa.runs.card import baseline_table, domain_settings, escaped, funnel_table, readme, table
 from kgqa.runs.funnel import FunnelRow
 from kgqa.settings.domain import DomainSettings
 
@@ -28,12 +28,6 @@ def dataset_card(
     graded = PAPERS_RECIPE in baselines
     filters = {when: scores for when, scores in baselines.items() if when != PAPERS_RECIPE}
     sections = [
-        front_matter(settings, counts, digest, tasks=("question-answering", "multiple-choice"), twins=("masked",)),
-        f"# {escaped(settings.title)}\n\n{_about(settings, is_seed=is_seed)}",
-        "## Size\n\n" + table(["split", "samples"], [[split, f"{count:,}"] for split, count in counts.items()]),
-        loading(counts, twins=("masked",)),
-        fields(OF_RECIPES, MEANINGS),
-        *([example] if example else []),
         "## What was dropped, and why\n\n" + funnel_table(funnel),
         *([_paths(paths)] if paths else []),
         *([relations_section(relations)] if relations else []),
@@ -41,13 +35,23 @@ def dataset_card(
         *([f"## Grades\n\n{GRADES}"] if graded else []),
         *([beside_the_paper(counts, plain, baselines)] if graded and plain else []),
         f"## What the masked twin hides\n\n{_masked(hidden)}",
-        f"## Limits\n\n{settings.limits}",
-        licence(settings),
-        citation(papers.WIKIHOP),
-        f"## How it was made\n\nRecipe `qangaroo` with seed {seed}; content hash `{digest}`. "
-        "All settings, inputs and versions are in [manifest.json](manifest.json).",
     ]
-    return "\n\n".join(sections) + "\n"
+    return readme(
+        about=_about(is_seed=is_seed),
+        counts=counts,
+        size=table(["split", "samples"], [[split, f"{count:,}"] for split, count in counts.items()]),
+        digest=digest,
+        schema=OF_RECIPES,
+        meanings=MEANINGS,
+        example=example,
+        sections=sections,
+        made=f"Recipe `qangaroo` with seed {seed}; content hash `{digest}`. "
+        "All settings, inputs and versions are in [manifest.json](manifest.json).",
+        tasks=("question-answering", "multiple-choice"),
+        twins=("masked",),
+        paper=papers.WIKIHOP,
+        **domain_settings(settings),
+    )
 
 
 SHOWN_PATHS = 20
@@ -74,7 +78,7 @@ def _masked(hidden: Hidden) -> str:
     )
 
 
-def _about(settings: DomainSettings, *, is_seed: bool) -> str:
+def _about(*, is_seed: bool) -> str:
     text = (
         "Multiple-choice questions over several documents: a query (subject, relation, ?), candidates of the right type, and the documents "
         "on the chains to them. Made by kgqa with the recipe of WikiHop and MedHop (Welbl, Stenetorp and Riedel 2018). "

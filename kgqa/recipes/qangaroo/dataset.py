@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +21,9 @@ from kgqa.recipes.qangaroo.relation_figures import relation_figures
 from kgqa.recipes.qangaroo.samples import Samples
 from kgqa.records import SPLITS
 from kgqa.runs.card import example
-from kgqa.runs.files import file_hashes, write_parquet
+from kgqa.runs.files import write_parquet
 from kgqa.runs.funnel import FunnelRow
+from kgqa.runs.manifest import write_card
 from kgqa.runs.stage import Run
 from kgqa.settings.qangaroo import QangarooSettings
 
@@ -89,15 +89,6 @@ def write_rejected(path: Path, run: Run) -> None:
     write_parquet(pa.concat_tables(parts), path)
 
 
-def content_digest(files: Mapping[str, str]) -> str:
-    """One hash of all files of a dataset except card and manifest: ``files`` maps name → SHA-256, in any order.
-
-    >>> content_digest({"a": "1", "b": "2"}) == content_digest({"b": "2", "a": "1"})
-    True
-    """
-    return hashlib.sha256("".join(f"{name} {files[name]}\n" for name in sorted(files)).encode()).hexdigest()
-
-
 def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines: dict[str, Any]) -> dict[str, Any]:
     """Write the dataset into ``folder``, except the manifest; return counts, the hash of the content, and the hash of each file."""
     samples = Samples.from_table(run.table("kept"))
@@ -108,14 +99,11 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
     maker = InstanceMaker(tables, run.domain.settings, samples=samples, seed=run.seed)
     hidden = write_splits(folder, samples, maker, run=run)
     write_rejected(folder / "rejected.parquet", run)
-    files = file_hashes(folder)
-    digest = content_digest(files)
-    card = dataset_card(
-        run.domain.settings, seed=run.seed, counts=counts, funnel=funnel, baselines=baselines, hidden=hidden, digest=digest,
+    card = partial(
+        dataset_card, run.domain.settings, seed=run.seed, counts=counts, funnel=funnel, baselines=baselines, hidden=hidden,
         is_seed=run.domain.is_seed, paths=_paths(run, samples), example=example(folder, counts), **_evidence(run),
     )  # fmt: skip
-    (folder / "README.md").write_text(card, "utf-8")
-    return {"counts": counts, "content": digest, "files": files, "masked": asdict(hidden)}
+    return {"counts": counts, "masked": asdict(hidden), **write_card(folder, lambda digest: card(digest=digest))}
 
 
 def _paths(run: Run, samples: Samples) -> list[tuple[str, int, int]]:
