@@ -148,6 +148,10 @@ class Rows:
         self.skipped[reason] += count
         self.examples.setdefault(reason, where)
 
+    def count(self) -> int:
+        """Rows of all tables."""
+        return sum(map(len, self._rows.values())) + sum(batch.num_rows for batches in self._batches.values() for batch in batches)
+
     def tables(self) -> dict[str, pa.Table]:
         """Table → its rows in Arrow; tables without rows are absent."""
         result = {}

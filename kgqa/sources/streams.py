@@ -44,6 +44,8 @@ class TextFile:
     """Read a file that is cut up to its last whole record."""
     advance: Callable[[int], object] = lambda _: None
     """Is told how many more bytes of the file itself have been read."""
+    threads: int = 1
+    """Cores that unpack bzip2."""
     notes: list[str] = field(default_factory=list)
     """What is missing at the end of a cut file."""
 
@@ -116,7 +118,7 @@ class TextFile:
             if (wanted := ENDINGS.get(self.path.suffix, "")) and packing != wanted:
                 page = " but a web page, perhaps an error of the server" if WEB_PAGE.match(raw.read(1024)) else ""
                 raise BrokenInput(f"{self.name}: this is no {wanted} file{page}; fetch it again, or correct its ending.")
-            stream, position = _opened(raw, packing)
+            stream, position = _opened(raw, packing, self.threads)
             read = 0
             with stream:
                 while True:
@@ -138,7 +140,7 @@ class TextFile:
                     yield chunk
 
 
-def _opened(raw: IO[bytes], packing: str) -> tuple[IO[bytes], Callable[[], int]]:
+def _opened(raw: IO[bytes], packing: str, threads: int) -> tuple[IO[bytes], Callable[[], int]]:
     """The decompressed stream, and a function that says how many bytes of ``raw`` were read for it."""
     if packing == "gzip":
         return cast(IO[bytes], gzip.GzipFile(fileobj=raw)), raw.tell
@@ -148,7 +150,7 @@ def _opened(raw: IO[bytes], packing: str) -> tuple[IO[bytes], Callable[[], int]]
         import indexed_bzip2
 
         # Blocks are decompressed side by side; Python's own module uses one core.
-        stream: Any = indexed_bzip2.open(raw, parallelization=os.cpu_count() or 1)
+        stream: Any = indexed_bzip2.open(raw, parallelization=threads)
         return stream, lambda: stream.tell_compressed() // 8
     return raw, raw.tell
 

@@ -20,7 +20,7 @@ import pytest
 
 from kgqa.errors import BrokenInput, EmptyResult, InputChanged, InterruptedRun, MissingInput, StorageError, WorkspaceMismatch
 from kgqa.progress import Silent
-from kgqa.runs import importing, merging
+from kgqa.runs import importing, merging, parts
 from kgqa.runs.files import file_hashes
 from kgqa.runs.importing import Imported, Origin, run_import
 from kgqa.sources import streams
@@ -215,14 +215,14 @@ def test_the_same_bytes_for_any_cut_and_any_number_of_processes(tmp_path: Path, 
     expected = {name: digest for name, digest in file_hashes(whole.folder).items() if name.endswith(".parquet") and "/" not in name}
     assert len(expected) == 7
     monkeypatch.setattr(importing, "PROCESSES_FROM", 0)
-    monkeypatch.setattr(importing, "PART_BYTES", 60_000)
+    monkeypatch.setattr(parts, "PART_BYTES", 60_000)
     cut = imported(tmp_path, *files, parser=Calls(size=9_000), out="cut", workers=2)
     assert len(list((cut.folder / PARTS).glob("*/*-facts.parquet"))) > 5
     assert {name: digest for name, digest in file_hashes(cut.folder).items() if name in expected} == expected
 
 
 def test_a_stopped_import_goes_on_in_the_middle_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importing, "PART_BYTES", 20_000)
+    monkeypatch.setattr(parts, "PART_BYTES", 20_000)
     files = calls(1_000, 3), calls(1_000, 4)
     whole = imported(tmp_path, *files, parser=Calls(size=5_000), out="whole")
     read: list[int] = []
