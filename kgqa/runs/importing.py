@@ -37,6 +37,8 @@ PART_ROWS = 200_000
 """Rows of a service that are written at once."""
 PROCESSES_FROM = 16 << 20
 """Bytes of all files from which starting other processes pays."""
+MUCH_LONGER = 2
+"""How many times longer than all other files a file must take for all processes to read it together."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
@@ -156,7 +158,7 @@ def _read_files(parser: Parser, files: Sequence[_File], crew: Crew, progress: Pr
     others = sum(file.size for file in files)
     while waiting:
         others -= waiting[0].size
-        if more and waiting[0].size * more <= 2 * others:
+        if more and waiting[0].size * more <= MUCH_LONGER * others:
             break
         waiting.popleft().read(parser, crew.processes, progress.advance)
     running: dict[Future[None], Submit] = {}

@@ -155,34 +155,30 @@ def _opened(raw: IO[bytes], packing: str, threads: int) -> tuple[IO[bytes], Call
     return raw, raw.tell
 
 
-def _rest(text: Bytes, start: int) -> Iterator[tuple[int, bytes]]:
-    """Chunks from ``start`` on, each with the number of the line that it begins in."""
-    position, line = 0, 1
-    for chunk in text.chunks():
-        if position + len(chunk) > start:
-            skipped = max(0, start - position)
-            yield line + chunk.count(b"\n", 0, skipped), chunk[skipped:]
-        position += len(chunk)
-        line += chunk.count(b"\n")
-
-
 def line_pieces(text: Bytes, start: int = 0, *, size: int = PIECE_BYTES) -> Iterator[Piece]:
     """Pieces of whole lines from byte ``start`` on. A last line without a line feed is whole."""
-    position, line, buffer = start, 1, bytearray()
-    for first_line, chunk in _rest(text, start):
-        if not buffer:
-            line = first_line
-        buffer += chunk
-        end = buffer.rfind(b"\n") + 1
-        if len(buffer) >= size and end:
-            piece = bytes(buffer[:end])
+    position, line = 0, 1
+    parts: list[bytes] = []  # of the next piece
+    length = whole = 0  # of them, and up to the end of their last line
+    for chunk in text.chunks():
+        # What an earlier run has read is only counted.
+        before = min(len(chunk), max(0, start - position))
+        if before:
+            position, line = position + before, line + chunk.count(b"\n", 0, before)
+        part = chunk[before:]
+        whole = length + end if (end := part.rfind(b"\n") + 1) else whole
+        parts.append(part)
+        length += len(part)
+        if length >= size and whole:
+            data = b"".join(parts)
+            piece = data[:whole]
             yield Piece(text.name, position, line, piece)
-            position, line = position + end, line + piece.count(b"\n")
-            del buffer[:end]
-        elif len(buffer) > RECORD_LIMIT:
+            position, line = position + whole, line + piece.count(b"\n")
+            parts, length, whole = [data[whole:]], length - whole, 0
+        elif length > RECORD_LIMIT:
             raise BrokenInput(f"{text.name}, line {line}: longer than {RECORD_LIMIT >> 20} MiB, so these are not lines of records.")
-    if buffer:
-        yield Piece(text.name, position, line, bytes(buffer))
+    if length:
+        yield Piece(text.name, position, line, b"".join(parts))
 
 
 def element_pieces(text: Bytes, tag: str | tuple[str, ...], start: int = 0, *, size: int = PIECE_BYTES) -> Iterator[Piece]:

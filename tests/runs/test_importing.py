@@ -216,9 +216,16 @@ def test_the_same_bytes_for_any_cut_and_any_number_of_processes(tmp_path: Path, 
     assert len(expected) == 7
     monkeypatch.setattr(importing, "PROCESSES_FROM", 0)
     monkeypatch.setattr(parts, "PART_BYTES", 60_000)
+    monkeypatch.setattr(importing, "MUCH_LONGER", 0)
     cut = imported(tmp_path, *files, parser=Calls(size=9_000), out="cut", workers=2)
-    assert len(list((cut.folder / PARTS).glob("*/*-facts.parquet"))) > 5
-    assert {name: digest for name, digest in file_hashes(cut.folder).items() if name in expected} == expected
+    monkeypatch.undo()
+    monkeypatch.setattr(importing, "PROCESSES_FROM", 0)
+    beside = imported(tmp_path, *files, parser=Calls(size=9_000), out="beside", workers=2)
+    assert {path.parent.name for path in (cut.folder / PARTS).glob("*/*-1-facts.parquet")} == {"00000", "00001"}
+    assert not list((beside.folder / PARTS).glob("*/*-1-facts.parquet"))
+    assert len(list((cut.folder / PARTS).glob("*/*-facts.parquet"))) > 10
+    for folder in (cut.folder, beside.folder):
+        assert {name: digest for name, digest in file_hashes(folder).items() if name in expected} == expected
 
 
 def test_a_stopped_import_goes_on_in_the_middle_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
