@@ -181,6 +181,28 @@ def line_pieces(text: Bytes, start: int = 0, *, size: int = PIECE_BYTES) -> Iter
         yield Piece(text.name, position, line, b"".join(parts))
 
 
+def json_line_pieces(text: Bytes, start: int = 0) -> Iterator[Piece]:
+    """Pieces of whole lines. A last line without a line feed that is no JSON is where the file was cut: BrokenInput, or it is left out."""
+    for piece in line_pieces(text, start):
+        data = piece.data
+        if not data.endswith(b"\n") and (last := data[data.rfind(b"\n") + 1 :]).strip() and not _is_json(last):
+            line = piece.line + data.count(b"\n")
+            text.broken(f"line {line} ends within a record, so the file is cut; fetch it again")
+            data = data[: data.rfind(b"\n") + 1]
+        if data:
+            yield Piece(piece.file, piece.position, piece.line, data)
+
+
+def _is_json(line: bytes) -> bool:
+    import msgspec
+
+    try:
+        msgspec.json.decode(line, type=msgspec.Raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return False
+    return True
+
+
 def element_pieces(text: Bytes, tag: str | tuple[str, ...], start: int = 0, *, size: int = PIECE_BYTES) -> Iterator[Piece]:
     """Pieces of whole elements ``tag``, the outermost where they are nested; ``head`` is what precedes the first in the file.
 

@@ -18,6 +18,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from benchmarks.imports import wikidata
 from kgqa.errors import BrokenInput, EmptyResult, InputChanged, InterruptedRun, MissingInput, StorageError, WorkspaceMismatch
 from kgqa.progress import Silent
 from kgqa.runs import importing, merging, parts
@@ -366,6 +367,61 @@ def test_workers_end_with_the_main_process(tmp_path: Path) -> None:
     while any(is_worker(worker) for worker in workers):
         assert time.monotonic() < ends
         time.sleep(0.1)
+
+
+def killed(step: int, out: Path, part_bytes: int, workers: int, files: list[Path], format: str) -> str | None:  # noqa: A002
+    """What an import printed that kills itself at that step; None if it did."""
+    module = [sys.executable, "-m", "tests.runs.killed_import"]
+    command = [*module, str(step), str(out), str(part_bytes), str(workers), format, *map(str, files)]
+    result = subprocess.run(command, env={**os.environ, "PYTHONPATH": str(ROOT)}, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode in {0, -9}, result.stderr
+    return result.stdout if result.returncode == 0 else None
+
+
+def check_kills(folder: Path, files: list[Path], format: str, part_bytes: int, kills: int, workers: int) -> None:  # noqa: A002
+    """Kills at steps spread over the run, each time going on, give the tables of a run that nobody stops."""
+    steps = int((killed(0, folder / "whole", part_bytes, workers, files, format) or "").rpartition(" ")[2])
+    tables = {path.name: path.read_bytes() for path in (folder / "whole").glob("*.parquet")}
+    assert len(tables) == 7
+    left, stops = steps, 0
+    for kill in range(kills):
+        # The steps that are left are divided among the kills that are left. Merging always begins anew.
+        if killed(max(1, left // (kills + 1 - kill)), folder / "out", part_bytes, workers, files, format) is None:
+            stops += 1
+        assert not (folder / "out" / MANIFEST).exists()
+        noted = sum(json.loads(path.read_text())["parts"] for path in (folder / "out" / PARTS).glob("*/journal.json"))
+        left = steps - noted
+    merging_steps = left
+    for step in range(1, merging_steps + 1, max(1, merging_steps // (kills // 2))):
+        assert killed(step, folder / "out", part_bytes, workers, files, format) is None
+        assert not (folder / "out" / MANIFEST).exists()
+    assert stops == kills
+    assert killed(0, folder / "out", part_bytes, workers, files, format) is not None
+    assert {path.name: path.read_bytes() for path in (folder / "out").glob("*.parquet")} == tables
+    assert read_manifest(folder / "out") == read_manifest(folder / "whole")
+    assert not [path for path in (folder / "out").iterdir() if path.name.endswith(".partial")]
+    noted_files = {name for path in (folder / "out" / PARTS).glob("*/journal.json") for name in json.loads(path.read_text())["files"]}
+    assert {path.name for path in (folder / "out" / PARTS).glob("*/*.parquet")} == noted_files
+
+
+def test_an_import_that_is_killed_goes_on_to_the_same_tables(tmp_path: Path) -> None:
+    files = []
+    for number in range(2):
+        lines = [f'{{"id": "d{number}.{at}", "title": "T{at}", "text": "{"word " * 40}", "about": "e{at}"}}\n' for at in range(50_000)]
+        files.append(tmp_path / f"texts-{number}.jsonl")
+        files[-1].write_text("".join(lines))
+    check_kills(tmp_path, files, "texts", 5 << 20, 2, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.real_data
+def test_ten_kills_of_an_import_of_real_items(tmp_path: Path, real_data: Path) -> None:
+    folder = real_data / "sources" / "wikidata"
+    path = tmp_path / "items.json.gz"
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        for part in wikidata(folder, 30):
+            file.write(part)
+    check_kills(tmp_path, [path], "wikidata", 4 << 20, 10, 2)
 
 
 def children(parent: int) -> list[int]:
