@@ -108,7 +108,7 @@ class GraphMl(Settings):
             self._read(root, keys, rows)
             return rows
         faults, whole = 0, 0
-        for start, end in _elements(piece.data, piece.file):
+        for start, end in _elements(piece.data + END, piece.file):  # which ends an element that is never closed
             element = _parsed(piece.head + piece.data[start:end] + END)
             if element is not None:
                 whole += 1
