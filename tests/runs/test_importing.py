@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -18,8 +19,9 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+import kgqa
 from benchmarks.imports import wikidata
-from kgqa.errors import BrokenInput, EmptyResult, InputChanged, InterruptedRun, MissingInput, StorageError, WorkspaceMismatch
+from kgqa.errors import BrokenInput, EmptyResult, InputChanged, InterruptedRun, MissingInput, StorageError, WorkspaceError, WorkspaceMismatch
 from kgqa.progress import Silent
 from kgqa.runs import importing, merging, parts
 from kgqa.runs.files import file_hashes
@@ -30,6 +32,7 @@ from kgqa.sources.imported import MANIFEST, PARTS, read_manifest
 from kgqa.sources.rows import Rows
 from kgqa.sources.streams import line_pieces
 from tests.command import ROOT
+from tests.conftest import Cli, SmallDisk
 
 ORIGIN = Origin(format="calls", licence="cc0-1.0", attribution="Written for a test.")
 
@@ -462,3 +465,69 @@ def is_worker(process: int) -> bool:
     with suppress(OSError):
         return b"spawn_main" in Path(f"/proc/{process}/cmdline").read_bytes()
     return False
+
+
+def test_two_imports_into_one_folder_at_once_take_turns(tmp_path: Path) -> None:
+    started = []
+    for number in range(2):
+        path = tmp_path / f"texts-{number}.jsonl"
+        path.write_text("".join(f'{{"id": "{number}.{at}", "title": "T", "text": "word"}}\n' for at in range(1_000)))
+        command = [sys.executable, "-m", "kgqa", "import", "texts", str(path), "--out", str(tmp_path / "out"), "--workers", "1"]
+        pipe = subprocess.PIPE
+        started.append(subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=pipe, stderr=pipe, text=True))
+    for process in started:
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 0, out + err
+    assert pq.read_table(tmp_path / "out" / "documents.parquet").num_rows == 2_000
+    assert len((read_manifest(tmp_path / "out") or {})["sources"]) == 2
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_full_disk_is_one_sentence_and_the_import_goes_on_when_there_is_room(
+    tmp_path: Path, small_disk: SmallDisk, cli: Cli, monkeypatch: pytest.MonkeyPatch, workers: int
+) -> None:
+    rng = random.Random(1)
+    path = tmp_path / "texts.jsonl"
+    path.write_text("".join(f'{{"id": "{at}", "title": "T", "text": "{rng.randbytes(500).hex()}"}}\n' for at in range(12_000)))
+    monkeypatch.setattr(importing, "PROCESSES_FROM", 0)
+    monkeypatch.setattr(parts, "PART_BYTES", 4 << 20)
+    for size in (2, 8, 12):  # while parts are written, and in the merge
+        small_disk.mount(f"size={size}m")
+        outcome = cli("import", "texts", path, "--out", small_disk.path / "out", "--workers", workers)
+        outcome.sentence(str(small_disk.path / "out"), "the disk is full; free some space and run the same command again")
+        assert not (small_disk.path / "out" / MANIFEST).exists()
+    small_disk.mount("size=100m")
+    assert cli("import", "texts", path, "--out", small_disk.path / "out", "--workers", workers).status == 0
+    assert pq.read_table(small_disk.path / "out" / "documents.parquet").num_rows == 12_000
+
+
+class _Mortal(Calls):
+    """Its process is killed, as for lack of memory, before the piece that reaches a position is parsed."""
+
+    def parse(self, piece: Piece) -> Rows:
+        if piece.position + len(piece.data) > 30_000 and b"spawn_main" in Path("/proc/self/cmdline").read_bytes():
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().parse(piece)
+
+
+@pytest.mark.parametrize("much_longer", [0, 2])
+def test_a_killed_process_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, much_longer: int) -> None:
+    monkeypatch.setattr(importing, "PROCESSES_FROM", 0)
+    monkeypatch.setattr(importing, "MUCH_LONGER", much_longer)
+    monkeypatch.setattr(parts, "PART_BYTES", 10_000)
+    files = calls(1_000, 5), calls(1_000, 6)
+    with pytest.raises(WorkspaceError, match="a process that parsed a file was ended, perhaps for lack of memory"):
+        imported(tmp_path, *files, parser=_Mortal(size=5_000), workers=2)
+    whole = imported(tmp_path, *files, parser=Calls(size=5_000), out="whole")
+    assert imported(tmp_path, *files, parser=Calls(size=5_000)).rows == whole.rows
+
+
+def test_an_error_in_one_file_stops_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importing, "PROCESSES_FROM", 0)
+    good = tmp_path / "good.jsonl"
+    good.write_text("".join(f'{{"id": "{at}", "title": "T", "text": "{"word " * 200}"}}\n' for at in range(100_000)))
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text(good.read_text()[:-400])
+    with pytest.raises(BrokenInput, match=r"^bad.jsonl: line 100000 ends within a record, so the file is cut"):
+        kgqa.import_files("texts", [good, bad], out=tmp_path / "out", workers=2)
+    assert not (tmp_path / "out" / MANIFEST).exists()
