@@ -1,6 +1,6 @@
 """Files in public formats → a folder of tables that ``generate`` and ``compose`` read.
 
-A parser cuts each file into pieces, and processes parse them and write their rows to parts in ``OUT/.parts`` (:mod:`kgqa.runs.parts`). A run
+A parser cuts each file into pieces; processes parse them and write their rows to parts in ``OUT/.parts`` (:mod:`kgqa.runs.parts`). A run
 that was stopped goes on after the last part, also in the middle of a file. At the end the parts are merged into tables
 (:mod:`kgqa.runs.merging`), and ``import.json`` is written last. A further import into the same folder adds its files.
 """
@@ -39,6 +39,7 @@ PROCESSES_FROM = 16 << 20
 """Bytes of all files from which starting other processes pays."""
 MUCH_LONGER = 2
 """How many times longer than all other files a file must take for all processes to read it together."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:

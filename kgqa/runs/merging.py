@@ -58,8 +58,8 @@ def merge(
 ) -> tuple[dict[str, int], dict[str, int]]:
     """Write the tables of an import to ``out``. Returns the rows of each table, and the rows that were left out for each reason.
 
-    ``parts`` are files ``NUMBER/PART-TABLE.parquet``, with the number of the source. ``advance`` is called after each of :func:`steps` queries. BrokenInput
-    where a part cannot be read.
+    ``parts`` are files ``NUMBER/PART-TABLE.parquet``, with the number of the source. ``advance`` is called after each of :func:`steps`
+    queries. BrokenInput where a part cannot be read.
     """
     import duckdb
 

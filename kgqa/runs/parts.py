@@ -1,8 +1,8 @@
 """The rows of one file of an import, in parts on disk, and the journal that says how far they go.
 
 A part holds the rows of about ``PART_BYTES`` of text. The processes that parse its pieces write a Parquet file for each table, so no row
-goes from one process to another; the column ``position``, of the piece in the text, says the order. A part counts when the journal names its
-files; what a killed process left is removed.
+goes from one process to another; the column ``position``, of the piece in the text, says the order. A part counts when the journal names
+its files; what a killed process left is removed.
 """
 
 from __future__ import annotations

@@ -21,7 +21,16 @@ import pytest
 
 import kgqa
 from benchmarks.imports import wikidata
-from kgqa.errors import BrokenInput, EmptyResult, InputChanged, InterruptedRun, MissingInput, StorageError, WorkspaceError, WorkspaceMismatch
+from kgqa.errors import (
+    BrokenInput,
+    EmptyResult,
+    InputChanged,
+    InterruptedRun,
+    MissingInput,
+    StorageError,
+    WorkspaceError,
+    WorkspaceMismatch,
+)
 from kgqa.progress import Silent
 from kgqa.runs import importing, merging, parts
 from kgqa.runs.files import file_hashes
@@ -491,7 +500,7 @@ def test_a_full_disk_is_one_sentence_and_the_import_goes_on_when_there_is_room(
     path.write_text("".join(f'{{"id": "{at}", "title": "T", "text": "{rng.randbytes(500).hex()}"}}\n' for at in range(12_000)))
     monkeypatch.setattr(importing, "PROCESSES_FROM", 0)
     monkeypatch.setattr(parts, "PART_BYTES", 4 << 20)
-    for size in (2, 8, 12):  # while parts are written, and in the merge
+    for size in (2, 5, 9):  # while parts are written, and in the merge
         small_disk.mount(f"size={size}m")
         outcome = cli("import", "texts", path, "--out", small_disk.path / "out", "--workers", workers)
         outcome.sentence(str(small_disk.path / "out"), "the disk is full; free some space and run the same command again")
