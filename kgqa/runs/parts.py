@@ -14,6 +14,7 @@ from concurrent.futures import Future
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, astuple, dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -29,7 +30,7 @@ PART_BYTES = 256 << 20
 """Text between two places at which a stopped import goes on."""
 AHEAD = 3
 """Pieces that wait for each process."""
-Submit = Callable[..., Future]
+Submit = Callable[..., Future[Any]]
 """Calls a function with arguments in a certain process."""
 
 
@@ -132,8 +133,8 @@ def parse_file(parser: Parser, text: TextFile, place: Path, state: State, proces
     Each piece goes to the process for which the fewest wait. The end of a part goes to all of them, and is noted when all earlier pieces
     are written.
     """
-    waiting: deque[tuple[int, list[Future]]] = deque()
-    busy: list[list[Future]] = [[] for _ in processes]
+    waiting: deque[tuple[int, list[Future[Any]]]] = deque()
+    busy: list[list[Future[Any]]] = [[] for _ in processes]
     begin = position = state.position
     number = state.parts
 
