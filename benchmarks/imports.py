@@ -1,4 +1,5 @@
-"""Imports of dumps that are multiplied from real ones: seconds, MB/s of text and peak memory, with one and two processes.
+"""Imports of dumps that are multiplied from real ones: seconds, MB/s of text and peak memory, with one and two
+processes, of one file and of several.
 
 ``python -m benchmarks.imports [COPIES]`` prints a table. Ids and titles of each copy are changed, so that the merge joins as much as it
 would for a dump of that size.
@@ -19,6 +20,8 @@ from pathlib import Path
 
 from benchmarks.measure import data_folder
 
+FILES = 4
+"""Files that are read side by side, beside one alone."""
 ITEM = re.compile(rb'("Q\d+|"numeric-id":\d+)("|[,}])')
 TITLE = re.compile(rb"(<title>[^<]*|\[\[[^\[\]|:#]+)(</title>|\|)")
 PAGE_NUMBER = re.compile(rb"(<title>[^<]*</title>.*?<id>\d+)(</id>)", re.DOTALL)
@@ -74,12 +77,15 @@ def main() -> None:
                 for part in parts:
                     file.write(part)
                     size += len(part)
-            for workers in (1, 2):
-                seconds, memory = measured(
-                    [name, str(path), "--out", str(folder / f"{name}-{workers}"), "--workers", str(workers), *options]
-                )
-                rate = f"{size / 1e6 / seconds:.0f} MB/s, peak {memory:,.0f} MiB"
-                sys.stdout.write(f"{name}, {size / 1e6:,.0f} MB of text, {workers} processes: {seconds:.1f} s, {rate}\n")
+            paths = [path, *(folder / f"{name}-{number}.gz" for number in range(1, FILES))]
+            for link in paths[1:]:
+                link.hardlink_to(path)
+            for files, workers in ((1, 1), (1, 2), (FILES, 1), (FILES, 2)):
+                out = folder / f"{name}-{files}-{workers}"
+                seconds, memory = measured([name, *map(str, paths[:files]), "--out", str(out), "--workers", str(workers), *options])
+                rate = f"{files * size / 1e6 / seconds:.0f} MB/s, peak {memory:,.0f} MiB"
+                what = f"{name}, {files} files, {files * size / 1e6:,.0f} MB of text"
+                sys.stdout.write(f"{what}, {workers} processes: {seconds:.1f} s, {rate}\n")
                 sys.stdout.flush()
 
 

@@ -242,7 +242,16 @@ def suggestion(name: str, known: Collection[str]) -> str:
     from difflib import get_close_matches
 
     close = get_close_matches(name, known, n=1, cutoff=0.6)
-    return f"did you mean {close[0]}?" if close else "known are: " + ", ".join(sorted(known)) + "."
+    return f"did you mean {close[0]}?" if close else "known are: " + shortened(", ".join(sorted(known)), 2_000) + "."
+
+
+def shortened(text: str, most: int = 200) -> str:
+    """The text, of which no more than so many characters are shown in a message.
+
+    >>> shortened("abcdef", 3)
+    'abc… (6 characters)'
+    """
+    return text if len(text) <= most else f"{text[:most]}… ({len(text):,} characters)"
 
 
 def check_seed(seed: int) -> None:

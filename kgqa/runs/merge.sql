@@ -1,28 +1,28 @@
--- Rows of parsed files to the tables of an import (kgqa/runs/merging.py). The views hold the rows of all parts of one table with
--- `part` and `row`, which sort in the order of the sources, and `file`. A heading says what a query is: a table to prepare, a table to write, or the
--- number of rows that were left out, with the reason.
+-- Rows of parsed files to the tables of an import (kgqa/runs/merging.py). The views hold the rows of all parts of one table with their
+-- `place`, which sorts in the order of the sources: number of the file, position in its text, row. A heading says what a query is: a table
+-- to prepare, a table to write, or the number of rows that were left out, with the reason.
 
 -- prepare: chosen
 -- A document is its newest version; of equal versions the first.
-SELECT id, arg_min({'part': part, 'row': row, 'file': file}, {'version': -version, 'part': part, 'row': row}) AS place, count(*) AS rows
+SELECT id, arg_min(place, {'version': -version, 'place': place}) AS place, count(*) AS rows
 FROM documents
 GROUP BY id;
 
 -- prepare: withdrawn
 -- By the file that holds it or a later one.
 SELECT c.id
-FROM chosen c JOIN deleted d ON d.document = c.id AND d.file >= c.place.file
+FROM chosen c JOIN deleted d ON d.document = c.id AND d.place.file >= c.place.file
 GROUP BY c.id;
 
 -- prepare: texts
-SELECT d.id, d.title, d.about, d.text, d.file
+SELECT d.id, d.title, d.about, d.text, d.place.file AS file
 FROM chosen c
-JOIN documents d ON d.id = c.id AND d.part = c.place.part AND d.row = c.place.row
+JOIN documents d ON d.id = c.id AND d.place = c.place
 ANTI JOIN withdrawn w ON w.id = c.id
 WHERE trim(d.text) <> '';
 
 -- prepare: site
-SELECT site, title, arg_min(entity, {'part': part, 'row': row}) AS entity, arg_min(document, {'part': part, 'row': row}) AS document
+SELECT site, title, arg_min(entity, place) AS entity, arg_min(document, place) AS document
 FROM pages
 GROUP BY site, title;
 
@@ -33,7 +33,7 @@ FROM texts t LEFT JOIN site s ON s.document = t.id
 GROUP BY t.id, t.about;
 
 -- prepare: first_target
-SELECT site, title, arg_min(target, {'part': part, 'row': row}) AS target
+SELECT site, title, arg_min(target, place) AS target
 FROM redirects
 GROUP BY site, title;
 
@@ -64,14 +64,15 @@ SELECT
 FROM (
   SELECT
     id, kind, trim(nfc_normalize(label)) AS label, trim(nfc_normalize(description)) AS description, '' AS words,
-    {'part': part, 'row': row} AS place
+    place
   FROM entities
   UNION ALL
-  SELECT s.document, 'entity', nfc_normalize(s.title), '', '', {'part': '~', 'row': 0}
+  SELECT s.document, 'entity', min(nfc_normalize(s.title)), '', '', {'file': 2147483647, 'position': 0, 'row': 0}
   FROM site s JOIN subjects USING (document)
   WHERE subjects.entity = s.document
+  GROUP BY s.document
   UNION ALL
-  SELECT entity, NULL, '', '', trim(nfc_normalize(name)), {'part': part, 'row': row}
+  SELECT entity, NULL, '', '', trim(nfc_normalize(name)), place
   FROM names
   WHERE source = 'id'
 )
@@ -91,13 +92,13 @@ SELECT
   ) AS label,
   bool_or("symmetric") AS "symmetric"
 FROM (
-  SELECT id, trim(nfc_normalize(label)) AS label, "symmetric", '' AS name, '' AS source, {'part': part, 'row': row} AS place
+  SELECT id, trim(nfc_normalize(label)) AS label, "symmetric", '' AS name, '' AS source, place
   FROM relations
   UNION ALL
-  SELECT DISTINCT relation, '', false, '', '', {'part': '~', 'row': 0}
+  SELECT DISTINCT relation, '', false, '', '', NULL
   FROM facts
   UNION ALL
-  SELECT entity, '', NULL, trim(nfc_normalize(name)), source, {'part': part, 'row': row}
+  SELECT entity, '', NULL, trim(nfc_normalize(name)), source, place
   FROM names SEMI JOIN (SELECT id FROM relations UNION SELECT relation FROM facts) r ON r.id = names.entity
   WHERE source IN ('label', 'id')
 )
@@ -105,11 +106,11 @@ GROUP BY id;
 
 -- prepare: places
 SELECT m.document, m.start, m."end", m.entity
-FROM mentions m JOIN texts t ON t.id = m.document AND t.file = m.file
+FROM mentions m JOIN texts t ON t.id = m.document AND t.file = m.place.file
 UNION
 SELECT l.document, l.start, l."end", b.entity
 FROM links l
-JOIN texts t ON t.id = l.document AND t.file = l.file
+JOIN texts t ON t.id = l.document AND t.file = l.place.file
 JOIN bearers b ON b.site = l.site AND b.title = l.title;
 
 -- prepare: inside
@@ -204,7 +205,7 @@ FROM chosen ANTI JOIN withdrawn USING (id) ANTI JOIN texts USING (id);
 -- left out: link elsewhere
 SELECT count(*)
 FROM links l
-JOIN texts t ON t.id = l.document AND t.file = l.file
+JOIN texts t ON t.id = l.document AND t.file = l.place.file
 ANTI JOIN bearers b ON b.site = l.site AND b.title = l.title;
 
 -- left out: mention of an unknown entity

@@ -1,8 +1,8 @@
 """Rows of parsed files → the tables of an import: joined by ids and titles, each row once, sorted.
 
-The rows are in Parquet files whose names sort in the order of the sources (:mod:`kgqa.runs.importing`). DuckDB runs the queries of
-``merge.sql`` in bounded memory; what does not fit goes to its temporary folder. The result does not depend on how the rows were cut into
-files.
+The rows are in Parquet files of one folder per source, each row with the ``position`` of its piece in the source's text
+(:mod:`kgqa.runs.parts`). DuckDB runs the queries of ``merge.sql`` in bounded memory; what does not fit goes to its temporary folder. The
+result does not depend on how the rows were cut into files.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ def merge(
 ) -> tuple[dict[str, int], dict[str, int]]:
     """Write the tables of an import to ``out``. Returns the rows of each table, and the rows that were left out for each reason.
 
-    ``parts`` are files ``SOURCE/PART-TABLE.parquet`` of one folder. ``advance`` is called after each of :func:`steps` queries. BrokenInput
-    where a part cannot be read.
+    ``parts`` are files ``NUMBER/PART-TABLE.parquet``, with the number of the source. ``advance`` is called after each of :func:`steps`
+    queries. BrokenInput where a part cannot be read.
     """
     import duckdb
 
@@ -93,15 +93,16 @@ def steps() -> int:
 
 
 def _view(con: duckdb.DuckDBPyConnection, name: str, files: list[Path]) -> None:
-    """A view of the rows of one table with its ``file``, ``part`` and ``row``."""
+    """A view of the rows of one table with their ``place``: number of the file, position of the piece in its text, row."""
     if files:
-        file = "regexp_extract(filename, '([^/]*)/[^/]*$', 1) AS file"
-        part = "regexp_extract(filename, '([^/]*/[^/]*)-[a-z]+[.]parquet$', 1) AS part"
+        # The rows of a piece are in one part, so the row's number in it orders them.
+        file = "CAST(regexp_extract(filename, '([0-9]*)/[^/]*$', 1) AS INTEGER)"
+        place = f"{{'file': {file}, 'position': position, 'row': file_row_number}} AS place"
         rows = con.read_parquet([PATTERN.sub(r"[\1]", str(path)) for path in files], filename=True, file_row_number=True)
-        rows.project(f"* EXCLUDE (filename, file_row_number), {file}, {part}, file_row_number AS row").create_view(name)
+        rows.project(f"* EXCLUDE (filename, file_row_number, position), {place}").create_view(name)
     else:
-        schema = pa.schema([*SCHEMAS[name], pa.field("file", pa.string()), pa.field("part", pa.string()), pa.field("row", pa.int64())])
-        con.register(name, schema.empty_table())
+        place_type = pa.struct({"file": pa.int32(), "position": pa.int64(), "row": pa.int64()})
+        con.register(name, SCHEMAS[name].append(pa.field("place", place_type)).empty_table())
 
 
 def _write(con: duckdb.DuckDBPyConnection, query: str, path: Path, advance: Callable[[int], object]) -> int:

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.json
 
-from kgqa.errors import BrokenInput, DuplicateId, MissingInput
+from kgqa.errors import BrokenInput, DuplicateId, MissingInput, shortened
 from kgqa.progress import Advance
 
 BLOCK_BYTES = 8 << 20
@@ -129,7 +129,7 @@ def read_tab_separated(
             columns = tuple(column for column in columns if column not in optional)
             for column in columns:
                 if column not in names:
-                    raise MissingInput(f"{path.name}, line 1: the column {column!r} is missing; found: {', '.join(names)}.")
+                    raise MissingInput(f"{path.name}, line 1: the column {column!r} is missing; found: {shortened(', '.join(names))}.")
                 if names.count(column) > 1:
                     raise BrokenInput(f"{path.name}, line 1: the column {column!r} is there twice; keep one.")
             start += 1

@@ -29,6 +29,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from kgqa.errors import shortened
 from kgqa.settings.source import NAME_SOURCES
 
 TEXT, LONG, COUNT = pa.string(), pa.large_string(), pa.int64()
@@ -146,7 +147,11 @@ class Rows:
     def skip(self, reason: str, where: str, count: int = 1) -> None:
         """Leave out a record, statement or link; ``where`` is its id or position."""
         self.skipped[reason] += count
-        self.examples.setdefault(reason, where)
+        self.examples.setdefault(reason, shortened(where))
+
+    def count(self) -> int:
+        """Rows of all tables."""
+        return sum(map(len, self._rows.values())) + sum(batch.num_rows for batches in self._batches.values() for batch in batches)
 
     def tables(self) -> dict[str, pa.Table]:
         """Table → its rows in Arrow; tables without rows are absent."""

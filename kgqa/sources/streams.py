@@ -44,6 +44,8 @@ class TextFile:
     """Read a file that is cut up to its last whole record."""
     advance: Callable[[int], object] = lambda _: None
     """Is told how many more bytes of the file itself have been read."""
+    threads: int = 1
+    """Cores that unpack bzip2."""
     notes: list[str] = field(default_factory=list)
     """What is missing at the end of a cut file."""
 
@@ -116,7 +118,7 @@ class TextFile:
             if (wanted := ENDINGS.get(self.path.suffix, "")) and packing != wanted:
                 page = " but a web page, perhaps an error of the server" if WEB_PAGE.match(raw.read(1024)) else ""
                 raise BrokenInput(f"{self.name}: this is no {wanted} file{page}; fetch it again, or correct its ending.")
-            stream, position = _opened(raw, packing)
+            stream, position = _opened(raw, packing, self.threads)
             read = 0
             with stream:
                 while True:
@@ -138,7 +140,7 @@ class TextFile:
                     yield chunk
 
 
-def _opened(raw: IO[bytes], packing: str) -> tuple[IO[bytes], Callable[[], int]]:
+def _opened(raw: IO[bytes], packing: str, threads: int) -> tuple[IO[bytes], Callable[[], int]]:
     """The decompressed stream, and a function that says how many bytes of ``raw`` were read for it."""
     if packing == "gzip":
         return cast(IO[bytes], gzip.GzipFile(fileobj=raw)), raw.tell
@@ -148,39 +150,57 @@ def _opened(raw: IO[bytes], packing: str) -> tuple[IO[bytes], Callable[[], int]]
         import indexed_bzip2
 
         # Blocks are decompressed side by side; Python's own module uses one core.
-        stream: Any = indexed_bzip2.open(raw, parallelization=os.cpu_count() or 1)
+        stream: Any = indexed_bzip2.open(raw, parallelization=threads)
         return stream, lambda: stream.tell_compressed() // 8
     return raw, raw.tell
 
 
-def _rest(text: Bytes, start: int) -> Iterator[tuple[int, bytes]]:
-    """Chunks from ``start`` on, each with the number of the line that it begins in."""
-    position, line = 0, 1
-    for chunk in text.chunks():
-        if position + len(chunk) > start:
-            skipped = max(0, start - position)
-            yield line + chunk.count(b"\n", 0, skipped), chunk[skipped:]
-        position += len(chunk)
-        line += chunk.count(b"\n")
-
-
 def line_pieces(text: Bytes, start: int = 0, *, size: int = PIECE_BYTES) -> Iterator[Piece]:
     """Pieces of whole lines from byte ``start`` on. A last line without a line feed is whole."""
-    position, line, buffer = start, 1, bytearray()
-    for first_line, chunk in _rest(text, start):
-        if not buffer:
-            line = first_line
-        buffer += chunk
-        end = buffer.rfind(b"\n") + 1
-        if len(buffer) >= size and end:
-            piece = bytes(buffer[:end])
+    position, line = 0, 1
+    parts: list[bytes] = []  # of the next piece
+    length = whole = 0  # of them, and up to the end of their last line
+    for chunk in text.chunks():
+        # What an earlier run has read is only counted.
+        before = min(len(chunk), max(0, start - position))
+        if before:
+            position, line = position + before, line + chunk.count(b"\n", 0, before)
+        part = chunk[before:]
+        whole = length + end if (end := part.rfind(b"\n") + 1) else whole
+        parts.append(part)
+        length += len(part)
+        if length >= size and whole:
+            data = b"".join(parts)
+            piece = data[:whole]
             yield Piece(text.name, position, line, piece)
-            position, line = position + end, line + piece.count(b"\n")
-            del buffer[:end]
-        elif len(buffer) > RECORD_LIMIT:
+            position, line = position + whole, line + piece.count(b"\n")
+            parts, length, whole = [data[whole:]], length - whole, 0
+        elif length > RECORD_LIMIT:
             raise BrokenInput(f"{text.name}, line {line}: longer than {RECORD_LIMIT >> 20} MiB, so these are not lines of records.")
-    if buffer:
-        yield Piece(text.name, position, line, bytes(buffer))
+    if length:
+        yield Piece(text.name, position, line, b"".join(parts))
+
+
+def json_line_pieces(text: Bytes, start: int = 0) -> Iterator[Piece]:
+    """Pieces of whole lines. A last line without a line feed that is no JSON is where the file was cut: BrokenInput, or it is left out."""
+    for piece in line_pieces(text, start):
+        data = piece.data
+        if not data.endswith(b"\n") and (last := data[data.rfind(b"\n") + 1 :]).strip() and not _is_json(last):
+            line = piece.line + data.count(b"\n")
+            text.broken(f"line {line} ends within a record, so the file is cut; fetch it again")
+            data = data[: data.rfind(b"\n") + 1]
+        if data:
+            yield Piece(piece.file, piece.position, piece.line, data)
+
+
+def _is_json(line: bytes) -> bool:
+    import msgspec
+
+    try:
+        msgspec.json.decode(line, type=msgspec.Raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return False
+    return True
 
 
 def element_pieces(text: Bytes, tag: str | tuple[str, ...], start: int = 0, *, size: int = PIECE_BYTES) -> Iterator[Piece]:

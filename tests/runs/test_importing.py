@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -18,9 +19,20 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from kgqa.errors import BrokenInput, EmptyResult, InputChanged, InterruptedRun, MissingInput, StorageError, WorkspaceMismatch
+import kgqa
+from benchmarks.imports import wikidata
+from kgqa.errors import (
+    BrokenInput,
+    EmptyResult,
+    InputChanged,
+    InterruptedRun,
+    MissingInput,
+    StorageError,
+    WorkspaceError,
+    WorkspaceMismatch,
+)
 from kgqa.progress import Silent
-from kgqa.runs import importing, merging
+from kgqa.runs import importing, merging, parts
 from kgqa.runs.files import file_hashes
 from kgqa.runs.importing import Imported, Origin, run_import
 from kgqa.sources import streams
@@ -29,6 +41,7 @@ from kgqa.sources.imported import MANIFEST, PARTS, read_manifest
 from kgqa.sources.rows import Rows
 from kgqa.sources.streams import line_pieces
 from tests.command import ROOT
+from tests.conftest import Cli, SmallDisk
 
 ORIGIN = Origin(format="calls", licence="cc0-1.0", attribution="Written for a test.")
 
@@ -215,14 +228,21 @@ def test_the_same_bytes_for_any_cut_and_any_number_of_processes(tmp_path: Path, 
     expected = {name: digest for name, digest in file_hashes(whole.folder).items() if name.endswith(".parquet") and "/" not in name}
     assert len(expected) == 7
     monkeypatch.setattr(importing, "PROCESSES_FROM", 0)
-    monkeypatch.setattr(importing, "PART_BYTES", 60_000)
+    monkeypatch.setattr(parts, "PART_BYTES", 60_000)
+    monkeypatch.setattr(importing, "MUCH_LONGER", 0)
     cut = imported(tmp_path, *files, parser=Calls(size=9_000), out="cut", workers=2)
-    assert len(list((cut.folder / PARTS).glob("*/*-facts.parquet"))) > 5
-    assert {name: digest for name, digest in file_hashes(cut.folder).items() if name in expected} == expected
+    monkeypatch.undo()
+    monkeypatch.setattr(importing, "PROCESSES_FROM", 0)
+    beside = imported(tmp_path, *files, parser=Calls(size=9_000), out="beside", workers=2)
+    assert {path.parent.name for path in (cut.folder / PARTS).glob("*/*-1-facts.parquet")} == {"00000", "00001"}
+    assert not list((beside.folder / PARTS).glob("*/*-1-facts.parquet"))
+    assert len(list((cut.folder / PARTS).glob("*/*-facts.parquet"))) > 10
+    for folder in (cut.folder, beside.folder):
+        assert {name: digest for name, digest in file_hashes(folder).items() if name in expected} == expected
 
 
 def test_a_stopped_import_goes_on_in_the_middle_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importing, "PART_BYTES", 20_000)
+    monkeypatch.setattr(parts, "PART_BYTES", 20_000)
     files = calls(1_000, 3), calls(1_000, 4)
     whole = imported(tmp_path, *files, parser=Calls(size=5_000), out="whole")
     read: list[int] = []
@@ -361,6 +381,61 @@ def test_workers_end_with_the_main_process(tmp_path: Path) -> None:
         time.sleep(0.1)
 
 
+def killed(step: int, out: Path, part_bytes: int, workers: int, files: list[Path], format: str) -> str | None:  # noqa: A002
+    """What an import printed that kills itself at that step; None if it did."""
+    module = [sys.executable, "-m", "tests.runs.killed_import"]
+    command = [*module, str(step), str(out), str(part_bytes), str(workers), format, *map(str, files)]
+    result = subprocess.run(command, env={**os.environ, "PYTHONPATH": str(ROOT)}, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode in {0, -9}, result.stderr
+    return result.stdout if result.returncode == 0 else None
+
+
+def check_kills(folder: Path, files: list[Path], format: str, part_bytes: int, kills: int, workers: int) -> None:  # noqa: A002
+    """Kills at steps spread over the run, each time going on, give the tables of a run that nobody stops."""
+    steps = int((killed(0, folder / "whole", part_bytes, workers, files, format) or "").rpartition(" ")[2])
+    tables = {path.name: path.read_bytes() for path in (folder / "whole").glob("*.parquet")}
+    assert len(tables) == 7
+    left, stops = steps, 0
+    for kill in range(kills):
+        # The steps that are left are divided among the kills that are left. Merging always begins anew.
+        if killed(max(1, left // (kills + 1 - kill)), folder / "out", part_bytes, workers, files, format) is None:
+            stops += 1
+        assert not (folder / "out" / MANIFEST).exists()
+        noted = sum(json.loads(path.read_text())["parts"] for path in (folder / "out" / PARTS).glob("*/journal.json"))
+        left = steps - noted
+    merging_steps = left
+    for step in range(1, merging_steps + 1, max(1, merging_steps // (kills // 2))):
+        assert killed(step, folder / "out", part_bytes, workers, files, format) is None
+        assert not (folder / "out" / MANIFEST).exists()
+    assert stops == kills
+    assert killed(0, folder / "out", part_bytes, workers, files, format) is not None
+    assert {path.name: path.read_bytes() for path in (folder / "out").glob("*.parquet")} == tables
+    assert read_manifest(folder / "out") == read_manifest(folder / "whole")
+    assert not [path for path in (folder / "out").iterdir() if path.name.endswith(".partial")]
+    noted_files = {name for path in (folder / "out" / PARTS).glob("*/journal.json") for name in json.loads(path.read_text())["files"]}
+    assert {path.name for path in (folder / "out" / PARTS).glob("*/*.parquet")} == noted_files
+
+
+def test_an_import_that_is_killed_goes_on_to_the_same_tables(tmp_path: Path) -> None:
+    files = []
+    for number in range(2):
+        lines = [f'{{"id": "d{number}.{at}", "title": "T{at}", "text": "{"word " * 40}", "about": "e{at}"}}\n' for at in range(50_000)]
+        files.append(tmp_path / f"texts-{number}.jsonl")
+        files[-1].write_text("".join(lines))
+    check_kills(tmp_path, files, "texts", 5 << 20, 2, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.real_data
+def test_ten_kills_of_an_import_of_real_items(tmp_path: Path, real_data: Path) -> None:
+    folder = real_data / "sources" / "wikidata"
+    path = tmp_path / "items.json.gz"
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        for part in wikidata(folder, 30):
+            file.write(part)
+    check_kills(tmp_path, [path], "wikidata", 4 << 20, 10, 2)
+
+
 def children(parent: int) -> list[int]:
     """Processes that the main thread of ``parent`` started."""
     with suppress(OSError):
@@ -399,3 +474,69 @@ def is_worker(process: int) -> bool:
     with suppress(OSError):
         return b"spawn_main" in Path(f"/proc/{process}/cmdline").read_bytes()
     return False
+
+
+def test_two_imports_into_one_folder_at_once_take_turns(tmp_path: Path) -> None:
+    started = []
+    for number in range(2):
+        path = tmp_path / f"texts-{number}.jsonl"
+        path.write_text("".join(f'{{"id": "{number}.{at}", "title": "T", "text": "word"}}\n' for at in range(1_000)))
+        command = [sys.executable, "-m", "kgqa", "import", "texts", str(path), "--out", str(tmp_path / "out"), "--workers", "1"]
+        pipe = subprocess.PIPE
+        started.append(subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=pipe, stderr=pipe, text=True))
+    for process in started:
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 0, out + err
+    assert pq.read_table(tmp_path / "out" / "documents.parquet").num_rows == 2_000
+    assert len((read_manifest(tmp_path / "out") or {})["sources"]) == 2
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_full_disk_is_one_sentence_and_the_import_goes_on_when_there_is_room(
+    tmp_path: Path, small_disk: SmallDisk, cli: Cli, monkeypatch: pytest.MonkeyPatch, workers: int
+) -> None:
+    rng = random.Random(1)
+    path = tmp_path / "texts.jsonl"
+    path.write_text("".join(f'{{"id": "{at}", "title": "T", "text": "{rng.randbytes(500).hex()}"}}\n' for at in range(12_000)))
+    monkeypatch.setattr(importing, "PROCESSES_FROM", 0)
+    monkeypatch.setattr(parts, "PART_BYTES", 4 << 20)
+    for size in (2, 5, 9):  # while parts are written, and in the merge
+        small_disk.mount(f"size={size}m")
+        outcome = cli("import", "texts", path, "--out", small_disk.path / "out", "--workers", workers)
+        outcome.sentence(str(small_disk.path / "out"), "the disk is full; free some space and run the same command again")
+        assert not (small_disk.path / "out" / MANIFEST).exists()
+    small_disk.mount("size=100m")
+    assert cli("import", "texts", path, "--out", small_disk.path / "out", "--workers", workers).status == 0
+    assert pq.read_table(small_disk.path / "out" / "documents.parquet").num_rows == 12_000
+
+
+class _Mortal(Calls):
+    """Its process is killed, as for lack of memory, before the piece that reaches a position is parsed."""
+
+    def parse(self, piece: Piece) -> Rows:
+        if piece.position + len(piece.data) > 30_000 and b"spawn_main" in Path("/proc/self/cmdline").read_bytes():
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().parse(piece)
+
+
+@pytest.mark.parametrize("much_longer", [0, 2])
+def test_a_killed_process_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, much_longer: int) -> None:
+    monkeypatch.setattr(importing, "PROCESSES_FROM", 0)
+    monkeypatch.setattr(importing, "MUCH_LONGER", much_longer)
+    monkeypatch.setattr(parts, "PART_BYTES", 10_000)
+    files = calls(1_000, 5), calls(1_000, 6)
+    with pytest.raises(WorkspaceError, match="a process that parsed a file was ended, perhaps for lack of memory"):
+        imported(tmp_path, *files, parser=_Mortal(size=5_000), workers=2)
+    whole = imported(tmp_path, *files, parser=Calls(size=5_000), out="whole")
+    assert imported(tmp_path, *files, parser=Calls(size=5_000)).rows == whole.rows
+
+
+def test_an_error_in_one_file_stops_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importing, "PROCESSES_FROM", 0)
+    good = tmp_path / "good.jsonl"
+    good.write_text("".join(f'{{"id": "{at}", "title": "T", "text": "{"word " * 200}"}}\n' for at in range(100_000)))
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text(good.read_text()[:-400])
+    with pytest.raises(BrokenInput, match=r"^bad.jsonl: line 100000 ends within a record, so the file is cut"):
+        kgqa.import_files("texts", [good, bad], out=tmp_path / "out", workers=2)
+    assert not (tmp_path / "out" / MANIFEST).exists()

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.csv
 from pydantic import Field
 
-from kgqa.errors import BrokenInput, MissingInput, suggestion
+from kgqa.errors import BrokenInput, MissingInput, shortened, suggestion
 from kgqa.settings.base import Settings
 from kgqa.sources.formats import Bytes, Piece
 from kgqa.sources.graphs.cutting import first_bytes, record_pieces
@@ -374,8 +374,8 @@ def _place(file: str, names: list[str], column: Column, *, header: bool) -> int:
 
 
 def _known(column: str, names: list[str]) -> str:
-    listed = ", ".join(names) or "none"
-    hint = suggestion(column, [name for name in names if name] or ["none"])
+    listed = shortened(", ".join(names)) or "none"
+    hint = suggestion(column, [shortened(name) for name in names if name] or ["none"])
     return f"{hint} The file has {listed}." if hint.startswith("did") else f"the file has {listed}."
 
 

@@ -29,7 +29,7 @@ ENOUGH_ELEMENTS = 1_000
 NUMBERS = frozenset({"int", "long", "float", "double"})
 _NUMBER = re.compile(r"\+?(-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)")
 _TAG = rb"""(?:[^<>"']|"[^"<]*"|'[^'<]*')*+>"""
-_MARK = re.compile(rb"(?s)<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<(/?)(node|edge)(?=[\s/>])" + _TAG)
+_MARK = re.compile(rb"(?s)<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<(/?)(node|edge|graph)(?=[\s/>])(?:" + _TAG + rb"|[^<]*(?=<))")
 _GRAPH = re.compile(rb"<graph(?=[\s/>])" + _TAG)
 _FOREIGN = {"NodeLabel": "label", "EdgeLabel": "label"}
 """Elements of yEd, which writes labels as drawings."""
@@ -108,7 +108,7 @@ class GraphMl(Settings):
             self._read(root, keys, rows)
             return rows
         faults, whole = 0, 0
-        for start, end in _elements(piece.data, piece.file):
+        for start, end in _elements(piece.data + END, piece.file):  # which ends an element that is never closed
             element = _parsed(piece.head + piece.data[start:end] + END)
             if element is not None:
                 whole += 1
@@ -197,21 +197,39 @@ def _checked_head(text: Bytes, head: bytes) -> bytes:
 
 
 def _elements(data: bytes, file: str) -> Iterator[tuple[int, int]]:
-    """Begin and end of each outermost node or edge that is whole. BrokenInput where they are nested too deeply."""
-    depth, start = 0, 0
+    """Begin and end of each outermost node or edge that is whole, or that ends where another begins, as it was never closed.
+
+    BrokenInput where they are nested too deeply.
+    """
+    open_: list[bytes] = []
+    start = 0
     for mark in _MARK.finditer(data):
-        if mark[2] is None:
+        name = mark[2]
+        if name is None or (name == b"graph" and not open_ and not mark[1]):
             continue
-        if not mark[1]:
-            if not depth:
-                start = mark.start()
-            depth += 1
-            if depth > DEPTH_LIMIT:
-                raise BrokenInput(f"{file}: a node inside {DEPTH_LIMIT} others, which no graph needs; check the file.")
-        if (mark[1] or mark[0].endswith(b"/>")) and depth:
-            depth -= 1
-            if not depth:
-                yield start, mark.end()
+        if mark[1]:
+            if name in open_:
+                while open_.pop() != name:
+                    pass
+                if not open_:
+                    yield start, mark.end()
+            elif name == b"graph" and open_:  # the graph of the outermost ends before they do
+                open_.clear()
+                yield start, mark.start()
+            continue
+        if name != b"graph" and open_ and open_[-1] != b"graph":  # they hold others only in a graph of their own
+            open_.pop()
+            if not open_:
+                yield start, mark.start()
+        if not open_:
+            start = mark.start()
+        open_.append(name)
+        if len(open_) > 2 * DEPTH_LIMIT:
+            raise BrokenInput(f"{file}: a node inside {DEPTH_LIMIT} others, which no graph needs; check the file.")
+        if mark[0].rstrip().endswith(b"/>"):
+            open_.pop()
+            if not open_:
+                yield start, start + len(mark[0].rstrip())
 
 
 def _of_graph(head: bytes, between: bytes) -> bytes:

@@ -11,7 +11,7 @@ from kgqa.errors import BrokenInput
 from kgqa.settings.base import Settings
 from kgqa.sources.formats import Bytes, Piece
 from kgqa.sources.rows import Rows
-from kgqa.sources.streams import RECORD_LIMIT, line_pieces, unpacked_name
+from kgqa.sources.streams import RECORD_LIMIT, json_line_pieces, unpacked_name
 
 ENOUGH_LINES = 1_000
 """Lines from which a piece after the first shows what share of a file cannot be read."""
@@ -35,14 +35,7 @@ class JsonTexts(Settings):
 
     def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
         """Whole lines. A last line without a line feed that is no JSON is where the file was cut."""
-        for piece in line_pieces(text, start):
-            data = piece.data
-            if not data.endswith(b"\n") and not _is_json(last := data[data.rfind(b"\n") + 1 :]) and last.strip():
-                line = piece.line + data.count(b"\n")
-                text.broken(f"line {line} ends within a record, so the file is cut; fetch it again")
-                data = data[: data.rfind(b"\n") + 1]
-            if data:
-                yield Piece(piece.file, piece.position, piece.line, data)
+        return json_line_pieces(text, start)
 
     def parse(self, piece: Piece) -> Rows:
         """Documents of a piece. BrokenInput where more than half of the lines are no records."""
@@ -94,12 +87,18 @@ class TextFiles(Settings):
     """``name``: the document is about the entity whose id is the file's name without ending."""
 
     def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
-        """The whole file. BrokenInput beyond the limit of a record."""
+        """The whole file. BrokenInput beyond the limit of a record, and where the last character is cut."""
         data = bytearray()
         for chunk in text.chunks():
             data += chunk
             if len(data) > RECORD_LIMIT:
                 raise BrokenInput(f"{text.name}: longer than {RECORD_LIMIT >> 20} MiB, which is too much for one document; split it.")
+        try:
+            data.decode()
+        except UnicodeDecodeError as error:
+            if error.reason == "unexpected end of data":
+                text.broken("the file ends within a character, so it is cut; fetch it again")
+                del data[error.start :]
         if start < len(data):
             yield Piece(text.name, 0, 1, bytes(data))
 
@@ -124,14 +123,6 @@ class TextFiles(Settings):
 
 def _text(value: str | int | None) -> str:
     return "" if value is None else str(value).strip()
-
-
-def _is_json(line: bytes) -> bool:
-    try:
-        msgspec.json.decode(line, type=msgspec.Raw)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return False
-    return True
 
 
 def _reason(error: Exception) -> str:

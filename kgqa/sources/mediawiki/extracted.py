@@ -18,7 +18,7 @@ from kgqa.sources.formats import Bytes, Piece
 from kgqa.sources.mediawiki.site import Site, read_site
 from kgqa.sources.mediawiki.wikitext import Link, cut
 from kgqa.sources.rows import Rows
-from kgqa.sources.streams import line_pieces
+from kgqa.sources.streams import json_line_pieces
 
 ANCHOR = re.compile(r"""<a href=["']([^"'<>]*)["'][^<>]*>(.*?)</a>""", re.IGNORECASE)
 # How version 2 writes headings and items of lists.
@@ -44,8 +44,8 @@ class WikiExtractor(Settings):
     """Length of the texts in characters; 0 for all of them. WikiExtractor does not tell where the lead ends."""
 
     def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
-        """The lines, some MiB at a time."""
-        return line_pieces(text, start)
+        """The lines, some MiB at a time. A last line that is no JSON is where the file was cut."""
+        return json_line_pieces(text, start)
 
     def parse(self, piece: Piece) -> Rows:
         """Documents and links of the pages."""

@@ -14,6 +14,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, parse
 
 from kgqa.errors import BrokenInput
 from kgqa.sources.formats import Bytes, Piece
+from kgqa.sources.graphs.statements import check_nesting
 from kgqa.sources.rows import Rows
 from kgqa.sources.streams import line_pieces
 from kgqa.sources.wikibase import selection as reasons
@@ -54,8 +55,6 @@ HOSTS = {
 """Site → host, where the one does not follow from the other."""
 Nodes = dict[str, list[tuple[str, Any]]]
 """Subject → predicates and objects."""
-NESTING = 200
-"""Triples within triples beyond which Turtle is refused."""
 CARRIED = 64 << 20
 """Bytes of one entity's lines beyond which they are cut into two pieces."""
 
@@ -366,11 +365,7 @@ def _rank(node: list[tuple[str, Any]]) -> str:
 
 
 def _turtle(piece: Piece) -> Iterator[Quad]:
-    depth = 0
-    for mark in re.finditer(rb"<<|>>", piece.data):
-        depth = max(0, depth + (1 if mark[0] == b"<<" else -1))
-        if depth > NESTING:
-            raise BrokenInput(f"{piece.file}: triples within triples, more than {NESTING} deep; Wikibase writes none.")
+    check_nesting(piece)
     try:
         yield from parse(piece.data, RdfFormat.TURTLE, lenient=True)
     except SyntaxError as error:

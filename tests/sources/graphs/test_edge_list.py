@@ -132,6 +132,10 @@ def test_a_column_that_is_not_there_is_named_before_anything_is_read() -> None:
         list(Edges(header=False, head=1, relation=2, tail=4).pieces(MemoryText("f.tsv", b"a\tr\tb\n")))
     with pytest.raises(MissingInput, match="given by its number"):
         list(Edges(header=False).pieces(MemoryText("f.tsv", b"a\tr\tb\n")))
+    wide = b"".join(b"a column number %d," % number for number in range(60_000)) + b"heads\n"
+    with pytest.raises(MissingInput, match=r"the file has a column number 0, .*… \([0-9,]+ characters\)\.$") as fault:
+        list(Edges().pieces(MemoryText("file.csv", wide)))
+    assert len(str(fault.value)) < 500
     with pytest.raises(MissingInput, match="is there twice"):
         list(Edges().pieces(MemoryText("f.tsv", b"head\thead\trelation\ttail\n")))
     with pytest.raises(MissingInput, match="give the delimiter"):

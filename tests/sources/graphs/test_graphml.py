@@ -141,6 +141,33 @@ def test_an_element_that_is_no_xml_spoils_only_itself() -> None:
     assert found.examples["element that is no XML"].startswith("x.graphml, line 1")
 
 
+@pytest.mark.parametrize(
+    "broken",
+    [
+        '<edge source="a" target="b"><data key="r">x</data>',  # never closed
+        '<edge source="a" target=b"><data key="r">x</data></edge>',
+        '<edge source="a" target=b"/>',
+        '<edge source="a" target="b" target="c"/>',
+        '<edge source="a<" target="b"/>',
+        '<edge source="a" target="b"><data key="r">x</edge>',
+        '<node id="n"><graph><edge source="a" target="b"></graph></node>',
+        '<node id="n"><data key="r">x</data>',
+    ],
+)
+@pytest.mark.parametrize("size", [30, 10_000])
+def test_only_the_broken_element_goes_and_is_counted(broken: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cutting.record_pieces, "__kwdefaults__", {"size": size, "record": "record"})
+    edges = [f'<edge source="{at}" target="{at + 1}"/>' for at in range(6)]
+    expected = {(str(at), "r", str(at + 1)) for at in range(6)}
+    for place in (0, 3, 6):
+        inside = "\n".join((*edges[:place], broken, *edges[place:]))
+        text = f'<graphml><graph edgedefault="directed">\n{inside}\n</graph></graphml>'.encode()
+        found = read(GraphMl(only_relation="r"), MemoryText("x.graphml", text, 7))
+        assert found["facts"] == expected
+        assert found.skipped == {"element that is no XML": 1}
+        assert found.examples == {"element that is no XML": f"x.graphml, line {2 + place}"}
+
+
 def test_elements_that_are_mostly_no_xml_are_an_error() -> None:
     text = HEAD + '<graph edgedefault="directed">' + '<node id="a">&x;</node>' * 2_000 + "</graph></graphml>"
     with pytest.raises(BrokenInput, match=r"^x.graphml, line 10: this is no XML, nor are most elements"):

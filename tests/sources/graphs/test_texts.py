@@ -103,3 +103,15 @@ def test_real_documents_under_names_of_our_own(real_data: Path) -> None:
     assert found["documents"] == {
         (row["id"], row["title"], row["entity"], row["text"].strip(), 0) for row in expected if row["text"].strip()
     }
+
+
+def test_a_text_cut_within_a_character() -> None:
+    whole = "Ada wrote a programme. Elle était".encode()
+    cut = whole[: whole.index("é".encode()) + 1]
+    with pytest.raises(BrokenInput, match=r"^x.txt: the file ends within a character, so it is cut"):
+        read(TextFiles(), cut, "x.txt")
+    text = MemoryText("x.txt", cut, partial=True)
+    assert {row[3] for row in read(TextFiles(), text)["documents"]} == {"Ada wrote a programme. Elle"}
+    assert len(text.notes) == 1
+    with pytest.raises(BrokenInput, match="line 1: this is not UTF-8"):
+        read(TextFiles(), b"caf\xe9 au lait", "x.txt")

@@ -7,9 +7,11 @@ import json
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from kgqa.errors import BrokenInput
 from kgqa.sources.formats import Piece
 from kgqa.sources.mediawiki.extracted import WikiExtractor, site_of
 from kgqa.sources.rows import Rows, plain_rows
+from tests.sources.graphs.memory_text import MemoryText, read
 from tests.sources.mediawiki.dumps import links, texts
 
 URL = "https://de.wikipedia.org/wiki?curid=7"
@@ -79,3 +81,14 @@ def test_sites() -> None:
 def test_mutated_lines_give_rows(data: bytes, at: int) -> None:
     whole = json.dumps(mill('a <a href="b">c</a>')).encode()
     assert isinstance(WikiExtractor().parse(Piece("w", 0, 1, whole[:at] + data + whole[at:])), Rows)
+
+
+def test_a_file_cut_within_a_line() -> None:
+    data = json.dumps({"id": "1", "title": "A", "text": "a"}).encode() + b'\n{"id": "2", "title": "B", "te'
+    with pytest.raises(BrokenInput, match="wiki_00: line 2 ends within a record, so the file is cut"):
+        read(WikiExtractor(site="enwiki"), data, "wiki_00")
+    text = MemoryText("wiki_00", data, partial=True)
+    found = read(WikiExtractor(site="enwiki"), text)
+    assert {row[0] for row in found["documents"]} == {"enwiki:1"}
+    assert not found.skipped
+    assert len(text.notes) == 1

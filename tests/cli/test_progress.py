@@ -1,0 +1,47 @@
+"""What people see while a command runs."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+import kgqa
+from kgqa.cli.progress import ConsoleProgress
+from kgqa.runs import importing
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_import_shows_its_bytes_and_the_time_that_remains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
+    monkeypatch.setattr(importing, "PROCESSES_FROM", 0)
+    files = []
+    for number in range(2):
+        line = f'{{"id": "%d", "title": "T", "text": "{number} {"word " * 400}"}}\n'
+        files.append(tmp_path / f"{number}.jsonl")
+        files[-1].write_text("".join(line % at for at in range(5_000)))
+    size = sum(file.stat().st_size for file in files)
+    seen: list[tuple[str, float | None]] = []
+    shown = io.StringIO()
+
+    class Noted(ConsoleProgress):
+        def advance(self, amount: int) -> None:
+            super().advance(amount)
+            self._bars.refresh()
+            task: Any = self._bars.tasks[-1]
+            seen.append((task.description, task.time_remaining))
+
+    console = Console(file=shown, force_terminal=True, width=120)
+    with Noted(console) as progress:
+        kgqa.import_files("texts", files, out=tmp_path / "out", workers=workers, progress=progress)
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.getvalue())
+    amounts = [float(amount) for amount in re.findall(rf"Parsing [^\r\n]*? ([0-9.]+) of {size / 1e6:.1f} MB", text)]
+    assert amounts == sorted(amounts)
+    assert len(set(amounts)) > 1
+    assert amounts[-1] == pytest.approx(size / 1e6, abs=0.1)
+    assert any(remaining is not None and remaining > 0 for stage, remaining in seen if stage == "Parsing")
+    assert re.search(rf"Parsing [^\r\n]* of {size / 1e6:.1f} MB 0:0\d:\d\d", text)
+    assert re.search(r"Merging: .*documents", text)
