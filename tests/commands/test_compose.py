@@ -132,7 +132,7 @@ def test_a_limit_takes_so_many_pairs(tmp_path: Path) -> None:
 
 def test_what_cannot_be_composed(tmp_path: Path) -> None:
     place = tmp_path / "w"
-    with pytest.raises(SettingsError, match="there is nothing to compose"):
+    with pytest.raises(SettingsError, match="nothing to compose"):
         kgqa.compose(workspace=place)
     with pytest.raises(SettingsError, match="--filter 'reader' is not known; did you mean readers"):
         kgqa.compose("x", filter="reader", workspace=place)
