@@ -177,7 +177,7 @@ def test_what_says_nothing_of_sets_is_refused(tmp_path: Path) -> None:
     source = single_hop(tmp_path / "set")
     own = tmp_path / "own.toml"
     for said, named in (
-        ("[musique.templates.x]\nrelations = ['P1']\nclause = 'has {tail}'\nnoun = 'x'", "musique.templates says how"),
+        ("[musique.templates.x]\nrelations = ['P1']\nclause = 'has {tail}'\nnoun = 'x'", "musique.templates sets how"),
         ("[musique]\nunasked = ['P1']", "musique.unasked says how"),
         ("[musique.single_hop]\nfunctional = 0.1", "musique.single_hop.functional says how"),
         ("[musique.composition]\nmodel = 'x'", "musique.composition.model is for the composers model and llm"),

@@ -58,7 +58,9 @@ class Client:
         """Check the headers, before the body is read or a redirect is followed."""
         packed = response.headers.get("content-encoding", "identity").strip().lower()
         if packed not in {"", "identity"}:
-            raise Unusable(f"its answer is compressed ({packed[:20]}), but the request asked for plain bytes; turn compression off on the server")
+            raise Unusable(
+                f"its answer is compressed ({packed[:20]}), but the request asked for plain bytes; turn compression off on the server"
+            )
         if response.has_redirect_location:
             try:
                 target = response.url.join(response.headers["location"])
