@@ -118,7 +118,7 @@ def near_duplicate_table(texts: int) -> Table:
         ],
         notes=[
             f"{found['pairs']:,} pairs found of {found['made']:,} that were made; each is at or above {THRESHOLD}. Memory is that of the "
-            "process, in which the texts are made too, in chunks."
+            "process, which also makes the texts, in chunks."
         ],
     )
 

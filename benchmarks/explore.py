@@ -50,7 +50,7 @@ def main(*, rounds: int = ROUNDS) -> Section:
         rows=rows,
         notes=[
             f"{rounds} rounds; median and range. Until drawn: from the click that opens the page, or expands the node, to the first frame "
-            "with the graph. Where nothing else is said, the browser has shown a graph before."
+            "with the graph. Unless noted otherwise, the browser has already shown a graph."
         ],
     )
     return Section(title=TITLE, tables=[table])

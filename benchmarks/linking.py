@@ -140,7 +140,7 @@ def context_table(cpu: Mapping[str, list[float]], megabytes: float) -> Table:
     """What linking takes when each place is decided by its context."""
     both = [sum(pair) for pair in zip(cpu["matching"], cpu["deciding"], strict=True)]
     rows = [
-        ("all places of all names, with every occurrence and what stands beside them", cpu["matching"]),
+        ("all places of all names, with every occurrence and the words next to them", cpu["matching"]),
         ("deciding what each place means", cpu["deciding"]),
         ("both: linking with context", both),
         ("link_mentions: also the name rules, the trie, titles and tables", cpu["link_mentions"]),

@@ -117,7 +117,7 @@ def measured(workspaces: Mapping[str, Workspace], folder: Path, *, rounds: int) 
             notes=[
                 "A chain is a row for itself, one for what it hangs on and one for each place on it. Indexes of a graph are made within "
                 "its time, those of samples within that of the rejected questions, which come last. A server that was just started "
-                "compiles its own code meanwhile, on the same two cores; “again” is the same after all was erased."
+                "compiles its own code at the same time, on the same two cores; “again” is the same after all was erased."
             ],
         ),
         Table(

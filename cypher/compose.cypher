@@ -3,7 +3,7 @@
 // Every relationship has a name and every inequality is stated, as one store lets a pattern use a relationship twice and the other does not.
 
 // name: composable_pairs
-// purpose: pairs of which the second question names the answer to the first as a whole (MuSiQue, step S2), and why one cannot be composed: the first fault, empty where there is none
+// purpose: pairs whose second question names the answer to the first in full (MuSiQue, step S2), and the first reason why a pair cannot be composed, empty if it can
 // params: max_tokens: integer, max_both: integer, max_heads: integer, max_tails: integer
 // returns: head: integer, tail: integer, bridge: integer, start: integer, stop: integer, fault: string
 // stores: embedded, neo4j
@@ -30,7 +30,7 @@ RETURN h.row AS head, t.row AS tail, n.row AS bridge, start, stop,
 ORDER BY t.row, start, h.row, n.row
 
 // name: chains_2hop
-// purpose: two questions, of which the second names the answer to the first (MuSiQue, table 1, as are the others)
+// purpose: two questions; the second names the answer to the first (all shapes: MuSiQue, table 1)
 // params: max_tokens: integer
 // returns: edge_1: integer
 // stores: embedded, neo4j

@@ -14,7 +14,7 @@ ORDER BY documents DESC, e.row
 LIMIT $limit
 
 // name: bearers
-// purpose: the entities that bear exactly this name, as their label or as an alias, with the documents that mention each
+// purpose: entities with exactly this name, as label or alias, and the number of documents that mention each
 // params: name: string, limit: integer = 50
 // returns: entity: string, kind: string, label: string, description: string, documents: integer
 // stores: embedded, neo4j
@@ -26,7 +26,7 @@ ORDER BY documents DESC, e.row
 LIMIT $limit
 
 // name: ambiguous_names
-// purpose: labels that several entities bear
+// purpose: labels that several entities have
 // params: limit: integer = 50
 // returns: label: string, entities: integer, first: string
 // stores: embedded, neo4j
@@ -88,7 +88,7 @@ ORDER BY entities DESC, n.row
 LIMIT $limit
 
 // name: bridge_entities
-// purpose: entities that an entity's article shares with other documents, through which a question can hop; first those of which it says most that they stand beside it (docs/queries.md): documents: others that mention the bridge; together: those that mention both; facts: between the two
+// purpose: entities that an entity's article shares with other documents, so that a question can hop over them, the most specific first (docs/queries.md); documents: others that mention the bridge, together: those that mention both, facts: between the two
 // params: entity: entity, limit: integer = 50
 // returns: bridge: string, label: string, documents: integer, together: integer, facts: integer, score: number
 // stores: embedded, neo4j
@@ -108,7 +108,7 @@ ORDER BY score DESC, documents DESC, b.row
 LIMIT $limit
 
 // name: bridges_between
-// purpose: entities that stand beside the one entity in a document and beside the other in another, first those of which it says most that they do (docs/queries.md); near: documents that mention the bridge and the one, far: and the other, facts likewise, documents: all that mention it
+// purpose: entities that share a document with each of two entities, the most specific first (docs/queries.md); near: documents that mention the bridge and the first entity, far: and the second, facts likewise, documents: all that mention it
 // params: entity: entity, other: entity, limit: integer = 50
 // returns: bridge: string, kind: string, label: string, near: integer, far: integer, facts_near: integer, facts_far: integer, documents: integer, score: number
 // stores: embedded, neo4j
@@ -259,7 +259,7 @@ RETURN facts, true_facts > 0 AS true_answer, chains_1, chains_2, chains_3,
 ORDER BY c.row
 
 // name: why_medhop_candidate
-// purpose: why a drug is a candidate of a MedHop question: the facts of the relation in which it stands, whether one connects it with the subject, and how many chains of one and two abstracts, over proteins alone, lead there (medhop_chains_1 to 3 name them)
+// purpose: why a drug is a candidate of a MedHop question: its facts of the relation, whether one connects it with the subject, and the number of chains of one and two abstracts, only over proteins (medhop_chains_1 to 3 list them)
 // params: subject: entity, candidate: entity, relation: relation = interacts_with
 // returns: facts: integer, true_answer: boolean, chains_1: integer, chains_2: integer
 // stores: embedded, neo4j
@@ -295,7 +295,7 @@ RETURN facts, true_answer, chains_1, chains_2
 ORDER BY c.row
 
 // name: what_blocks_wikihop
-// purpose: what keeps a fact from becoming a WikiHop sample, the gates in order: whether there is such a fact, the subject's article, how often it mentions the answer, and over how many articles the answer is reached (0: over no one to three)
+// purpose: why a fact does not become a WikiHop sample, by the filters in order: whether the fact exists, the subject's article, its mentions of the answer, and the number of articles over which the answer is reached (0: not within three)
 // params: subject: entity, relation: relation, answer: entity
 // returns: facts: integer, article: string, usable: boolean, stated: integer, documents: integer, reason: string
 // stores: embedded, neo4j
@@ -329,7 +329,7 @@ RETURN facts, article, usable, stated, documents,
 ORDER BY s.row
 
 // name: what_blocks_medhop
-// purpose: what keeps a pair of drugs from becoming a MedHop sample, the gates in order: the facts between the two, the abstracts that lead on from the subject, those that mention both, and the chains of two abstracts, over proteins alone
+// purpose: why a pair of drugs does not become a MedHop sample, by the filters in order: the facts between the two, the abstracts that lead on from the subject, those that mention both, and the chains of two abstracts, only over proteins
 // params: subject: entity, answer: entity, relation: relation = interacts_with
 // returns: facts: integer, leading: integer, stated: integer, chains_2: integer, reason: string
 // stores: embedded, neo4j
@@ -370,7 +370,7 @@ RETURN facts, leading, stated, chains_2,
 ORDER BY s.row
 
 // name: blocked_questions
-// purpose: for each relation, how many of its facts are no WikiHop question: the subject has no usable article, or its article mentions the object
+// purpose: for each relation, how many of its facts make no WikiHop question: the subject has no usable article, or its article mentions the object
 // params: limit: integer = 50
 // returns: relation: string, label: string, facts: integer, no_article: integer, stated: integer, remaining: integer
 // stores: embedded, neo4j

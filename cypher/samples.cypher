@@ -12,7 +12,7 @@ RETURN dataset, split, samples
 ORDER BY dataset, first
 
 // name: samples_about
-// purpose: the samples that ask about an entity
+// purpose: the samples about an entity
 // params: entity: entity, limit: integer = 50
 // returns: sample: string, dataset: string, split: string, question: string, answer: string
 // stores: embedded, neo4j
@@ -77,7 +77,7 @@ RETURN dataset, candidate, label, correct, chains, grade, path, text
 ORDER BY position, dataset
 
 // name: sample_documents
-// purpose: the support documents of a sample in the order shown, and whether one stands on a chain to the answer
+// purpose: the support documents of a sample in the order shown, and whether each is on a chain to the answer
 // params: sample: string
 // returns: dataset: string, document: string, title: string, supporting: boolean
 // stores: embedded, neo4j
@@ -90,7 +90,7 @@ RETURN dataset, document, title, steps > 0 AS supporting
 ORDER BY position, dataset
 
 // name: samples_of_relation
-// purpose: the samples that ask for a relation; split, dataset and hops (documents on the shortest chain to the answer) may narrow it
+// purpose: the samples about a relation; split, dataset and hops (documents on the shortest chain to the answer) may narrow it
 // params: relation: relation, dataset: string = '', split: string = '', hops: integer = 0, limit: integer = 50
 // returns: sample: string, dataset: string, split: string, hops: integer, question: string, answer: string
 // stores: embedded, neo4j
@@ -112,7 +112,7 @@ ORDER BY s.row, dataset
 LIMIT $limit
 
 // name: samples_of_length
-// purpose: the samples whose shortest chain to the answer has so many documents
+// purpose: the samples whose shortest chain to the answer has this number of documents
 // params: hops: integer, dataset: string = '', limit: integer = 50
 // returns: sample: string, dataset: string, split: string, relation: string, question: string, answer: string
 // stores: embedded, neo4j
@@ -123,7 +123,7 @@ ORDER BY s.row, dataset
 LIMIT $limit
 
 // name: samples_with_document
-// purpose: the samples that show a document, and whether it stands on a chain to their answer
+// purpose: the samples that show a document, and whether it is on a chain to their answer
 // params: document: document, limit: integer = 50
 // returns: sample: string, dataset: string, split: string, question: string, answer: string, supporting: boolean
 // stores: embedded, neo4j
@@ -166,7 +166,7 @@ ORDER BY samples + other_samples DESC, d.row
 LIMIT $limit
 
 // name: rejected_counts
-// purpose: how many questions each filter blocked, and the setting that it obeys
+// purpose: how many questions each filter rejected, and its setting
 // params: dataset: string = '', limit: integer = 50
 // returns: dataset: string, stage: string, reason: string, setting: string, questions: integer
 // stores: embedded, neo4j
@@ -177,7 +177,7 @@ ORDER BY questions DESC, f.row, dataset
 LIMIT $limit
 
 // name: rejected_by_filter
-// purpose: the questions that one filter blocked, by a part of its reason or of its setting, as grade
+// purpose: the questions that one filter rejected, by part of its reason or setting, such as grade
 // params: filter: string, dataset: string = '', limit: integer = 50
 // returns: id: string, dataset: string, question: string, answer: string, reason: string, value: number, threshold: number
 // stores: embedded, neo4j
@@ -222,7 +222,7 @@ RETURN q.id AS id, q.dataset AS dataset, q.question AS question, e.label AS answ
 ORDER BY q.row, dataset
 
 // name: rejected_at_threshold
-// purpose: the questions that the filter with this setting would let through at another threshold; the filters after it were not asked about them
+// purpose: the questions that the filter with this setting would keep at another threshold; later filters have not seen them
 // params: setting: string, threshold: number, dataset: string = '', limit: integer = 50
 // returns: id: string, dataset: string, question: string, answer: string, reason: string, value: number, threshold: number
 // stores: embedded, neo4j

@@ -36,7 +36,7 @@ def compose(
         ),
     ] = None,
     composer: Annotated[
-        str | None, Option(help="Who writes the questions: rules, model, llm or people; by default the domain's setting (rules).")
+        str | None, Option(help="Composer of the questions: rules, model, llm or people; by default the domain's setting (rules).")
     ] = None,
     workspace: Annotated[Path, Option(help="Workspace: folder for tables, graph and datasets.")] = WORKSPACE,
     seed: Annotated[int, Option(help="Seed of pairs, chains, splits and contexts.")] = SEED,

@@ -18,7 +18,7 @@ def split(
     by: Annotated[
         str,
         Option(
-            help="What splits do not share, comma-separated: group, title, question, answer, paragraph, supporting-paragraph, "
+            help="Properties that splits must not share, comma-separated: group, title, question, answer, paragraph, supporting-paragraph, "
             "hop, hop-answer, hop-entity."
         ),
     ] = SPLIT_BY,

@@ -127,7 +127,7 @@ def compose(
     if set_paths and source is not None:
         raise SettingsError("--source is the folder of a domain's graph, but question sets are given; leave out one of the two.")
     if not set_paths and domain is None:
-        raise SettingsError("there is nothing to compose; give question sets, or --domain with --source for a graph.")
+        raise SettingsError("nothing to compose: give question sets, or --domain with --source for a graph.")
     opened_domain = load_domain(
         domain or QUESTIONS,
         source=None if source is None else Path(source),
@@ -268,7 +268,7 @@ def _refuse_graph_settings(settings: MusiqueSettings) -> None:
     names = [f"musique.{name}" for name in sorted(settings.model_fields_set & OF_GRAPHS)]
     names += [f"musique.single_hop.{name}" for name in sorted(settings.single_hop.model_fields_set & SINGLE_HOP_OF_GRAPHS)]
     if names:
-        raise SettingsError(f"{names[0]} says how the facts of a graph are asked, but question sets are given; leave out one of the two.")
+        raise SettingsError(f"{names[0]} sets how questions are made from a graph, but question sets are given; leave out one of the two.")
 
 
 def _check_composer(

@@ -84,7 +84,7 @@ def _check_evidence(domain: Domain) -> None:
         raise SettingsError(f"domain {name}: its recipe {recipe} measures no relations; give a domain of the recipe {RECIPE}.")
     if section.queries == "paths":
         raise SettingsError(
-            f"domain {name}: relations are measured where they are asked about, and this domain asks about paths; give --recipe "
+            f"domain {name}: this command measures relations that queries ask about, but this domain asks about paths; give --recipe "
             'entailed, or set qangaroo.queries = "relations".'
         )
     if not section.evidence.use:

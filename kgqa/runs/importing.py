@@ -78,10 +78,12 @@ def run_import(
     if not str(out).isprintable() or str(out) != os.fsencode(out).decode("utf-8", "replace"):
         raise StorageError(f"{out}: the name holds characters that cannot be printed; choose another --out.")
     with storage_errors(out):
-        _check_folder(out)
+        if out.is_file():
+            raise StorageError(f"{out}: this is a file; choose another --out.")
         out.mkdir(parents=True, exist_ok=True)
-        (out / PARTS).mkdir(exist_ok=True)
         with alone(out / MANIFEST):
+            _check_folder(out)  # within the lock, or the first files of another import would look like no import
+            (out / PARTS).mkdir(exist_ok=True)
             try:
                 return _run(parser, files, out, origin, workers=workers, partial=partial, progress=progress)
             except KeyboardInterrupt:
@@ -261,7 +263,5 @@ def _merged(out: Path, sources: Mapping[str, dict[str, Any]], workers: int, prog
 
 def _check_folder(out: Path) -> None:
     """StorageError where ``out`` holds something that is no import."""
-    if out.is_file():
-        raise StorageError(f"{out}: this is a file; choose another --out.")
-    if out.is_dir() and not (out / PARTS / SOURCES).is_file() and any(path.name != PARTS or any(path.iterdir()) for path in out.iterdir()):
+    if not (out / PARTS / SOURCES).is_file() and any(path.name != PARTS or any(path.iterdir()) for path in out.iterdir()):
         raise StorageError(f"{out}: the folder holds something that is no import; choose another --out.")

@@ -38,7 +38,7 @@ class DomainSettings(Settings):
     attribution: tuple[str, ...] = ()
     """Sources of the texts and facts, one sentence each, for the dataset card."""
     limits: str = UNREAD
-    """How far the samples can be trusted, for the dataset card."""
+    """Limits of the samples, for the dataset card."""
     seed_domain: str = ""
     """Folder in ``seeds/`` to use when no source is given. A domain of your own uses one only if it sets this itself."""
     source: SourceSettings

@@ -48,8 +48,8 @@ class LinkingSettings(Settings):
     """In other languages than English: also find names with the endings that the texts put on many names ("Berlins", "Silvanyada"). The
     endings are learned; the mention is the name alone, which the audit takes for a wrong span (``wrong-spans``, ``absent-answers``)."""
     annotations: Literal["with", "only", "without"] = "with"
-    """Mentions that the source marks, as hyperlinks or annotations: they are taken ``with`` those that are found by names, which give way
-    where both overlap; they are the ``only`` ones; or the texts are linked ``without`` them."""
+    """Use mentions that the source marks, such as hyperlinks or annotations, ``with`` those found by names, as the ``only`` ones, or link
+    the texts ``without`` them. Where both kinds overlap, the marked mention wins."""
     before_number: bool = True
     """Allow a hyphen and a digit after a name ("IL" in "IL-2")."""
     list_pages: str = ""

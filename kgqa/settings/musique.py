@@ -185,10 +185,10 @@ class ShapeSettings(Settings):
     """Construction of reasoning graphs (step S4)."""
 
     needed: bool = True
-    """Leave out chains with a hop that is not needed: a fact joins the subject of an earlier hop to the answer, or joins hops of these two
-    kinds in a share of ``implied`` of the pairs, or the paragraph of an earlier hop states the answer."""
+    """Drop chains with a hop that is not needed. A hop is not needed if a fact joins the subject of an earlier hop to the answer, if such
+    facts join hops of these two kinds in a share of ``implied`` of the pairs, or if the paragraph of an earlier hop states the answer."""
     implied: Share = 0.25
-    """Share of pairs from which hops of two kinds count as joined by a fact (``needed``)."""
+    """Minimum share of pairs joined by a fact at which hops of two kinds count as joined (``needed``)."""
 
     max_tokens: Positive = 10
     """Maximum tokens of a single-hop question."""
@@ -303,7 +303,7 @@ class CompositionSettings(Settings):
     """Composition of the steps into one question (step S7)."""
 
     composer: Literal["rules", "model", "llm", "people"] = "rules"
-    """Who writes the questions (docs/musique.md)."""
+    """Composer of the questions (docs/musique.md)."""
     max_words: Positive = 60
     """Maximum words of a question."""
     max_clauses: Annotated[int, Field(ge=0)] = 2

@@ -21,8 +21,8 @@ class SplitSettings(Settings):
     test: Annotated[float, Field(ge=0, lt=1)] = 0.05
     """Share of the test split."""
     by: Literal["head", "pair", "bridge"] = "head"
-    """What splits do not share: the subject entity (``head``), the unordered ``pair`` of subject and answer, or the ``bridge`` of a path
-    and its subject, so that no last hop can be learned from train. Queries about relations have no bridge, and go by their subject."""
+    """Splits do not share the subject entity (``head``), the unordered ``pair`` of subject and answer, or the ``bridge`` of a path and its
+    subject. The last keeps a last hop from being learned from train. Queries about relations have no bridge and use their subject."""
 
     @model_validator(mode="after")
     def _shares_add_up(self) -> SplitSettings:
@@ -61,7 +61,7 @@ class BiasSettings(Settings):
     answer_cap_of: Literal["entering", "kept"] = "entering"
     """Base of the share: samples that enter the filter, or samples that it keeps (docs/decisions/0005-answer-cap.md)."""
     document_cue_drops: Literal["all", "surplus"] = "surplus"
-    """Which samples of such a pair to drop: ``all``, as in the paper, or the ``surplus`` above the limit, worst-graded first."""
+    """Samples of such a pair to drop: ``all``, as in the paper, or the ``surplus`` above the limit, worst-graded first."""
     document_cue: Annotated[int | float, Field(ge=0)] = 0.00046
     """Drop samples with a document-answer pair that is seen with the correct answer more often than this, but never a whole split. Below 1:
     a share of the split's samples, and at least 2 of them (published: 20 of 43,738); from 1: a number of samples; 0: drop none."""
@@ -194,7 +194,7 @@ class PairSettings(Settings):
     facts: Annotated[int, Field(ge=0, le=2)] = 2
     """Minimum hops of the answer's chain that are facts of the graph."""
     possible: Annotated[float, Field(ge=0, le=1)] = 0.4
-    """Probability from which a hop may be stated. A candidate that two such hops reach may be true as well, and is dropped."""
+    """Minimum probability of a hop that texts may state. A candidate that two such hops reach may be true as well, and is dropped."""
     per_document: Positive = 12
     """Maximum queries whose answer's chain has the same document."""
     per_answer: Positive = 20
@@ -218,8 +218,8 @@ class QangarooSettings(RecipeSettings):
     endpoint_kind: str = ""
     """Kind of entity that can be an end point; empty: any object of the relation in a training fact."""
     answer_stated: Literal["subject_document", "any_document", "chain_document"] = "subject_document"
-    """Do not ask a fact if the subject's own article states its answer, if any document states subject and answer together, or, with
-    ``pairs``, if a document of the chain does (``chain_document``; no other document is shown)."""
+    """Drop a fact if the subject's own article states its answer, if any document states subject and answer together, or, with ``pairs``,
+    if a document of the chain does (``chain_document``; no other document is shown)."""
     min_candidates: Annotated[int, Field(ge=2)] = 2
     """Minimum candidates of a sample, including the answer."""
     max_candidates: Positive = 100
@@ -261,7 +261,7 @@ class QangarooSettings(RecipeSettings):
     @model_validator(mode="after")
     def _pairs_have_a_kind(self) -> QangarooSettings:
         if self.queries == "pairs" and not self.endpoint_kind:
-            raise ValueError('queries = "pairs" needs endpoint_kind, which says what is asked about and for')
+            raise ValueError('queries = "pairs" needs endpoint_kind, the kind of subject and answer')
         if self.queries != "pairs" and self.answer_stated == "chain_document":
             raise ValueError('answer_stated = "chain_document" needs queries = "pairs"')
         return self

@@ -44,7 +44,7 @@ def whole(instance: Instance, *, once: str = "") -> Mapping[str, Any]:
     transform = earlier.get("transform") if isinstance(earlier, dict) else None
     if transform in PARTIAL:
         raise SettingsError(
-            f"instance {instance.id}: this set was made by {transform} and holds parts of questions; transform the set that it was made of "
+            f"instance {instance.id}: this set was made by {transform} and holds parts of questions; transform the original set "
             "(the probe of the sufficiency transform is the kind probe-of-sufficiency)."
         )
     if once and transform == once:

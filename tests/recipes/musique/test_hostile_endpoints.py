@@ -65,12 +65,12 @@ def test_an_answer_without_end_is_read_so_far_as_an_answer_can_be(place: Place, 
 def test_a_packed_answer_is_not_unpacked(place: Place, encoding: str) -> None:
     bomb = gzip.compress(b" " * (1 << 22))
     message = refused(place, lambda _: Reply(chunks=[bomb], headers={"Content-Encoding": encoding}))
-    assert f"its answer is packed ({encoding}), though it was asked for plain bytes" in message
+    assert f"its answer is compressed ({encoding}), but the request asked for plain bytes" in message
 
 
 def test_many_choices_are_no_answer(place: Place) -> None:
     body = json.dumps({"choices": [{"message": {"content": "x"}}] * 20_000})
-    assert "it answers with 20,000 choices, and one was asked for" in refused(place, lambda _: Reply(body=body))
+    assert "it answers with 20,000 choices instead of one" in refused(place, lambda _: Reply(body=body))
 
 
 @pytest.mark.parametrize("body", ['{"choices": ' + "[" * 200_000, '{"choices": [' + "9" * 5_000 + "]}", '{"choices": [7]}', "[]", "7"])

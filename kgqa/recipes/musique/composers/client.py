@@ -58,12 +58,14 @@ class Client:
         """Check the headers, before the body is read or a redirect is followed."""
         packed = response.headers.get("content-encoding", "identity").strip().lower()
         if packed not in {"", "identity"}:
-            raise Unusable(f"its answer is packed ({packed[:20]}), though it was asked for plain bytes; turn compression off on the server")
+            raise Unusable(
+                f"its answer is compressed ({packed[:20]}), but the request asked for plain bytes; turn compression off on the server"
+            )
         if response.has_redirect_location:
             try:
                 target = response.url.join(response.headers["location"])
             except httpx2.InvalidURL:
-                raise Unusable("it sends on to what is no address; is the address right?") from None
+                raise Unusable("it redirects to an invalid address; check the address") from None
             if (target.scheme, target.host, target.port) != (response.url.scheme, response.url.host, response.url.port):
                 origin = f"{target.scheme}://{target.netloc.decode('ascii', 'replace')}"
                 raise Unusable(f"it sends on to {origin}, where no data is taken unasked; give that address as --endpoint if you trust it")

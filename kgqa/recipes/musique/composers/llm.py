@@ -132,7 +132,7 @@ class LlmComposer:
                     broken += judged.is_new and judged.is_broken
                 if broken == new >= ALL_BROKEN:
                     raise EndpointError(
-                        f"{self._endpoint.address}: {new} answers, and none of the form that was asked for; set another structured "
+                        f"{self._endpoint.address}: all {new} answers have the wrong form; set another structured "
                         f'("object" or "schema"), a higher max_output_tokens, or give another --model; {self._recording.path} keeps them '
                         "until it is removed."
                     )
