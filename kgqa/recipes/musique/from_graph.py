@@ -36,7 +36,7 @@ STAGE = "single-hop"
 READING = "musique.single_hop.reading.use"
 ARTICLE_LENGTH = len("the ")
 ARTICLE_SHARE = 0.6
-"""Share of a name's places with an article from which it gets one."""
+"""Minimum share of a name's places with an article for the name to get one."""
 PRIOR = {"head": (4.0, 1.0), "tail": (1.0, 24.0)}
 """Prior of a relation's functionality by the known end: assumed facts with one answer, and with several. Graphs list facts by their
 head, mostly one per relation; that a tail has a single head needs some seventy facts without an exception."""
@@ -188,7 +188,7 @@ def _with_read(
 
 
 def _surely_stated(candidates: pl.DataFrame, facts: pl.DataFrame, texts: pl.DataFrame, settings: ReadingSettings) -> pl.DataFrame:
-    """Facts and documents for which the model is sure enough that the document states the fact.
+    """The facts and documents where the model is sure enough that the document states the fact.
 
     The model does not score a tail that no other head has in the relation; there it is enough that the document names both.
     """
@@ -355,12 +355,12 @@ def _different(facts: pl.DataFrame, side: str) -> pl.DataFrame:
 def _two_fact_questions(
     stated_facts: pl.DataFrame, facts: pl.DataFrame, settings: MusiqueSettings, templates: Mapping[str, TemplateSettings], seed: int
 ) -> pl.DataFrame:
-    """Questions for the head of two facts, each of which other heads have too; a sample of pairs per head.
+    """Questions for the head of two facts that other heads have too, but not both; a sample of pairs per head.
 
     Tails with equal names count as one. Excluded: a relation where one fact nearly identifies the head (the capital of a country), and two
-    templates without ``branch``. The graph must have no second head with both facts, nor may one be expected: if n of N heads have the
-    first fact and m the second, chance alone gives n · m / N heads with both. A large expectation means that the graph probably just lacks
-    such a head.
+    templates without ``branch``. The graph must have no second head with both facts. Chance must not predict one either: if n of N heads
+    have the first fact and m the second, n · m / N heads are expected to have both. If this expectation is large, the graph probably just
+    lacks such a head.
     """
     functional_templates = (
         _different(facts, "tail").filter(pl.col("different") >= settings.single_hop.branch_below * pl.col("facts"))["template"].to_list()
@@ -609,7 +609,7 @@ def _with_rivals(questions: pl.DataFrame, stated_facts: pl.DataFrame, rows: list
 
 
 def _read_of(questions: pl.DataFrame, facts: pl.DataFrame) -> pl.Series:
-    """Whether a model read one of the question's facts out of an article."""
+    """Whether one of the question's facts comes from an article, as read by the model, and not from the graph."""
     rows = questions.select("kind", "answer", "templates", "entities").with_row_index("row").explode("templates", "entities")
     is_forward = pl.col("kind") == FORWARD
     ends = rows.select(
