@@ -163,7 +163,7 @@ class Ranks:
 
 
 class Types:
-    """Similarity of types: the cosine of the roles in which facts reach two entities, with log counts and inverse frequency."""
+    """Similarity of types: the cosine of two entities' roles in facts, weighted by log count and inverse frequency."""
 
     def __init__(self, facts: RoleGraph) -> None:
         """Memory: 12 bytes per pair of an entity and a role."""

@@ -35,7 +35,7 @@ BESIDE = 1.5
 HOP = 3.0
 """Bonus of a distractor that is the answer to another query over the same document."""
 OFTEN_NAMED = 0.15
-"""Exponent of the number of mentions by which the score of a chain is divided: few distractors are mentioned as often as some answers."""
+"""The score of a chain is divided by the number of mentions to this power: few distractors are mentioned as often as some answers."""
 FACT = 0.25
 """Relative bonus of a chain for each hop that is a fact of the graph."""
 NOTHING_STATED = (

@@ -35,7 +35,7 @@ from kgqa.splits.groups import assign_splits
 POSSIBLE = 0.1
 """Minimum probability of a statement that may be true; candidates that such a statement would make true are no distractors."""
 RIVAL = 0.05
-"""Maximum margin by which another role between the same two entities in the same document may be more probable."""
+"""Maximum lead in probability of another role between the same two entities in the same document."""
 FUNCTION = 0.5
 """Minimum functionality of a relation that usually has one object per subject."""
 
