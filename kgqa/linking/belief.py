@@ -1,8 +1,8 @@
 """Disambiguation: the probability of each mention, from the name, the place and the document, weighted by the corpus itself.
 
 Each place of a name means one of the entities with that name, or something that no table knows. The share of a name's places that mean an
-entity is unknown. But support is rare by chance and frequent where a name is right, so expectation–maximisation estimates the share from
-how often the places have support (a mixture of two known distributions). Names with few places are drawn towards similar names (a logistic
+entity is unknown. Support, however, is rare by chance and frequent where a name is right. So expectation–maximisation estimates the share
+from the frequency of support, a mixture of two known distributions. Names with few places are drawn towards similar names (a logistic
 regression on a few measures), and so are the weights of the neighbouring words.
 """
 
@@ -29,7 +29,7 @@ LEAST, MOST = -0.4, 4.0
 USUAL = np.array([-0.2, 0.5, 1.5, 3.0, 3.5])
 """The log ratio of each level for corpora too small to learn it."""
 ENOUGH = 200.0
-"""Number of certain places at which the corpus weighs as much as ``USUAL``."""
+"""With this many certain places, the corpus weighs as much as ``USUAL``."""
 SPREAD = 2.0
 """Largest difference between a name's share and that of similar names, in log odds."""
 FLOOR = 0.03
@@ -37,7 +37,7 @@ FLOOR = 0.03
 RIDGE = 3000.0
 """Strength of the regression's prior, in names."""
 SAMPLE = 200_000
-"""Maximum number of places from which the levels' log ratios are learned."""
+"""Maximum number of places for learning the levels' log ratios."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,7 +237,7 @@ def kinds_of(context: npt.NDArray[np.int32], sort: npt.NDArray[np.int64]) -> npt
 def start_beside() -> Floats:
     """Prior log ratio of each kind of place, before any learning.
 
-    A capitalised neighbour probably belongs to a longer name, above all beside a name of one word.
+    A capitalised neighbour probably belongs to a longer name, above all next to a name of one word.
     """
     class_before, class_after, letter = parts(np.arange(CONTEXTS, dtype=np.int32))
     out = np.zeros(4 * CONTEXTS)

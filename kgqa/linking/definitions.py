@@ -34,7 +34,7 @@ def _of_word(byte):  # type: ignore[no-untyped-def]
 
 @kernel
 def defined_from(data, begin, start, end, bracket):  # type: ignore[no-untyped-def]
-    """Start of the words before ``bracket`` that ``start:end`` abbreviates; -1 where there are none. All in bytes.
+    """Start of the words before ``bracket`` that ``start:end`` abbreviates; -1 without such words. All in bytes.
 
     The letters and digits of the abbreviation must occur in order, the first at the start of a word. There may be at most five more words
     than letters, and at most twice as many.

@@ -26,7 +26,7 @@ SEEN, ATTRIBUTIVE = 5, 0.45
 """A name is an adjective if it precedes a noun in at least this number of places, and in more than this share of them."""
 
 MARGIN = 1.25
-"""Ratio by which an entity of a shared name must be more probable than the next one."""
+"""Minimum ratio of an entity's probability to that of the next entity with the same name."""
 CLAIMED = 20.0
 """The same ratio where another entity has a better claim to the name, such as a modern state over its predecessors."""
 WORDS = 4.0

@@ -1,7 +1,7 @@
 """Edges with roles: the facts of a graph, and the pairs of entities that its texts mention together. Paths consist of such edges.
 
-A role is a relation with a direction, or the way in which a text mentions two entities together. Role ``2 * r`` is relation r from subject
-to object, ``2 * r + 1`` its inverse. The text roles come after those of all relations.
+A role is a relation with a direction, or a grade of how closely a text mentions two entities together. Role ``2 * r`` is relation r from
+subject to object, ``2 * r + 1`` its inverse. The text roles come after those of all relations.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from kgqa.rules.implied import ImpliedRelations
 from kgqa.rules.roles import RoleGraph
 
 SAME = 0.7
-"""Minimum confidence, or share of facts, with which two relations must imply each other to count as synonyms."""
+"""Minimum confidence of two relations in each other, as a share of facts, for them to count as synonyms."""
 
 
 def synonyms_of(facts: RoleGraph, implied: ImpliedRelations, labels: Sequence[str]) -> IntArray:

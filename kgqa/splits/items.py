@@ -1,4 +1,4 @@
-"""What two splits can share: normalised questions, answers, paragraphs, facts and bridge entities, as keys of fixed size.
+"""The items that two splits can share: normalised questions, answers, paragraphs, facts and bridge entities, as keys of fixed size.
 
 MuSiQue calls two multi-hop questions overlapping if they share a single-hop question, its answer, or its paragraph (Trivedi et al. 2022,
 step S5). The kinds here are these, and those that WikiHop's graph adds.

@@ -23,7 +23,7 @@ WHO = ("who",)
 LEAD = 300
 """Letters at the beginning of a paragraph that introduce its subject."""
 CLAUSE = 200
-"""Letters after a question word in which its noun is looked for."""
+"""Number of letters after a question word that are searched for its noun."""
 NOUNS = {noun: name for name, nouns in word_lists(Path(__file__).with_name("nouns.txt")).items() for noun in nouns}
 """Noun → its class, from ``nouns.txt``."""
 CLASSES = frozenset({*NOUNS.values(), PERSON})

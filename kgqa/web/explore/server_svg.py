@@ -42,7 +42,7 @@ class Box:
     label: str
     full: str
     kind: str
-    """CSS classes."""
+    """CSS classes of the box, for its colour."""
     link: str
     width: int
     parent: str = ""
