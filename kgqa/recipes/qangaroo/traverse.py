@@ -313,7 +313,7 @@ def _traversal(run: Run, graph: Graph, tables: dict[str, pa.Table]) -> Iterator[
         is_closed = (
             None if settings.traversal.through_end_points else np.asarray(pc.equal(tables["entities"]["kind"], settings.endpoint_kind))
         )
-        yield Kernel(graph, max_documents=max_documents, closed=is_closed)
+        yield Kernel(graph, max_documents=max_documents, is_closed=is_closed)
         return
     projection = run.domain.settings.projection
     candidates, chains = (
