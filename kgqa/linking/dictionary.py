@@ -90,7 +90,7 @@ def build_dictionary(
     rows = rows.with_columns(candidate=pl.Series(candidates, dtype=pl.Boolean))
     table = frame(names).join(rows, on="entity", how="left", maintain_order="left")
     texts = frame(documents) if documents is not None else pl.DataFrame(schema={"about": pl.String, "text": pl.String})
-    table, removed = _apply_rules(table, texts, settings)
+    table, removed_counts = _apply_rules(table, texts, settings)
     table = _with_forms(table, frame(facts) if facts is not None else _NO_FACTS, settings)
     table, endings = _with_inflections(table, documents, settings)
     table = _without_articles(table, settings)
@@ -108,7 +108,7 @@ def build_dictionary(
     if endings:
         table = table.filter(pl.col("cut") == pl.col("cut").min().over("group"))
     is_surplus = _crowded(table)
-    removed["too many bearers"] = int(is_surplus.sum())
+    removed_counts["too many bearers"] = int(is_surplus.sum())
     table = table.with_columns(priority=pl.when(is_surplus).then(NO_LINK).otherwise("priority")).filter(
         (pl.col("priority") >= 0) | pl.col("candidate")
     )
@@ -125,7 +125,7 @@ def build_dictionary(
         cut=table["cut"].to_numpy(),
         name=table["at"].to_numpy(),
         names=name_table,
-        removed=removed,
+        removed=removed_counts,
         endings=endings,
     )
 
@@ -151,12 +151,12 @@ def _apply_rules(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSett
         "index form": _turned_round(table),
     }
     table = table.with_columns(rule=pl.coalesce(*(pl.when(test).then(pl.lit(rule)) for rule, test in rules.items())))
-    removed = {rule: int((table["rule"] == rule).sum()) for rule in rules}
+    removed_counts = {rule: int((table["rule"] == rule).sum()) for rule in rules}
     links = pl.col("rule").is_null()
     # Names that a reader sees stated are masked even if they do not link; but only in exact case, or "body" would state Body.
     visible = pl.col("candidate") & ~pl.col("rule").is_in(["excluded name", "only digits"])
     table = table.with_columns(links=links, case=pl.when(links).then("case").otherwise(pl.lit(EXACT, pl.UInt8)))
-    return table.filter(links | visible).drop("rule"), removed
+    return table.filter(links | visible).drop("rule"), removed_counts
 
 
 def _turned_round(table: pl.DataFrame) -> pl.Expr:
