@@ -68,9 +68,9 @@ def _paths(paths: Sequence[tuple[str, int, int]]) -> str:
 def _masked(hidden_counts: Hidden) -> str:
     places = hidden_counts.places + hidden_counts.readable
     return (
-        f"Names left readable in the masked twin: {hidden_counts.readable:,} of {places:,}. The check searches all masked texts and titles"
-        ", on token boundaries, for labels and all other names of a sample's candidates, their plurals and possessives, "
-        "and adjectives that "
+        f"Names left readable in the masked twin: {hidden_counts.readable:,} of {places:,}. "
+        "The check searches all masked texts and titles, "
+        "on token boundaries, for labels and all other names of a sample's candidates, their plurals and possessives, and adjectives that "
         "English endings derive from proper nouns. It ignores numbers, single characters, and function words that never link to the entity."
     )
 
