@@ -1,4 +1,4 @@
-"""Where the files that travel with kgqa are: beside the package in a checkout, inside it in an installed wheel."""
+"""Places of the files that travel with kgqa: next to the package in a checkout, inside it in an installed wheel."""
 
 from __future__ import annotations
 

@@ -11,16 +11,16 @@ MAIN = threading.main_thread().ident
 
 
 class Stop:
-    """What the process was asked."""
+    """State of a request to stop the process."""
 
     def __init__(self) -> None:
         """Start without a stop request."""
         self.number: int | None = None
         """The last signal that came."""
         self.depth = 0
-        """Calls of compiled code that the main thread is in, out of which no exception may come."""
+        """Depth of the main thread's calls of compiled code, which no exception may leave."""
         self.waits = False
-        """Whether a signal came meanwhile."""
+        """Whether a signal arrived during such a call."""
 
     def came(self, number: int) -> bool:
         """Note the signal; whether it is obeyed at the end of a call of compiled code. A second one is obeyed at once."""

@@ -45,8 +45,8 @@ def are_particles(syllables: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _pattern() -> re.Pattern[str]:
-    within, last = ("|".join(LISTS[name]) for name in ("within", "last"))
-    return re.compile(f"(?:{within})*(?:{within}|{last})")
+    inner_words, final_words = ("|".join(LISTS[name]) for name in ("within", "last"))
+    return re.compile(f"(?:{inner_words})*(?:{inner_words}|{final_words})")
 
 
 @lru_cache(maxsize=1)
@@ -80,14 +80,14 @@ def _codes(bounds, hashes):  # type: ignore[no-untyped-def]
 @kernel(inline=True)
 def _is_hangul(data, at):  # type: ignore[no-untyped-def]
     """Whether a Hangul syllable (U+AC00 to U+D7A3) or a first letter written alone begins at the byte."""
-    first = data[at]
-    if first < 0xE1 or first > 0xED:
+    lead_byte = data[at]
+    if lead_byte < 0xE1 or lead_byte > 0xED:
         return False
-    if first == 0xE1:
+    if lead_byte == 0xE1:
         return data[at + 1] == 0x84 or (data[at + 1] == 0x85 and data[at + 2] < 0xA0)
-    if first == 0xEA:
+    if lead_byte == 0xEA:
         return data[at + 1] >= 0xB0 or (data[at + 1] == 0xA5 and 0xA0 <= data[at + 2] <= 0xBC)
-    return 0xEA < first < 0xED or (first == 0xED and (data[at + 1] < 0x9E or (data[at + 1] == 0x9E and data[at + 2] <= 0xA3)))
+    return 0xEA < lead_byte < 0xED or (lead_byte == 0xED and (data[at + 1] < 0x9E or (data[at + 1] == 0x9E and data[at + 2] <= 0xA3)))
 
 
 @kernel
@@ -112,33 +112,33 @@ def mark_edges(data, begin, count, starts, ends, hashes, codes, roles, edges):  
     while first < count and not _is_hangul(data, begin + starts[first]):
         first += 1
     edges[:first] = BEGINS | ENDS
-    limited = False
+    has_edges = False
     while first < count:
         if not _is_hangul(data, begin + starts[first]):
             edges[first] = BEGINS | ENDS
             first += 1
             continue
-        last = first
-        while last + 1 < count and starts[last + 1] == ends[last] and _is_hangul(data, begin + starts[last + 1]):
-            last += 1
+        end = first
+        while end + 1 < count and starts[end + 1] == ends[end] and _is_hangul(data, begin + starts[end + 1]):
+            end += 1
         # Backwards through the run: a name may end before syllable i + 1 if the rest of the run is one particle, or a particle that others
         # may follow and after which a name may end, so the rest is a chain of particles.
-        edges[last] = ENDS
-        for i in range(last - 1, first - 1, -1):
+        edges[end] = ENDS
+        for i in range(end - 1, first - 1, -1):
             edges[i] = 0
             code = HASH_START
-            for k in range(i + 1, min(last, i + LONGEST) + 1):
+            for k in range(i + 1, min(end, i + LONGEST) + 1):
                 code = _with(code, hashes[k])
                 at = lower_bound(codes, 0, len(codes), code)
                 if at == len(codes) or codes[at] != code:
                     continue
-                if k == last or (roles[at] & _WITHIN and edges[k] & ENDS):
+                if k == end or (roles[at] & _WITHIN and edges[k] & ENDS):
                     edges[i] = ENDS
                     break
         edges[first] |= BEGINS
-        limited = limited or last > first
-        first = last + 1
-    return limited
+        has_edges = has_edges or end > first
+        first = end + 1
+    return has_edges
 
 
 def word_edges(texts: pa.Array) -> npt.NDArray[np.uint8]:
@@ -158,11 +158,11 @@ def _word_edges(data, offsets, classes, folded, plain, codes, roles):  # type: i
     at = 0
     for i in range(len(offsets) - 1):
         count = tokenize(data, offsets[i], offsets[i + 1], classes, folded, plain, starts, ends, hashes, spellings, initials)
-        limited = mark_edges(data, offsets[i], count, starts, ends, hashes, codes, roles, edges)
+        has_edges = mark_edges(data, offsets[i], count, starts, ends, hashes, codes, roles, edges)
         out = grown(out, at + count)
         for k in range(count):
             character, _ = decode(data, offsets[i] + starts[k])
             if class_at(character, classes) != SYMBOL:
-                out[at] = edges[k] if limited else BEGINS | ENDS
+                out[at] = edges[k] if has_edges else BEGINS | ENDS
                 at += 1
     return out[:at]

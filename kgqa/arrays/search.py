@@ -34,11 +34,11 @@ def count_shared(offsets, targets, first_rows, second_rows, limit):  # type: ign
     """The number of targets (int64) that both rows of each pair have, counted up to ``limit`` + 1; targets ascend in a row."""
     out = np.zeros(len(first_rows), np.int64)
     for i in range(len(first_rows)):
-        a, last, b, end = offsets[first_rows[i]], offsets[first_rows[i] + 1], offsets[second_rows[i]], offsets[second_rows[i] + 1]
-        if last - a > end - b:
-            a, last, b, end = b, end, a, last
+        a, first_end, b, end = offsets[first_rows[i]], offsets[first_rows[i] + 1], offsets[second_rows[i]], offsets[second_rows[i] + 1]
+        if first_end - a > end - b:
+            a, first_end, b, end = b, end, a, first_end
         # Each target of the shorter row is searched in the longer one, from the last place on.
-        while a < last and out[i] <= limit:
+        while a < first_end and out[i] <= limit:
             b = lower_bound(targets, b, end, targets[a])
             out[i] += b < end and targets[b] == targets[a]
             a += 1

@@ -24,19 +24,19 @@ def sentence_starts(texts: pa.ChunkedArray) -> Rows:
 @kernel(inline=True)
 def _is_full_stop(data, at):  # type: ignore[no-untyped-def]
     """Whether one of 。！？｡। begins at byte ``at``, with two more bytes after it."""
-    first, second, third = data[at], data[at + 1], data[at + 2]
-    if first == 0xEF:
-        return (second == 0xBC and third in (0x81, 0x9F)) or (second == 0xBD and third == 0xA1)
-    return (first == 0xE3 and second == 0x80 and third == 0x82) or (first == 0xE0 and second == 0xA5 and third == 0xA4)
+    byte_1, byte_2, byte_3 = data[at], data[at + 1], data[at + 2]
+    if byte_1 == 0xEF:
+        return (byte_2 == 0xBC and byte_3 in (0x81, 0x9F)) or (byte_2 == 0xBD and byte_3 == 0xA1)
+    return (byte_1 == 0xE3 and byte_2 == 0x80 and byte_3 == 0x82) or (byte_1 == 0xE0 and byte_2 == 0xA5 and byte_3 == 0xA4)
 
 
 @kernel(inline=True)
 def _closes(data, at):  # type: ignore[no-untyped-def]
     """Whether one of 」』）”’》】 begins at byte ``at``."""
-    first, second, third = data[at], data[at + 1], data[at + 2]
-    if first == 0xE3:
-        return second == 0x80 and third in (0x8B, 0x8D, 0x8F, 0x91)
-    return (first == 0xEF and second == 0xBC and third == 0x89) or (first == 0xE2 and second == 0x80 and third in (0x99, 0x9D))
+    byte_1, byte_2, byte_3 = data[at], data[at + 1], data[at + 2]
+    if byte_1 == 0xE3:
+        return byte_2 == 0x80 and byte_3 in (0x8B, 0x8D, 0x8F, 0x91)
+    return (byte_1 == 0xEF and byte_2 == 0xBC and byte_3 == 0x89) or (byte_1 == 0xE2 and byte_2 == 0x80 and byte_3 in (0x99, 0x9D))
 
 
 @kernel
@@ -44,14 +44,14 @@ def _sentence_starts(data, offsets):  # type: ignore[no-untyped-def]
     counts = np.zeros(len(offsets) - 1, np.int64)
     starts, count = np.empty(1 << 16, np.int32), 0
     for text in range(len(counts)):
-        first, end = offsets[text], offsets[text + 1]
+        begin, end = offsets[text], offsets[text + 1]
         if count == len(starts):
             starts = grown(starts, count + 1)
         starts[count] = 0
         count += 1
         counts[text] = 1
         character = 0
-        for at in range(first, end):
+        for at in range(begin, end):
             byte = data[at]
             if byte & 0xC0 == 0x80:
                 continue
@@ -60,14 +60,14 @@ def _sentence_starts(data, offsets):  # type: ignore[no-untyped-def]
                 continue
             # A full stop of three bytes needs no space after it; closing marks and spaces still belong to its sentence.
             if byte >= 0xE0 and _is_full_stop(data, at):
-                after, closing = at + 3, 0
+                after, closing_count = at + 3, 0
                 while after < end and (data[after] == 32 or (after + 2 < end and _closes(data, after))):
                     after += 1 if data[after] == 32 else 3
-                    closing += 1
+                    closing_count += 1
                 if after < end and data[after] != 10 and not (after + 2 < end and _is_full_stop(data, after)):
                     if count == len(starts):
                         starts = grown(starts, count + 1)
-                    starts[count] = character + closing
+                    starts[count] = character + closing_count
                     count += 1
                     counts[text] += 1
                 continue
@@ -75,7 +75,7 @@ def _sentence_starts(data, offsets):  # type: ignore[no-untyped-def]
             if byte == 10:
                 skip = 1
             elif byte in (33, 46, 63) and data[at + 1] == 32:  # ! . ?
-                initial = byte == 46 and at - first >= 1 and 65 <= data[at - 1] <= 90 and (at - first == 1 or data[at - 2] in (32, 46, 40))
+                initial = byte == 46 and at - begin >= 1 and 65 <= data[at - 1] <= 90 and (at - begin == 1 or data[at - 2] in (32, 46, 40))
                 if not initial and not 97 <= data[at + 2] <= 122:
                     skip = 2
             if skip:

@@ -31,14 +31,14 @@ def text_buffers(texts: pa.Array | pa.ChunkedArray) -> tuple[npt.NDArray[np.uint
 @kernel(inline=True)
 def decode(data, at):  # type: ignore[no-untyped-def]
     """The code of the character at byte ``at`` of valid UTF-8, and the index of the byte after it."""
-    first = np.int32(data[at])
-    if first < 0x80:
-        return first, at + 1
-    if first < 0xE0:
-        return ((first & 0x1F) << 6) | (np.int32(data[at + 1]) & 0x3F), at + 2
-    if first < 0xF0:
-        return ((first & 0x0F) << 12) | ((np.int32(data[at + 1]) & 0x3F) << 6) | (np.int32(data[at + 2]) & 0x3F), at + 3
-    high = ((first & 0x07) << 18) | ((np.int32(data[at + 1]) & 0x3F) << 12)
+    lead_byte = np.int32(data[at])
+    if lead_byte < 0x80:
+        return lead_byte, at + 1
+    if lead_byte < 0xE0:
+        return ((lead_byte & 0x1F) << 6) | (np.int32(data[at + 1]) & 0x3F), at + 2
+    if lead_byte < 0xF0:
+        return ((lead_byte & 0x0F) << 12) | ((np.int32(data[at + 1]) & 0x3F) << 6) | (np.int32(data[at + 2]) & 0x3F), at + 3
+    high = ((lead_byte & 0x07) << 18) | ((np.int32(data[at + 1]) & 0x3F) << 12)
     return high | ((np.int32(data[at + 2]) & 0x3F) << 6) | (np.int32(data[at + 3]) & 0x3F), at + 4
 
 

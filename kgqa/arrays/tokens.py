@@ -169,9 +169,9 @@ def tokenize(data, begin, end, classes, folded, plain, starts, ends, hashes, spe
             spelling = initial = np.uint64(0)
             place = 0
         if lower != character:
-            written = plain[character]
-            if written != lower:
-                part = mixed((np.uint64(place + 1) << np.uint64(32)) | np.uint64(written))
+            plain_character = plain[character]
+            if plain_character != lower:
+                part = mixed((np.uint64(place + 1) << np.uint64(32)) | np.uint64(plain_character))
                 spelling += part
                 if place == 0:
                     initial = part
@@ -180,10 +180,10 @@ def tokenize(data, begin, end, classes, folded, plain, starts, ends, hashes, spe
         if run == WORD:  # nearly all characters of most texts, and the space behind them
             while at < end and data[at] < 0x80 and classes[data[at]] == WORD:
                 letter = data[at]
-                small = folded[letter]
-                if small != letter:
+                lower_character = folded[letter]
+                if lower_character != letter:
                     spelling += mixed((np.uint64(place + 1) << np.uint64(32)) | np.uint64(letter))
-                code = (code ^ np.uint64(small)) * HASH_PRIME
+                code = (code ^ np.uint64(lower_character)) * HASH_PRIME
                 place += 1
                 at += 1
             if at < end and data[at] == 0x20:
@@ -200,8 +200,8 @@ def tokenize(data, begin, end, classes, folded, plain, starts, ends, hashes, spe
 
 
 @kernel
-def tokenize_all(data, offsets, classes, folded, plain, signs, written):  # type: ignore[no-untyped-def]
-    """The ``Hashes`` of all texts, of ``signs`` only if told; ``written`` (texts × 2, or empty) gets how each is spelt."""
+def tokenize_all(data, offsets, classes, folded, plain, signs, spelling_sums):  # type: ignore[no-untyped-def]
+    """The ``Hashes`` of all texts, of ``signs`` only if told; ``spelling_sums`` (texts × 2, or empty) gets how each is spelt."""
     longest = 0
     for i in range(len(offsets) - 1):
         longest = max(longest, offsets[i + 1] - offsets[i])
@@ -222,9 +222,9 @@ def tokenize_all(data, offsets, classes, folded, plain, signs, written):  # type
             at += 1
         bounds[i + 1] = at
         step = np.uint64(1)
-        for k in range(count if len(written) else 0):
-            written[i, 0] += step * spellings[k]
-            written[i, 1] += step * (spellings[k] - initials[k] if k == 0 else spellings[k])
+        for k in range(count if len(spelling_sums) else 0):
+            spelling_sums[i, 0] += step * spellings[k]
+            spelling_sums[i, 1] += step * (spellings[k] - initials[k] if k == 0 else spellings[k])
             step *= TOKEN_STEP
     return bounds, out[: bounds[-1]]
 
@@ -241,6 +241,6 @@ def word_hashes(texts: pa.Array | pa.ChunkedArray) -> Hashes:
 
 def spellings(texts: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.uint64]:
     """For each text how its tokens are spelt beyond their folded form: the whole text, and all but its first character (texts × 2)."""
-    written = np.zeros((len(texts), 2), np.uint64)
-    tokenize_all(*text_buffers(texts), *character_tables(), True, written)
-    return written
+    spelling_sums = np.zeros((len(texts), 2), np.uint64)
+    tokenize_all(*text_buffers(texts), *character_tables(), True, spelling_sums)
+    return spelling_sums

@@ -91,18 +91,18 @@ def folded(text: str) -> str:
 def _variants() -> tuple[re.Pattern[str], dict[int, str]]:
     """A pattern for small letters and digits that folding changes, and a translation table for them."""
     classes, folds, _ = character_tables()
-    small = (
+    lower_form = (
         code for code in np.flatnonzero((classes == WORD) & (folds != np.arange(TABLE_SIZE))).tolist() if chr(code) == chr(code).lower()
     )
-    table = {code: chr(folds[code]) for code in small}
+    table = {code: chr(folds[code]) for code in lower_form}
     return re.compile(f"[{''.join(map(re.escape, map(chr, table)))}]"), table
 
 
 def folded_texts(texts: pl.Series) -> pl.Series:
     """:func:`folded` of each text."""
-    small = texts.str.normalize("NFC").str.to_lowercase().str.replace_all("i\u0307", "i", literal=True)
+    lower_texts = texts.str.normalize("NFC").str.to_lowercase().str.replace_all("i\u0307", "i", literal=True)
     table = _variants()[1]
-    return small.str.replace_many([chr(code) for code in table], list(table.values()))
+    return lower_texts.str.replace_many([chr(code) for code in table], list(table.values()))
 
 
 def words(text: str) -> list[str]:
@@ -132,16 +132,16 @@ def joined(text: str, *, but: frozenset[str] = frozenset()) -> str:
     if not has_hangul(text):
         return " ".join([word for word in words(text) if word not in but])
     parts: list[str] = []
-    before = -1
+    previous_end = -1
     for match in _patterns()[0].finditer(folded(text)):
         word = match[0]
         if word in but:
             continue
         is_hangul = KINDS[word[0]] == HANGUL
         if parts:
-            parts.append(GLUE if is_hangul and match.start() == before else " ")
+            parts.append(GLUE if is_hangul and match.start() == previous_end else " ")
         parts.append(word)
-        before = match.end() if is_hangul else -1
+        previous_end = match.end() if is_hangul else -1
     return "".join(parts)
 
 
@@ -163,14 +163,14 @@ def stand(name: str, text: str) -> bool:
     """
     if GLUE not in text:
         return (name.replace(GLUE, " ") if GLUE in name else name) in text
-    plain, name = text.replace(GLUE, " "), name.replace(GLUE, " ")
+    spaced_text, name = text.replace(GLUE, " "), name.replace(GLUE, " ")
     is_first, is_last = KINDS[name[1]] == HANGUL, has_hangul(name[-2:])
-    at = plain.find(name)
+    at = spaced_text.find(name)
     while at >= 0:
         end = at + len(name) - 1
         if not (is_first and text[at] == GLUE) and not (is_last and text[end] == GLUE and not _ends(text, end)):
             return True
-        at = plain.find(name, at + 1)
+        at = spaced_text.find(name, at + 1)
     return False
 
 
@@ -182,14 +182,14 @@ def within_word(text: str, at: int) -> bool:
     """Whether the characters before and after position ``at`` belong to one token."""
     if not 0 < at < len(text):
         return False
-    before, after = KINDS[text[at - 1]], KINDS[text[at]]
-    if before == after and after in _RUNS:
+    kind_before, kind_after = KINDS[text[at - 1]], KINDS[text[at]]
+    if kind_before == kind_after and kind_after in _RUNS:
         return True
-    if after in _GOES_ON:
-        return before not in (SPACE, SYMBOL)
-    if after == IDEOGRAPH and (before == LEADING or before in _GOES_ON):
+    if kind_after in _GOES_ON:
+        return kind_before not in (SPACE, SYMBOL)
+    if kind_after == IDEOGRAPH and (kind_before == LEADING or kind_before in _GOES_ON):
         return _joins(text, at)
-    return before in _GOES_ON and after in _RUNS and _run_of(text, at) == after
+    return kind_before in _GOES_ON and kind_after in _RUNS and _run_of(text, at) == kind_after
 
 
 def _run_of(text: str, at: int) -> int:
@@ -264,12 +264,12 @@ def length(text: str) -> int:
 def lengths(texts: pl.Series) -> pl.Series:
     """The :func:`length` of each text (int64)."""
     han, other, katakana = (_spelt(part, "\\x{%x}") for part in _written_together())
-    unspaced = texts.str.contains(f"[{han}{other}{katakana}]")
+    has_unspaced = texts.str.contains(f"[{han}{other}{katakana}]")
     letters = f"{han}{other}{katakana}{DEPENDENT}"
-    spaced = texts.str.count_matches(rf"[^\s{letters}]*[\p{{L}}\p{{N}}--[{letters}]][^\s{letters}]*")
+    spaced_counts = texts.str.count_matches(rf"[^\s{letters}]*[\p{{L}}\p{{N}}--[{letters}]][^\s{letters}]*")
     estimate = texts.str.count_matches(f"[{han}]") / HAN_PER_WORD + texts.str.count_matches(f"[{other}]") / OTHERS_PER_WORD
-    mixed = spaced + texts.str.count_matches(f"[{katakana}]+") + (estimate + 0.5).floor()
-    return texts.str.count_matches(r"\S+").zip_with(~unspaced, mixed.cast(pl.UInt32)).cast(pl.Int64)
+    word_counts = spaced_counts + texts.str.count_matches(f"[{katakana}]+") + (estimate + 0.5).floor()
+    return texts.str.count_matches(r"\S+").zip_with(~has_unspaced, word_counts.cast(pl.UInt32)).cast(pl.Int64)
 
 
 Ranges = list[tuple[int, int]]
@@ -281,8 +281,8 @@ def _counted() -> tuple[re.Pattern[str], ...]:
     han, other, katakana = (_spelt(part, "\\U%08x") for part in _written_together())
     letters = f"{han}{other}{katakana}"
     not_spaced = f"{letters}{DEPENDENT}"
-    spaced = rf"(?:[^\W_{not_spaced}]|[^\s{not_spaced}](?=[^\s{not_spaced}]*[^\W_{not_spaced}]))[^\s{not_spaced}]*"
-    return tuple(map(re.compile, (f"[{letters}]", spaced, f"[{katakana}]+", f"[{han}]", f"[{other}]")))
+    spaced_pattern = rf"(?:[^\W_{not_spaced}]|[^\s{not_spaced}](?=[^\s{not_spaced}]*[^\W_{not_spaced}]))[^\s{not_spaced}]*"
+    return tuple(map(re.compile, (f"[{letters}]", spaced_pattern, f"[{katakana}]+", f"[{han}]", f"[{other}]")))
 
 
 @lru_cache(maxsize=1)
@@ -290,8 +290,8 @@ def _written_together() -> tuple[Ranges, Ranges, Ranges]:
     """Ideographs, other letters of scripts without spaces, and katakana."""
     codes = character_tables()[0]
     han = [(first, last) for first, last in _ranges(codes == IDEOGRAPH) if first >= HAN_FROM]
-    other = [(first, last) for first, last in _ranges((codes == IDEOGRAPH) | (codes == LEADING)) if first < HAN_FROM]
-    return [*han, (IDEOGRAPHS, IDEOGRAPHS_END - 1)], other, _ranges(codes == KATAKANA)
+    other_ranges = [(first, last) for first, last in _ranges((codes == IDEOGRAPH) | (codes == LEADING)) if first < HAN_FROM]
+    return [*han, (IDEOGRAPHS, IDEOGRAPHS_END - 1)], other_ranges, _ranges(codes == KATAKANA)
 
 
 def _spelt(ranges: Ranges, form: str) -> str:

@@ -124,9 +124,9 @@ class Worst:
         if len(self._kept) == EXAMPLES and place >= self._kept[-1][:3]:
             return
         self._kept.append((*place, Example(split=split, id=question_id, what=what(), number=number)))
-        self._kept.sort(key=lambda kept: kept[:3])
+        self._kept.sort(key=lambda example: example[:3])
         del self._kept[EXAMPLES:]
 
     def examples(self) -> tuple[Example, ...]:
         """The kept examples, worst first."""
-        return tuple(kept[3] for kept in self._kept)
+        return tuple(example[3] for example in self._kept)

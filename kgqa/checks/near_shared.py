@@ -67,8 +67,11 @@ class NearSharedCheck(Check):
             parts=tuple(Part(name=f"{pair.later} has of {pair.earlier}", count=pair.texts, total=pair.of) for pair in pairs),
             parts_are="by pair of splits", note=self._how(),
             examples=tuple(
-                Example(split=side, id="", what=f"similarity {-similarity:.2f} with {earlier}", number=number, counterpart=(earlier, other))
-                for similarity, side, number, earlier, other in ranking[:EXAMPLES]
+                Example(
+                    split=side, id="", what=f"similarity {-similarity:.2f} with {earlier}", number=number,
+                    counterpart=(earlier, other_number),
+                )
+                for similarity, side, number, earlier, other_number in ranking[:EXAMPLES]
             ),
         )  # fmt: skip
 
@@ -84,11 +87,11 @@ class NearSharedCheck(Check):
 
     def _how(self) -> str:
         words = "words" if self.width == 1 else f"runs of {self.width} words"
-        skipped = f" {self.texts.not_compared:,} candidate pairs in large buckets were not compared." if self.texts.not_compared else ""
+        remark = f" {self.texts.not_compared:,} candidate pairs in large buckets were not compared." if self.texts.not_compared else ""
         return (
             f"Near-duplicates share {THRESHOLD:.0%} of their distinct {words}; {BANDS} bands of {ROWS} hashes find {recall(THRESHOLD):.1%} "
             f"of those at the threshold and more above; each is verified. In buckets of more than {WINDOW} texts only neighbours are "
-            f"compared.{skipped}"
+            f"compared.{remark}"
         )
 
 
@@ -150,10 +153,10 @@ class NearSharedParagraphs(NearSharedCheck):
 def _most_alike(texts: list[str], other_texts: list[str], width: int) -> tuple[str, str]:
     """The pair of texts, one of each side, with the highest similarity below 1."""
     all_texts = [*texts, *other_texts]
-    normalized = [normalize(text) for text in all_texts]
-    shingles = shingle(word_hashes(pa.array(normalized, pa.string())), width=width)
+    normalized_texts = [normalize(text) for text in all_texts]
+    shingles = shingle(word_hashes(pa.array(normalized_texts, pa.string())), width=width)
     rows, columns = (part.ravel() for part in np.meshgrid(np.arange(len(texts)), np.arange(len(other_texts)) + len(texts)))
     similarities = shingles.jaccard(rows, columns)
-    is_equal = np.array([normalized[a] == normalized[b] for a, b in zip(rows.tolist(), columns.tolist(), strict=True)])
+    is_equal = np.array([normalized_texts[a] == normalized_texts[b] for a, b in zip(rows.tolist(), columns.tolist(), strict=True)])
     best = int(np.argmax(np.where(is_equal, -1.0, similarities)))
     return all_texts[rows[best]], all_texts[columns[best]]

@@ -55,9 +55,9 @@ class RepeatedQuestions(Check):
             return self.finding(reason="The set has no questions.")
         repetitions: dict[str, list[Example]] = defaultdict(list)
         for (split, key), groups in self._groups.items():
-            first, *others = sorted(groups.values())
+            first, *other_entries = sorted(groups.values())
             repetitions[split] += [
-                Example(split=split, id=question_id, what=f"repeats {first}: {self._questions[key]}") for question_id in others
+                Example(split=split, id=question_id, what=f"repeats {first}: {self._questions[key]}") for question_id in other_entries
             ]
         count = sum(map(len, repetitions.values()))
         examples = sorted(
@@ -103,9 +103,11 @@ class SeveralAnswers(Check):
         examples = []
         for entries in self._answers.values():
             for split, question_id, group, answers, answer in entries if len(entries) > 1 else ():
-                others = sorted((example[1], example[4]) for example in entries if example[2] != group and not example[3] & answers)
-                if others:
-                    examples.append(Example(split=split, id=question_id, what=f"“{answer}” here, “{others[0][1]}” in {others[0][0]}"))
+                other_entries = sorted((example[1], example[4]) for example in entries if example[2] != group and not example[3] & answers)
+                if other_entries:
+                    examples.append(
+                        Example(split=split, id=question_id, what=f"“{answer}” here, “{other_entries[0][1]}” in {other_entries[0][0]}")
+                    )
         examples.sort(key=lambda example: (example.split, example.id))
         return self.share(len(examples), self._total, rng, examples=tuple(examples[:EXAMPLES]))
 

@@ -28,12 +28,12 @@ class Source:
     split: str
 
 
-def sources_of(questions: QuestionSet, others: Sequence[QuestionSet]) -> list[Source]:
+def sources_of(questions: QuestionSet, references: Sequence[QuestionSet]) -> list[Source]:
     """All sides in the order of reading: compared sets first; SettingsError for too many."""
     sources: list[Source] = []
-    for number, other in enumerate(others, start=1):
-        name = other.name if [other_set.name for other_set in others].count(other.name) == 1 else f"{other.name} ({number})"
-        sources += [Source(Side(name=f"{name}/{split}", against=True), other, split) for split in other.files]
+    for number, reference in enumerate(references, start=1):
+        name = reference.name if [other_set.name for other_set in references].count(reference.name) == 1 else f"{reference.name} ({number})"
+        sources += [Source(Side(name=f"{name}/{split}", against=True), reference, split) for split in reference.files]
     sources += [Source(Side(name=split, against=False), questions, split) for split in questions.files]
     if len(sources) > MAX_SIDES:
         raise SettingsError(f"these sets have {len(sources)} splits, and an audit compares {MAX_SIDES} at most; leave out some --against.")
@@ -84,8 +84,8 @@ def with_examples(findings: Iterable[Finding], checks: Sequence[Check], sources:
             examples = []
             for example in finding.examples:
                 instance = instances[example.split, example.number]
-                what = check.explain(example.what, instance, instances[example.counterpart] if example.counterpart else None)
-                examples.append(replace(example, id=instance.id, what=what))
+                description = check.explain(example.what, instance, instances[example.counterpart] if example.counterpart else None)
+                examples.append(replace(example, id=instance.id, what=description))
             finding = replace(finding, examples=tuple(examples))  # noqa: PLW2901 - the same finding, told
         result.append(finding)
     return result

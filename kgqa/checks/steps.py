@@ -52,8 +52,8 @@ class LastStep(ShareCheck):
     def describe(self, batch: Batch, number: int) -> str:
         """The last step's answer and the question's answer."""
         instance = batch.instances[number]
-        last = (instance.decomposition or ())[-1]
-        return f"the last step gives “{last.answer}”, the answer is “{instance.answers[0]}”: {instance.question}"
+        last_step = (instance.decomposition or ())[-1]
+        return f"the last step gives “{last_step.answer}”, the answer is “{instance.answers[0]}”: {instance.question}"
 
 
 def _located(instance: Instance) -> list[tuple[Step, bool]]:
@@ -77,7 +77,7 @@ def _share_with_fault(instance: Instance) -> float:
 
 
 def _differs(instance: Instance) -> float:
-    last = instance.decomposition[-1].answer if instance.decomposition else None
-    if not (instance.answerable and instance.answers and last):
+    last_answer = instance.decomposition[-1].answer if instance.decomposition else None
+    if not (instance.answerable and instance.answers and last_answer):
         return np.nan
-    return float(normalize(last) not in {normalize(answer) for answer in instance.answers})
+    return float(normalize(last_answer) not in {normalize(answer) for answer in instance.answers})

@@ -52,8 +52,8 @@ class SupportPosition(Check):
             self._reach[half, : len(marks)] += 1
             self._chance[int(marks.sum()), len(marks)] += 1
             for position in np.flatnonzero(marks).tolist():
-                what = f"position {position + 1} of {len(marks)}: {instance.question}"
-                self._worst[position].add(0.0, batch.side.name, instance.id, lambda text=what: text)  # type: ignore[misc]
+                description = f"position {position + 1} of {len(marks)}: {instance.question}"
+                self._worst[position].add(0.0, batch.side.name, instance.id, lambda text=description: text)  # type: ignore[misc]
 
     def result(self, rng: np.random.Generator) -> Finding:
         """The accuracy of the position chosen on the other half."""
@@ -62,8 +62,8 @@ class SupportPosition(Check):
             return self.finding(reason="No question has paragraphs marked as supporting beside others.")
         positions = [int(np.argmax(self._hits[1 - half])) for half in (0, 1)]
         hit_count = int(sum(self._hits[half, positions[half]] for half in (0, 1)))
-        supporting, size = np.nonzero(self._chance)
-        chance = float((self._chance[supporting, size] * supporting / size).sum()) / total
+        support, size = np.nonzero(self._chance)
+        chance = float((self._chance[support, size] * support / size).sum()) / total
         hits, reach = self._hits.sum(axis=0), self._reach.sum(axis=0)
         finding = self.share(
             hit_count, total, rng, chance=round(chance, 12),

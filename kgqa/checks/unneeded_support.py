@@ -35,5 +35,5 @@ class UnneededSupport(ShareCheck):
         """Question, answer and the paragraph's beginning."""
         instance, place = batch.instances[number], batch.paragraphs_of(number)
         scores = np.where(batch.supporting[place] | ~batch.holds[place], -1.0, batch.overlap[place])
-        other = instance.paragraphs[int(np.argmax(scores))]
-        return f"“{instance.answers[0]}” is also in [{other.title or other.id}] {other.text[:140]} … {instance.question}"
+        paragraph = instance.paragraphs[int(np.argmax(scores))]
+        return f"“{instance.answers[0]}” is also in [{paragraph.title or paragraph.id}] {paragraph.text[:140]} … {instance.question}"

@@ -93,27 +93,31 @@ def read(path: Path) -> Iterator[Instance]:
     if _is_contrast_set(stream.head(path)):
         records = _contrast_set(path)
     else:
-        records = ((str(number), where, record) for number, (where, record) in enumerate(stream.records(path, RECORD)))
-    yield from unique((where, from_record(record, number)) for number, where, record in records)
+        records = ((str(number), location, record) for number, (location, record) in enumerate(stream.records(path, RECORD)))
+    yield from unique((location, from_record(record, number)) for number, location, record in records)
 
 
 def _contrast_set(path: Path) -> Iterator[tuple[str, str, Record]]:
     """Number, place and record of each question in a contrast set, as if it were a file of lines."""
-    whole = stream.document(path, CONTRAST_SET)
-    beside = _as_field("file", unknown_fields(whole, ContrastSet))
-    for number, value in enumerate(whole["data"]):
-        where = f"{path.name}, entry {number + 1}"
-        original = validated(value, ORIGINAL, where)
+    document = stream.document(path, CONTRAST_SET)
+    file_notes = _as_field("file", unknown_fields(document, ContrastSet))
+    for number, value in enumerate(document["data"]):
+        location = f"{path.name}, entry {number + 1}"
+        original = validated(value, ORIGINAL, location)
         if number == 0 and original["answer"] == HEADINGS:
             continue
-        passage = {"title": original["title"], "passage": original["paragraph"], **beside}
+        passage = {"title": original["title"], "passage": original["paragraph"], **file_notes}
         extra = _as_field("entry", unknown_fields(original, Original))
-        yield str(number), where, _line({**passage, **extra}, original["question"], original["answer"], where)
+        yield str(number), location, _line({**passage, **extra}, original["question"], original["answer"], location)
         passage["perturbs"] = str(number)
-        for place, perturbed in enumerate(original["perturbed_questions"], start=1):
-            there = f"{where}, perturbed question {place}"
-            extra = _as_field("entry", unknown_fields(perturbed, Perturbed))
-            yield f"{number}.{place}", there, _line({**passage, **extra}, perturbed["perturbed_q"], perturbed["answer"], there)
+        for place, variant in enumerate(original["perturbed_questions"], start=1):
+            variant_location = f"{location}, perturbed question {place}"
+            extra = _as_field("entry", unknown_fields(variant, Perturbed))
+            yield (
+                f"{number}.{place}",
+                variant_location,
+                _line({**passage, **extra}, variant["perturbed_q"], variant["answer"], variant_location),
+            )
 
 
 def _as_field(name: str, fields: dict[str, Any]) -> dict[str, Any]:
@@ -121,9 +125,9 @@ def _as_field(name: str, fields: dict[str, Any]) -> dict[str, Any]:
     return {name: fields} if fields else {}
 
 
-def _line(other: dict[str, Any], question: str, answer: str, where: str) -> Record:
-    unlisted = {} if answer in CONTRAST_ANSWERS else {UNLISTED: answer}
-    return validated({**other, "question": question, "answer": CONTRAST_ANSWERS.get(answer), **unlisted}, RECORD, where)
+def _line(fields: dict[str, Any], question: str, answer: str, location: str) -> Record:
+    unlisted_answer = {} if answer in CONTRAST_ANSWERS else {UNLISTED: answer}
+    return validated({**fields, "question": question, "answer": CONTRAST_ANSWERS.get(answer), **unlisted_answer}, RECORD, location)
 
 
 def from_record(record: Record, number: str) -> Instance:
@@ -163,8 +167,8 @@ def to_record(instance: Instance) -> dict[str, Any]:
     record["passage"] = paragraph.text
     if instance.group != instance.id:
         record["perturbs"] = instance.group
-    stale = {*Record.__annotations__, UNLISTED} if instance.answers else Record.__annotations__.keys()
-    return record | {key: value for key, value in noted(instance, NAME).items() if key not in stale}
+    own_keys = {*Record.__annotations__, UNLISTED} if instance.answers else Record.__annotations__.keys()
+    return record | {key: value for key, value in noted(instance, NAME).items() if key not in own_keys}
 
 
 def write(instances: Iterable[Instance], path: Path) -> None:

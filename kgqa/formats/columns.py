@@ -137,8 +137,10 @@ def _mentions(lists: Sequence[tuple[Mention, ...] | None]) -> pa.Array:
     ends = accumulate(len(mentions or ()) for mentions in lists)
     # ListArray takes a null offset for a missing list. The last offset only ends the last list, so it must be a number.
     starts = [0, *ends]
-    marked: list[int | None] = [None if mentions is None else start for mentions, start in zip(lists, starts, strict=False)]
-    return pa.ListArray.from_arrays(pa.array([*marked, starts[-1]], pa.int32()), pa.StructArray.from_arrays(columns, fields=list(MENTION)))
+    mention_starts: list[int | None] = [None if mentions is None else start for mentions, start in zip(lists, starts, strict=False)]
+    return pa.ListArray.from_arrays(
+        pa.array([*mention_starts, starts[-1]], pa.int32()), pa.StructArray.from_arrays(columns, fields=list(MENTION))
+    )
 
 
 def _optional(lists: Iterable[tuple[Any, ...] | None], kind: pa.DataType) -> pa.Array:

@@ -49,9 +49,9 @@ class DatasetOnGraph:
 
 def dataset_folder(place: Workspace, dataset: Path) -> Path:
     """The folder of ``dataset``: the path itself, relative to the workspace, or a name in it. Raises MissingInput."""
-    known = [dataset, place.path / dataset, place.path / "datasets" / dataset]
+    places = [dataset, place.path / dataset, place.path / "datasets" / dataset]
     with storage_errors(dataset):
-        for folder in known:
+        for folder in places:
             if folder.is_dir() and native.split_files(folder):
                 return folder
     raise MissingInput(f"{dataset}: there is no dataset of this name, not here and not in {place.path}; kgqa generate makes one.")
@@ -67,12 +67,14 @@ def dataset_with(place: Workspace, sample: str) -> Path:
     folder = place.path / "datasets"
     with storage_errors(folder):
         folders = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")) if folder.is_dir() else []
-    found = [path for path in folders if native.is_folder(path) and has_sample(path, sample)]
-    if not found:
+    folders_found = [path for path in folders if native.is_folder(path) and has_sample(path, sample)]
+    if not folders_found:
         raise UnknownId(f"{place.path}: no dataset here has a sample {sample!r}; look for its id with kgqa explore, or give --dataset.")
-    if len(found) > 1:
-        raise SettingsError(f"{place.path}: {' and '.join(path.name for path in found)} have a sample {sample!r} each; give --dataset.")
-    return found[0]
+    if len(folders_found) > 1:
+        raise SettingsError(
+            f"{place.path}: {' and '.join(path.name for path in folders_found)} have a sample {sample!r} each; give --dataset."
+        )
+    return folders_found[0]
 
 
 def has_sample(folder: Path, sample: str) -> bool:
@@ -86,21 +88,21 @@ def rows_of_sample(rows: Mapping[str, pa.Table], sample: str) -> dict[str, pa.Ta
     links = rows["has_chain"].filter(pc.is_in(rows["has_chain"]["sample"], value_set=samples["key"].combine_chunks()))
     chains = rows["chain"].filter(pc.is_in(rows["chain"]["key"], value_set=links["chain"].combine_chunks()))
     keys = {"sample": samples["key"].combine_chunks(), "chain": chains["key"].combine_chunks()}
-    found = {"sample": samples, "chain": chains}
+    folders_found = {"sample": samples, "chain": chains}
     for name in SAMPLE_PART[2:]:
         begin = RELATIONSHIPS[name].source
-        found[name] = rows[name].filter(pc.is_in(rows[name][begin], value_set=keys[begin]))
-    return found
+        folders_found[name] = rows[name].filter(pc.is_in(rows[name][begin], value_set=keys[begin]))
+    return folders_found
 
 
 def _check_known(rows: Mapping[str, pa.Table], folder: Path, place: Workspace) -> None:
     """Raise UnknownId for an entity or a document that the graph lacks."""
     for kind, column in (("entities", "entity"), ("documents", "document")):
-        named = pa.concat_tables([table.select([column]) for table in rows.values() if column in table.column_names])[column]
-        ids = pc.unique(named)
-        unknown = ids.filter(pc.invert(pc.is_in(ids, value_set=place.read_table(kind)["id"].combine_chunks())))
-        if len(unknown):
+        ids_named = pa.concat_tables([table.select([column]) for table in rows.values() if column in table.column_names])[column]
+        ids = pc.unique(ids_named)
+        unknown_ids = ids.filter(pc.invert(pc.is_in(ids, value_set=place.read_table(kind)["id"].combine_chunks())))
+        if len(unknown_ids):
             raise UnknownId(
-                f"{folder}: a sample names {unknown[0].as_py()!r}, which is not among the {kind} of {place.path}; give the workspace in "
-                "which the dataset was made."
+                f"{folder}: a sample names {unknown_ids[0].as_py()!r}, which is not among the {kind} of {place.path}; give the workspace "
+                "in which the dataset was made."
             )

@@ -27,8 +27,8 @@ def wrong_references(questions: Sequence[str]) -> list[Fault]:
     """A fault for each step with a reference to itself, a later step or no step; each fault names the first such reference."""
     faults = []
     for place, question in enumerate(questions):
-        wrong = next((number for number in map(int, REFERENCE.findall(question)) if not 1 <= number <= place), None)
-        if wrong is not None:
+        bad_number = next((number for number in map(int, REFERENCE.findall(question)) if not 1 <= number <= place), None)
+        if bad_number is not None:
             steps = f"only #1 to #{place} come before it" if place else "nothing comes before the first step"
-            faults.append(Fault(kind="wrong-reference", place=f"decomposition.{place}", detail=f"it refers to #{wrong}, but {steps}"))
+            faults.append(Fault(kind="wrong-reference", place=f"decomposition.{place}", detail=f"it refers to #{bad_number}, but {steps}"))
     return faults

@@ -77,13 +77,13 @@ def read(path: Path) -> Iterator[Instance]:
     transform = _transform(path)
     counts: Counter[str] = Counter()
     ids, labels = Ids(), _Labels()
-    for where, record in stream.records(path, RECORD):
-        hotpotqa.check_whole(record, where)
+    for location, record in stream.records(path, RECORD):
+        hotpotqa.check_whole(record, location)
         number = counts[record["_id"]]
         counts[record["_id"]] += 1
-        instance = from_record(record, where, transform=transform, number=number)
-        labels.add(record, where)
-        ids.add(instance.id, where)
+        instance = from_record(record, location, transform=transform, number=number)
+        labels.add(record, location)
+        ids.add(instance.id, location)
         yield instance
 
 
@@ -93,11 +93,11 @@ class _Labels:
     def __init__(self) -> None:
         self._seen: set[tuple[str, int]] = set()
 
-    def add(self, record: Record, where: str) -> None:
+    def add(self, record: Record, location: str) -> None:
         if "sub_idx" in record:
             key = (record["_id"], record["sub_idx"])
             if key in self._seen:
-                raise DuplicateId(f"{where}: question {key[0]} has the sub_idx {key[1]} twice; drop one of them.")
+                raise DuplicateId(f"{location}: question {key[0]} has the sub_idx {key[1]} twice; drop one of them.")
             self._seen.add(key)
 
 
@@ -118,69 +118,71 @@ def _transform(path: Path) -> str:
     return PROBE
 
 
-def from_record(record: Record, where: str, *, transform: str, number: int) -> Instance:
+def from_record(record: Record, location: str, *, transform: str, number: int) -> Instance:
     """The Instance of a record, the ``number``-th of its question; the field ``dire`` takes precedence over ``transform``.
 
     Raises InputError for a label that the transform does not use.
     """
-    plain = hotpotqa.from_record(cast(hotpotqa.Record, {key: value for key, value in record.items() if key not in OWN_KEYS}))
+    original = hotpotqa.from_record(cast(hotpotqa.Record, {key: value for key, value in record.items() if key not in OWN_KEYS}))
     if "dire" in record:
-        return _from_contrast(plain, record["dire"], where)
-    sufficiency = _label(record, where, transform)
+        return _from_contrast(original, record["dire"], location)
+    sufficiency = _label(record, location, transform)
     insufficient = sufficiency in {0, -1}
     values = {
-        "question": plain.id,
+        "question": original.id,
         "transform": transform,
         "bipartition": None if transform == SUFFICIENCY else 0,
         "sub_idx": record.get("sub_idx", number),
         "sufficiency": sufficiency,
         "removed": None,
-        "answers": list(plain.answers),
+        "answers": list(original.answers),
     }
     return replace(
-        plain,
-        id=f"{plain.id}#{number}",
-        answers=() if insufficient else plain.answers,
-        answer_type="none" if insufficient else plain.answer_type,
+        original,
+        id=f"{original.id}#{number}",
+        answers=() if insufficient else original.answers,
+        answer_type="none" if insufficient else original.answer_type,
         answerable=not insufficient,
-        provenance=note(NAME, values, beside=plain.provenance),
+        provenance=note(NAME, values, beside=original.provenance),
     )
 
 
-def _label(record: Record, where: str, transform: str) -> int | None:
+def _label(record: Record, location: str, transform: str) -> int | None:
     """The label of a record, None in a probe. Raises InputError for a label that the transform does not use."""
     label = record.get("sufficiency")
     if not transform:
-        raise MissingInput(f"{where}: the field {NAME!r} is missing; every record of this file has one.")
+        raise MissingInput(f"{location}: the field {NAME!r} is missing; every record of this file has one.")
     if label not in LABELS[transform]:
-        expected = " or ".join("none" if number is None else str(number) for number in LABELS[transform])
+        options = " or ".join("none" if number is None else str(number) for number in LABELS[transform])
         text = "none" if label is None else str(label)[:20]
-        raise BrokenInput(f"{where}, field 'sufficiency': expected {expected}, as in records before, found {text}; fix or drop the record.")
+        raise BrokenInput(
+            f"{location}, field 'sufficiency': expected {options}, as in records before, found {text}; fix or drop the record."
+        )
     if label is not None and "sub_idx" not in record:
-        raise MissingInput(f"{where}: the field 'sub_idx' is missing; every record with a sufficiency has one.")
+        raise MissingInput(f"{location}: the field 'sub_idx' is missing; every record with a sufficiency has one.")
     return label
 
 
-def _from_contrast(plain: Instance, field: dict[str, Any], where: str) -> Instance:
+def _from_contrast(original: Instance, field: dict[str, Any], location: str) -> Instance:
     """The Instance of a record that ``kgqa contrast`` made. Its note refers to paragraphs by id, which HotpotQA's records lack."""
-    fields = validated(field, DIRE_FIELDS, f"{where}, field 'dire'")
+    fields = validated(field, DIRE_FIELDS, f"{location}, field 'dire'")
     ids = fields["paragraphs"]
-    if len(ids) != len(plain.paragraphs) or len(set(ids)) != len(ids):
+    if len(ids) != len(original.paragraphs) or len(set(ids)) != len(ids):
         raise BrokenInput(
-            f"{where}, field 'dire.paragraphs': expected {len(plain.paragraphs)} different ids, one for each paragraph; "
+            f"{location}, field 'dire.paragraphs': expected {len(original.paragraphs)} different ids, one for each paragraph; "
             "write the set again."
         )
     answers = tuple(fields["answers"]) if fields["answered"] else ()
     marks = fields["marked"]
     return replace(
-        plain,
+        original,
         id=fields["id"],
         group=fields["group"],
         answers=answers,
-        answer_type=plain.answer_type if answers else "none",
+        answer_type=original.answer_type if answers else "none",
         answerable=fields["answerable"],
-        paragraphs=tuple(_with_id(paragraph, name, keep_marks=marks) for paragraph, name in zip(plain.paragraphs, ids, strict=True)),
-        provenance=note(NAME, {key: value for key, value in field.items() if key not in INSTANCE_FIELDS}, beside=plain.provenance),
+        paragraphs=tuple(_with_id(paragraph, name, keep_marks=marks) for paragraph, name in zip(original.paragraphs, ids, strict=True)),
+        provenance=note(NAME, {key: value for key, value in field.items() if key not in INSTANCE_FIELDS}, beside=original.provenance),
     )
 
 

@@ -84,20 +84,20 @@ EMPTY = Fault(kind="absent-answer", place="answer", detail="number, spans and da
 
 def recognises(record: Mapping[str, Any]) -> bool:
     """Whether the file is one object of passages with questions."""
-    first = next(iter(record.values()), None)
-    return isinstance(first, dict) and {"passage", "qa_pairs"} <= first.keys()
+    first_passage = next(iter(record.values()), None)
+    return isinstance(first_passage, dict) and {"passage", "qa_pairs"} <= first_passage.keys()
 
 
 def read(path: Path) -> Iterator[Instance]:
     """The Instances of one file. Memory: the whole file. Raises InputError with passage, question and field."""
     ids = Ids()
-    empty = True
+    is_empty = True
     for passage_id, passage in stream.document(path, FILE).items():
         for number, question in enumerate(passage["qa_pairs"]):
-            empty = False
+            is_empty = False
             ids.add(question["query_id"], f"{path.name}, {passage_id}.qa_pairs.{number}")
             yield instance_of(question, passage_id, passage)
-    if empty:
+    if is_empty:
         raise BrokenInput(f"{path.name}: the file holds no question; give one that does.")
 
 
@@ -106,9 +106,9 @@ def instance_of(question: DropQuestion, passage_id: str, passage: Passage) -> In
     answer: Mapping[str, Any] = question.get("answer", {})
     answers, alternatives = _answer_fields(question)
     canonical = spans_of(answer)
-    empty = "answer" in question and not canonical
+    has_empty_answer = "answer" in question and not canonical
     notes: dict[str, Any] = {name: value for name, value in question.items() if name in {"answer", "validated_answers"}}
-    unknown = {"passage": unknown_fields(passage, Passage), "question": unknown_fields(question, DropQuestion)}
+    unknown_keys = {"passage": unknown_fields(passage, Passage), "question": unknown_fields(question, DropQuestion)}
     return Instance(
         id=question["query_id"],
         question=question["question"],
@@ -116,10 +116,11 @@ def instance_of(question: DropQuestion, passage_id: str, passage: Passage) -> In
         answers=answers,
         alternatives=alternatives,
         answer_type="number" if answer.get("number") else ("none", "span", "spans")[min(len(canonical), 2)],
-        answerable=not empty,
+        answerable=not has_empty_answer,
         group=question["query_id"],
         provenance=note_faults(
-            [EMPTY] if empty else (), beside=note(NAME, {**notes, **{name: fields for name, fields in unknown.items() if fields}})
+            [EMPTY] if has_empty_answer else (),
+            beside=note(NAME, {**notes, **{name: fields for name, fields in unknown_keys.items() if fields}}),
         ),
     )
 
@@ -209,15 +210,15 @@ def _plain_answers(instance: Instance) -> dict[str, Any]:
     """The answers in official form: the canonical one, and all others as validated answers."""
     if not instance.answers:
         return {}
-    canonical, *others = instance.whole_answers
+    canonical, *alternatives = instance.whole_answers
     number = instance.answer_type == "number"
     fields: dict[str, Any] = {"answer": _plain(canonical, number=number)}
-    if others:
-        fields["validated_answers"] = [_plain(spans, number=number) for spans in others]
+    if alternatives:
+        fields["validated_answers"] = [_plain(spans, number=number) for spans in alternatives]
     return fields
 
 
 def _plain(spans: tuple[str, ...], *, number: bool) -> dict[str, Any]:
-    empty = {"day": "", "month": "", "year": ""}
+    no_date = {"day": "", "month": "", "year": ""}
     is_number = number and len(spans) == 1 and bool(spans[0])
-    return {"number": spans[0] if is_number else "", "date": empty, "spans": [] if is_number else list(spans)}
+    return {"number": spans[0] if is_number else "", "date": no_date, "spans": [] if is_number else list(spans)}

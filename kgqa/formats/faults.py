@@ -45,9 +45,9 @@ TOLERABLE = frozenset({"absent-question", "other-type", "absent-text", "empty-qu
 OF_ANSWERABLE = frozenset({"absent-answer", "absent-paragraph", "unlisted-answer"})
 """Faults that only an answerable question can have."""
 SUMMARY_SIZE = 3
-"""How many kinds of faults, and how many ids, the summary names."""
+"""Maximum numbers of kinds of faults, and of ids, in the summary."""
 CHARACTERS = 60
-"""How many characters of an id or a text a message shows."""
+"""Maximum number of characters of an id or a text in a message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +70,8 @@ def note_faults(faults: Iterable[Fault], *, beside: str | None) -> str | None:
     if beside is None or f'"{NAME}"' in beside:
         return note(NAME, _faults_in(beside) | values, beside=beside)
     # Appended as text, since parsing a long provenance would take far longer.
-    before = beside.rstrip()[:-1].rstrip()
-    return f'{before}{"" if before == "{" else ", "}"{NAME}": {ENCODER.encode(values)}}}'
+    prefix = beside.rstrip()[:-1].rstrip()
+    return f'{prefix}{"" if prefix == "{" else ", "}"{NAME}": {ENCODER.encode(values)}}}'
 
 
 def _faults_in(provenance: str | None) -> dict[str, Any]:
@@ -83,11 +83,11 @@ def _faults_in(provenance: str | None) -> dict[str, Any]:
 def without_faults(instance: Instance, places: tuple[str, ...]) -> Instance:
     """``instance`` without the noted faults whose places begin with one of ``places``."""
     faults = noted_places(instance)
-    remaining = {place: value for place, value in faults.items() if not place.startswith(places)}
-    if remaining == faults:
+    result = {place: value for place, value in faults.items() if not place.startswith(places)}
+    if result == faults:
         return instance
     notes = {name: values for name, values in everything(instance).items() if name != NAME}
-    notes |= {NAME: remaining} if remaining else {}
+    notes |= {NAME: result} if result else {}
     return replace(instance, provenance=json.dumps(notes, ensure_ascii=False) if notes else None)
 
 
@@ -96,8 +96,8 @@ def without_faults_of_answerable(notes: Mapping[str, Any]) -> dict[str, Any]:
     faults = notes.get(NAME)
     if not isinstance(faults, dict):
         return dict(notes)
-    remaining = {place: value for place, value in faults.items() if not (isinstance(value, list) and value and value[0] in OF_ANSWERABLE)}
-    return {name: remaining if name == NAME else values for name, values in notes.items() if remaining or name != NAME}
+    result = {place: value for place, value in faults.items() if not (isinstance(value, list) and value and value[0] in OF_ANSWERABLE)}
+    return {name: result if name == NAME else values for name, values in notes.items() if result or name != NAME}
 
 
 def faults_of(instance: Instance) -> tuple[Fault, ...]:
@@ -146,8 +146,10 @@ def _is_suspect(instance: Instance) -> bool:
         return True
     if not all(map(str.strip, [paragraph.title for paragraph in paragraphs if paragraph.title is not None])):
         return True
-    annotated = [paragraph for paragraph in paragraphs if paragraph.mentions or paragraph.sentences or paragraph.supporting_sentences]
-    return any(map(_may_be_outside, annotated))
+    annotated_paragraphs = [
+        paragraph for paragraph in paragraphs if paragraph.mentions or paragraph.sentences or paragraph.supporting_sentences
+    ]
+    return any(map(_may_be_outside, annotated_paragraphs))
 
 
 def _may_be_outside(paragraph: Paragraph) -> bool:
@@ -164,11 +166,11 @@ def _visible_faults(instance: Instance) -> Iterator[Fault]:
     for number, answer in enumerate(instance.answers):
         if not answer.strip():
             yield Fault(kind="empty-answer", place=f"answers.{number}", detail="it holds no visible character")
-    first: dict[tuple[str | None, str], int] = {}
+    first_places: dict[tuple[str | None, str], int] = {}
     for number, paragraph in enumerate(instance.paragraphs):
         if paragraph.title is not None and not paragraph.title.strip():
             yield Fault(kind="empty-title", place=f"paragraphs.{number}.title", detail="it holds no visible character")
-        earlier = first.setdefault((paragraph.title, paragraph.text), number)
+        earlier = first_places.setdefault((paragraph.title, paragraph.text), number)
         if earlier != number:
             yield Fault(kind="equal-paragraphs", place=f"paragraphs.{number}", detail=f"title and text are those of paragraphs.{earlier}")
         if paragraph.mentions or paragraph.sentences or paragraph.supporting_sentences:
@@ -177,21 +179,21 @@ def _visible_faults(instance: Instance) -> Iterator[Fault]:
         yield from _candidate_faults(instance, instance.candidates)
 
 
-def _offset_faults(paragraph: Paragraph, where: str) -> Iterator[Fault]:
+def _offset_faults(paragraph: Paragraph, location: str) -> Iterator[Fault]:
     """Mentions and sentence offsets outside the text, and marks of sentences that do not exist."""
     length, sentences = len(paragraph.text), paragraph.sentences or ()
     for number, mention in enumerate(paragraph.mentions or ()):
         if not 0 <= mention.start <= mention.end <= length:
             detail = f"from {mention.start} to {mention.end} in a text of {length} characters"
-            yield Fault(kind="wrong-place", place=f"{where}.mentions.{number}", detail=detail)
+            yield Fault(kind="wrong-place", place=f"{location}.mentions.{number}", detail=detail)
     if sentences and not (min(sentences) >= 0 and max(sentences) <= length):
         number = next(number for number, start in enumerate(sentences) if not 0 <= start <= length)
         detail = f"it begins at {sentences[number]} in a text of {length} characters"
-        yield Fault(kind="wrong-place", place=f"{where}.sentences.{number}", detail=detail)
+        yield Fault(kind="wrong-place", place=f"{location}.sentences.{number}", detail=detail)
     for number, mark in enumerate(paragraph.supporting_sentences or ()):
         if not 0 <= mark < len(sentences):
             detail = f"sentence {mark} of a paragraph with {len(sentences)}"
-            yield Fault(kind="wrong-place", place=f"{where}.supporting_sentences.{number}", detail=detail)
+            yield Fault(kind="wrong-place", place=f"{location}.supporting_sentences.{number}", detail=detail)
 
 
 def _candidate_faults(instance: Instance, candidates: Sequence[Candidate]) -> Iterator[Fault]:
@@ -200,10 +202,10 @@ def _candidate_faults(instance: Instance, candidates: Sequence[Candidate]) -> It
     for answer in instance.answers[:1] if instance.answer_type == "candidate" else ():
         if answer not in texts and instance.answer_id not in {candidate.id for candidate in candidates}:
             yield Fault(kind="unlisted-answer", place="answer", detail=f"{answer[:CHARACTERS]!r} is not among the candidates")
-    first: dict[str, int] = {}
+    first_places: dict[str, int] = {}
     for number, candidate in enumerate(candidates if len(texts) < len(candidates) else ()):
-        if first.setdefault(candidate.text, number) != number:
-            detail = f"{candidate.text[:CHARACTERS]!r} is candidates.{first[candidate.text]} already"
+        if first_places.setdefault(candidate.text, number) != number:
+            detail = f"{candidate.text[:CHARACTERS]!r} is candidates.{first_places[candidate.text]} already"
             yield Fault(kind="equal-candidates", place=f"candidates.{number}", detail=detail)
 
 
@@ -255,22 +257,22 @@ class FaultCounts:
         ranking = sorted(self.kinds.items(), key=lambda item: (-item[1], item[0]))
         kinds = "; ".join(f"{FAULTS[kind]} ({count:,})" for kind, count in ranking[:SUMMARY_SIZE])
         excess = len(ranking) - SUMMARY_SIZE
-        others = f"; and {excess} more {'kind' if excess == 1 else 'kinds'}" if excess > 0 else ""
+        suffix = f"; and {excess} more {'kind' if excess == 1 else 'kinds'}" if excess > 0 else ""
         ids = ", ".join(self.first) + (", …" if self.imperfect > len(self.first) else "")
         have, are = ("has", "It is") if self.imperfect == 1 else ("have", "They are")
         return (
-            f"{self.imperfect:,} of {self.questions:,} questions {have} faults of content, kept as they are: {kinds}{others}. {are} {ids}."
+            f"{self.imperfect:,} of {self.questions:,} questions {have} faults of content, kept as they are: {kinds}{suffix}. {are} {ids}."
         )
 
 
-def count_faults(instances: Iterable[Instance], counts: FaultCounts, *, where: str, strict: bool) -> Iterator[Instance]:
+def count_faults(instances: Iterable[Instance], counts: FaultCounts, *, location: str, strict: bool) -> Iterator[Instance]:
     """Pass the ``instances`` through and add their faults to ``counts``; if ``strict``, BrokenInput at the first not ``TOLERABLE``."""
     for instance in instances:
         faults = counts.add(instance)
         fault = next((fault for fault in faults if fault.kind not in TOLERABLE), None) if strict and faults else None
         if fault is not None:
             raise BrokenInput(
-                f"{where}, question {instance.id}, field {fault.place!r}: {FAULTS[fault.kind]}: {fault.detail}; "
+                f"{location}, question {instance.id}, field {fault.place!r}: {FAULTS[fault.kind]}: {fault.detail}; "
                 "fix or drop the record, or leave out --strict."
             )
         yield instance

@@ -52,9 +52,9 @@ def _support(instance: Instance, notes: Notes) -> Any:
         return None
     numbers = numbers_of([paragraph.id for paragraph in paragraphs])
     facts = ((paragraph, sentence) for paragraph in paragraphs if paragraph.supporting for sentence in _sentences(paragraph))
-    shown = frozenset((numbers[paragraph.id], paragraph.title or "", sentence) for paragraph, sentence in facts)
-    unknown = tuple(numbers[paragraph.id] for paragraph in paragraphs if paragraph.supporting is None)
-    return shown, absent, unknown
+    visible_facts = frozenset((numbers[paragraph.id], paragraph.title or "", sentence) for paragraph, sentence in facts)
+    unknown_numbers = tuple(numbers[paragraph.id] for paragraph in paragraphs if paragraph.supporting is None)
+    return visible_facts, absent, unknown_numbers
 
 
 def _sentences(paragraph: Paragraph) -> tuple[int, ...] | range:

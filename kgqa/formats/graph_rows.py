@@ -182,10 +182,10 @@ def _check_whole(samples: pl.DataFrame, path: Path) -> None:
 
 def _candidates(samples: pl.DataFrame) -> pl.DataFrame:
     """``row_of_sample, sample, key, position, candidate, correct, grade, path, text, chains`` of every candidate, in order."""
-    ungraded = samples.filter(pl.col("grades").is_null()).with_columns(grades=pl.col("candidates").list.eval(pl.lit(None, GRADE)))
-    graded = pl.concat([samples.filter(pl.col("grades").is_not_null()), ungraded]).sort("row")
+    ungraded_samples = samples.filter(pl.col("grades").is_null()).with_columns(grades=pl.col("candidates").list.eval(pl.lit(None, GRADE)))
+    rows = pl.concat([samples.filter(pl.col("grades").is_not_null()), ungraded_samples]).sort("row")
     entries = _exploded(
-        graded.select("key", "candidates", "chains", "grades", "answer_id", row_of_sample="row", sample="id"),
+        rows.select("key", "candidates", "chains", "grades", "answer_id", row_of_sample="row", sample="id"),
         "candidates",
         "chains",
         "grades",

@@ -78,31 +78,31 @@ def _is_question(record: Mapping[str, Any]) -> bool:
     return {"question", "context"} <= record.keys() or {"answer", "supporting_facts"} <= record.keys()
 
 
-def check_whole(record: Mapping[str, Any], where: str) -> None:
+def check_whole(record: Mapping[str, Any], location: str) -> None:
     """Raise MissingInput for a record that has neither question and paragraphs nor gold, that is answer and facts."""
     if not _is_question(record):
         field = "context" if "question" in record else "question"
-        raise MissingInput(f"{where}: the field {field!r} is missing; every such record has it, or 'answer' and 'supporting_facts'.")
+        raise MissingInput(f"{location}: the field {field!r} is missing; every such record has it, or 'answer' and 'supporting_facts'.")
 
 
 def read(path: Path) -> Iterator[Instance]:
     """The Instances of one file. Memory: one record and all ids."""
     ids = Ids()
-    for where, record in stream.records(path, RECORD):
-        check_whole(record, where)
-        ids.add(record["_id"], where)
+    for location, record in stream.records(path, RECORD):
+        check_whole(record, location)
+        ids.add(record["_id"], location)
         yield from_record(record)
 
 
 def from_record(record: Record) -> Instance:
     """The Instance of an official record."""
-    hidden = hides_gold(record)
-    paragraphs, supports = paragraphs_of(record.get("context", ()), None if hidden else record.get("supporting_facts"))
-    answer = None if hidden else record.get("answer")
+    is_hidden = hides_gold(record)
+    paragraphs, supports = paragraphs_of(record.get("context", ()), None if is_hidden else record.get("supporting_facts"))
+    answer = None if is_hidden else record.get("answer")
     extra = {key: value for key, value in record.items() if key not in KNOWN_FIELDS}
     extra |= supports.notes("absent_facts")
-    if empty := {field: record.get(field) for field in ("answer", "supporting_facts") if hidden and field in record}:
-        extra["empty_fields"] = empty
+    if empty_fields := {field: record.get(field) for field in ("answer", "supporting_facts") if is_hidden and field in record}:
+        extra["empty_fields"] = empty_fields
     extra |= absent_fields(record, ("question",) if record.get("context") else ("question", "context", "supporting_facts"))
     return Instance(
         id=record["_id"],
@@ -121,9 +121,9 @@ def hides_gold(record: Mapping[str, Any]) -> bool:
     return not record.get("answer") and not record.get("supporting_facts")
 
 
-def absent_fields(record: Mapping[str, Any], written: Sequence[str]) -> dict[str, list[str]]:
-    """The note of the fields that :func:`to_record` writes for such a question (``written``) and the record lacks."""
-    absent = [field for field in written if field not in record]
+def absent_fields(record: Mapping[str, Any], written_fields: Sequence[str]) -> dict[str, list[str]]:
+    """The note of the fields that :func:`to_record` writes for such a question (``written_fields``) and the record lacks."""
+    absent = [field for field in written_fields if field not in record]
     return {"absent_fields": absent} if absent else {}
 
 
@@ -149,44 +149,44 @@ class Supports(NamedTuple):
 
 
 def paragraphs_of(
-    context: Sequence[tuple[str, Sequence[str]]], facts: Sequence[Fact] | None, *, between: str = ""
+    context: Sequence[tuple[str, Sequence[str]]], facts: Sequence[Fact] | None, *, separator: str = ""
 ) -> tuple[tuple[Paragraph, ...], Supports]:
     """The paragraphs with their supporting sentences marked, and the rest of the facts; ``facts`` None: support is unknown.
 
-    ``between`` joins sentences; in HotpotQA each sentence but the first begins with its space.
+    ``separator`` joins sentences; in HotpotQA each sentence but the first begins with its space.
     """
-    supporting: dict[int, set[int]] = {}
+    support: dict[int, set[int]] = {}
     absent, faults = [], []
     by_title: dict[str, list[int]] = {}
     for number, (title, _) in enumerate(context):
         by_title.setdefault(title, []).append(number)
     for place, (title, sentence) in enumerate(facts or ()):
         numbers = by_title.get(title, [])
-        holding = next((number for number in numbers if 0 <= sentence < len(context[number][1])), None)
-        if holding is not None:
-            supporting.setdefault(holding, set()).add(sentence)
+        owner = next((number for number in numbers if 0 <= sentence < len(context[number][1])), None)
+        if owner is not None:
+            support.setdefault(owner, set()).add(sentence)
             continue
         absent.append((title, sentence))
         if numbers:
             count = len(context[numbers[0]][1])
             detail = f"the paragraph {title[:CHARACTERS]!r} has {count} sentences and none with the number {sentence}"
             faults.append(Fault(kind="absent-support", place=f"supporting_facts.{place}", detail=detail))
-    marks = [None if facts is None else tuple(sorted(supporting.get(number, ()))) for number in range(len(context))]
-    in_order = [(context[number][0], sentence) for number in sorted(supporting) for sentence in sorted(supporting[number])]
+    marks = [None if facts is None else tuple(sorted(support.get(number, ()))) for number in range(len(context))]
+    in_order = [(context[number][0], sentence) for number in sorted(support) for sentence in sorted(support[number])]
     in_record_order = () if facts is None or [*in_order, *absent] == list(facts) else facts
-    paragraphs = tuple(_paragraph(number, *entry, marks[number], between) for number, entry in enumerate(context))
+    paragraphs = tuple(_paragraph(number, *entry, marks[number], separator) for number, entry in enumerate(context))
     return paragraphs, Supports(absent=absent, in_record_order=in_record_order, faults=faults)
 
 
-def _paragraph(number: int, title: str, sentences: Sequence[str], marks: tuple[int, ...] | None, between: str) -> Paragraph:
+def _paragraph(number: int, title: str, sentences: Sequence[str], marks: tuple[int, ...] | None, separator: str) -> Paragraph:
     starts, at = [], 0
     for sentence in sentences:
         starts.append(at)
-        at += len(sentence) + len(between)
+        at += len(sentence) + len(separator)
     return Paragraph(
         id=str(number),
         title=title,
-        text=between.join(sentences),
+        text=separator.join(sentences),
         supporting=None if marks is None else bool(marks),
         sentences=tuple(starts),
         supporting_sentences=marks,

@@ -116,22 +116,22 @@ def to_row(instance: Instance) -> dict[str, Any]:
     return asdict(instance)
 
 
-def from_row(value: object, where: str) -> Instance:
+def from_row(value: object, location: str) -> Instance:
     """The Instance in a row. Raises BrokenInput, MissingInput or DuplicateId with the wrong field."""
-    row = validated(value, ROW, where)
+    row = validated(value, ROW, location)
     instance = native.instance(dict(row))
     if instance.grades is not None and len(instance.grades) != len(instance.candidates or ()):
-        raise BrokenInput(f"{where}, field 'grades': expected one for each candidate; fix or drop the record.")
+        raise BrokenInput(f"{location}, field 'grades': expected one for each candidate; fix or drop the record.")
     if not all(0 <= grade.confidence <= 1 for grade in instance.grades or () if grade):
-        raise BrokenInput(f"{where}, field 'grades.confidence': expected a number from 0 to 1; fix or drop the record.")
+        raise BrokenInput(f"{location}, field 'grades.confidence': expected a number from 0 to 1; fix or drop the record.")
     ids = [paragraph.id for paragraph in instance.paragraphs]
     if len(set(ids)) < len(ids):
         duplicate = next(name for name in ids if ids.count(name) > 1)
-        raise DuplicateId(f"{where}: two paragraphs have the id {duplicate}; give one of them another.")
+        raise DuplicateId(f"{location}: two paragraphs have the id {duplicate}; give one of them another.")
     return instance
 
 
-def provenance_of(fields: Mapping[str, Any], where: str) -> str | None:
+def provenance_of(fields: Mapping[str, Any], location: str) -> str | None:
     """The provenance among further ``fields``. Raises BrokenInput unless it is a JSON object."""
     text: str | None = fields.get("provenance")
     try:
@@ -139,17 +139,17 @@ def provenance_of(fields: Mapping[str, Any], where: str) -> str | None:
     except (ValueError, RecursionError):
         is_object = False
     if not is_object:
-        raise BrokenInput(f"{where}, field {f'{KEY}.provenance'!r}: expected a JSON object, as text; fix it, or set it to null.")
+        raise BrokenInput(f"{location}, field {f'{KEY}.provenance'!r}: expected a JSON object, as text; fix it, or set it to null.")
     return text
 
 
-def further_fields(instance: Instance, plain: Instance, names: Sequence[str], note_name: str) -> dict[str, Any]:
-    """The fields in which ``instance`` differs from ``plain``, which is what a format's own fields give.
+def further_fields(instance: Instance, original: Instance, names: Sequence[str], note_name: str) -> dict[str, Any]:
+    """The fields in which ``instance`` differs from ``original``, which is what a format's own fields give.
 
     ``names`` are the format's names of the paragraphs, in order. Its own note, ``note_name``, is left out of the provenance: reading the
     format's fields makes it again.
     """
-    row, plain_row = to_row(instance), to_row(plain)
+    row, plain_row = to_row(instance), to_row(original)
     fields = {field: row[field] for field in row if row[field] != plain_row[field] and field not in {"paragraphs", "provenance"}}
     paragraphs = {
         name: {field: values[field] for field in values if values[field] != plain_values[field]}

@@ -99,33 +99,33 @@ FORM_NOTES = ("absent_fields", "null_fields", "empty_fields")
 def recognises(record: Mapping[str, Any]) -> bool:
     """Whether the record has a decomposition or MuSiQue's paragraphs."""
     paragraphs = record.get("paragraphs")
-    first = paragraphs[0] if isinstance(paragraphs, list) and paragraphs else None
+    first_paragraph = paragraphs[0] if isinstance(paragraphs, list) and paragraphs else None
     return {"id", "question"} <= record.keys() and (
-        "question_decomposition" in record or (isinstance(first, dict) and {"idx", "paragraph_text"} <= first.keys())
+        "question_decomposition" in record or (isinstance(first_paragraph, dict) and {"idx", "paragraph_text"} <= first_paragraph.keys())
     )
 
 
 def read(path: Path) -> Iterator[Instance]:
     """The Instances of one file. Memory: one record and all ids."""
-    return unique((where, from_record(record, where)) for where, record in stream.records(path, RECORD))
+    return unique((location, from_record(record, location)) for location, record in stream.records(path, RECORD))
 
 
-def from_record(record: Record, where: str) -> Instance:
+def from_record(record: Record, location: str) -> Instance:
     """The Instance of an official record. Raises InputError for a repeated idx or step id."""
     if "paragraphs" not in record and "question_decomposition" not in record:
-        raise MissingInput(f"{where}: the field 'paragraphs' is missing; every such record has it, or 'question_decomposition'.")
+        raise MissingInput(f"{location}: the field 'paragraphs' is missing; every such record has it, or 'question_decomposition'.")
     answerable = record.get("answerable", True)
     answers = _answers(record)
     steps = record.get("question_decomposition")
     paragraphs = tuple(map(_paragraph, record.get("paragraphs", ())))
-    _check_unique([paragraph.id for paragraph in paragraphs], "paragraphs", "idx", where)
+    _check_unique([paragraph.id for paragraph in paragraphs], "paragraphs", "idx", location)
     return Instance(
         id=record["id"] + ("" if answerable else TWIN),
         question=record["question"],
         paragraphs=paragraphs,
         answers=answers if answerable else (),
         answer_type="span" if answers and answerable else "none",
-        decomposition=None if steps is None else _steps(steps, where),
+        decomposition=None if steps is None else _steps(steps, location),
         answerable=answerable,
         group=record["id"],
         provenance=note_faults(_faults(record) if answerable else (), beside=note(NAME, _notes(record, answers, answerable))),
@@ -143,10 +143,10 @@ def _faults(record: Record) -> list[Fault]:
     faults = []
     if record.get("answer") is None and record.get("answer_aliases"):
         faults.append(Fault(kind="absent-answer", place="answer", detail="there are only aliases of it"))
-    shown = {passage["idx"] for passage in record.get("paragraphs", ())}
-    for place, hop in enumerate(record.get("question_decomposition", ()) if shown else ()):
+    indices = {passage["idx"] for passage in record.get("paragraphs", ())}
+    for place, hop in enumerate(record.get("question_decomposition", ()) if indices else ()):
         idx = hop.get("paragraph_support_idx")
-        if idx not in shown:
+        if idx not in indices:
             detail = "the step has none" if idx is None else f"no paragraph has the idx {idx}"
             faults.append(Fault(kind="absent-paragraph", place=f"question_decomposition.{place}.paragraph_support_idx", detail=detail))
     return faults
@@ -158,9 +158,9 @@ def _paragraph(passage: Passage) -> Paragraph:
     )
 
 
-def _steps(hops: Sequence[Hop], where: str) -> tuple[Step, ...]:
+def _steps(hops: Sequence[Hop], location: str) -> tuple[Step, ...]:
     ids = [str(hop["id"]) for hop in hops]
-    _check_unique(ids, "question_decomposition", "id", where)
+    _check_unique(ids, "question_decomposition", "id", location)
     depends_on = dependencies([hop["question"] for hop in hops], ids)
     return tuple(_step(hop, earlier) for hop, earlier in zip(hops, depends_on, strict=True))
 
@@ -171,10 +171,10 @@ def _step(hop: Hop, depends_on: tuple[str, ...]) -> Step:
     return Step(id=str(hop["id"]), question=hop["question"], answer=hop.get("answer"), paragraph_id=paragraph, depends_on=depends_on)
 
 
-def _check_unique(ids: Sequence[str], field: str, name: str, where: str) -> None:
+def _check_unique(ids: Sequence[str], field: str, name: str, location: str) -> None:
     if len(set(ids)) < len(ids):
         duplicate = next(value for value in ids if ids.count(value) > 1)
-        raise DuplicateId(f"{where}, field {field!r}: the {name} {duplicate} is there twice; fix or drop the record.")
+        raise DuplicateId(f"{location}, field {field!r}: the {name} {duplicate} is there twice; fix or drop the record.")
 
 
 def _notes(record: Record, answers: Sequence[str], answerable: bool) -> dict[str, Any]:
@@ -196,15 +196,15 @@ def _notes(record: Record, answers: Sequence[str], answerable: bool) -> dict[str
     if "answer" in record and answer is None:
         notes["null_fields"] = ["answer"]
     left_out = {"paragraphs": "question_decomposition" in record, "answer_aliases": not answers}
-    empty = [field for field, is_left_out in left_out.items() if is_left_out and record.get(field) == []]
-    return notes | ({"absent_fields": absent} if absent else {}) | ({"empty_fields": empty} if empty else {})
+    empty_fields = [field for field, is_left_out in left_out.items() if is_left_out and record.get(field) == []]
+    return notes | ({"absent_fields": absent} if absent else {}) | ({"empty_fields": empty_fields} if empty_fields else {})
 
 
 def _unknown(fields: Mapping[str, Any], kind: type) -> dict[str, Any]:
     return {field: value for field, value in unknown_fields(fields, kind).items() if field not in FORM_NOTES}
 
 
-def _hop_notes(hop: Hop, shown: Collection[str]) -> dict[str, Any]:
+def _hop_notes(hop: Hop, indices: Collection[str]) -> dict[str, Any]:
     notes = _unknown(hop, Hop)
     if "paragraph_support_idx" not in hop:
         notes["absent_fields"] = ["paragraph_support_idx"]
@@ -213,7 +213,7 @@ def _hop_notes(hop: Hop, shown: Collection[str]) -> dict[str, Any]:
     if isinstance(hop["id"], str) and looks_like_number(hop["id"]):
         notes["id"] = hop["id"]
     idx = hop.get("paragraph_support_idx")
-    if shown and idx is not None and str(idx) not in shown:
+    if indices and idx is not None and str(idx) not in indices:
         notes["paragraph_support_idx"] = idx
     return notes
 
@@ -226,8 +226,8 @@ def to_record(instance: Instance) -> dict[str, Any]:
     notes = validated(noted(instance, NAME), NOTES, f"instance {instance.id}, provenance")
     numbers = numbers_of([paragraph.id for paragraph in instance.paragraphs])
     record: dict[str, Any] = {"id": instance.id if instance.answerable else instance.id.removesuffix(TWIN)}
-    empty = notes.get("empty_fields", ())
-    if instance.paragraphs or instance.decomposition is None or "paragraphs" in empty:
+    empty_fields = notes.get("empty_fields", ())
+    if instance.paragraphs or instance.decomposition is None or "paragraphs" in empty_fields:
         passage_notes = notes.get("paragraphs", {})
         record["paragraphs"] = [_passage(paragraph, numbers[paragraph.id], passage_notes) for paragraph in instance.paragraphs]
     record["question"] = instance.question
@@ -238,7 +238,7 @@ def to_record(instance: Instance) -> dict[str, Any]:
     record |= _answer_fields(instance, notes)
     if not instance.hidden or "answerable" in notes:
         record["answerable"] = instance.answerable
-    if "answer_aliases" in empty:
+    if "answer_aliases" in empty_fields:
         record.setdefault("answer_aliases", [])
     for field in notes.get("absent_fields", ()):
         if field in {"answer_aliases", "answerable"} and record.get(field) in ([], True):
@@ -251,11 +251,11 @@ def _answer_fields(instance: Instance, notes: MusiqueNotes) -> dict[str, Any]:
     answers, aliases = instance.answers, notes.get("answer_aliases", [])
     if not answers and not instance.answerable and "answer" in notes:
         answers = (notes["answer"], *aliases)
-    empty: dict[str, Any] = {"answer": None} if "answer" in notes.get("null_fields", ()) else {}
+    fields: dict[str, Any] = {"answer": None} if "answer" in notes.get("null_fields", ()) else {}
     has_aliases_only = aliases and "answer" not in notes and list(answers) == (aliases if instance.answerable else [])
     if has_aliases_only:
-        return {**empty, "answer_aliases": aliases}
-    return {"answer": answers[0], "answer_aliases": list(answers[1:])} if answers else empty
+        return {**fields, "answer_aliases": aliases}
+    return {"answer": answers[0], "answer_aliases": list(answers[1:])} if answers else fields
 
 
 def _passage(paragraph: Paragraph, idx: int, notes: Mapping[str, Any]) -> dict[str, Any]:

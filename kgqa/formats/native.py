@@ -37,21 +37,21 @@ def read(path: Path, *, batch: int = 256) -> Iterator[Instance]:
     that is not an Instance, DuplicateId for two questions of the file or two paragraphs of a question with the same id.
     """
     ids = Ids()
-    first = 1
+    first_row = 1
     with _open_parquet(path) as file:
         for rows in file.iter_batches(batch_size=batch, columns=SCHEMA.names):
-            for number, row_instance in enumerate(_instances(rows, path, first), start=first):
+            for number, row_instance in enumerate(_instances(rows, path, first_row), start=first_row):
                 ids.add(row_instance.id, f"{path.name}, row {number}")
                 yield row_instance
-            first += rows.num_rows
-        if first - 1 != file.metadata.num_rows:
+            first_row += rows.num_rows
+        if first_row - 1 != file.metadata.num_rows:
             raise BrokenInput(f"{path}: the file ends before the last of its {file.metadata.num_rows:,} rows; make the dataset again.")
 
 
-def _instances(rows: pa.RecordBatch, path: Path, first: int) -> Iterator[Instance]:
-    """The Instances in ``rows``; ``first`` is the number of the first row in the file. Raises BrokenInput at the first faulty row."""
+def _instances(rows: pa.RecordBatch, path: Path, first_row: int) -> Iterator[Instance]:
+    """The Instances in ``rows``; ``first_row`` is the number of the first row in the file. Raises BrokenInput at the first faulty row."""
     fault = first_fault(rows)
-    for number, row in enumerate(rows.to_pylist() if fault is None else rows.slice(0, fault[0]).to_pylist(), start=first):
+    for number, row in enumerate(rows.to_pylist() if fault is None else rows.slice(0, fault[0]).to_pylist(), start=first_row):
         result = instance(row)
         if len({paragraph.id for paragraph in result.paragraphs}) < len(result.paragraphs):
             raise DuplicateId(
@@ -59,7 +59,7 @@ def _instances(rows: pa.RecordBatch, path: Path, first: int) -> Iterator[Instanc
             )
         yield result
     if fault is not None:
-        raise BrokenInput(f"{path.name}, row {first + fault[0]}, {fault[1]}; make the dataset again.")
+        raise BrokenInput(f"{path.name}, row {first_row + fault[0]}, {fault[1]}; make the dataset again.")
 
 
 def read_fields(path: Path, *fields: str, batch: int = 1024) -> Iterator[dict[str, Any]]:
@@ -68,9 +68,9 @@ def read_fields(path: Path, *fields: str, batch: int = 1024) -> Iterator[dict[st
     A missing OPTIONAL column is null. Raises as :func:`read` does.
     """
     with _open_parquet(path) as file:
-        missing = dict.fromkeys({field.split(".")[0] for field in fields}.difference(file.schema_arrow.names))
+        missing_columns = dict.fromkeys({field.split(".")[0] for field in fields}.difference(file.schema_arrow.names))
         for rows in file.iter_batches(batch_size=batch, columns=list(fields)):
-            yield from ({**row, **missing} for row in rows.to_pylist())
+            yield from ({**row, **missing_columns} for row in rows.to_pylist())
 
 
 def read_columns(path: Path, *fields: str) -> pa.Table:
@@ -86,7 +86,7 @@ def find(path: Path, name: str) -> Instance | None:
 
 def take(path: Path, ids: Collection[str]) -> Iterator[Instance]:
     """The Instances with these ``ids``, in the file's order; only their rows are read whole. Raises as :func:`read` does."""
-    before = 0
+    row_count = 0
     with _open_parquet(path) as file:
         for group in range(file.num_row_groups):
             group_ids = file.read_row_group(group, columns=["id"])["id"].to_pylist()
@@ -94,8 +94,8 @@ def take(path: Path, ids: Collection[str]) -> Iterator[Instance]:
             if places:
                 rows = file.read_row_group(group, columns=SCHEMA.names)
                 for place in places:
-                    yield from _instances(rows.slice(place, 1).combine_chunks().to_batches()[0], path, before + place + 1)
-            before += len(group_ids)
+                    yield from _instances(rows.slice(place, 1).combine_chunks().to_batches()[0], path, row_count + place + 1)
+            row_count += len(group_ids)
 
 
 @contextmanager
@@ -157,18 +157,18 @@ def split_files(dataset: Path) -> dict[str, Path]:
     """Split → file, of a dataset folder. Raises MissingInput for a folder without splits, or without one that its manifest names."""
     with storage_errors(dataset):
         files = {split: dataset / f"{split}.parquet" for split in SPLITS if (dataset / f"{split}.parquet").is_file()}
-        what = "this is a file, and no dataset's folder" if dataset.is_file() else "this folder holds no dataset"
+        problem = "this is a file, and no dataset's folder" if dataset.is_file() else "this folder holds no dataset"
     if not files:
         raise MissingInput(
-            f"{dataset}: {what} (no train.parquet, dev.parquet or test.parquet); give one that kgqa generate made, or that kgqa convert "
+            f"{dataset}: {problem} (no train.parquet, dev.parquet or test.parquet); give one that kgqa generate made, or that kgqa convert "
             "--to native made of a set of another format."
         )
     counts = manifest_of(dataset).get("counts")
-    missing = next((split for split in SPLITS if isinstance(counts, dict) and counts.get(split) and split not in files), None)
-    if missing is not None:
+    missing_split = next((split for split in SPLITS if isinstance(counts, dict) and counts.get(split) and split not in files), None)
+    if missing_split is not None:
         raise MissingInput(
-            f"{dataset / missing}.parquet: this part of the dataset is missing, which its manifest names; get it again, or give another "
-            "part."
+            f"{dataset / missing_split}.parquet: this part of the dataset is missing, which its manifest names; get it again, or give "
+            "another part."
         )
     return files
 
@@ -226,8 +226,8 @@ def write_split(
 
 def batched(instances: Iterable[Instance], size: int) -> Iterator[list[Instance]]:
     """Lists of ``size`` Instances; the last one may be shorter."""
-    remaining = iter(instances)
-    while batch := list(islice(remaining, size)):
+    iterator = iter(instances)
+    while batch := list(islice(iterator, size)):
         yield batch
 
 

@@ -34,20 +34,24 @@ NULLABLE_ELEMENTS = frozenset({"grades"})
 """Lists whose elements may be null."""
 
 
-def same_kind(found: pa.DataType, expected: pa.DataType) -> bool:
-    """Whether type ``found`` holds the same values as ``expected``, whatever the width of its offsets and numbers."""
-    if pa.types.is_struct(expected):
-        fields = {field.name: field.type for field in found} if pa.types.is_struct(found) else {}
-        return set(fields) == {field.name for field in expected} and all(same_kind(fields[field.name], field.type) for field in expected)
-    if pa.types.is_list(expected):
-        return (pa.types.is_list(found) or pa.types.is_large_list(found)) and same_kind(found.value_type, expected.value_type)
-    if pa.types.is_string(expected):
-        return bool(pa.types.is_string(found) or pa.types.is_large_string(found))
-    if pa.types.is_integer(expected):
-        return bool(pa.types.is_signed_integer(found))
-    if pa.types.is_floating(expected):
-        return bool(pa.types.is_floating(found))
-    return bool(found == expected)
+def same_kind(actual_type: pa.DataType, expected_type: pa.DataType) -> bool:
+    """Whether ``actual_type`` holds the same values as ``expected_type``, whatever the width of its offsets and numbers."""
+    if pa.types.is_struct(expected_type):
+        fields = {field.name: field.type for field in actual_type} if pa.types.is_struct(actual_type) else {}
+        return set(fields) == {field.name for field in expected_type} and all(
+            same_kind(fields[field.name], field.type) for field in expected_type
+        )
+    if pa.types.is_list(expected_type):
+        return (pa.types.is_list(actual_type) or pa.types.is_large_list(actual_type)) and same_kind(
+            actual_type.value_type, expected_type.value_type
+        )
+    if pa.types.is_string(expected_type):
+        return bool(pa.types.is_string(actual_type) or pa.types.is_large_string(actual_type))
+    if pa.types.is_integer(expected_type):
+        return bool(pa.types.is_signed_integer(actual_type))
+    if pa.types.is_floating(expected_type):
+        return bool(pa.types.is_floating(actual_type))
+    return bool(actual_type == expected_type)
 
 
 def first_fault(rows: pa.RecordBatch) -> tuple[int, str] | None:
@@ -70,17 +74,17 @@ def _fault(rows: pa.RecordBatch) -> str | None:
         place = _null(column, name)
         if place:
             return f"field {place!r}: this is null and must not be"
-    unknown = set(pc.unique(rows["answer_type"]).to_pylist()) - ANSWER_TYPES.keys()
-    if unknown:
-        return f"field 'answer_type': {sorted(unknown)[0]!r} is none of {', '.join(ANSWER_TYPES)}"
+    unknown_types = set(pc.unique(rows["answer_type"]).to_pylist()) - ANSWER_TYPES.keys()
+    if unknown_types:
+        return f"field 'answer_type': {sorted(unknown_types)[0]!r} is none of {', '.join(ANSWER_TYPES)}"
     return _grade_fault(rows) if "grades" in rows.schema.names else None
 
 
 def _grade_fault(rows: pa.RecordBatch) -> str | None:
     counts = pc.list_value_length(rows["grades"])
     # Null grades are unknown and never wrong; null candidates count as an empty list.
-    wrong = pc.fill_null(pc.not_equal(counts, pc.fill_null(pc.list_value_length(rows["candidates"]), 0)), False)
-    if wrong.true_count:
+    is_wrong = pc.fill_null(pc.not_equal(counts, pc.fill_null(pc.list_value_length(rows["candidates"]), 0)), False)
+    if is_wrong.true_count:
         return "field 'grades': expected one for each candidate"
     confidences = rows["grades"].flatten().drop_null().field("confidence")
     outside = confidences.filter(pc.invert(pc.and_(pc.greater_equal(confidences, 0), pc.less_equal(confidences, 1))))

@@ -99,14 +99,14 @@ def read(path: Path) -> Iterator[Instance]:
     Raises DuplicateId for an id that is repeated with the same question.
     """
     wordings, ids = Wordings(), Ids()
-    for where, record in stream.records(path, RECORD):
-        instance = from_record(record, where)
+    for location, record in stream.records(path, RECORD):
+        instance = from_record(record, location)
         number = wordings.add(instance.id, instance.question)
         if number is None:
-            raise DuplicateId(f"{where}: id {instance.id} was already used with the same question; drop one of them.")
+            raise DuplicateId(f"{location}: id {instance.id} was already used with the same question; drop one of them.")
         if number > 1:
             instance = replace(instance, id=f"{instance.id}#{number}")
-        ids.add(instance.id, where)
+        ids.add(instance.id, location)
         yield instance
 
 
@@ -135,27 +135,27 @@ class Wordings:
         return name
 
 
-def from_record(record: Mapping[str, Any], where: str) -> Instance:
+def from_record(record: Mapping[str, Any], location: str) -> Instance:
     """The Instance of a record of either kind. Raises InputError for a wrong field."""
     if _is_qed(record):
-        return _from_qed(validated(record, QED, where), where)
-    plain = validated(record, PLAIN, where)
-    answer = plain.get("answer")
-    answers = [[text] for text in ([] if answer is None else [answer]) + plain.get("answers", [])]
-    notes = _notes(plain, PlainRecord, "id")
-    title, text = plain.get("title"), plain["context"]
-    return _instance(plain["id"], plain["question"], answers, _paragraph(title, text), notes)
+        return _from_qed(validated(record, QED, location), location)
+    plain_record = validated(record, PLAIN, location)
+    answer = plain_record.get("answer")
+    answers = [[text] for text in ([] if answer is None else [answer]) + plain_record.get("answers", [])]
+    notes = _notes(plain_record, PlainRecord, "id")
+    title, text = plain_record.get("title"), plain_record["context"]
+    return _instance(plain_record["id"], plain_record["question"], answers, _paragraph(title, text), notes)
 
 
-def _from_qed(record: QedRecord, where: str) -> Instance:
+def _from_qed(record: QedRecord, location: str) -> Instance:
     text, starts = record["paragraph_text"], record.get("sentence_starts")
     answers = record["original_nq_answers"]
     annotation = record.get("annotation")
-    selected = annotation.get("selected_sentence") if annotation else None
-    faults = list(_faults(answers, selected, text, starts))
+    selected_span = annotation.get("selected_sentence") if annotation else None
+    faults = list(_faults(answers, selected_span, text, starts))
     places = {fault.place for fault in faults}
     valid_starts = None if STARTS in places else starts
-    paragraph = _paragraph(record.get("title_text"), text, valid_starts, None if SELECTED in places else selected)
+    paragraph = _paragraph(record.get("title_text"), text, valid_starts, None if SELECTED in places else selected_span)
     notes = {**_notes(record, QedRecord, "example_id"), "original_nq_answers": answers}
     if "annotation" in record:
         notes["annotation"] = record["annotation"]
@@ -165,10 +165,10 @@ def _from_qed(record: QedRecord, where: str) -> Instance:
     return _instance(record["example_id"], record["question_text"], texts, paragraph, notes, faults=faults)
 
 
-def _faults(answers: list[list[Span]], selected: Span | None, text: str, starts: list[int] | None) -> Iterator[Fault]:
+def _faults(answers: list[list[Span]], selected_span: Span | None, text: str, starts: list[int] | None) -> Iterator[Fault]:
     """Spans that are not at their offsets in ``text``, and offsets of sentences that do not ascend within it."""
     spans = [(span, f"original_nq_answers.{number}.{place}") for number, answer in enumerate(answers) for place, span in enumerate(answer)]
-    for span, place in spans if selected is None else [*spans, (selected, SELECTED)]:
+    for span, place in spans if selected_span is None else [*spans, (selected_span, SELECTED)]:
         start, end, string = span["start"], span["end"], span["string"]
         if not 0 <= start <= end <= len(text) or text[start:end] != string:
             detail = f"the paragraph does not have {string[:CHARACTERS]!r} at {str(start)[:CHARACTERS]} to {str(end)[:CHARACTERS]}"
@@ -177,11 +177,11 @@ def _faults(answers: list[list[Span]], selected: Span | None, text: str, starts:
         yield Fault(kind="wrong-place", place=STARTS, detail="the beginnings of the sentences do not rise within the paragraph")
 
 
-def _paragraph(title: str | None, text: str, starts: list[int] | None = None, selected: Span | None = None) -> Paragraph:
+def _paragraph(title: str | None, text: str, starts: list[int] | None = None, selected_span: Span | None = None) -> Paragraph:
     marks = None
-    if starts is not None and selected is not None:
+    if starts is not None and selected_span is not None:
         ends = [*starts[1:], len(text)]
-        marks = tuple(n for n, start in enumerate(starts) if start < selected["end"] and ends[n] > selected["start"])
+        marks = tuple(n for n, start in enumerate(starts) if start < selected_span["end"] and ends[n] > selected_span["start"])
     return Paragraph(
         id="0", title=title, text=text, supporting=None, sentences=None if starts is None else tuple(starts), supporting_sentences=marks
     )
@@ -243,13 +243,13 @@ def _qed(instance: Instance, notes: Mapping[str, Any], name: str) -> dict[str, A
     if paragraph.sentences is not None:
         record[STARTS] = list(paragraph.sentences)
     try:
-        again = from_record(record, f"instance {instance.id}")
+        round_trip = from_record(record, f"instance {instance.id}")
     except InputError:
         return None
-    has_same_answers = (again.answers, again.alternatives) == (instance.answers, instance.alternatives)
-    has_same_marks = again.paragraphs[0].supporting_sentences == paragraph.supporting_sentences
+    has_same_answers = (round_trip.answers, round_trip.alternatives) == (instance.answers, instance.alternatives)
+    has_same_marks = round_trip.paragraphs[0].supporting_sentences == paragraph.supporting_sentences
     # Offsets that were wrong from the start may stay wrong; newly wrong ones show that the text has changed.
-    return record if has_same_answers and has_same_marks and noted_places(again) == noted_places(instance) else None
+    return record if has_same_answers and has_same_marks and noted_places(round_trip) == noted_places(instance) else None
 
 
 def _plain(instance: Instance, notes: Mapping[str, Any], name: str) -> dict[str, Any]:

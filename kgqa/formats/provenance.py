@@ -88,11 +88,11 @@ def without_order(notes: Mapping[str, Any]) -> dict[str, Any]:
     """``notes`` without the order of a record's supporting facts, which does not apply to a part of its question."""
     if not any(isinstance(values, dict) and ORDER in values for values in notes.values()):
         return dict(notes)
-    unordered = {
+    parts = {
         name: {field: value for field, value in values.items() if field != ORDER} if isinstance(values, dict) else values
         for name, values in notes.items()
     }
-    return {name: values for name, values in unordered.items() if values != {} or notes[name] == {}}
+    return {name: values for name, values in parts.items() if values != {} or notes[name] == {}}
 
 
 def unknown_fields(fields: Mapping[str, Any], kind: type) -> dict[str, Any]:

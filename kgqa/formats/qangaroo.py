@@ -141,13 +141,13 @@ def _candidates(texts: Sequence[str]) -> tuple[Candidate, ...]:
     return tuple(candidates)
 
 
-def _check(record: Mapping[str, Any], where: str) -> None:
+def _check(record: Mapping[str, Any], location: str) -> None:
     candidates = record["candidates"]
     if record["answer"] not in candidates:
-        raise BrokenInput(f"{where}, field 'answer': {record['answer']!r} is not among the candidates; fix or drop the record.")
+        raise BrokenInput(f"{location}, field 'answer': {record['answer']!r} is not among the candidates; fix or drop the record.")
     if len(set(candidates)) != len(candidates):
         duplicate = next(text for text in candidates if candidates.count(text) > 1)
-        raise BrokenInput(f"{where}, field 'candidates': {duplicate!r} is there twice; fix or drop the record.")
+        raise BrokenInput(f"{location}, field 'candidates': {duplicate!r} is there twice; fix or drop the record.")
 
 
 def write(instances: Iterable[Instance], path: Path) -> None:
@@ -157,4 +157,4 @@ def write(instances: Iterable[Instance], path: Path) -> None:
 
 def read(path: Path) -> Iterator[Instance]:
     """The Instances of one official file. Memory: one record and all ids. Raises InputError with file, record and field."""
-    return unique((where, from_record(record)) for where, record in stream.records(path, RECORD))
+    return unique((location, from_record(record)) for location, record in stream.records(path, RECORD))

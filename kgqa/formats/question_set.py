@@ -57,8 +57,8 @@ class QuestionSet:
     @property
     def origin(self) -> str:
         """The format before conversion to kgqa's own, from the manifest; ``kgqa evaluate`` chooses the metric by it."""
-        before = native.manifest_of(self.folder).get("from") if self.format == "native" and self.folder else None
-        return before if isinstance(before, str) and before in FORMATS else self.format
+        earlier_source = native.manifest_of(self.folder).get("from") if self.format == "native" and self.folder else None
+        return earlier_source if isinstance(earlier_source, str) and earlier_source in FORMATS else self.format
 
     def hashes(self) -> dict[str, str]:
         """File → SHA-256 of its bytes, without places on the hub.
@@ -77,7 +77,7 @@ class QuestionSet:
         module, path, counts = find_format(self.format), self.files[split], FaultCounts()
         instances = module.read(path, self.paragraphs) if isinstance(module, SeparateTexts) else module.read(path)
         try:
-            yield from count_faults(instances, counts, where=path.name, strict=self.strict)
+            yield from count_faults(instances, counts, location=path.name, strict=self.strict)
         except RepeatedId as error:
             explanation = getattr(module, "REPEATED_IDS", None)
             if not (self.recognised and explanation):

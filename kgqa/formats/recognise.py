@@ -54,8 +54,8 @@ def split_files(path: Path) -> dict[str, Path]:
 def _data_files(folder: Path) -> list[Path]:
     """The files of a folder that hold questions, without masked twins unless all are."""
     files = sorted(file for file in folder.iterdir() if file.is_file())
-    compressed = (file for file in files if _COMPRESSED.fullmatch("".join(file.suffixes[-2:])) and split_in(file.name))
-    unreadable = next((file for file in compressed if not file.with_suffix("").exists() and not may_be_ignored(file)), None)
+    archives = (file for file in files if _COMPRESSED.fullmatch("".join(file.suffixes[-2:])) and split_in(file.name))
+    unreadable = next((file for file in archives if not file.with_suffix("").exists() and not may_be_ignored(file)), None)
     if unreadable is not None:
         raise BrokenInput(f"{unreadable}: of packed files only gzip's are read; unpack it, or move it away.")
     files = [file for file in files if file.name.endswith(JSON_SUFFIXES) and _holds_questions(file)]

@@ -52,7 +52,7 @@ _OF_QUESTION, _OF_PARAGRAPH = attrgetter(*FIELDS), attrgetter(*OF_PARAGRAPHS.val
 
 @dataclass(slots=True)
 class Changes:
-    """Counts of questions in which a part has changed."""
+    """The number of changed questions, by part."""
 
     gold: Counter[str] = field(default_factory=Counter)
     """Part of ``gold.GOLD`` → questions that lost it."""
@@ -65,12 +65,12 @@ class Changes:
         self.parts += other.parts
         return self
 
-    def check_gold(self, where: str, to: str, total: int) -> None:
+    def check_gold(self, location: str, to: str, total: int) -> None:
         """Raise GoldLost if any gold was lost."""
         if self.gold:
             losses = ", ".join(f"{part} ({self.gold[part]:,} of {total:,})" for part in GOLD if part in self.gold)
             raise GoldLost(
-                f"{where}: written as {to}, questions lose gold: {losses}; write native, which holds everything, or give --lossy to do "
+                f"{location}: written as {to}, questions lose gold: {losses}; write native, which holds everything, or give --lossy to do "
                 "without it."
             )
 
@@ -110,30 +110,32 @@ class WrittenQuestions:
 
     def compare(self, instances: Iterable[Instance], progress: Progress) -> Changes:
         """The changes in ``instances``, the same questions read again. Can be called once, since it uses up the digests."""
-        waiting, keys, ids, place = self._digests, list(self._digests), set[str](), 0
+        digests, keys, ids, place = self._digests, list(self._digests), set[str](), 0
         changes = Changes()
         parts = changes.parts
         for instance in instances:
             progress.advance(1)
             key = instance.id
-            if key in waiting:
+            if key in digests:
                 ids.add(key)
-            elif key not in ids and place < len(keys) and keys[place] in waiting:
+            elif key not in ids and place < len(keys) and keys[place] in digests:
                 # Formats keep the order, so the place identifies a question whose id has changed.
                 key = keys[place]
                 parts["id"] += 1
             else:
                 parts[MORE] += 1
                 continue
-            old = waiting.pop(key)
-            place = old.number + 1
-            new = _digest(place, instance)
-            parts.update(part for part, before, after in zip(PARTS, old.parts, new.parts, strict=True) if before != after)
-            changes.gold.update(part for part, before, after in zip(GOLD, old.gold, new.gold, strict=True) if before not in (None, after))
+            old_digest = digests.pop(key)
+            place = old_digest.number + 1
+            new_digest = _digest(place, instance)
+            parts.update(part for part, before, after in zip(PARTS, old_digest.parts, new_digest.parts, strict=True) if before != after)
+            changes.gold.update(
+                part for part, before, after in zip(GOLD, old_digest.gold, new_digest.gold, strict=True) if before not in (None, after)
+            )
             # Formats of one family keep the same note under different names, so only hashes are compared.
-            note_hashes = {note_hash for _, note_hash in new.notes}
-            parts.update({f"note {name}": 1 for name, note_hash in old.notes if note_hash not in note_hashes})
-        parts[LOST] += len(waiting)
+            note_hashes = {note_hash for _, note_hash in new_digest.notes}
+            parts.update({f"note {name}": 1 for name, note_hash in old_digest.notes if note_hash not in note_hashes})
+        parts[LOST] += len(digests)
         changes.parts = +parts
         return changes
 

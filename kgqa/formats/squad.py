@@ -42,7 +42,7 @@ AnyQuestion = TypeVar("AnyQuestion")
 
 
 class SquadAnswer(Open):
-    """One annotator's answer."""
+    """An annotator's answer: its text and its first character in the context."""
 
     text: str
     answer_start: int | None
@@ -156,13 +156,13 @@ def entries(path: Path, kind: TypeAdapter[Any]) -> Iterator[Entry]:
     else:
         file = stream.document(path, kind)
     ids = Ids()
-    hidden = _all_hidden(file)
+    is_hidden = _all_hidden(file)
     number = -1
     for place, article in enumerate(file["data"]):
         contexts = [(at, context) for at, context in enumerate(article["paragraphs"]) if context["qas"]]
         number += bool(contexts)
         for count, (at, context) in enumerate(contexts):
-            unknown = {
+            unknown_keys = {
                 "file": unknown_fields(file, File),
                 "article": unknown_fields(article, Article),
                 "paragraph": unknown_fields(context, Context),
@@ -175,8 +175,8 @@ def entries(path: Path, kind: TypeAdapter[Any]) -> Iterator[Entry]:
                     title=article.get("title"),
                     paragraph_id=f"{number}/{count}",
                     text=context["context"],
-                    notes={name: fields for name, fields in unknown.items() if fields},
-                    hidden=hidden or "answers" not in question,
+                    notes={name: fields for name, fields in unknown_keys.items() if fields},
+                    hidden=is_hidden or "answers" not in question,
                 )
     if number < 0:
         raise BrokenInput(f"{path.name}: the file holds no question; give one that does.")
@@ -328,12 +328,12 @@ class _Row:
 def write_file(instances: Iterable[Instance], path: Path, form: Callable[[Instance], dict[str, Any]], *, version: str) -> None:
     """Write one file; ``form`` makes the official question, and ``version`` is for Instances from other formats."""
     rows = (_row(instance, form) for instance in instances)
-    first = next(rows, None)
-    fields = {"version": version} if first is None or not first.notes else unknown_fields(first.notes.get("file", {}), File)
+    first_row = next(rows, None)
+    fields = {"version": version} if first_row is None or not first_row.notes else unknown_fields(first_row.notes.get("file", {}), File)
     with path.open("w", encoding="utf-8") as file:
         file.write("{" + "".join(f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}, " for key, value in fields.items()))
         file.write('"data": [')
-        for number, (_, group) in enumerate(groupby(chain([first] if first else [], rows), _Row.article)):
+        for number, (_, group) in enumerate(groupby(chain([first_row] if first_row else [], rows), _Row.article)):
             file.write((",\n" if number else "\n") + encode(_article(list(group))))
         file.write("\n]}\n")
 

@@ -80,8 +80,8 @@ def to_question(instance: Instance) -> dict[str, Any]:
     notes = notes_of(instance)
     if instance.hidden:
         optional: dict[str, Any] = {name: value for name, value in notes.items() if name in {"is_impossible", "plausible_answers"}}
-        required = {"id": instance.id, "question": instance.question}
-        return {**notes.get("question", {}), **required, **optional, **answers_field(instance, notes)}
+        fields = {"id": instance.id, "question": instance.question}
+        return {**notes.get("question", {}), **fields, **optional, **answers_field(instance, notes)}
     is_unchanged = has_noted_answers(instance, notes)
     impossible = notes.get("is_impossible", not instance.answerable) if is_unchanged else not instance.answerable
     record = {**notes.get("question", {}), "id": instance.id, "question": instance.question, "is_impossible": impossible}

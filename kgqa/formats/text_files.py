@@ -42,12 +42,12 @@ def is_file_of_texts(file: Path) -> bool:
 
 def remarks_on_texts(module: SeparateTexts, format_name: str, files: Sequence[Path]) -> Iterator[str]:
     """A sentence for each file of texts that is ignored although it may belong to the questions in ``files``."""
-    beside = {texts for path in files if (texts := module.texts_beside(path)) is not None}
-    for texts in sorted(beside):
+    texts_files = {texts for path in files if (texts := module.texts_beside(path)) is not None}
+    for texts in sorted(texts_files):
         if not module.fits(texts):
             yield f"{texts.name} holds no texts of {format_name} and is passed over; name another file with --paragraphs."
     for file in _candidates({path.parent for path in files}):
-        if file not in beside and file not in files and module.fits(file):
+        if file not in texts_files and file not in files and module.fits(file):
             yield f"{file.name} is not what the texts of these questions are called, and is passed over; name it with --paragraphs."
 
 

@@ -77,26 +77,28 @@ def recognises(record: Mapping[str, Any]) -> bool:
 def read(path: Path) -> Iterator[Instance]:
     """The Instances of one file. Memory: one record and all ids."""
     ids = Ids()
-    for where, record in stream.records(path, RECORD):
+    for location, record in stream.records(path, RECORD):
         if not recognises(record):
-            raise MissingInput(f"{where}: the field 'evidences' is missing; every such record has it, or 'entity_ids'.")
+            raise MissingInput(f"{location}: the field 'evidences' is missing; every such record has it, or 'entity_ids'.")
         if "question" not in record and not {"answer", "supporting_facts"} <= record.keys():
-            raise MissingInput(f"{where}: the field 'question' is missing; every such record has it, or 'answer' and 'supporting_facts'.")
-        ids.add(record["_id"], where)
+            raise MissingInput(
+                f"{location}: the field 'question' is missing; every such record has it, or 'answer' and 'supporting_facts'."
+            )
+        ids.add(record["_id"], location)
         yield from_record(record)
 
 
 def from_record(record: Record) -> Instance:
     """The Instance of an official record."""
     facts = None if hotpotqa.hides_gold(record) else record.get("supporting_facts")
-    paragraphs, supports = hotpotqa.paragraphs_of(record.get("context", ()), facts, between=BETWEEN)
+    paragraphs, supports = hotpotqa.paragraphs_of(record.get("context", ()), facts, separator=BETWEEN)
     # Test files with an answer field leave it empty.
     answer = record.get("answer") or None
     notes = {key: value for key, value in record.items() if key not in NOT_COPIED and (key != "evidences" or value)}
     notes |= supports.notes("supporting_facts")
     fields = ["question"] + (["supporting_facts"] if not record.get("context") else []) + (["answer_id"] if answer else [])
-    empty = _empty_fields(record)
-    notes |= hotpotqa.absent_fields(record, fields) | ({"empty_fields": empty} if empty else {})
+    empty_fields = _empty_fields(record)
+    notes |= hotpotqa.absent_fields(record, fields) | ({"empty_fields": empty_fields} if empty_fields else {})
     return Instance(
         id=record["_id"],
         question=record.get("question", ""),
@@ -119,12 +121,12 @@ def _empty_fields(record: Record) -> dict[str, Any]:
         defaults["evidences"] = []
     if record.get("answer"):
         defaults["answer_id"] = None
-    empty = {field: record.get(field) for field in MAY_BE_EMPTY if field in record and not record.get(field)}
-    return {field: value for field, value in empty.items() if field not in defaults or value != defaults[field]}
+    fields = {field: record.get(field) for field in MAY_BE_EMPTY if field in record and not record.get(field)}
+    return {field: value for field, value in fields.items() if field not in defaults or value != defaults[field]}
 
 
 def to_record(instance: Instance) -> dict[str, Any]:
-    """The official record. Without triples or entity ids it gets an empty list of triples, from which the format is recognised."""
+    """The official record. Without triples or entity ids it gets an empty list of triples, which marks the format."""
     notes = validated(_notes_of(instance), NOTES, f"instance {instance.id}, provenance")
     record_fields = {key: value for key, value in notes.items() if key not in NOT_COPIED}
     if "entity_ids" not in record_fields:
@@ -141,8 +143,12 @@ def to_record(instance: Instance) -> dict[str, Any]:
     if instance.answer_id is not None or instance.answers:
         record["answer_id"] = instance.answer_id
     record = hotpotqa.without_absent(record, notes)
-    empty = notes.get("empty_fields", {})
-    record |= {field: empty[field] for field in MAY_BE_EMPTY if field in empty and not (record.get(field) or record_fields.get(field))}
+    empty_fields = notes.get("empty_fields", {})
+    record |= {
+        field: empty_fields[field]
+        for field in MAY_BE_EMPTY
+        if field in empty_fields and not (record.get(field) or record_fields.get(field))
+    }
     # Official order first, then unknown fields.
     order = [field for field in Record.__annotations__ if field in record or field in record_fields]
     official = {field: record.get(field, record_fields.get(field)) for field in order}

@@ -1,8 +1,8 @@
 """Disambiguation: the probability of each mention, from the name, the place and the document, weighted by the corpus itself.
 
 Each place of a name means one of the entities with that name, or something that no table knows. The share of a name's places that mean an
-entity is unknown. But support is rare by chance and frequent where a name is right, so expectation–maximisation estimates the share from
-how often the places have support (a mixture of two known distributions). Names with few places are drawn towards similar names (a logistic
+entity is unknown. Support, however, is rare by chance and frequent where a name is right. So expectation–maximisation estimates the share
+from the frequency of support, a mixture of two known distributions. Names with few places are drawn towards similar names (a logistic
 regression on a few measures), and so are the weights of the neighbouring words.
 """
 
@@ -29,7 +29,7 @@ LEAST, MOST = -0.4, 4.0
 USUAL = np.array([-0.2, 0.5, 1.5, 3.0, 3.5])
 """The log ratio of each level for corpora too small to learn it."""
 ENOUGH = 200.0
-"""Number of certain places at which the corpus weighs as much as ``USUAL``."""
+"""With this many certain places, the corpus weighs as much as ``USUAL``."""
 SPREAD = 2.0
 """Largest difference between a name's share and that of similar names, in log odds."""
 FLOOR = 0.03
@@ -37,7 +37,7 @@ FLOOR = 0.03
 RIDGE = 3000.0
 """Strength of the regression's prior, in names."""
 SAMPLE = 200_000
-"""Maximum number of places from which the levels' log ratios are learned."""
+"""Maximum number of places for learning the levels' log ratios."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,32 +59,34 @@ def worth_of_levels(
     entities: npt.NDArray[np.int32],
     entries: npt.NDArray[np.int32],
     level: npt.NDArray[np.uint8],
-    certain: npt.NDArray[np.bool_],
-    common: npt.NDArray[np.bool_],
+    is_certain: npt.NDArray[np.bool_],
+    is_common: npt.NDArray[np.bool_],
     surroundings: Surroundings,
 ) -> Floats:
     """Log ratio of each pair's level: right entities over chance, for entities with a similar number of facts.
 
-    ``certain`` pairs count as right. Chance pairs these entities with the documents of other certain pairs. ``common`` nouns have ratios of
-    their own. An article teaches nothing about its own entity.
+    Pairs that are ``is_certain`` count as right. Chance pairs these entities with the documents of other certain pairs. Common nouns
+    (``is_common``) have ratios of their own. An article teaches nothing about its own entity.
     """
-    bucket = 2 * _buckets(surroundings)[entities] + common
-    rows = np.flatnonzero(certain & (surroundings.subject[documents] != entities))
+    # Support by chance grows with an entity's facts, so each bucket of entities has its own ratios.
+    bucket = 2 * _buckets(surroundings)[entities] + is_common
+    rows = np.flatnonzero(is_certain & (surroundings.subject[documents] != entities))
     rows = rows[:: max(1, len(rows) // SAMPLE)]
     shape = (int(bucket.max(initial=0)) + 1, LEVELS)
     if not len(rows):
         return USUAL[level]
     half = len(rows) // 2  # chance level: pair each entity with a document from the other half of the corpus
-    shuffled = np.concatenate([documents[rows][half:], documents[rows][:half]])
-    order = np.argsort(shuffled, kind="stable")
-    by_chance = levels(shuffled[order], entities[rows][order], entries[rows][order], surroundings)
-    right = np.zeros(shape)
-    chance = np.zeros(shape)
-    np.add.at(right, (bucket[rows], level[rows]), 1.0)
-    np.add.at(chance, (bucket[rows][order], by_chance), 1.0)
-    learnt = np.clip(TEMPER * np.log(_smooth(right) / _smooth(chance)), LEAST, MOST)
+    chance_documents = np.concatenate([documents[rows][half:], documents[rows][:half]])
+    order = np.argsort(chance_documents, kind="stable")
+    chance_levels = levels(chance_documents[order], entities[rows][order], entries[rows][order], surroundings)
+    right_counts = np.zeros(shape)
+    chance_counts = np.zeros(shape)
+    np.add.at(right_counts, (bucket[rows], level[rows]), 1.0)
+    np.add.at(chance_counts, (bucket[rows][order], chance_levels), 1.0)
+    log_ratios = np.clip(TEMPER * np.log(_smooth(right_counts) / _smooth(chance_counts)), LEAST, MOST)
+    # A small corpus estimates the ratios badly: shrink them towards the usual ones.
     trust = len(rows) / (len(rows) + ENOUGH)
-    return (trust * learnt + (1 - trust) * USUAL)[bucket, level]
+    return (trust * log_ratios + (1 - trust) * USUAL)[bucket, level]
 
 
 def _smooth(counts: Floats) -> Floats:
@@ -102,72 +104,73 @@ def _buckets(surroundings: Surroundings) -> npt.NDArray[np.int64]:
     return bucket
 
 
-def beliefs(pairs: Places, features: Floats, start: Floats, beside_start: Floats) -> Floats:
+def beliefs(pairs: Places, features: Floats, start: Floats, prior_ratios: Floats) -> Floats:
     """Probability of each pair, from 0 to 1; those of one place sum to at most 1.
 
     ``features``: entries × measures of the names. ``start``: prior weights of the regression, which keep a small corpus from teaching
-    nonsense. ``beside_start``: prior log ratios of the kinds of places.
+    nonsense. ``prior_ratios``: prior log ratios of the kinds of places.
     """
     weights = start.copy()
-    expected = _logistic(features @ weights)
-    floor = np.minimum(expected, FLOOR)
-    rate = np.minimum(expected, pairs.most)
-    beside = beside_start.copy()
+    predictions = _logistic(features @ weights)
+    floor = np.minimum(predictions, FLOOR)
+    rate = np.minimum(predictions, pairs.most)
+    kind_ratios = prior_ratios.copy()
     number: Floats = np.bincount(pairs.entry, minlength=len(features)).astype(np.float64)
-    present = np.flatnonzero(number > 0)
-    x: Floats = features[present]
-    frequency: Floats = number[present]
-    first = np.bincount(pairs.kind[np.diff(pairs.place, prepend=-1) > 0], minlength=len(beside))
+    rows = np.flatnonzero(number > 0)
+    x: Floats = features[rows]
+    frequency: Floats = number[rows]
+    kind_counts = np.bincount(pairs.kind[np.diff(pairs.place, prepend=-1) > 0], minlength=len(kind_ratios))
     for _ in range(ROUNDS):
         # Expectation: the probability of each pair, and the expected number of right places per name.
-        posterior = _posterior(pairs, rate, beside)
+        posterior = _posterior(pairs, rate, kind_ratios)
         mass = np.bincount(pairs.entry, weights=posterior, minlength=len(features))
         # Maximisation: refit the regression, then draw each name's share towards what similar names predict.
-        weights = _fitted(x, frequency, mass[present].astype(np.float64), start, weights)
+        weights = _fitted(x, frequency, mass[rows].astype(np.float64), start, weights)
         odds = features @ weights
-        expected = _logistic(odds)
-        rate = (mass + LEAN * expected) / (number + LEAN)
+        predictions = _logistic(odds)
+        rate = (mass + LEAN * predictions) / (number + LEAN)
         rate = np.maximum(np.clip(rate, _logistic(odds - SPREAD), _logistic(odds + SPREAD)), floor)
         rate = np.minimum(rate, pairs.most)
-        beside = beside_start + 0.5 * _beside(pairs, posterior, first)
-    return _posterior(pairs, rate, beside)
+        # Only half of the estimated ratio: words next to a name and the support of its entity are not independent.
+        kind_ratios = prior_ratios + 0.5 * _beside(pairs, posterior, kind_counts)
+    return _posterior(pairs, rate, kind_ratios)
 
 
-def _posterior(pairs: Places, rate: Floats, beside: Floats) -> Floats:
+def _posterior(pairs: Places, rate: Floats, kind_ratios: Floats) -> Floats:
     """The probability of each pair by Bayes' rule, over the entities of its place and an unknown meaning."""
-    return _bayes(pairs.place, pairs.entry, pairs.kind, pairs.odds, rate, np.exp(beside))  # type: ignore[no-any-return]
+    return _bayes(pairs.place, pairs.entry, pairs.kind, pairs.odds, rate, np.exp(kind_ratios))  # type: ignore[no-any-return]
 
 
 @kernel
-def _bayes(place, entry, kind, odds, rate, beside):  # type: ignore[no-untyped-def]
+def _bayes(place, entry, kind, odds, rate, kind_ratios):  # type: ignore[no-untyped-def]
     """Kernel of :func:`_posterior`, place by place. O(pairs)."""
     out = np.empty(len(place))
-    first = 0
-    while first < len(place):
-        last = first
+    begin = 0
+    while begin < len(place):
+        end = begin
         total = 0.0
-        while last < len(place) and place[last] == place[first]:
-            total += rate[entry[last]]
-            last += 1
+        while end < len(place) and place[end] == place[begin]:
+            total += rate[entry[end]]
+            end += 1
         # The entities' priors sum to at most 0.98, so that at least 0.02 stay for a meaning outside the tables.
-        over = max(total / 0.98, 1.0)
-        whole = 0.0
-        for i in range(first, last):
-            out[i] = rate[entry[i]] / over * odds[i] * beside[kind[i]]
-            whole += out[i]
-        whole += max(1.0 - min(total, 0.98), 0.02)  # the meaning that no table knows
-        for i in range(first, last):
-            out[i] /= whole
-        first = last
+        excess = max(total / 0.98, 1.0)
+        norm = 0.0
+        for i in range(begin, end):
+            out[i] = rate[entry[i]] / excess * odds[i] * kind_ratios[kind[i]]
+            norm += out[i]
+        norm += max(1.0 - min(total, 0.98), 0.02)  # the meaning that no table knows
+        for i in range(begin, end):
+            out[i] /= norm
+        begin = end
     return out
 
 
 def _beside(pairs: Places, posterior: Floats, number: npt.NDArray[np.int64]) -> Floats:
     """Log ratio of each kind of place for right names over wrong ones; ``number``: places of each kind."""
-    right = np.bincount(pairs.kind, weights=posterior, minlength=len(number))
-    wrong = np.maximum(number - right, 0.0)
-    right_share = (right + 5.0 * right.sum() / max(right.sum() + wrong.sum(), 1.0)) / (right.sum() + 5.0)
-    wrong_share = (wrong + 5.0 * wrong.sum() / max(right.sum() + wrong.sum(), 1.0)) / (wrong.sum() + 5.0)
+    right_mass = np.bincount(pairs.kind, weights=posterior, minlength=len(number))
+    wrong_mass = np.maximum(number - right_mass, 0.0)
+    right_share = (right_mass + 5.0 * right_mass.sum() / max(right_mass.sum() + wrong_mass.sum(), 1.0)) / (right_mass.sum() + 5.0)
+    wrong_share = (wrong_mass + 5.0 * wrong_mass.sum() / max(right_mass.sum() + wrong_mass.sum(), 1.0)) / (wrong_mass.sum() + 5.0)
     out: Floats = np.clip(np.log(np.maximum(right_share, 1e-9) / np.maximum(wrong_share, 1e-9)), -3.0, 1.5)
     return out
 
@@ -197,20 +200,20 @@ def _slope(x, share, count, weights):  # type: ignore[no-untyped-def]
     """
     size = len(weights)
     gradient, hessian = np.zeros(size), np.zeros((size, size))
-    filled, values = np.empty(size, np.int64), np.empty(size)
+    columns, values = np.empty(size, np.int64), np.empty(size)
     for i in range(len(x)):
         number, odds = 0, 0.0
         for k in range(size):  # most measures of a name are zero
             if x[i, k] != 0.0:
-                filled[number], values[number] = k, x[i, k]
+                columns[number], values[number] = k, x[i, k]
                 number += 1
                 odds += x[i, k] * weights[k]
-        now = 1.0 / (1.0 + np.exp(-odds))
-        error, weight = count[i] * (share[i] - now), count[i] * now * (1.0 - now)
+        probability = 1.0 / (1.0 + np.exp(-odds))
+        error, weight = count[i] * (share[i] - probability), count[i] * probability * (1.0 - probability)
         for a in range(number):
-            gradient[filled[a]] += error * values[a]
+            gradient[columns[a]] += error * values[a]
             for b in range(a + 1):
-                hessian[filled[a], filled[b]] += weight * values[a] * values[b]
+                hessian[columns[a], columns[b]] += weight * values[a] * values[b]
     for a in range(size):
         for b in range(a):
             hessian[b, a] = hessian[a, b]
@@ -222,7 +225,11 @@ ONE, SEVERAL, ADJECTIVE, COMMON_NOUN = range(4)
 
 
 def kinds_of(context: npt.NDArray[np.int32], sort: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
-    """Class of each place: its context, separate for each sort of name."""
+    """Class of each place: its context, separate for each sort of name.
+
+    >>> kinds_of(np.array([5], np.int32), np.array([ONE])).tolist(), kinds_of(np.array([5], np.int32), np.array([SEVERAL])).tolist()
+    ([5], [152])
+    """
     out: npt.NDArray[np.int32] = (context + CONTEXTS * sort).astype(np.int32)
     return out
 
@@ -230,16 +237,16 @@ def kinds_of(context: npt.NDArray[np.int32], sort: npt.NDArray[np.int64]) -> npt
 def start_beside() -> Floats:
     """Prior log ratio of each kind of place, before any learning.
 
-    A capitalised neighbour probably belongs to a longer name, above all beside a name of one word.
+    A capitalised neighbour probably belongs to a longer name, above all next to a name of one word.
     """
-    before, after, letter = parts(np.arange(CONTEXTS, dtype=np.int32))
+    class_before, class_after, letter = parts(np.arange(CONTEXTS, dtype=np.int32))
     out = np.zeros(4 * CONTEXTS)
-    for sort, beside in ((ONE, 1.0), (SEVERAL, 0.3), (ADJECTIVE, 1.0), (COMMON_NOUN, 1.0)):
+    for sort, weight in ((ONE, 1.0), (SEVERAL, 0.3), (ADJECTIVE, 1.0), (COMMON_NOUN, 1.0)):
         side = np.zeros(CONTEXTS)
-        for neighbour, says in ((COMMON_CAPITAL, -2.5), (PROPER_CAPITAL, -2.5), (NAME, -0.7)):
-            side += says * ((after == neighbour) + (before == neighbour) * beside)
+        for neighbour, ratio in ((COMMON_CAPITAL, -2.5), (PROPER_CAPITAL, -2.5), (NAME, -0.7)):
+            side += ratio * ((class_after == neighbour) + (class_before == neighbour) * weight)
         if sort == ADJECTIVE:
-            side -= 2.0 * (after == NOUN)
+            side -= 2.0 * (class_after == NOUN)
         if sort == COMMON_NOUN:  # "the House of Hanover"
             side -= 2.5 * (letter == CAPITAL)
         out[sort * CONTEXTS : (sort + 1) * CONTEXTS] = side

@@ -34,7 +34,7 @@ def _of_word(byte):  # type: ignore[no-untyped-def]
 
 @kernel
 def defined_from(data, begin, start, end, bracket):  # type: ignore[no-untyped-def]
-    """Start of the words before ``bracket`` that ``start:end`` abbreviates; -1 where there are none. All in bytes.
+    """Start of the words before ``bracket`` that ``start:end`` abbreviates; -1 without such words. All in bytes.
 
     The letters and digits of the abbreviation must occur in order, the first at the start of a word. There may be at most five more words
     than letters, and at most twice as many.
@@ -44,18 +44,18 @@ def defined_from(data, begin, start, end, bracket):  # type: ignore[no-untyped-d
     letters = end - start
     words = min(letters + 5, 2 * letters)
     at = bracket
-    for short in range(end - 1, start - 1, -1):
-        letter = _lower(data[begin + short])
+    for short_place in range(end - 1, start - 1, -1):
+        letter = _lower(data[begin + short_place])
         if not _of_word(letter):
             continue
         while True:
             at -= 1
             if at < 0 or data[begin + at] in (10, 40, 41) or (data[begin + at] == 46 and data[begin + at + 1] == 32):
                 return -1  # a line break, another bracket or a sentence end lies between
-            fresh = at == 0 or not _of_word(data[begin + at - 1])
-            if _lower(data[begin + at]) == letter and (short > start or fresh):
+            begins_word = at == 0 or not _of_word(data[begin + at - 1])
+            if _lower(data[begin + at]) == letter and (short_place > start or begins_word):
                 break
-            if fresh and _of_word(data[begin + at]):
+            if begins_word and _of_word(data[begin + at]):
                 words -= 1
                 if words == 0:
                     return -1
@@ -78,28 +78,34 @@ def verdicts(
     if not len(rows):
         return out
     at = pl.DataFrame({"place": pairs["place"].gather(rows), "start": stretches[0], "end": stretches[1]}).with_row_index("definition")
-    bracketed = pairs.filter(pl.col("place").is_in(at["place"].implode())).join(at, on="place")
-    spoken = at.select("definition", text=texts.gather(pairs["document"].gather(rows)))
-    spoken = spoken.with_columns(text=pl.col("text").str.slice(at["start"], at["end"] - at["start"]))
-    words = _beginnings(spoken, "definition", "text")
-    last = _beginnings(spoken.with_columns(pl.col("text").str.extract(r"([\p{L}-]{3,})\P{L}*$")), "definition", "text")
-    words = words.join(last.with_columns(last=True), on=["definition", "word"], how="left").with_columns(pl.col("last").fill_null(False))
-    spelt = names.filter(pl.col("name").str.contains(SPELT_OUT) & pl.col("entity").is_in(bracketed["entity"].unique().implode()))
+    bracket_pairs = pairs.filter(pl.col("place").is_in(at["place"].implode())).join(at, on="place")
+    definition_texts = at.select("definition", text=texts.gather(pairs["document"].gather(rows)))
+    definition_texts = definition_texts.with_columns(text=pl.col("text").str.slice(at["start"], at["end"] - at["start"]))
+    words = _beginnings(definition_texts, "definition", "text")
+    last_words = _beginnings(definition_texts.with_columns(pl.col("text").str.extract(r"([\p{L}-]{3,})\P{L}*$")), "definition", "text")
+    words = words.join(last_words.with_columns(last=True), on=["definition", "word"], how="left").with_columns(
+        pl.col("last").fill_null(False)
+    )
+    spelt = names.filter(pl.col("name").str.contains(SPELT_OUT) & pl.col("entity").is_in(bracket_pairs["entity"].unique().implode()))
     name_words = _beginnings(spelt, "entity", "name")
     total = words.group_by("definition").agg(total=pl.len())
-    shared = bracketed.join(words, on="definition").join(name_words, on=["entity", "word"], how="semi")
+    shared = bracket_pairs.join(words, on="definition").join(name_words, on=["entity", "word"], how="semi")
     shared = shared.group_by("definition", "entity").agg(same=pl.len(), last=pl.col("last").any())
-    bracketed = bracketed.join(total, on="definition").join(shared, on=["definition", "entity"], how="left")
-    bracketed = bracketed.filter(pl.col("entity").is_in(name_words["entity"].unique().implode())).with_columns(pl.col("same").fill_null(0))
+    bracket_pairs = bracket_pairs.join(total, on="definition").join(shared, on=["definition", "entity"], how="left")
+    bracket_pairs = bracket_pairs.filter(pl.col("entity").is_in(name_words["entity"].unique().implode())).with_columns(
+        pl.col("same").fill_null(0)
+    )
     # "Arena Football League" is not Australian rules football despite a common word; the word directly before a bracket counts more.
     differ = (pl.col("same") == 0) | ((3 * pl.col("same") <= pl.col("total")) & ~pl.col("last"))
     says = pl.when(differ).then(CONTRADICTED).when(2 * pl.col("same") >= pl.col("total")).then(DEFINED).otherwise(SILENT)
-    bracketed = bracketed.group_by("document", "name").agg(says=says.max().cast(pl.Int8))
-    defining = (
-        pairs.select("document", "name").with_row_index("pair").filter(pl.col("document").is_in(bracketed["document"].unique().implode()))
+    bracket_pairs = bracket_pairs.group_by("document", "name").agg(says=says.max().cast(pl.Int8))
+    definition_pairs = (
+        pairs.select("document", "name")
+        .with_row_index("pair")
+        .filter(pl.col("document").is_in(bracket_pairs["document"].unique().implode()))
     )
-    defining = defining.join(bracketed, on=["document", "name"])
-    out[defining["pair"].to_numpy()] = defining["says"].to_numpy()
+    definition_pairs = definition_pairs.join(bracket_pairs, on=["document", "name"])
+    out[definition_pairs["pair"].to_numpy()] = definition_pairs["says"].to_numpy()
     return out
 
 
@@ -126,6 +132,6 @@ def shares(
     table = pl.DataFrame({"name": names[rows], "document": documents[rows], "says": says[rows]}).unique()
     counts = table.group_by("name").agg(wrong=(pl.col("says") == CONTRADICTED).sum(), right=(pl.col("says") == DEFINED).sum())
     counts = counts.filter(pl.col("wrong") > 0)
-    right, wrong = counts["right"].to_numpy().astype(np.float64), counts["wrong"].to_numpy()
-    out[counts["name"].to_numpy()] = (right + 1.0) / (right + wrong + 1.0)
+    right_counts, wrong_counts = counts["right"].to_numpy().astype(np.float64), counts["wrong"].to_numpy()
+    out[counts["name"].to_numpy()] = (right_counts + 1.0) / (right_counts + wrong_counts + 1.0)
     return out

@@ -90,7 +90,7 @@ def build_dictionary(
     rows = rows.with_columns(candidate=pl.Series(candidates, dtype=pl.Boolean))
     table = frame(names).join(rows, on="entity", how="left", maintain_order="left")
     texts = frame(documents) if documents is not None else pl.DataFrame(schema={"about": pl.String, "text": pl.String})
-    table, removed = _apply_rules(table, texts, settings)
+    table, removed_counts = _apply_rules(table, texts, settings)
     table = _with_forms(table, frame(facts) if facts is not None else _NO_FACTS, settings)
     table, endings = _with_inflections(table, documents, settings)
     table = _without_articles(table, settings)
@@ -99,7 +99,7 @@ def build_dictionary(
     case = table["case"].to_numpy()
     table = table.with_columns(group=pl.Series(group), spelling=pl.Series(_spelling(kept_names, case)), priority=_priority(settings))
     table = table.with_row_index("at")
-    described = table.select(
+    name_table = table.select(
         "name", "source", "candidate", "described", "article", "shortened", "links", "letters", "word", "case", "group", "adjective",
         entity="row",
         rank=pl.when(pl.col("priority") >= 0).then(pl.col("priority") % 16 + 4 * (pl.col("priority") // 16)).otherwise(NO_LINK),
@@ -107,9 +107,9 @@ def build_dictionary(
     table = table.filter(pl.col("group") >= 0).sort("group", "priority", "row", "case", "spelling", "at")
     if endings:
         table = table.filter(pl.col("cut") == pl.col("cut").min().over("group"))
-    crowded = _crowded(table)
-    removed["too many bearers"] = int(crowded.sum())
-    table = table.with_columns(priority=pl.when(crowded).then(NO_LINK).otherwise("priority")).filter(
+    is_surplus = _crowded(table)
+    removed_counts["too many bearers"] = int(is_surplus.sum())
+    table = table.with_columns(priority=pl.when(is_surplus).then(NO_LINK).otherwise("priority")).filter(
         (pl.col("priority") >= 0) | pl.col("candidate")
     )
     table = table.sort("group", "priority", "row", "case", "spelling", "at")
@@ -124,8 +124,8 @@ def build_dictionary(
         skip=table["skip"].to_numpy(),
         cut=table["cut"].to_numpy(),
         name=table["at"].to_numpy(),
-        names=described,
-        removed=removed,
+        names=name_table,
+        removed=removed_counts,
         endings=endings,
     )
 
@@ -133,10 +133,10 @@ def build_dictionary(
 def _crowded(table: pl.DataFrame) -> pl.Series:
     """Entries to leave out because 32 other entities have a better claim; only names with that many entities are ranked."""
     groups = table["group"].to_numpy()
-    linking = pl.col("priority") >= 0
-    many = table.filter(pl.Series(np.bincount(groups)[groups] > BEARERS)) if len(groups) else table
-    ranked = many.filter(linking & (pl.col("row").rank("dense").over("group", linking) > BEARERS))
-    return table["at"].is_in(ranked["at"].implode())
+    is_link = pl.col("priority") >= 0
+    large_groups = table.filter(pl.Series(np.bincount(groups)[groups] > BEARERS)) if len(groups) else table
+    surplus = large_groups.filter(is_link & (pl.col("row").rank("dense").over("group", is_link) > BEARERS))
+    return table["at"].is_in(surplus["at"].implode())
 
 
 def _apply_rules(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSettings) -> tuple[pl.DataFrame, dict[str, int]]:
@@ -151,20 +151,20 @@ def _apply_rules(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSett
         "index form": _turned_round(table),
     }
     table = table.with_columns(rule=pl.coalesce(*(pl.when(test).then(pl.lit(rule)) for rule, test in rules.items())))
-    removed = {rule: int((table["rule"] == rule).sum()) for rule in rules}
+    removed_counts = {rule: int((table["rule"] == rule).sum()) for rule in rules}
     links = pl.col("rule").is_null()
     # Names that a reader sees stated are masked even if they do not link; but only in exact case, or "body" would state Body.
     visible = pl.col("candidate") & ~pl.col("rule").is_in(["excluded name", "only digits"])
     table = table.with_columns(links=links, case=pl.when(links).then("case").otherwise(pl.lit(EXACT, pl.UInt8)))
-    return table.filter(links | visible).drop("rule"), removed
+    return table.filter(links | visible).drop("rule"), removed_counts
 
 
 def _turned_round(table: pl.DataFrame) -> pl.Expr:
     """Names "B, A" of entities that also have the name "A B"; in a text they are two items of a list."""
-    turned = table.filter(pl.col("name").str.contains(", ", literal=True)).select(
+    inversions = table.filter(pl.col("name").str.contains(", ", literal=True)).select(
         "entity", listed="name", name=pl.col("name").str.replace(r"^([^,]+), ([^,]+)$", "$2 $1")
     )
-    pairs = turned.join(table.select("entity", "name"), on=["entity", "name"], how="semi")
+    pairs = inversions.join(table.select("entity", "name"), on=["entity", "name"], how="semi")
     return pl.struct("entity", "name").is_in(pairs.select("entity", name="listed").to_struct("pair").implode())
 
 
@@ -194,15 +194,15 @@ def _with_features(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSe
         main=pl.col("source").is_in(main) if main else pl.lit(True),
         described=pl.col("article") | title.is_not_null() | (pl.col("description") != ""),
     ).drop("title")
-    as_written = pl.col("source").is_in([source for source, case in settings.case.items() if case == "as_written"])
-    either = _written_small(table.filter(as_written), texts)
-    table = table.join(either, on=["entity", "name"], how="left", maintain_order="left")
+    source_decides = pl.col("source").is_in([source for source, case in settings.case.items() if case == "as_written"])
+    lower_names = _written_small(table.filter(source_decides), texts)
+    table = table.join(lower_names, on=["entity", "name"], how="left", maintain_order="left")
     of_source = pl.col("source").replace_strict(
         {source: CASES[case] for source, case in settings.case.items() if case in CASES}, default=FREE, return_dtype=pl.UInt8
     )
     written_case = pl.when(pl.col("either").fill_null(False)).then(pl.lit(INITIAL, pl.UInt8)).otherwise(pl.lit(EXACT, pl.UInt8))
-    exact = (pl.col("letters") <= settings.exact_letters) & ~pl.col("either").fill_null(False)
-    case = pl.when(exact).then(pl.lit(EXACT, pl.UInt8)).when(as_written).then(written_case).otherwise(of_source)
+    is_exact = (pl.col("letters") <= settings.exact_letters) & ~pl.col("either").fill_null(False)
+    case = pl.when(is_exact).then(pl.lit(EXACT, pl.UInt8)).when(source_decides).then(written_case).otherwise(of_source)
     return table.with_columns(case=case, skip=pl.lit(0, pl.UInt8), cut=pl.lit(0, pl.UInt8)).drop("small", "either")
 
 
@@ -212,16 +212,16 @@ def _written_small(table: pl.DataFrame, texts: pl.DataFrame) -> pl.DataFrame:
     The label decides. Where only an article is known, whose title always has a capital, the article's text decides; possible answers also
     need another name that is a common noun.
     """
-    listed = table.select("entity", name="small").unique()
-    listed = listed.join(table.select("entity", "name"), on=["entity", "name"], how="semi").with_columns(listed=pl.lit(True))
+    lower_names = table.select("entity", name="small").unique()
+    lower_names = lower_names.join(table.select("entity", "name"), on=["entity", "name"], how="semi").with_columns(listed=pl.lit(True))
     articles = texts.filter(pl.col("about").is_not_null()).select(entity="about", text="text")
-    table = table.join(listed, left_on=["entity", "small"], right_on=["entity", "name"], how="left")
+    table = table.join(lower_names, left_on=["entity", "small"], right_on=["entity", "name"], how="left")
     table = table.join(articles, on="entity", how="left")
-    common = pl.col("name").str.contains(r"^\p{Ll}").any().over("entity")
+    has_common_noun = pl.col("name").str.contains(r"^\p{Ll}").any().over("entity")
     in_article = pl.col("text").str.contains(pl.lit(" ") + pl.col("small"), literal=True).fill_null(False)
-    small = pl.col("listed").fill_null(False) | (in_article & (common | ~pl.col("candidate")))
-    small &= ~pl.col("name").str.contains(r"^\p{L}\b")  # "A minor" differs from "a minor"
-    return table.filter(small).select("entity", "name", either=pl.lit(True)).unique()
+    may_be_lower = pl.col("listed").fill_null(False) | (in_article & (has_common_noun | ~pl.col("candidate")))
+    may_be_lower &= ~pl.col("name").str.contains(r"^\p{L}\b")  # "A minor" differs from "a minor"
+    return table.filter(may_be_lower).select("entity", "name", either=pl.lit(True)).unique()
 
 
 def _lists_meanings(texts: pl.DataFrame, settings: LinkingSettings) -> pl.Expr:
@@ -237,31 +237,33 @@ def _with_forms(table: pl.DataFrame, facts: pl.DataFrame, settings: LinkingSetti
     """Add the other forms of possible answers' names; the plural of a common noun links unless it is a name itself."""
     if settings.language != "en":
         return table.with_columns(adjective=pl.lit(False))
-    existing = table.select(lower=pl.col("name").str.to_lowercase()).unique()
+    known_names = table.select(lower=pl.col("name").str.to_lowercase()).unique()
     nouns = pl.col("candidate") | ((pl.col("case") != EXACT) & ~pl.col("word"))
     plurals = table.filter(nouns).with_columns(name=plural(pl.col("name"))).drop_nulls("name")
-    free = ~pl.col("name").str.to_lowercase().is_in(existing["lower"].implode())
-    plurals = plurals.with_columns(links=pl.col("links") & free & (pl.col("case") != EXACT)).filter(pl.col("links") | pl.col("candidate"))
+    is_free = ~pl.col("name").str.to_lowercase().is_in(known_names["lower"].implode())
+    plurals = plurals.with_columns(links=pl.col("links") & is_free & (pl.col("case") != EXACT)).filter(
+        pl.col("links") | pl.col("candidate")
+    )
     forms = adjectives(table, facts)
-    single = forms.filter(~pl.col("name").str.ends_with("s"))["name"]
-    derived = table.join(forms.rename({"name": "form"}), left_on=["entity", "name"], right_on=["entity", "of"], maintain_order="left")
-    derived = derived.with_columns(name="form", links=pl.lit(False), case=pl.lit(EXACT, pl.UInt8)).select(table.columns)
-    derived = derived.unique(["row", "name"], keep="first", maintain_order=True)
-    return pl.concat([table, plurals, derived]).with_columns(adjective=pl.col("name").is_in(single.unique().implode()))
+    adjective_forms = forms.filter(~pl.col("name").str.ends_with("s"))["name"]
+    derivations = table.join(forms.rename({"name": "form"}), left_on=["entity", "name"], right_on=["entity", "of"], maintain_order="left")
+    derivations = derivations.with_columns(name="form", links=pl.lit(False), case=pl.lit(EXACT, pl.UInt8)).select(table.columns)
+    derivations = derivations.unique(["row", "name"], keep="first", maintain_order=True)
+    return pl.concat([table, plurals, derivations]).with_columns(adjective=pl.col("name").is_in(adjective_forms.unique().implode()))
 
 
 def _with_inflections(table: pl.DataFrame, documents: pa.Table | None, settings: LinkingSettings) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Add the inflected forms that the texts have, and return the endings; none for English, where an apostrophe separates them."""
     if documents is None or not settings.inflections or settings.language == "en":
         return table, ()
-    inflected = inflections(table["name"], documents["text"])
+    inflection_forms = inflections(table["name"], documents["text"])
     forms = (
         table.drop("cut")
-        .join(inflected.forms, on="name", how="inner", maintain_order="left")
+        .join(inflection_forms.forms, on="name", how="inner", maintain_order="left")
         .with_columns(name="form")
         .select(table.columns)
     )
-    return pl.concat([table, forms]), inflected.endings
+    return pl.concat([table, forms]), inflection_forms.endings
 
 
 def _without_articles(table: pl.DataFrame, settings: LinkingSettings) -> pl.DataFrame:
@@ -272,17 +274,19 @@ def _without_articles(table: pl.DataFrame, settings: LinkingSettings) -> pl.Data
     article = f"^(?:{settings.articles}) "  # lower case only: "The Sun" is a whole name
     if not settings.articles:
         return table
-    longer = table.filter(pl.col("links") & pl.col("name").str.contains(article)).select(
+    full_names = table.filter(pl.col("links") & pl.col("name").str.contains(article)).select(
         longer="name", shorter=pl.col("name").str.replace(article, "")
     )
     bare_names = table.select("entity", shorter="name").unique()
-    begins = table.select("entity", shorter=pl.col("name").str.replace(article, "")).with_columns(bare=pl.col("shorter") != table["name"])
-    matches = begins.join(bare_names.with_columns(both=True), on=["entity", "shorter"], how="left", maintain_order="left")
+    stems = table.select("entity", shorter=pl.col("name").str.replace(article, "")).with_columns(bare=pl.col("shorter") != table["name"])
+    matches = stems.join(bare_names.with_columns(both=True), on=["entity", "shorter"], how="left", maintain_order="left")
     table = table.with_columns(skip=pl.Series((matches["bare"] & matches["both"].fill_null(False)).cast(pl.UInt8)))
-    bare = table.filter("links").join(longer.unique(), left_on="name", right_on="shorter", maintain_order="left")
-    bare = bare.join(table.select("entity", "name"), left_on=["entity", "longer"], right_on=["entity", "name"], how="anti")
-    bare = bare.with_columns(name="longer", skip=pl.lit(1, pl.UInt8), candidate=pl.lit(False)).select(table.columns)
-    return pl.concat([table, bare.unique(["row", "name"], keep="first", maintain_order=True)])
+    article_names = table.filter("links").join(full_names.unique(), left_on="name", right_on="shorter", maintain_order="left")
+    article_names = article_names.join(
+        table.select("entity", "name"), left_on=["entity", "longer"], right_on=["entity", "name"], how="anti"
+    )
+    article_names = article_names.with_columns(name="longer", skip=pl.lit(1, pl.UInt8), candidate=pl.lit(False)).select(table.columns)
+    return pl.concat([table, article_names.unique(["row", "name"], keep="first", maintain_order=True)])
 
 
 def _priority(settings: LinkingSettings) -> pl.Expr:
@@ -295,6 +299,6 @@ def _priority(settings: LinkingSettings) -> pl.Expr:
 
 def _spelling(names: pa.ChunkedArray, case: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
     """Hash of the spelling that a text must have: of the whole name or, for INITIAL, of all but the first character."""
-    whole, but_first = spellings(names).T
-    spelling: npt.NDArray[np.uint64] = np.where(case == INITIAL, but_first, whole)
+    full_hash, rest_hash = spellings(names).T
+    spelling: npt.NDArray[np.uint64] = np.where(case == INITIAL, rest_hash, full_hash)
     return spelling

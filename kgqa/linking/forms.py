@@ -34,8 +34,8 @@ def adjectives(names: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
     ).select("entity", of="name")  # fmt: skip
     words = names.select(name=pl.col("name").str.extract_all(r"\p{Lu}\p{Ll}{3,}")).explode("name").drop_nulls().unique()
     # "Indian" is short for "Indian people", but "Francis" is a name of its own.
-    short = names.filter("adds")["name"].unique().implode()
-    names_in_use = names.filter(pl.col("main") & ~pl.col("name").is_in(short))["name"].unique().implode()
+    short_names = names.filter("adds")["name"].unique().implode()
+    names_in_use = names.filter(pl.col("main") & ~pl.col("name").is_in(short_names))["name"].unique().implode()
     forms = pl.concat([_derived(of, words.filter(~pl.col("name").is_in(names_in_use))), _joined(of, names, facts)]).unique()
     peoples = (
         forms.filter(pl.col("name").str.contains(r"(?:n|i|k)$")).with_columns(name=pl.col("name") + "s").join(words, on="name", how="semi")
@@ -49,17 +49,19 @@ def _derived(of: pl.DataFrame, words: pl.DataFrame) -> pl.DataFrame:
     for suffixes, ends in ENDINGS:
         variants = [of.filter(pl.col("of").str.ends_with(end)).with_columns(stem=pl.col("of").str.strip_suffix(end)) for end in ends]
         stems = pl.concat(variants).filter(pl.col("stem").str.len_chars() >= STEM).unique()
-        doubled = stems.with_columns(stem=pl.col("stem") + pl.col("stem").str.slice(-1))
-        parts += [pl.concat([stems, doubled]).with_columns(name=pl.col("stem") + suffix) for suffix in suffixes]
+        doubled_stems = stems.with_columns(stem=pl.col("stem") + pl.col("stem").str.slice(-1))
+        parts += [pl.concat([stems, doubled_stems]).with_columns(name=pl.col("stem") + suffix) for suffix in suffixes]
     return pl.concat(parts).join(words, on="name", how="semi").select("entity", "name", "of")
 
 
 def _joined(of: pl.DataFrame, names: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
     """Short names of entities that a fact joins to the place, if they begin like the place and end like an adjective."""
-    short = names.filter(pl.col("adds") & pl.col("name").str.contains(r"^\p{Lu}\p{Ll}+" + ADJECTIVE)).select(other="entity", name="name")
+    short_names = names.filter(pl.col("adds") & pl.col("name").str.contains(r"^\p{Lu}\p{Ll}+" + ADJECTIVE)).select(
+        other="entity", name="name"
+    )
     pairs = pl.concat([facts.select(entity="head", other="tail"), facts.select(entity="tail", other="head")])
-    joined = pairs.unique().join(short.unique(), on="other").join(of, on="entity")
-    return joined.filter(_skeleton(pl.col("name")) == _skeleton(pl.col("of"))).select("entity", "name", "of")
+    place_pairs = pairs.unique().join(short_names.unique(), on="other").join(of, on="entity")
+    return place_pairs.filter(_skeleton(pl.col("name")) == _skeleton(pl.col("of"))).select("entity", "name", "of")
 
 
 def _skeleton(name: pl.Expr) -> pl.Expr:

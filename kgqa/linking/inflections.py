@@ -64,15 +64,15 @@ def inflections(names: pl.Series, texts: pa.ChunkedArray, *, sample: int = SAMPL
 
     Endings are learned from every n-th text, about ``sample`` bytes; if there are any, all texts are read once more. O(bytes).
     """
-    last = pl.DataFrame({"name": names.unique().sort()}).with_columns(stem=pl.col("name").str.extract(f"({_WORD})$"))
-    last = last.filter((pl.col("stem").str.len_chars() >= SHORTEST) & ~pl.col("stem").str.contains(r"^\p{Ll}"))
-    stems = _Stems.of(last["stem"].unique().sort(), names, texts)
+    last_words = pl.DataFrame({"name": names.unique().sort()}).with_columns(stem=pl.col("name").str.extract(f"({_WORD})$"))
+    last_words = last_words.filter((pl.col("stem").str.len_chars() >= SHORTEST) & ~pl.col("stem").str.contains(r"^\p{Ll}"))
+    stems = _Stems.of(last_words["stem"].unique().sort(), names, texts)
     step = max(1, -(-stems.size // sample))
-    table, alone = stems.extensions(step)
-    rates = _rates(table, stems.words, alone)
+    table, bare_counts = stems.extensions(step)
+    rates = _rates(table, stems.words, bare_counts)
     if rates.height:  # few corpora get here, so the letter case of words is only counted now
         table = _unlike_words(table.filter(pl.col("ending").is_in(rates["ending"].implode())), texts)
-        rates = _rates(table, stems.words, alone)
+        rates = _rates(table, stems.words, bare_counts)
     if step > 1 and rates.height:
         table = _unlike_words(stems.extensions(1, allowed=rates["ending"])[0], texts)
     candidates = table.join(rates, on="ending")
@@ -82,7 +82,7 @@ def inflections(names: pl.Series, texts: pa.ChunkedArray, *, sample: int = SAMPL
     candidates = candidates.sort("form", pl.col("stem").str.len_chars(), descending=[False, True]).unique(
         "form", keep="first", maintain_order=True
     )
-    forms = last.join(candidates.drop("form"), on="stem").with_columns(form=pl.col("name") + pl.col("ending"))
+    forms = last_words.join(candidates.drop("form"), on="stem").with_columns(form=pl.col("name") + pl.col("ending"))
     forms = forms.with_columns(small=pl.col("form").str.to_lowercase()).join(stems.names, left_on="small", right_on="name", how="anti")
     ending_length = pl.col("ending").str.len_chars().cast(pl.UInt8)
     return Inflections(forms=forms.select("name", "form", cut=ending_length).sort("name", "form"), endings=tuple(rates["ending"]))
@@ -102,10 +102,12 @@ class _Stems:
 
     @classmethod
     def of(cls, words: pl.Series, names: pl.Series, texts: pa.ChunkedArray) -> _Stems:
-        small = pl.DataFrame({"name": names.str.to_lowercase().unique()})
-        within = small.select(word=pl.col("name").str.extract_all(_WORD)).explode("word").drop_nulls().group_by("word").agg(names=pl.len())
+        lower_names = pl.DataFrame({"name": names.str.to_lowercase().unique()})
+        inner_words = (
+            lower_names.select(word=pl.col("name").str.extract_all(_WORD)).explode("word").drop_nulls().group_by("word").agg(names=pl.len())
+        )
         data, offsets = text_buffers(texts)
-        return cls(words=words, names=small, within=within, data=data, offsets=offsets)
+        return cls(words=words, names=lower_names, within=inner_words, data=data, offsets=offsets)
 
     @property
     def size(self) -> int:
@@ -117,17 +119,17 @@ class _Stems:
 
         ``stem, ending, form, count, alone``, sorted: the ``allowed`` endings, or all with enough names; forms that are names are left out.
         """
-        alone = np.zeros(len(self.words), np.int64)
+        bare_counts = np.zeros(len(self.words), np.int64)
         codes = np.zeros(0, np.uint64) if allowed is None else _hashes(allowed)
         tables = (character_tables()[0], case_table(), slots_of(_hashes(self.words)), slots_of(codes))
-        rows, endings = _extended(self.data, self.offsets, step, *tables, allowed is not None, alone)
+        rows, endings = _extended(self.data, self.offsets, step, *tables, allowed is not None, bare_counts)
         table = pl.DataFrame({"row": rows[:, 0], "code": endings, "start": rows[:, 1], "end": rows[:, 2]})
         table = table.group_by("row", "code").agg(pl.len().cast(pl.Int64).alias("count"), pl.col("start", "end").first())
         frequent = table.group_by("code").agg(pl.len().alias("names"), pl.col("start", "end").first())
         frequent = frequent.filter(pl.col("names") >= (NAMES if allowed is None else 1)).sort("code")
         spelt = [self.data[start:end].tobytes().decode() for start, end in frequent.select("start", "end").iter_rows()]
         frequent = frequent.select("code", ending=pl.Series(spelt, dtype=pl.String))
-        words = pl.DataFrame({"row": np.arange(len(alone)), "stem": self.words, "alone": alone})
+        words = pl.DataFrame({"row": np.arange(len(bare_counts)), "stem": self.words, "alone": bare_counts})
         table = table.select("row", "code", "count").join(frequent, on="code").join(words, on="row")
         table = table.with_columns(form=pl.col("stem") + pl.col("ending"))
         table = table.with_columns(small=pl.col("form").str.to_lowercase(), small_stem=pl.col("stem").str.to_lowercase())
@@ -135,7 +137,7 @@ class _Stems:
         table = table.join(self.within, left_on="small", right_on="word", how="left")
         table = table.join(self.within.rename({"names": "of_stem"}), left_on="small_stem", right_on="word", how="left")
         table = table.filter(pl.col("names").fill_null(0) < NAMED * pl.col("of_stem"))
-        return table.select("stem", "ending", "form", "count", "alone").sort("stem", "ending"), alone
+        return table.select("stem", "ending", "form", "count", "alone").sort("stem", "ending"), bare_counts
 
 
 def _unlike_words(table: pl.DataFrame, texts: pa.ChunkedArray) -> pl.DataFrame:
@@ -149,7 +151,7 @@ def _unlike_words(table: pl.DataFrame, texts: pa.ChunkedArray) -> pl.DataFrame:
     return table.filter(~pl.col("form").is_in(everyday.implode()))
 
 
-def _rates(table: pl.DataFrame, words: pl.Series, alone: Counts) -> pl.DataFrame:
+def _rates(table: pl.DataFrame, words: pl.Series, bare_counts: Counts) -> pl.DataFrame:
     """``ending, rate``: the inflections, and their frequency after names with the same last letters; sorted."""
     letter = words.str.slice(-1).rank("dense").to_numpy().astype(np.int64)
     rows_of = table.join(pl.DataFrame({"stem": words, "row": np.arange(len(words))}), on="stem").filter(pl.col("alone") > 0)
@@ -157,13 +159,13 @@ def _rates(table: pl.DataFrame, words: pl.Series, alone: Counts) -> pl.DataFrame
     for (ending,), group in rows_of.group_by("ending"):
         rows, counts = group["row"].to_numpy(), group["count"].to_numpy()
         number = np.bincount(letter[rows], minlength=len(letter) + 1)
-        comparable = (alone > 0) & (number >= max(2.0, LETTER * len(rows)))[letter]
-        uses = alone.astype(np.float64)
+        comparable = (bare_counts > 0) & (number >= max(2.0, LETTER * len(rows)))[letter]
+        uses = bare_counts.astype(np.float64)
         uses[rows] += counts
-        observed, total = counts[comparable[rows]].sum(), uses[comparable].sum()
-        rate = observed / max(total, 1.0)
-        expected = float((1 - (1 - rate) ** uses[comparable]).sum())
-        if comparable[rows].sum() >= max(NAMES, EVEN * expected) and wilson_low(observed, total) >= RATE:
+        observed_count, total = counts[comparable[rows]].sum(), uses[comparable].sum()
+        rate = observed_count / max(total, 1.0)
+        expected_count = float((1 - (1 - rate) ** uses[comparable]).sum())
+        if comparable[rows].sum() >= max(NAMES, EVEN * expected_count) and wilson_low(observed_count, total) >= RATE:
             rates[ending] = rate
     return pl.DataFrame(list(rates.items()), schema={"ending": pl.String, "rate": pl.Float64}, orient="row").sort("ending")
 
@@ -185,20 +187,20 @@ def _byte_hashes(data, offsets):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _extended(data, offsets, step, classes, cases, stems, allowed, only, alone):  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one pass over the bytes
+def _extended(data, offsets, step, classes, cases, stems, is_allowed, only, bare_counts):  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one pass over the bytes
     """Words of every n-th text that extend one of ``stems`` by small letters: (stem, start, end of the ending) and hash of the ending.
 
-    Words with a small first letter are skipped. With ``only``, the endings must be ``allowed``. ``alone`` counts the stems without an
-    ending. Offsets are in bytes. O(bytes).
+    Words with a small first letter are skipped. With ``only``, endings must be allowed (``is_allowed``). ``bare_counts`` counts the stems
+    without an ending. Offsets are in bytes. O(bytes).
     """
     rows, endings, count = np.empty((4096, 3), np.int64), np.empty(4096, np.uint64), 0
     stem, after_stem, length = np.empty(MOST, np.int64), np.empty(MOST, np.int64), np.empty(MOST, np.int64)
     for document in range(0, len(offsets) - 1, step):
         at, end = offsets[document], offsets[document + 1]
         while at < end:
-            character, following = decode(data, at)
+            character, next_place = decode(data, at)
             if class_at(character, classes) != WORD:
-                at = following
+                at = next_place
                 continue
             if character < len(cases) and cases[character] == SMALL:  # a word in lower case is not a name
                 while at < end and (data[at] >= 0x80 or classes[data[at]] == WORD):
@@ -207,33 +209,33 @@ def _extended(data, offsets, step, classes, cases, stems, allowed, only, alone):
             code = HASH_START
             letters, hits, small_from = 0, 0, at
             while True:
-                for k in range(at, following):
+                for k in range(at, next_place):
                     code = (code ^ np.uint64(data[k])) * HASH_PRIME
-                at = following
+                at = next_place
                 letters += 1
                 if character < len(cases) and (cases[character] == CAPITAL or cases[character] == FIGURE):
                     small_from = at
                 kind = np.uint8(SPACE)
                 if at < end:
-                    character, following = decode(data, at)
+                    character, next_place = decode(data, at)
                     kind = class_at(character, classes)
-                marked = kind in (MARK, JOINER)
-                if letters >= SHORTEST and not marked and hits < MOST:
+                is_mark = kind in (MARK, JOINER)
+                if letters >= SHORTEST and not is_mark and hits < MOST:
                     match = find_token(mixed(code), stems)
                     if match >= 0:
                         stem[hits], after_stem[hits], length[hits] = match, at, letters
                         hits += 1
-                if kind != WORD and not marked:
+                if kind != WORD and not is_mark:
                     break
             for hit in range(hits):
                 if after_stem[hit] == at:
-                    alone[stem[hit]] += 1
+                    bare_counts[stem[hit]] += 1
                 elif after_stem[hit] >= small_from and letters - length[hit] <= LONGEST:
                     code = HASH_START
                     for k in range(after_stem[hit], at):
                         code = (code ^ np.uint64(data[k])) * HASH_PRIME
                     code = mixed(code)
-                    if only and find_token(code, allowed) < 0:
+                    if only and find_token(code, is_allowed) < 0:
                         continue
                     if count == len(endings):
                         rows, endings = grown(rows, count + 1), grown(endings, count + 1)

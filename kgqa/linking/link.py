@@ -72,7 +72,7 @@ def link_mentions(
 
     Raises EmptyResult where no name is found in any text, UnknownId where ``documents.exclude_about`` names an unknown entity.
     """
-    unused = unused_documents(tables, documents)
+    unused_table = unused_documents(tables, documents)
     if linking.spellings:
         names = frame(tables["names"])
         further = spellings(names, frame(tables["documents"].select(["text"]))["text"])
@@ -81,25 +81,25 @@ def link_mentions(
         tables["names"], tables["entities"], linking, candidates, documents=tables["documents"], facts=tables.get("facts")
     )
     matches, word_usage = matched(tables, dictionary, linking, workers=workers, advance=advance)
-    marked = _marked(tables, linking)
-    if not len(matches.pairs.entity) and marked is None:
+    source_spans = _marked(tables, linking)
+    if not len(matches.pairs.entity) and source_spans is None:
         raise EmptyResult("no name of any entity occurs in any document; check the names, or relax the rules under [linking].")
     ids = tables["documents"]["id"].combine_chunks(), tables["entities"]["id"].combine_chunks()
 
     def stated() -> tuple[pa.Table, pa.Table]:
         titles = match(tables["documents"]["title"], dictionary, workers=1, before_number=linking.before_number)
         places = matches.occurrences
-        if marked is not None:
-            answers = np.flatnonzero(candidates[marked.entity])
-            places = merged_places(places, taken(marked, answers))
+        if source_spans is not None:
+            answers = np.flatnonzero(candidates[source_spans.entity])
+            places = merged_places(places, taken(source_spans, answers))
         return _table(places, *ids), _table(titles.occurrences, *ids)
 
     # Disambiguation uses one thread, so a second core can make the tables that need none.
     with ThreadPoolExecutor(1) as pool:
         occurrences = pool.submit(stated)
         spans, rejected = resolve(matches.pairs, dictionary, word_usage, tables, linking)
-        if marked is not None:
-            spans = marked if linking.annotations == "only" else with_marked(marked, spans)
+        if source_spans is not None:
+            spans = source_spans if linking.annotations == "only" else with_marked(source_spans, spans)
         mentions = _table(spans, *ids)
         places, title_places = occurrences.result()
     pairs, counts = np.unique(paired(spans.document, spans.entity), return_counts=True)
@@ -109,12 +109,12 @@ def link_mentions(
         occurrences=places,
         title_occurrences=title_places,
         links=links,
-        unused=unused,
+        unused=unused_table,
         report={
             **{f"names: {rule}": count for rule, count in dictionary.removed.items()},
             **{f"places: {rule}": count for rule, count in rejected.items()},
         },
-        annotated=0 if marked is None else len(marked.entity),
+        annotated=0 if source_spans is None else len(source_spans.entity),
         endings=dictionary.endings,
     )
 
@@ -160,8 +160,8 @@ def unused_documents(tables: Mapping[str, pa.Table], settings: DocumentSettings)
     text, title = (texts[column].str.count_matches(WORD_OR_SIGN).cast(pl.Int64) for column in ("text", "title"))
     # A text that begins with its title may be longer by the title (MedHop: "300 tokens plus title").
     title = title * texts.select(pl.col("text").str.starts_with(pl.col("title"))).to_series().cast(pl.Int64)
-    long = documents.filter(text - title > settings.max_tokens).select(document="id", reason=pl.lit("too long"))
-    return arrow(pl.concat([left_out, long]).unique("document", keep="first", maintain_order=True).sort("document"))
+    long_documents = documents.filter(text - title > settings.max_tokens).select(document="id", reason=pl.lit("too long"))
+    return arrow(pl.concat([left_out, long_documents]).unique("document", keep="first", maintain_order=True).sort("document"))
 
 
 def _table(spans: Spans, documents: pa.Array, entities: pa.Array) -> pa.Table:

@@ -106,9 +106,9 @@ def match(
         entries[name] = getattr(dictionary, name)
     nodes = np.zeros(len(trie.nodes), NODE)
     nodes["following"] = trie.nodes["following"]
-    ending = trie.nodes["group"] >= 0
-    nodes["first_entry"][ending] = dictionary.offsets[trie.nodes["group"][ending]]
-    nodes["last_entry"][ending] = dictionary.offsets[trie.nodes["group"][ending] + 1]
+    is_end = trie.nodes["group"] >= 0
+    nodes["first_entry"][is_end] = dictionary.offsets[trie.nodes["group"][is_end]]
+    nodes["last_entry"][is_end] = dictionary.offsets[trie.nodes["group"][is_end] + 1]
     flags = words if words is not None else np.zeros(len(trie.nodes), np.uint8)
     tables = (*character_tables(), *particle_tables(), trie.vocabulary, nodes, trie.transitions, entries, flags)
 
@@ -118,10 +118,10 @@ def match(
     batches = list(_batches(offsets, BATCH))
     parts = []
     with ThreadPoolExecutor(worker_count(workers)) as pool:
-        for (first, last), part in zip(batches, pool.map(run, batches), strict=True):
+        for (begin, end), part in zip(batches, pool.map(run, batches), strict=True):
             parts.append(part)
             if advance:
-                advance(int(offsets[last] - offsets[first]))
+                advance(int(offsets[end] - offsets[begin]))
     pairs = _pairs([part[0] for part in parts], [part[2] for part in parts])
     mentions, shared = _preferred(pairs, dictionary)
     return Matches(mentions=mentions, occurrences=_spans([part[1] for part in parts]), shared=shared, pairs=pairs)
@@ -129,38 +129,46 @@ def match(
 
 def _pairs(parts: list[npt.NDArray[np.int32]], definitions: list[npt.NDArray[np.int32]]) -> Pairs:
     rows = np.concatenate(parts) if parts else np.empty((0, 6), np.int32)
-    defined = np.concatenate(definitions) if definitions else np.empty((0, 4), np.int32)
-    before = np.cumsum([0, *map(len, parts)])[:-1].repeat([len(part) for part in definitions])
+    definition_rows = np.concatenate(definitions) if definitions else np.empty((0, 4), np.int32)
+    row_offsets = np.cumsum([0, *map(len, parts)])[:-1].repeat([len(part) for part in definitions])
     document, start, end, entity, entry, context = (rows[:, column].copy() for column in range(6))
-    # With an article that only some names include, entities of one place begin at different characters, but end at the same one.
-    fresh = np.ones(len(rows), np.bool_)
-    fresh[1:] = (document[1:] != document[:-1]) | (end[1:] != end[:-1])
-    place = (np.cumsum(fresh) - 1).astype(np.int32)
+    # Only some names include an article ("the Netherlands"), so entities of one place may begin at different characters; all end at one.
+    begins_place = np.ones(len(rows), np.bool_)
+    begins_place[1:] = (document[1:] != document[:-1]) | (end[1:] != end[:-1])
+    place = (np.cumsum(begins_place) - 1).astype(np.int32)
     return Pairs(
         document=document, start=start, end=end, entity=entity, entry=entry, context=context, place=place,
-        defined=defined[:, 3] + before, words=(defined[:, 1].copy(), defined[:, 2].copy()),
+        defined=definition_rows[:, 3] + row_offsets, words=(definition_rows[:, 1].copy(), definition_rows[:, 2].copy()),
     )  # fmt: skip
 
 
 def _preferred(pairs: Pairs, dictionary: Dictionary) -> tuple[Spans, int]:
-    """The places where priority alone picks one entity, and the number of ties."""
-    first = np.flatnonzero(np.diff(pairs.place, prepend=-1))
+    """The places where priority alone picks one entity, and the number of ties.
+
+    Rows of a place come best claim first, so another entity with the first row's priority is a tie.
+    """
+    place_starts = np.flatnonzero(np.diff(pairs.place, prepend=-1))
     priority = dictionary.priority[pairs.entry]
-    draws = np.zeros(len(first), np.bool_)
-    best = priority[first][pairs.place] == priority if len(first) else np.zeros(0, np.bool_)
-    draws[pairs.place[best & (pairs.entity != pairs.entity[first][pairs.place])] if len(first) else []] = True
-    winners = first[~draws]
+    draws = np.zeros(len(place_starts), np.bool_)
+    best = priority[place_starts][pairs.place] == priority if len(place_starts) else np.zeros(0, np.bool_)
+    draws[pairs.place[best & (pairs.entity != pairs.entity[place_starts][pairs.place])] if len(place_starts) else []] = True
+    winners = place_starts[~draws]
     columns = (pairs.document, pairs.start, pairs.end, pairs.entity)
     document, start, end, entity = (column[winners] for column in columns)
     return Spans(document=document, start=start, end=end, entity=entity), int(draws.sum())
 
 
 def _batches(offsets: npt.NDArray[np.int64], size: int) -> Iterator[tuple[int, int]]:
-    first, documents = 0, len(offsets) - 1
-    while first < documents:
-        last = max(first + 1, int(np.searchsorted(offsets, offsets[first] + size, side="right")) - 1)
-        yield first, min(last, documents)
-        first = last
+    """Ranges of documents with at most ``size`` bytes each; a longer document is a range of its own.
+
+    >>> list(_batches(np.array([0, 4, 8, 30]), 10))
+    [(0, 2), (2, 3)]
+    """
+    begin, documents = 0, len(offsets) - 1
+    while begin < documents:
+        end = max(begin + 1, int(np.searchsorted(offsets, offsets[begin] + size, side="right")) - 1)
+        yield begin, min(end, documents)
+        begin = end
 
 
 def _spans(parts: list[npt.NDArray[np.int32]]) -> Spans:
@@ -183,7 +191,7 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
     continuation = np.zeros(longest + 1, np.int32)
     mentions, mention_count = np.empty((4096, 6), np.int32), 0
     hits, hit_count = np.empty((4096, 4), np.int32), 0
-    defined, defined_count = np.empty((256, 4), np.int32), 0
+    definitions, definition_count = np.empty((256, 4), np.int32), 0
     stack_node, stack_last = np.empty(NESTED, np.int32), np.empty(NESTED, np.int32)
     stack_spelling = np.empty(NESTED, np.uint64)
     zero = np.uint64(0)
@@ -193,8 +201,8 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
         count = tokenize(data, begin, begin + length, classes, folded, plain, starts, ends, hashes, spellings, initials)
         for i in range(count):
             tokens[i] = find_token(hashes[i], vocabulary)
-        limited = mark_edges(data, begin, count, starts, ends, hashes, codes, roles, edges)
-        first_mention, first_hit, first_defined = mention_count, hit_count, defined_count
+        has_edges = mark_edges(data, begin, count, starts, ends, hashes, codes, roles, edges)
+        first_mention, first_hit, first_definition = mention_count, hit_count, definition_count
         free_from = 0
         for i in range(count):
             node = tokens[i]
@@ -202,38 +210,40 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                 continue
             # Walk the trie from token i and stack every name on the way, so that the longest one can be tried first.
             depth = 0
-            last = i
+            last_token = i
             spelling, step = spellings[i], TOKEN_STEP
             while True:
                 if nodes[node].first_entry < nodes[node].last_entry and depth < NESTED:
-                    stack_node[depth], stack_last[depth], stack_spelling[depth] = node, last, spelling
+                    stack_node[depth], stack_last[depth], stack_spelling[depth] = node, last_token, spelling
                     depth += 1
-                if last + 1 >= count or tokens[last + 1] < 0:
+                if last_token + 1 >= count or tokens[last_token + 1] < 0:
                     break
                 # One bit per token (mod 64) rules out most failing look-ups without a cache miss.
-                if (nodes[node].following >> np.uint64(tokens[last + 1] & 63)) & np.uint64(1) == 0:
+                if (nodes[node].following >> np.uint64(tokens[last_token + 1] & 63)) & np.uint64(1) == 0:
                     break
-                node = find_child(node, tokens[last + 1], transitions)
+                node = find_child(node, tokens[last_token + 1], transitions)
                 if node < 0:
                     break
-                last += 1
-                spelling += step * spellings[last]
+                last_token += 1
+                spelling += step * spellings[last_token]
                 step *= TOKEN_STEP
-            if limited and depth and edges[i] & BEGINS == 0:
+            # Scripts without spaces: a name may begin only where a word can.
+            if has_edges and depth and edges[i] & BEGINS == 0:
                 continue
             # Longest name first: it takes the mention, and tokens before free_from are used up; shorter ones are occurrences only.
-            linked = i < free_from
+            has_mention = i < free_from
             for level in range(depth - 1, -1, -1):
-                if linked and not occurrences:
+                if has_mention and not occurrences:
                     break
-                last = stack_last[level]
-                if limited and edges[last] & ENDS == 0:
+                last_token = stack_last[level]
+                if has_edges and edges[last_token] & ENDS == 0:
                     continue
-                stop = ends[last]
-                numbered = stop + 1 < length and data[begin + stop] == 45 and 48 <= data[begin + stop + 1] <= 57  # as "-2"
-                links = not linked and (before_number or not numbered)
+                stop = ends[last_token]
+                has_number = stop + 1 < length and data[begin + stop] == 45 and 48 <= data[begin + stop + 1] <= 57  # as "-2"
+                is_mention = not has_mention and (before_number or not has_number)
                 context, first_here, first_pair = -1, hit_count, mention_count
                 for entry in range(nodes[stack_node[level]].first_entry, nodes[stack_node[level]].last_entry):
+                    # Spellings are sums over characters, so without its first character a spelling is the sum less the initial.
                     case = entries[entry].case
                     if case != FREE and stack_spelling[level] - (initials[i] if case == INITIAL else zero) != entries[entry].spelling:
                         continue
@@ -245,10 +255,10 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                         while data[begin + end] & 0xC0 == 0x80:
                             end -= 1
                     # Entries are sorted by priority, then entity, so the best claim is written first.
-                    if links and entries[entry].priority >= 0:  # else NO_LINK
+                    if is_mention and entries[entry].priority >= 0:  # else NO_LINK
                         if context < 0:
                             context = surroundings(
-                                data, begin, length, i, last, count, starts, ends, tokens, initials, flags, i == free_from and i > 0
+                                data, begin, length, i, last_token, count, starts, ends, tokens, initials, flags, i == free_from and i > 0
                             )
                         is_listed = False
                         for row in range(first_pair, mention_count):
@@ -257,16 +267,16 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                             if mention_count == len(mentions):
                                 mentions = grown(mentions, mention_count + 1)
                             mentions[mention_count, 0] = document
-                            mentions[mention_count, 1] = starts[i + min(entries[entry].skip, last - i)]
+                            mentions[mention_count, 1] = starts[i + min(entries[entry].skip, last_token - i)]
                             mentions[mention_count, 2], mentions[mention_count, 3] = end, entity
                             mentions[mention_count, 4], mentions[mention_count, 5] = entry, context
                             mention_count += 1
                     if occurrences and entries[entry].candidate:
                         # An entity may have the name from two sources with different priorities.
-                        again = False
+                        is_repeat = False
                         for place in range(first_here, hit_count):
-                            again = again or hits[place, 3] == entity
-                        if again:
+                            is_repeat = is_repeat or hits[place, 3] == entity
+                        if is_repeat:
                             continue
                         if hit_count == len(hits):
                             hits = grown(hits, hit_count + 1)
@@ -274,36 +284,42 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                         hits[hit_count, 2], hits[hit_count, 3] = end, entity
                         hit_count += 1
                 if mention_count > first_pair:
-                    linked = True
-                    free_from = last + 1
+                    has_mention = True
+                    free_from = last_token + 1
                     # A definition has an opening bracket, a name with a capital inside ("NATO", "mRNA"), and ")", "," or ";".
-                    if i > 1 and data[begin + starts[i - 1]] == 40 and last + 1 < count and stack_spelling[level] != initials[i]:
-                        after = data[begin + starts[last + 1]]
-                        if after in (41, 44, 59):
+                    if i > 1 and data[begin + starts[i - 1]] == 40 and last_token + 1 < count and stack_spelling[level] != initials[i]:
+                        next_byte = data[begin + starts[last_token + 1]]
+                        if next_byte in (41, 44, 59):
                             words = defined_from(data, begin, starts[i], stop, starts[i - 1])
                             if words >= 0:
-                                if defined_count == len(defined):
-                                    defined = grown(defined, defined_count + 1)
-                                defined[defined_count, 0], defined[defined_count, 1] = document, words
-                                defined[defined_count, 2], defined[defined_count, 3] = ends[i - 2], first_pair
-                                defined_count += 1
+                                if definition_count == len(definitions):
+                                    definitions = grown(definitions, definition_count + 1)
+                                definitions[definition_count, 0], definitions[definition_count, 1] = document, words
+                                definitions[definition_count, 2], definitions[definition_count, 3] = ends[i - 2], first_pair
+                                definition_count += 1
         if mention_count > first_mention or hit_count > first_hit:
             # The scan counts bytes; the result counts characters.
             _to_characters(data, begin, length, continuation, mentions, first_mention, mention_count)
             _to_characters(data, begin, length, continuation, hits, first_hit, hit_count)
-            _to_characters(data, begin, length, continuation, defined, first_defined, defined_count)
-    return mentions[:mention_count], hits[:hit_count], defined[:defined_count]
+            _to_characters(data, begin, length, continuation, definitions, first_definition, definition_count)
+    return mentions[:mention_count], hits[:hit_count], definitions[:definition_count]
 
 
 @kernel
-def _to_characters(data, begin, length, continuation, rows, first, last):  # type: ignore[no-untyped-def]
-    """Turn byte offsets into character offsets: subtract the continuation bytes before them."""
-    if first == last:
+def _to_characters(data, begin, length, continuation, rows, first_row, last_row):  # type: ignore[no-untyped-def]
+    """Turn byte offsets into character offsets: subtract the continuation bytes before them.
+
+    >>> data, rows = np.frombuffer("é b".encode(), np.uint8), np.array([[0, 3, 4]])
+    >>> _to_characters(data, 0, 4, np.zeros(5, np.int32), rows, 0, 1)
+    >>> rows.tolist()
+    [[0, 2, 3]]
+    """
+    if first_row == last_row:
         return
     union = np.uint8(0)
     for at in range(begin, begin + length):
         union |= data[at]
-    if union < 0x80:
+    if union < 0x80:  # ASCII: bytes are characters
         return
     count = 0
     for at in range(length):
@@ -311,6 +327,6 @@ def _to_characters(data, begin, length, continuation, rows, first, last):  # typ
         if data[begin + at] & 0xC0 == 0x80:
             count += 1
     continuation[length] = count
-    for i in range(first, last):
+    for i in range(first_row, last_row):
         rows[i, 1] -= continuation[rows[i, 1]]
         rows[i, 2] -= continuation[rows[i, 2]]

@@ -86,11 +86,11 @@ def measures(dictionary: Dictionary, usage: Usage, degree: npt.NDArray[np.int64]
     single = number <= 1
     exact = table["case"].to_numpy() == EXACT
     letters = table["letters"].to_numpy()
-    bearers, alone = _bearers(table)
+    bearers, is_only_bearer = _bearers(table)
     rank = table["rank"].to_numpy()
     best = table.select(pl.col("rank").filter("links").min().over("group").fill_null(0))["rank"].to_numpy()
     alias = rank > table.select(pl.col("rank").filter(pl.col("rank") >= 0).min().over("entity").fill_null(0))["rank"].to_numpy()
-    described = table["described"].to_numpy()
+    is_described = table["described"].to_numpy()
     family = np.log1p(_family(table))
     digit = table["name"].str.contains(r"\p{N}").to_numpy()
     # A word that the corpus never writes in lower case is not everyday there, whatever the list says: "January".
@@ -105,7 +105,7 @@ def measures(dictionary: Dictionary, usage: Usage, degree: npt.NDArray[np.int64]
         "everyday alias": np.maximum(everyday, np.maximum(least_zipf - RARE + 1.0, 0.0) * ~exact) * alias,
         "written small": least_small * exact,
         "common noun": ~exact,
-        "undescribed": single & ~described & (described.mean() > SOME),
+        "undescribed": single & ~is_described & (is_described.mean() > SOME),
         "shortened": table["shortened"].to_numpy(),
         "degree": np.log1p(degree[table["entity"].to_numpy()]),
         "bearers": np.log(np.maximum(bearers, 1)),
@@ -121,7 +121,7 @@ def measures(dictionary: Dictionary, usage: Usage, degree: npt.NDArray[np.int64]
         features=np.stack([np.asarray(column, np.float64) for column in columns.values()], axis=1),
         start=np.array(list(START.values())),
         single=single,
-        unique=alone,
+        unique=is_only_bearer,
         proper=np.where(exact, least_small < 0.3, least_zipf < np.where(alias & single, RARE - 1.5, RARE + 0.5)),
         common=~exact,
         noun=single & (table["case"].to_numpy() == INITIAL),
@@ -137,15 +137,15 @@ def _has_article(table: pl.DataFrame, settings: LinkingSettings) -> npt.NDArray[
 def _bearers(table: pl.DataFrame) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
     """The number of entities with at least as good a claim to each name, and whether only one entity has it."""
     group, links = table["group"].to_numpy(), table["links"].to_numpy()
-    grouped = group >= 0
-    several = grouped & (np.bincount(group[grouped])[np.where(grouped, group, 0)] > 1) if grouped.any() else grouped
-    bearers, alone = np.ones(len(table)), links.copy()
-    shared = table.filter(pl.Series(several | ~grouped)).select(
+    has_group = group >= 0
+    several = has_group & (np.bincount(group[has_group])[np.where(has_group, group, 0)] > 1) if has_group.any() else has_group
+    bearers, is_only_bearer = np.ones(len(table)), links.copy()
+    shared = table.filter(pl.Series(several | ~has_group)).select(
         claim=pl.when("links").then("rank").rank("max").over("group").fill_null(1),
         alone=pl.when("links").then("entity").n_unique().over("group") == 1,
     )
-    bearers[several | ~grouped], alone[several | ~grouped] = shared["claim"].to_numpy(), shared["alone"].to_numpy()
-    return bearers, alone
+    bearers[several | ~has_group], is_only_bearer[several | ~has_group] = shared["claim"].to_numpy(), shared["alone"].to_numpy()
+    return bearers, is_only_bearer
 
 
 def _family(table: pl.DataFrame) -> npt.NDArray[np.int64]:
@@ -153,18 +153,18 @@ def _family(table: pl.DataFrame) -> npt.NDArray[np.int64]:
 
     Where names are not capitalised, any word counts.
     """
-    parted = table.filter("links").select("entity", name=pl.col("name").str.to_lowercase(), word=pl.col("name").str.split(" "))
-    parted = parted.filter(pl.col("word").list.len() > 1)
+    name_words = table.filter("links").select("entity", name=pl.col("name").str.to_lowercase(), word=pl.col("name").str.split(" "))
+    name_words = name_words.filter(pl.col("word").list.len() > 1)
     ends = [
-        parted.filter(pl.col("word").list.len() > size).select(
+        name_words.filter(pl.col("word").list.len() > size).select(
             "entity", before=pl.col("word").list.get(-size - 1), name=pl.col("word").list.tail(size).list.join(" ").str.to_lowercase()
         )
         for size in range(1, 4)
     ]
-    small = pl.col("before").str.contains(r"^\p{Ll}{1,3}$")  # after "of", "in" or "de" comes a name of its own
-    counts = pl.concat(ends).filter(~small).group_by("name").agg(number=pl.col("entity").n_unique())
-    joined = table.select(name=pl.col("name").str.to_lowercase()).join(counts, on="name", how="left", maintain_order="left")
-    return joined["number"].fill_null(0).to_numpy()
+    is_lower = pl.col("before").str.contains(r"^\p{Ll}{1,3}$")  # after "of", "in" or "de" comes a name of its own
+    counts = pl.concat(ends).filter(~is_lower).group_by("name").agg(number=pl.col("entity").n_unique())
+    names_with_counts = table.select(name=pl.col("name").str.to_lowercase()).join(counts, on="name", how="left", maintain_order="left")
+    return names_with_counts["number"].fill_null(0).to_numpy()
 
 
 def _numbers(dictionary: Dictionary, hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
@@ -177,9 +177,9 @@ def _numbers(dictionary: Dictionary, hashes: npt.NDArray[np.uint64]) -> npt.NDAr
 def _least(values: Floats, bounds: npt.NDArray[np.int64]) -> Floats:
     """The minimum of each segment of ``values``; 0 for empty segments."""
     out = np.zeros(len(bounds) - 1)
-    filled = np.flatnonzero(np.diff(bounds) > 0)
-    if len(filled):
-        out[filled] = np.minimum.reduceat(values, bounds[:-1][filled])
+    rows = np.flatnonzero(np.diff(bounds) > 0)
+    if len(rows):
+        out[rows] = np.minimum.reduceat(values, bounds[:-1][rows])
     return out
 
 
@@ -211,12 +211,12 @@ def _prefixes(names: pl.DataFrame) -> pl.Series:
 def _heads(names: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
     """Last words that turn a name into another entity's name ("receptor"), and the words inside such names."""
     lower = names.select("entity", name=pl.col("name").str.to_lowercase()).unique()
-    parted = lower.with_columns(
+    name_parts = lower.with_columns(
         first=pl.col("name").str.extract(r"^(.+)[ -][^\s-]+$", 1), last=pl.col("name").str.extract(r"[ -](\p{L}{4,})$", 1)
     ).drop_nulls()
     before = lower.select(first="name", bearer="entity")
-    pairs = parted.join(before, on="first").group_by("last", "first").agg(same=(pl.col("entity") == pl.col("bearer")).any())
+    pairs = name_parts.join(before, on="first").group_by("last", "first").agg(same=(pl.col("entity") == pl.col("bearer")).any())
     counts = pairs.group_by("last").agg(other=(~pl.col("same")).sum(), number=pl.len())
     heads = counts.filter((pl.col("other") >= HEADS) & (2 * pl.col("other") > pl.col("number")))["last"].sort()
-    inside = parted.filter(pl.col("last").is_in(heads.implode())).select(pl.col("first").str.split(" ").list.tail(3).explode())
+    inside = name_parts.filter(pl.col("last").is_in(heads.implode())).select(pl.col("first").str.split(" ").list.tail(3).explode())
     return pl.concat([heads, heads + "s"]), inside["first"].unique().sort()

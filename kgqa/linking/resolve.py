@@ -26,7 +26,7 @@ SEEN, ATTRIBUTIVE = 5, 0.45
 """A name is an adjective if it precedes a noun in at least this number of places, and in more than this share of them."""
 
 MARGIN = 1.25
-"""Ratio by which an entity of a shared name must be more probable than the next one."""
+"""Minimum ratio of an entity's probability to that of the next entity with the same name."""
 CLAIMED = 20.0
 """The same ratio where another entity has a better claim to the name, such as a modern state over its predecessors."""
 WORDS = 4.0
@@ -59,32 +59,41 @@ def resolve(
     name_measures = measures(dictionary, usage, degree, settings)
     name = dictionary.name[pairs.entry].astype(np.int64)
     stop = pairs.end + dictionary.cut[pairs.entry]
-    before, after, letter = _beside_names(pairs, stop)
-    adjective = _adjectives(pairs, stop, name, after, letter, name_measures, frame(tables["documents"])["text"])
+    class_before, class_after, letter = _beside_names(pairs, stop)
+    is_adjective = _adjectives(pairs, stop, name, class_after, letter, name_measures, frame(tables["documents"])["text"])
     texts = frame(tables["documents"])["text"]
     verdict = _verdicts(pairs, name, dictionary, texts)
-    sure = _certain(pairs, name, name_measures, before, after, letter) & ~adjective[name] & (verdict != CONTRADICTED)
+    is_certain = _certain(pairs, name, name_measures, class_before, class_after, letter) & ~is_adjective[name] & (verdict != CONTRADICTED)
     context = surroundings_of(
-        pairs.document[sure], pairs.entity[sure], name[sure].astype(np.int32), subject=subject, heads=heads, tails=tails, count=count
+        pairs.document[is_certain],
+        pairs.entity[is_certain],
+        name[is_certain].astype(np.int32),
+        subject=subject,
+        heads=heads,
+        tails=tails,
+        count=count,
     )
     entry = name.astype(np.int32)
     level = levels(pairs.document, pairs.entity, entry, context)
-    certain = sure & ~name_measures.single[name]
-    worth = worth_of_levels(pairs.document, pairs.entity, entry, level, certain, name_measures.common[name], context)
+    is_example = is_certain & ~name_measures.single[name]
+    worth = worth_of_levels(pairs.document, pairs.entity, entry, level, is_example, name_measures.common[name], context)
     # A text about Sweden would support the Swedish language at every "Swedish".
-    worth = np.where(adjective[name] & (level < SUBJECT), np.minimum(worth, 0.0), worth)
+    worth = np.where(is_adjective[name] & (level < SUBJECT), np.minimum(worth, 0.0), worth)
+    # A text that spells the abbreviation out decides, whatever the facts say.
     worth = np.select([verdict == CONTRADICTED, verdict == DEFINED], [-WORDS, np.maximum(worth, WORDS)], worth)
-    sort = np.select([adjective, name_measures.noun, name_measures.single], [ADJECTIVE, COMMON_NOUN, ONE], SEVERAL)
-    kind = kinds_of(joined(before, after, letter), sort[name])
+    sort = np.select([is_adjective, name_measures.noun, name_measures.single], [ADJECTIVE, COMMON_NOUN, ONE], SEVERAL)
+    kind = kinds_of(joined(class_before, class_after, letter), sort[name])
     features = name_measures.features.copy()
-    features[:, list(START).index("adjective")] = adjective
+    features[:, list(START).index("adjective")] = is_adjective
     places = Places(
         place=pairs.place, entry=entry, odds=np.exp(worth), kind=kind, most=shares(verdict, pairs.document, name, len(features))
     )  # fmt: skip
     belief = beliefs(places, features, name_measures.start, start_beside())
-    less = features[:, list(START).index("another has more claim")][name] > 0
-    small = (letter == SMALL) & has_case(dictionary.names["name"]).to_numpy()[name]
-    return _decided(pairs, belief, level, (before, after, small), name_measures.everyday[name], less, subject, settings)
+    has_weaker_claim = features[:, list(START).index("another has more claim")][name] > 0
+    is_lower = (letter == SMALL) & has_case(dictionary.names["name"]).to_numpy()[name]
+    return _decided(
+        pairs, belief, level, (class_before, class_after, is_lower), name_measures.everyday[name], has_weaker_claim, subject, settings
+    )
 
 
 def has_case(names: pl.Series) -> pl.Series:
@@ -102,34 +111,34 @@ def _adjectives(
     pairs: Pairs,
     stop: npt.NDArray[np.int32],
     name: npt.NDArray[np.int64],
-    after: npt.NDArray[np.int32],
+    class_after: npt.NDArray[np.int32],
     letter: npt.NDArray[np.int32],
     name_measures: Measures,
     texts: pl.Series,
 ) -> npt.NDArray[np.bool_]:
     """Names of one word that are an adjective of a place, or precede different nouns as often as adjectives do; mask over names."""
     names = len(name_measures.single)
-    capitalised = letter != SMALL
-    noun = capitalised & (after == NOUN)
-    number = np.bincount(name[capitalised], minlength=names)
-    attributive = np.bincount(name[noun], minlength=names)
-    frequent = (attributive >= SEEN) & (attributive > ATTRIBUTIVE * number)
-    rows = np.flatnonzero(noun & frequent[name])
-    following = pl.DataFrame({"name": name[rows], "end": stop[rows], "text": texts.gather(pairs.document[rows])})
-    following = following.select("name", word=pl.col("text").str.slice(pl.col("end") + 1, 12).str.extract(r"^(\S+)"))
+    is_capital = letter != SMALL
+    before_noun = is_capital & (class_after == NOUN)
+    counts = np.bincount(name[is_capital], minlength=names)
+    noun_counts = np.bincount(name[before_noun], minlength=names)
+    is_frequent = (noun_counts >= SEEN) & (noun_counts > ATTRIBUTIVE * counts)
+    rows = np.flatnonzero(before_noun & is_frequent[name])
+    next_words = pl.DataFrame({"name": name[rows], "end": stop[rows], "text": texts.gather(pairs.document[rows])})
+    next_words = next_words.select("name", word=pl.col("text").str.slice(pl.col("end") + 1, 12).str.extract(r"^(\S+)"))
     # "the Aisne department" always has the same noun, so "Aisne" is no adjective.
-    most = following.group_by("name", "word").len().group_by("name").agg(pl.col("len").max())
-    frequent[most["name"].to_numpy()] &= 2 * most["len"].to_numpy() < attributive[most["name"].to_numpy()]
-    return name_measures.single & ~name_measures.common & (frequent | (name_measures.features[:, list(START).index("adjective")] > 0))
+    top_words = next_words.group_by("name", "word").len().group_by("name").agg(pl.col("len").max())
+    is_frequent[top_words["name"].to_numpy()] &= 2 * top_words["len"].to_numpy() < noun_counts[top_words["name"].to_numpy()]
+    return name_measures.single & ~name_measures.common & (is_frequent | (name_measures.features[:, list(START).index("adjective")] > 0))
 
 
 def _rows(tables: Mapping[str, pa.Table]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """Entity rows of the facts' heads and tails, and of each document's subject (-1: none)."""
     ids = tables["entities"]["id"]
-    empty = pa.chunked_array([], pa.string())
-    heads, tails = (_numbers(tables["facts"][name] if "facts" in tables else empty, ids) for name in ("head", "tail"))
-    complete = (heads >= 0) & (tails >= 0)
-    return heads[complete], tails[complete], _numbers(tables["documents"]["about"], ids)
+    no_ids = pa.chunked_array([], pa.string())
+    heads, tails = (_numbers(tables["facts"][name] if "facts" in tables else no_ids, ids) for name in ("head", "tail"))
+    has_both = (heads >= 0) & (tails >= 0)
+    return heads[has_both], tails[has_both], _numbers(tables["documents"]["about"], ids)
 
 
 def _numbers(values: pa.ChunkedArray, ids: pa.ChunkedArray) -> npt.NDArray[np.int32]:
@@ -143,62 +152,68 @@ def _beside_names(pairs: Pairs, stop: npt.NDArray[np.int32]) -> tuple[npt.NDArra
 
     A capitalised word after a place counts as a name if another place begins there, unless it is a common noun.
     """
-    before, after, letter = parts(pairs.context)
-    first = np.flatnonzero(np.diff(pairs.place, prepend=-1))
-    follows = np.zeros(len(first), np.bool_)
-    follows[:-1] = (pairs.document[first[:-1]] == pairs.document[first[1:]]) & (stop[first[:-1]] + 1 == pairs.start[first[1:]])
+    class_before, class_after, letter = parts(pairs.context)
+    place_starts = np.flatnonzero(np.diff(pairs.place, prepend=-1))
+    has_next = np.zeros(len(place_starts), np.bool_)
+    has_next[:-1] = (pairs.document[place_starts[:-1]] == pairs.document[place_starts[1:]]) & (
+        stop[place_starts[:-1]] + 1 == pairs.start[place_starts[1:]]
+    )
     # A common noun with a capital extends the name even if it is a name itself: "Colchester County".
-    return before, np.where((after == PROPER_CAPITAL) & follows[pairs.place], NAME, after).astype(np.int32), letter
+    return class_before, np.where((class_after == PROPER_CAPITAL) & has_next[pairs.place], NAME, class_after).astype(np.int32), letter
 
 
 def _certain(
     pairs: Pairs,
     name: npt.NDArray[np.int64],
     name_measures: Measures,
-    before: npt.NDArray[np.int32],
-    after: npt.NDArray[np.int32],
+    class_before: npt.NDArray[np.int32],
+    class_after: npt.NDArray[np.int32],
     letter: npt.NDArray[np.int32],
 ) -> npt.NDArray[np.bool_]:
     """Places that need no disambiguation: one entity, a name that is no ordinary word, and no neighbour that extends it."""
-    after = np.where(after == NOUN, ALONE, after)
-    alone_there = (before == ALONE) & (after == ALONE)
-    free = alone_there | (~name_measures.single[name] & ((before == ALONE) | (before == NAME)) & ((after == ALONE) | (after == NAME)))
-    start = name_measures.features @ name_measures.start > 1.5
-    plausible = ~name_measures.single[name] | (letter == CAPITAL) | ((letter == SMALL) & ~name_measures.everyday[name])
-    alone = np.bincount(pairs.place, minlength=1)[pairs.place] == 1
-    return free & plausible & alone & name_measures.proper[name] & name_measures.unique[name] & start[name]  # type: ignore[no-any-return]
+    class_after = np.where(class_after == NOUN, ALONE, class_after)
+    has_no_neighbour = (class_before == ALONE) & (class_after == ALONE)
+    has_no_extension = has_no_neighbour | (
+        ~name_measures.single[name] & ((class_before == ALONE) | (class_before == NAME)) & ((class_after == ALONE) | (class_after == NAME))
+    )
+    is_likely = name_measures.features @ name_measures.start > 1.5
+    has_name_case = ~name_measures.single[name] | (letter == CAPITAL) | ((letter == SMALL) & ~name_measures.everyday[name])
+    is_only_entity = np.bincount(pairs.place, minlength=1)[pairs.place] == 1
+    return has_no_extension & has_name_case & is_only_entity & name_measures.proper[name] & name_measures.unique[name] & is_likely[name]  # type: ignore[no-any-return]
 
 
 def _decided(
     pairs: Pairs,
     belief: npt.NDArray[np.float64],
     level: npt.NDArray[np.uint8],
-    beside: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.bool_]],
-    everyday: npt.NDArray[np.bool_],
-    less: npt.NDArray[np.bool_],
+    neighbours: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.bool_]],
+    is_everyday: npt.NDArray[np.bool_],
+    has_weaker_claim: npt.NDArray[np.bool_],
     subject: npt.NDArray[np.int32],
     settings: LinkingSettings,
 ) -> tuple[Spans, dict[str, int]]:
-    """The most probable entity of each place, unless a rule removes it; ``beside``: before, after, and whether in lower case."""
-    first = np.flatnonzero(np.diff(pairs.place, prepend=-1))
-    most = np.maximum.reduceat(belief, first)
-    top = np.flatnonzero(belief == most[pairs.place])  # the better claim comes first and so wins a tie
+    """The most probable entity of each place, unless a rule removes it; ``neighbours``: before, after, and whether in lower case."""
+    place_starts = np.flatnonzero(np.diff(pairs.place, prepend=-1))
+    top_belief = np.maximum.reduceat(belief, place_starts)
+    top = np.flatnonzero(belief == top_belief[pairs.place])  # the better claim comes first and so wins a tie
     best = top[np.diff(pairs.place[top], prepend=-1) > 0]
-    several = np.bincount(pairs.place, minlength=len(best))[pairs.place[best]] > 1
-    before, after, small = beside[0][best], beside[1][best], beside[2][best]
+    has_rivals = np.bincount(pairs.place, minlength=len(best))[pairs.place[best]] > 1
+    class_before, class_after, is_lower = neighbours[0][best], neighbours[1][best], neighbours[2][best]
     entity = pairs.entity[best]
     runners_up = belief.copy()
     runners_up[best] = 0.0
-    close = np.where(less[best], CLAIMED, MARGIN) * np.maximum.reduceat(runners_up, first) > belief[best]
-    weak = (belief[best] < settings.belief) | close
-    longer = settings.head_nouns & ((after == HEAD_NOUN) | (before == COMPOUND))
-    few = max(settings.hubs * len(subject), FEW)
-    common = _bridges_anything(entity, pairs.document[best], level[best] >= SUBJECT, small, everyday[best], ~weak & ~longer, subject, few)
+    is_close = np.where(has_weaker_claim[best], CLAIMED, MARGIN) * np.maximum.reduceat(runners_up, place_starts) > belief[best]
+    is_weak = (belief[best] < settings.belief) | is_close
+    is_part = settings.head_nouns & ((class_after == HEAD_NOUN) | (class_before == COMPOUND))
+    hub_size = max(settings.hubs * len(subject), FEW)
+    bridges = _bridges_anything(
+        entity, pairs.document[best], level[best] >= SUBJECT, is_lower, is_everyday[best], ~is_weak & ~is_part, subject, hub_size
+    )
     reasons = {
-        "longer name": longer,
-        "shared name": weak & several & ~longer,
-        "doubtful": weak & ~several & ~longer,
-        "everyday bridge": common & (settings.hubs < 1),
+        "longer name": is_part,
+        "shared name": is_weak & has_rivals & ~is_part,
+        "doubtful": is_weak & ~has_rivals & ~is_part,
+        "everyday bridge": bridges & (settings.hubs < 1),
     }
     winners = best[~np.logical_or.reduce(list(reasons.values()))]
     spans = Spans(document=pairs.document[winners], start=pairs.start[winners], end=pairs.end[winners], entity=pairs.entity[winners])
@@ -207,12 +222,17 @@ def _decided(
 
 @kernel
 def _documents(entity, document, mask, count):  # type: ignore[no-untyped-def]
-    """For each of ``count`` entities the number of documents with one of its mentions that are ``mask``; ``document`` ascending."""
+    """For each of ``count`` entities the number of documents with one of its mentions that are ``mask``; ``document`` ascending.
+
+    >>> mask = np.array([True, True, True, False])
+    >>> _documents(np.array([0, 0, 1, 1], np.int32), np.array([0, 0, 0, 1], np.int32), mask, 2).tolist()
+    [1, 1]
+    """
     number = np.zeros(count, np.int64)
-    last = np.full(count, -1, np.int32)
+    last_document = np.full(count, -1, np.int32)
     for i in range(len(entity)):
-        if mask[i] and last[entity[i]] != document[i]:
-            last[entity[i]] = document[i]
+        if mask[i] and last_document[entity[i]] != document[i]:
+            last_document[entity[i]] = document[i]
             number[entity[i]] += 1
     return number
 
@@ -221,21 +241,21 @@ def _bridges_anything(
     entity: npt.NDArray[np.int32],
     document: npt.NDArray[np.int32],
     to_subject: npt.NDArray[np.bool_],
-    small: npt.NDArray[np.bool_],
-    everyday: npt.NDArray[np.bool_],
-    linked: npt.NDArray[np.bool_],
+    is_lower: npt.NDArray[np.bool_],
+    is_everyday: npt.NDArray[np.bool_],
+    is_mention: npt.NDArray[np.bool_],
     subject: npt.NDArray[np.int32],
-    few: float,
+    hub_size: float,
 ) -> npt.NDArray[np.bool_]:
-    """Mask over mentions of hubs, which join unrelated documents; ``few``: number of documents that is still harmless.
+    """Mask over mentions of hubs, which join unrelated documents; ``hub_size``: number of documents that is still harmless.
 
-    A hub is a ``small`` everyday word in more than ``few`` documents. With known subjects it is also any entity in ten times as many
-    documents that facts rarely join to their subjects, such as a month. In the second case, a fact that joins it to this document's subject
-    makes an exception, unless it is in lower case. No fact makes one for a common word: "the world's oldest" never means the Earth.
+    A hub is an everyday word in lower case in more than ``hub_size`` documents. If subjects are known, it is also any entity in ten times
+    as many documents that facts rarely join to their subjects, such as a month. In the second case, a fact that joins it to this document's
+    subject makes an exception, unless it is in lower case. No fact makes one for a common word: "the world's oldest" never means the Earth.
     """
     count = int(entity.max(initial=-1)) + 1
-    number = _documents(entity, document, linked, count)
-    joined = _documents(entity, document, linked & to_subject & (subject[document] != entity), count)
-    everywhere = (number > WIDER * few) & (joined < SELDOM * number) & (joined.sum() > SELDOM * number.sum())
-    words = small & everyday & (number > few)[entity]
-    return linked & (words | (everywhere[entity] & (small | ~to_subject)))  # type: ignore[no-any-return]
+    counts = _documents(entity, document, is_mention, count)
+    subject_counts = _documents(entity, document, is_mention & to_subject & (subject[document] != entity), count)
+    everywhere = (counts > WIDER * hub_size) & (subject_counts < SELDOM * counts) & (subject_counts.sum() > SELDOM * counts.sum())
+    is_word = is_lower & is_everyday & (counts > hub_size)[entity]
+    return is_mention & (is_word | (everywhere[entity] & (is_lower | ~to_subject)))  # type: ignore[no-any-return]

@@ -28,20 +28,20 @@ def spellings(names: pl.DataFrame, texts: pl.Series) -> pl.DataFrame:
     """
     name_runs = _runs(names["name"])
     counts = name_runs.group_by("text").agg(count=pl.len())
-    usable = counts.filter(pl.col("count").is_between(2, MOST)).sort("text")
-    name_runs = name_runs.join(usable, on="text", maintain_order="left").with_columns(place=pl.int_range(pl.len()).over("text"))
+    name_sizes = counts.filter(pl.col("count").is_between(2, MOST)).sort("text")
+    name_runs = name_runs.join(name_sizes, on="text", maintain_order="left").with_columns(place=pl.int_range(pl.len()).over("text"))
     prefixes = _prefixes(name_runs)
-    whole = prefixes.filter(pl.col("place") == pl.col("count") - 1)
-    whole = whole.filter(
+    full_keys = prefixes.filter(pl.col("place") == pl.col("count") - 1)
+    full_keys = full_keys.filter(
         (pl.col("key").str.len_chars() >= SHORTEST) & (pl.col("key").str.count_matches(r"\p{L}") >= LETTERS)
         & pl.col("key").str.contains(r"\p{N}")
     )  # fmt: skip
-    keys = whole.select("key", entity=names["entity"].gather(whole["text"]), source=names["source"].gather(whole["text"]))
-    prefixes = prefixes.join(whole.select("text"), on="text", how="semi")
+    keys = full_keys.select("key", entity=names["entity"].gather(full_keys["text"]), source=names["source"].gather(full_keys["text"]))
+    prefixes = prefixes.join(full_keys.select("text"), on="text", how="semi")
     hits = _search(_runs(texts), prefixes.select("place", "key").unique(), keys.select("key").unique())
     table = hits.join(keys.unique(["key", "entity"], keep="first", maintain_order=True), on="key").select("entity", "name", "source")
-    folded = pl.col("name").str.to_lowercase().alias("folded")
-    table = table.unique().with_columns(folded).join(names.select("entity", folded), on=["entity", "folded"], how="anti")
+    lower_name = pl.col("name").str.to_lowercase().alias("folded")
+    table = table.unique().with_columns(lower_name).join(names.select("entity", lower_name), on=["entity", "folded"], how="anti")
     return table.drop("folded").sort("entity", "name", "source")
 
 
@@ -52,9 +52,9 @@ def _runs(texts: pl.Series) -> pl.DataFrame:
     ``after``: the signs behind it. ``starts``, ``ends``: whether a name may begin or end here.
     """
     runs = pl.DataFrame({"text": pl.int_range(len(texts), eager=True), "run": texts.str.extract_all(_RUN)}).explode("run").drop_nulls()
-    word = pl.col("run").str.contains(_WORD)
-    before, behind = (pl.when(pl.col("text") == pl.col("text").shift(step)).then(pl.col("run").shift(step)) for step in (1, -1))
-    runs = runs.with_columns(before=before, behind=behind, word=word)
+    is_word = pl.col("run").str.contains(_WORD)
+    previous_run, next_run = (pl.when(pl.col("text") == pl.col("text").shift(step)).then(pl.col("run").shift(step)) for step in (1, -1))
+    runs = runs.with_columns(before=previous_run, behind=next_run, word=is_word)
     return runs.filter("word").select(
         "text", "run",
         same=pl.col("run").str.to_lowercase().str.replace_many(list(GREEK), list(GREEK.values())),
@@ -64,40 +64,42 @@ def _runs(texts: pl.Series) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def _gap(between: pl.Expr) -> pl.Expr:
-    return pl.when(between.str.contains(_WORD)).then(pl.lit("")).when(between.str.contains(_BETWEEN)).then(between)
+def _gap(gap: pl.Expr) -> pl.Expr:
+    return pl.when(gap.str.contains(_WORD)).then(pl.lit("")).when(gap.str.contains(_BETWEEN)).then(gap)
 
 
 def _prefixes(name_runs: pl.DataFrame) -> pl.DataFrame:
     """``text, place, count, key``: the concatenated first runs of each text, for each number of runs."""
-    now = name_runs.filter(pl.col("place") == 0).select("text", "place", "count", key="same")
-    parts = [now]
+    prefix = name_runs.filter(pl.col("place") == 0).select("text", "place", "count", key="same")
+    parts = [prefix]
     for place in range(1, MOST):
-        following = name_runs.filter(pl.col("place") == place).select("text", "count", "place", "same")
-        now = following.join(now.select("text", "key"), on="text").select("text", "place", "count", key=pl.col("key") + pl.col("same"))
-        parts.append(now)
+        next_runs = name_runs.filter(pl.col("place") == place).select("text", "count", "place", "same")
+        prefix = next_runs.join(prefix.select("text", "key"), on="text").select(
+            "text", "place", "count", key=pl.col("key") + pl.col("same")
+        )
+        parts.append(prefix)
     return pl.concat([part.cast({"place": pl.Int64}) for part in parts])
 
 
 def _search(runs: pl.DataFrame, prefixes: pl.DataFrame, keys: pl.DataFrame) -> pl.DataFrame:
     """``key, name``: the places in the texts whose runs equal those of a name."""
     runs = runs.with_row_index("at").with_columns(pl.col("at").cast(pl.Int64))
-    following = runs.select(
+    next_runs = runs.select(
         pl.col("at") - 1, next_run="run", next_same="same", next_text="text", next_after="after", next_ends="ends", gap="before"
     )
-    now = runs.filter("starts").select("at", "text", key="same", name="run")
+    candidates = runs.filter("starts").select("at", "text", key="same", name="run")
     parts = []
     for place in range(MOST):
-        now = now.join(prefixes.filter(pl.col("place") == place).select("key"), on="key", how="semi")
-        now = now.join(following, on="at").filter((pl.col("text") == pl.col("next_text")) & pl.col("gap").is_not_null())
-        now = now.select(
+        candidates = candidates.join(prefixes.filter(pl.col("place") == place).select("key"), on="key", how="semi")
+        candidates = candidates.join(next_runs, on="at").filter((pl.col("text") == pl.col("next_text")) & pl.col("gap").is_not_null())
+        candidates = candidates.select(
             pl.col("at") + 1, "text", "next_after", "next_ends", key=pl.col("key") + pl.col("next_same"),
             name=pl.col("name") + pl.col("gap") + pl.col("next_run"),
         )  # fmt: skip
-        open_, closed = pl.col("name").str.count_matches(r"\("), pl.col("name").str.count_matches(r"\)")
-        whole = now.filter("next_ends").join(keys, on="key", how="semi").with_columns(
-            name=pl.when((open_ > closed) & pl.col("next_after").str.starts_with(")")).then(pl.col("name") + ")").otherwise("name")
+        openings, closings = pl.col("name").str.count_matches(r"\("), pl.col("name").str.count_matches(r"\)")
+        matches = candidates.filter("next_ends").join(keys, on="key", how="semi").with_columns(
+            name=pl.when((openings > closings) & pl.col("next_after").str.starts_with(")")).then(pl.col("name") + ")").otherwise("name")
         )  # fmt: skip
-        parts.append(whole.filter(open_ == closed).select("key", "name").unique())
-        now = now.select("at", "text", "key", "name")
+        parts.append(matches.filter(openings == closings).select("key", "name").unique())
+        candidates = candidates.select("at", "text", "key", "name")
     return pl.concat(parts).unique().sort("key", "name")

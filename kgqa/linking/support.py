@@ -84,17 +84,17 @@ def surroundings_of(documents: Ints, entities: Ints, entries: Ints, *, subject: 
     order = np.argsort(pairs, kind="stable")
     pairs, entries = pairs[order], entries[order]
     begins = np.flatnonzero(np.append(True, pairs[1:] != pairs[:-1])[: len(pairs)])
-    least, most = (ends.reduceat(entries, begins) if len(begins) else entries for ends in (np.minimum, np.maximum))
+    lowest, highest = (ends.reduceat(entries, begins) if len(begins) else entries for ends in (np.minimum, np.maximum))
     document_rows, entity_rows = (pairs[begins] >> 32).astype(np.int32), (pairs[begins] & 0xFFFFFFFF).astype(np.int32)
     about = subject[document_rows] if len(subject) else np.zeros(0, np.int32)
-    telling = (np.bincount(entity_rows, minlength=count)[entity_rows] <= BROAD) & (about >= 0) & (about != entity_rows)
+    is_telling = (np.bincount(entity_rows, minlength=count)[entity_rows] <= BROAD) & (about >= 0) & (about != entity_rows)
     # An article's mentions show what belongs to its entity; the reverse does not hold, as many articles may mention a subject.
     return Surroundings(
         subject=subject,
         facts=facts,
         anchors=(row_bounds(document_rows, len(subject)), entity_rows),
-        anchor_entry=np.where(least == most, least, np.int32(-2)),
-        article=rows_of(about[telling], entity_rows[telling], count),
+        anchor_entry=np.where(lowest == highest, lowest, np.int32(-2)),
+        article=rows_of(about[is_telling], entity_rows[is_telling], count),
     )
 
 
@@ -113,7 +113,7 @@ def _levels(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one pass over th
     documents, entities, entries, subject, fact_offsets, fact_targets, anchor_offsets, anchors, anchor_entry, offsets, targets
 ):  # fmt: skip
     count = len(fact_offsets) - 1
-    joined = np.full(count, -1, np.int32)
+    last_document = np.full(count, -1, np.int32)
     mentioned_in = np.full(count, -1, np.int32)
     by = np.zeros(count, np.int32)
     out = np.zeros(len(documents), np.uint8)
@@ -123,9 +123,9 @@ def _levels(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one pass over th
         document = documents[at]
         about = subject[document]
         if about >= 0:
-            joined[about] = document
+            last_document[about] = document
             for k in range(fact_offsets[about], fact_offsets[about + 1]):
-                joined[fact_targets[k]] = document
+                last_document[fact_targets[k]] = document
         for k in range(anchor_offsets[document], anchor_offsets[document + 1]):
             mentioned_in[anchors[k]], by[anchors[k]] = document, anchor_entry[k]
         anchor_count = anchor_offsets[document + 1] - anchor_offsets[document]
@@ -134,7 +134,7 @@ def _levels(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one pass over th
             level = NOTHING
             if mentioned_in[entity] == document and by[entity] != entries[at]:
                 level = TWIN
-            elif joined[entity] == document:
+            elif last_document[entity] == document:
                 level = SUBJECT
             else:
                 for k in range(offsets[entity], offsets[entity + 1]):

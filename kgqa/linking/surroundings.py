@@ -29,13 +29,17 @@ AHEAD = 4
 
 
 def parts(context: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """The neighbour before, the neighbour after, and the case of the first letter."""
+    """The neighbour before, the neighbour after, and the case of the first letter.
+
+    >>> parts(joined(np.array([NAME]), np.array([ALONE]), np.array([SMALL])))
+    (array([3]), array([0]), array([2]))
+    """
     return context % SIDES, context // SIDES % SIDES, context // (SIDES * SIDES)
 
 
-def joined(before: npt.NDArray[np.int32], after: npt.NDArray[np.int32], letter: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+def joined(class_before: npt.NDArray[np.int32], class_after: npt.NDArray[np.int32], letter: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     """The inverse of :func:`parts`."""
-    out: npt.NDArray[np.int32] = before + SIDES * after + SIDES * SIDES * letter
+    out: npt.NDArray[np.int32] = class_before + SIDES * class_after + SIDES * SIDES * letter
     return out
 
 
@@ -46,14 +50,21 @@ def _sign(byte):  # type: ignore[no-untyped-def]
 
 @kernel(inline=True)
 def opens(data, begin, i, starts, ends):  # type: ignore[no-untyped-def]
-    """Whether token ``i`` is the first word of a sentence or of a quotation."""
+    """Whether token ``i`` is the first word of a sentence or of a quotation.
+
+    >>> data, starts, ends = np.frombuffer(b"A. In", np.uint8), np.array([0, 1, 3]), np.array([1, 2, 5])
+    >>> [opens(data, 0, i, starts, ends) for i in range(3)]
+    [True, False, True]
+    """
     if i == 0:
         return True
     for at in range(begin + ends[i - 1], begin + starts[i]):
         if data[at] == 10:
             return True
-    before = data[begin + starts[i - 1]]
-    return before in (33, 34, 40, 46, 58, 63, 91) or (before == 0xE2 and ends[i - 1] - starts[i - 1] == 3)  # ! " ( . : ? [ and typographic
+    previous_byte = data[begin + starts[i - 1]]
+    return previous_byte in (33, 34, 40, 46, 58, 63, 91) or (
+        previous_byte == 0xE2 and ends[i - 1] - starts[i - 1] == 3
+    )  # ! " ( . : ? [ and typographic
 
 
 @kernel(inline=True)
@@ -63,62 +74,65 @@ def _close(data, begin, end, start):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def surroundings(data, begin, length, first, last, count, starts, ends, tokens, initials, flags, after_name):  # type: ignore[no-untyped-def]  # noqa: PLR0912 - what stands on two sides
-    """The context of the tokens ``first`` to ``last``; ``after_name``: another name ends directly before them. O(1)."""
+def surroundings(data, begin, length, first_token, last_token, count, starts, ends, tokens, initials, flags, after_name):  # type: ignore[no-untyped-def]  # noqa: PLR0912 - what stands on two sides
+    """The context of the tokens ``first_token`` to ``last_token``; ``after_name``: another name ends directly before them. O(1)."""
     zero = np.uint64(0)
     # The article is not part of "the Netherlands", so the case of the second word counts.
-    shown_token = first + 1 if first < last and initials[first] == zero and initials[first + 1] != zero else first
+    shown_token = (
+        first_token + 1 if first_token < last_token and initials[first_token] == zero and initials[first_token + 1] != zero else first_token
+    )
     letter = CAPITAL if initials[shown_token] != zero else SMALL
-    if letter == CAPITAL and shown_token == first and opens(data, begin, first, starts, ends):
+    if letter == CAPITAL and shown_token == first_token and opens(data, begin, first_token, starts, ends):
         letter = OPENING
     # Before the name: a hyphenated word ("anti-"), or a capitalised word one space away.
-    before = ALONE
-    if first > 0:
-        at = first - 1
-        hyphen = data[begin + starts[at]] == 45
+    class_before = ALONE
+    if first_token > 0:
+        at = first_token - 1
+        has_hyphen = data[begin + starts[at]] == 45
         if (
-            hyphen
-            and first > 1
-            and starts[first] == ends[at]
-            and ends[first - 2] == starts[at]
-            and not _sign(data[begin + starts[first - 2]])
+            has_hyphen
+            and first_token > 1
+            and starts[first_token] == ends[at]
+            and ends[first_token - 2] == starts[at]
+            and not _sign(data[begin + starts[first_token - 2]])
         ):
-            at = first - 2
-            letters = ends[at] - starts[at] >= 3 and not 48 <= data[begin + starts[at]] <= 57
+            at = first_token - 2
+            is_word = ends[at] - starts[at] >= 3 and not 48 <= data[begin + starts[at]] <= 57
             if initials[at] != zero:
-                before = PROPER_CAPITAL
-            elif letters and (tokens[at] < 0 or flags[tokens[at]] & PREFIX == 0):
-                before = COMPOUND
-        elif initials[at] != zero and _close(data, begin, ends[at], starts[first]):
-            common = tokens[at] >= 0 and flags[tokens[at]] & COMMON
+                class_before = PROPER_CAPITAL
+            elif is_word and (tokens[at] < 0 or flags[tokens[at]] & PREFIX == 0):
+                class_before = COMPOUND
+        elif initials[at] != zero and _close(data, begin, ends[at], starts[first_token]):
+            is_common = tokens[at] >= 0 and flags[tokens[at]] & COMMON
             if after_name:
-                before = NAME
-            elif common and (opens(data, begin, at, starts, ends) or flags[tokens[at]] & FUNCTION):
-                before = ALONE  # "In Germany", "The Netherlands"
+                class_before = NAME
+            elif is_common and (opens(data, begin, at, starts, ends) or flags[tokens[at]] & FUNCTION):
+                # A capital that the start of the sentence explains says nothing about the name: "In Germany", "The Netherlands".
+                class_before = ALONE
             else:
-                before = COMMON_CAPITAL if common else PROPER_CAPITAL
+                class_before = COMMON_CAPITAL if is_common else PROPER_CAPITAL
     # After the name: a capitalised word, a noun in lower case, or within AHEAD words the head of a longer name.
-    after = ALONE
-    if last + 1 < count:
-        at = last + 1
-        hyphen = data[begin + starts[at]] == 45 and starts[at] == ends[last] and at + 1 < count and starts[at + 1] == ends[at]
-        if hyphen:
+    class_after = ALONE
+    if last_token + 1 < count:
+        at = last_token + 1
+        has_hyphen = data[begin + starts[at]] == 45 and starts[at] == ends[last_token] and at + 1 < count and starts[at + 1] == ends[at]
+        if has_hyphen:
             at += 1
-        if initials[at] != zero and (hyphen or _close(data, begin, ends[last], starts[at])):
-            after = COMMON_CAPITAL if tokens[at] >= 0 and flags[tokens[at]] & COMMON else PROPER_CAPITAL
+        if initials[at] != zero and (has_hyphen or _close(data, begin, ends[last_token], starts[at])):
+            class_after = COMMON_CAPITAL if tokens[at] >= 0 and flags[tokens[at]] & COMMON else PROPER_CAPITAL
         elif (
-            not hyphen and tokens[at] >= 0 and flags[tokens[at]] & COMMON and flags[tokens[at]] & FUNCTION == 0
-            and _close(data, begin, ends[last], starts[at]) and data[begin + starts[at]] >= 97
+            not has_hyphen and tokens[at] >= 0 and flags[tokens[at]] & COMMON and flags[tokens[at]] & FUNCTION == 0
+            and _close(data, begin, ends[last_token], starts[at]) and data[begin + starts[at]] >= 97
         ):  # fmt: skip
-            after = NOUN
+            class_after = NOUN
         for step in range(AHEAD):
             if at + step >= count:
                 break
             flag = flags[tokens[at + step]] if tokens[at + step] >= 0 else 0
             if flag & HEAD:
-                after = HEAD_NOUN
+                class_after = HEAD_NOUN
                 break
             # "ligand-binding receptor": a word that a hyphen joins to the name is inside the longer name.
-            if not flag & INNER and not (hyphen and step == 0 and data[begin + starts[at]] >= 97):
+            if not flag & INNER and not (has_hyphen and step == 0 and data[begin + starts[at]] >= 97):
                 break
-    return before + SIDES * after + SIDES * SIDES * letter
+    return class_before + SIDES * class_after + SIDES * SIDES * letter

@@ -48,10 +48,10 @@ def build_trie(names: pa.Array | pa.ChunkedArray) -> tuple[Trie, npt.NDArray[np.
     nodes = nodes[: _insert(bounds, tokens.astype(np.int64), len(distinct), nodes, transitions, ends)].copy()
     nodes["group"] = -1
     group_of_name = np.full(len(ends), -1, np.int32)
-    filled = np.diff(bounds) > 0
-    ending, inverse = np.unique(ends[filled], return_inverse=True)
+    has_children = np.diff(bounds) > 0
+    ending, inverse = np.unique(ends[has_children], return_inverse=True)
     nodes["group"][ending] = np.arange(len(ending), dtype=np.int32)
-    group_of_name[filled] = inverse
+    group_of_name[has_children] = inverse
     return Trie(vocabulary=slots_of(distinct), transitions=transitions, nodes=nodes), group_of_name
 
 

@@ -42,9 +42,9 @@ def usage(trie: Trie, texts: pa.ChunkedArray, *, sample: int = SAMPLE) -> Usage:
     """Count the tokens of ``trie`` in every n-th text, about ``sample`` bytes in all. O(bytes read)."""
     data, offsets = text_buffers(texts)
     step = max(1, -(-int(offsets[-1] - offsets[0]) // sample))
-    small, capital = np.zeros(len(trie.nodes), np.int64), np.zeros(len(trie.nodes), np.int64)
-    _count(data, offsets, step, *character_tables(), caseless_letters(), trie.vocabulary, small, capital)
-    return Usage(small=small, capital=capital)
+    lower_counts, capital_counts = np.zeros(len(trie.nodes), np.int64), np.zeros(len(trie.nodes), np.int64)
+    _count(data, offsets, step, *character_tables(), caseless_letters(), trie.vocabulary, lower_counts, capital_counts)
+    return Usage(small=lower_counts, capital=capital_counts)
 
 
 @lru_cache(maxsize=1)
@@ -54,7 +54,7 @@ def caseless_letters() -> npt.NDArray[np.bool_]:
 
 
 @kernel
-def _count(data, offsets, step, classes, folded, plain, caseless, vocabulary, small, capital):  # type: ignore[no-untyped-def]
+def _count(data, offsets, step, classes, folded, plain, caseless, vocabulary, lower_counts, capital_counts):  # type: ignore[no-untyped-def]
     longest = 1
     for text in range(0, len(offsets) - 1, step):
         longest = max(longest, offsets[text + 1] - offsets[text])
@@ -70,6 +70,6 @@ def _count(data, offsets, step, classes, folded, plain, caseless, vocabulary, sm
             if initials[i] == np.uint64(0):
                 character = decode(data, begin + starts[i])[0]
                 if character < len(caseless) and not caseless[character]:
-                    small[token] += 1
+                    lower_counts[token] += 1
             elif not opens(data, begin, i, starts, ends):
-                capital[token] += 1
+                capital_counts[token] += 1

@@ -35,10 +35,10 @@ def interval(scores: Collection[float], *, rng: np.random.Generator, resamples: 
     values, counts = np.unique(np.fromiter(scores, np.float64, len(scores)), return_counts=True)
     means = np.empty(resamples)
     step = max(1, BATCH // len(values))
-    for first in range(0, resamples, step):
-        draws = rng.multinomial(len(scores), counts / len(scores), size=min(step, resamples - first))
+    for begin in range(0, resamples, step):
+        draws = rng.multinomial(len(scores), counts / len(scores), size=min(step, resamples - begin))
         # Not ``@``: its last bit would depend on the machine's linear algebra and on how many rows there are.
-        means[first : first + step] = (draws * values).sum(axis=1) / len(scores)
+        means[begin : begin + step] = (draws * values).sum(axis=1) / len(scores)
     low, high = np.percentile(means, [2.5, 97.5])
     return Interval(mean=float((counts * values).sum() / len(scores)), low=float(low), high=float(high))
 

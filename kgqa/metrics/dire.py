@@ -168,10 +168,9 @@ def _pairs_by_question(
 ) -> tuple[dict[str, list[Pair]], tuple[str, ...]]:
     """Pair each question's instances with their predictions; also return the ids that only the predictions have.
 
-    Questions follow the gold order. So do a question's instances, unless ``last_first``: then they run from the last prediction to the
-    first.
+    Questions and their instances follow the gold order; with ``last_first``, instances run from the last prediction to the first.
     """
-    _, extra = unmatched((instance.question_id for instance in gold), (predicted.question_id for predicted in predictions))
+    _, extra = unmatched((instance.question_id for instance in gold), (prediction.question_id for prediction in predictions))
     # The official probe predictions carry no sub_idx: there the n-th prediction of a question is for its n-th instance.
     by_index = all(item.sub_idx is not None for item in gold) and all(item.sub_idx is not None for item in predictions)
     gold_by_key, predictions_by_key = _items_by_key(gold, by_index=by_index), _items_by_key(predictions, by_index=by_index)
@@ -223,13 +222,13 @@ def _joint_gold(pairs: Sequence[Pair]) -> HotpotQAGold:
 
 
 def _are_labels_right(pairs: Sequence[Pair]) -> bool:
-    return all(predicted.sufficiency == instance.sufficiency for instance, predicted in pairs)
+    return all(prediction.sufficiency == instance.sufficiency for instance, prediction in pairs)
 
 
-def _overlaps(predicted: DiRePrediction, gold: HotpotQAGold, *, cap: _Parts | None = None) -> _Parts:
-    answer = answer_overlap(predicted.answer, gold.answer)
-    paragraphs = set_overlap(predicted.paragraphs, titles(gold.support))
-    sentences = set_overlap(predicted.sentences, gold.support)
+def _overlaps(prediction: DiRePrediction, gold: HotpotQAGold, *, cap: _Parts | None = None) -> _Parts:
+    answer = answer_overlap(prediction.answer, gold.answer)
+    paragraphs = set_overlap(prediction.paragraphs, titles(gold.support))
+    sentences = set_overlap(prediction.sentences, gold.support)
     if cap is not None:
         answer, paragraphs, sentences = capped(answer, cap.answer), capped(paragraphs, cap.paragraphs), capped(sentences, cap.sentences)
     return _Parts(answer, paragraphs, sentences, joint(answer, paragraphs), joint(answer, sentences))

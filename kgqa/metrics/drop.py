@@ -25,7 +25,7 @@ NAMES = ("Exact-match accuracy", "F1 score")
 TYPES = "types"
 """In ``official``: type of answer → ``n``, its questions, and ``NAMES``."""
 FEW = 32
-"""Predicted spans up to which plain Python is faster than NumPy."""
+"""Up to this many predicted spans, plain Python is faster than NumPy."""
 
 
 def drop(
@@ -59,16 +59,16 @@ def drop(
     return Scores(official=official, unrounded=means, per_record=per_record, missing=missing, extra=extra)
 
 
-def _best(predicted: Spans, answers: Sequence[Spans], types: Sequence[str]) -> tuple[float, float, str]:
+def _best(prediction: Spans, answers: Sequence[Spans], types: Sequence[str]) -> tuple[float, float, str]:
     """EM and F1, each the maximum over the gold answers, and the type that the script reports for the question.
 
     The script keeps the type of the last answer that, when compared, was at least as good as the best so far in one of the two scores.
     """
-    normalized = _Normalized(predicted)
+    normalized_spans = _Normalized(prediction)
     em, f1, best_type = 0.0, 0.0, NONE
     for answer, answer_type in zip(answers, types, strict=True):
         if answer and answer[0].strip():
-            exact, overlap = _em_and_f1(normalized, _Normalized(answer))
+            exact, overlap = _em_and_f1(normalized_spans, _Normalized(answer))
             em, f1 = max(em, exact), max(f1, overlap)
             if exact == em or overlap == f1:
                 best_type = answer_type
@@ -125,13 +125,13 @@ def _as_spans(prediction: str | Spans) -> Spans:
     return (prediction,) if isinstance(prediction, str) else prediction
 
 
-def spans_scores(predicted: Spans, gold: Spans) -> tuple[float, float]:
+def spans_scores(prediction: Spans, gold: Spans) -> tuple[float, float]:
     """EM and F1 of one list of spans against another.
 
     EM is 1 if both have the same normalised spans and the same number of them. F1 is the mean over the best one-to-one alignment, in which
     unaligned spans of the longer list count 0. It is rounded to two decimals, as the script does for each question.
     """
-    return _em_and_f1(_Normalized(predicted), _Normalized(gold))
+    return _em_and_f1(_Normalized(prediction), _Normalized(gold))
 
 
 class _Normalized:
@@ -142,9 +142,9 @@ class _Normalized:
         self.bags = [frozenset(span.split()) for span in self.spans]
 
 
-def _em_and_f1(predicted: _Normalized, gold: _Normalized) -> tuple[float, float]:
-    exact = float(len(predicted.spans) == len(gold.spans) and set(predicted.spans) == set(gold.spans))
-    bags, gold_bags = predicted.bags, gold.bags
+def _em_and_f1(prediction: _Normalized, gold: _Normalized) -> tuple[float, float]:
+    exact = float(len(prediction.spans) == len(gold.spans) and set(prediction.spans) == set(gold.spans))
+    bags, gold_bags = prediction.bags, gold.bags
     if len(gold_bags) == 1 or len(bags) <= 1:
         f1s = [f1 for gold_bag in gold_bags for f1 in _bag_f1s(bags, gold_bag)]
         mean = max(f1s, default=0.0) / max(len(bags), len(gold_bags))
@@ -189,11 +189,11 @@ def _f1_table(bags: Sequence[Bag], gold_bags: Sequence[Bag]) -> Sequence[Sequenc
 
 def _f1_row(gold: Bag, bags_with_token: Mapping[str, NDArray[np.int64]], sizes: NDArray[np.int64]) -> NDArray[np.float64]:
     """:func:`_bag_f1s` in NumPy, with the same operations. ``bags_with_token``: token → indices of bags; ``sizes``: tokens of each bag."""
-    common = np.zeros(len(sizes))
+    common_counts = np.zeros(len(sizes))
     for token in gold & bags_with_token.keys():
-        common[bags_with_token[token]] += 1
-    precision = np.where(sizes > 0, common / np.maximum(sizes, 1), 1.0)
-    recall = common / len(gold) if gold else np.ones(len(sizes))
+        common_counts[bags_with_token[token]] += 1
+    precision = np.where(sizes > 0, common_counts / np.maximum(sizes, 1), 1.0)
+    recall = common_counts / len(gold) if gold else np.ones(len(sizes))
     both = precision + recall
     f1 = np.divide(2 * precision * recall, both, out=np.zeros(len(sizes)), where=both > 0)
     if numbers := {token for token in gold if _is_number(token)}:
@@ -213,9 +213,9 @@ def _bag_f1s(bags: Sequence[Bag], gold: Bag) -> list[float]:
     return [_bag_f1(bag, gold) if not numbers or numbers & bag else 0.0 for bag in bags]
 
 
-def _bag_f1(predicted: Bag, gold: Bag) -> float:
-    overlap = len(predicted & gold)
-    precision = overlap / len(predicted) if predicted else 1.0
+def _bag_f1(prediction: Bag, gold: Bag) -> float:
+    overlap = len(prediction & gold)
+    precision = overlap / len(prediction) if prediction else 1.0
     recall = overlap / len(gold) if gold else 1.0
     return harmonic(precision, recall)
 

@@ -40,12 +40,12 @@ def hotpotqa(gold: Mapping[str, HotpotQAGold], predictions: Mapping[str, HotpotQ
     missing, extra = unmatched(gold, predictions)
     per_record: dict[str, dict[str, float]] = {}
     for key, question in gold.items():
-        predicted = predictions.get(key, HotpotQAPrediction())
-        answer = NOTHING if predicted.answer is None else answer_overlap(predicted.answer, question.answer)
+        prediction = predictions.get(key, HotpotQAPrediction())
+        answer = NOTHING if prediction.answer is None else answer_overlap(prediction.answer, question.answer)
         support = paragraphs = NOTHING
-        if predicted.support is not None:
-            support = set_overlap(predicted.support, question.support)
-            paragraphs = set_overlap(titles(predicted.support), titles(question.support))
+        if prediction.support is not None:
+            support = set_overlap(prediction.support, question.support)
+            paragraphs = set_overlap(titles(prediction.support), titles(question.support))
         record(per_record, key, {"": answer, "sp_": support, "joint_": joint(answer, support), "paragraph_": paragraphs})
     means = {name: mean(values) for name, values in per_record.items()}
     official = {name: means[name] for name in OFFICIAL}

@@ -21,7 +21,7 @@ class Agreement:
     kappa: float | None
     """1 is perfect agreement, 0 is chance. None if only one category was ever chosen: chance then explains everything."""
     without_majority: float
-    """The share of items, from 0 to 1, on which no category was chosen by more than half of the annotators."""
+    """The share of items, from 0 to 1, without a majority: no category was chosen by more than half of the annotators."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class PairAgreement:
 
     items: int
     same: int
-    """Items for which both chose the same category."""
+    """Number of items where both chose the same category."""
     kappa: float | None
     """1 is perfect agreement, 0 is chance. None if both chose the same single category throughout."""
 

@@ -16,13 +16,13 @@ def link_prediction(gold: Mapping[str, frozenset[str]], predictions: Mapping[str
     missing, extra = unmatched(gold, predictions)
     per_record: dict[str, dict[str, float]] = {"precision": {}, "recall": {}}
     for key, links in gold.items():
-        predicted = predictions.get(key)
-        if predicted is None:
+        prediction = predictions.get(key)
+        if prediction is None:
             precision = recall = 0.0
-        elif not predicted and not links:
+        elif not prediction and not links:
             precision = recall = 1.0
         else:
-            _, _, precision, recall = set_overlap(predicted, links)
+            _, _, precision, recall = set_overlap(prediction, links)
         per_record["precision"][key], per_record["recall"][key] = precision, recall
     means = {name: mean(values) for name, values in per_record.items()}
     means["f1"] = harmonic(means["precision"], means["recall"])

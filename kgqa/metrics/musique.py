@@ -46,12 +46,12 @@ def musique(gold: Sequence[MuSiQueGold], predictions: Sequence[MuSiQuePrediction
     _check_aligned(gold, predictions)
     per_record: dict[str, dict[str, float]] = {name: {} for name in ("answer_f1", "answer_em", "support_f1", "support_em")}
     misjudged: set[str] = set()
-    for question, predicted in zip(gold, predictions, strict=True):
-        if predicted.answerable != question.answerable:
+    for question, prediction in zip(gold, predictions, strict=True):
+        if prediction.answerable != question.answerable:
             misjudged.add(question.id)
         if question.answerable:
-            exact, f1 = gold_scores(predicted.answer, question.answers)
-            support = set_overlap(predicted.support, question.support)
+            exact, f1 = gold_scores(prediction.answer, question.answers)
+            support = set_overlap(prediction.support, question.support)
             # Two empty sets agree fully here, other than in HotpotQA; otherwise EM implies F1.
             question_scores = {"answer_f1": f1, "answer_em": exact, "support_f1": max(support.f1, support.em), "support_em": support.em}
             for name, value in question_scores.items():
@@ -72,10 +72,10 @@ def _check_aligned(gold: Sequence[MuSiQueGold], predictions: Sequence[MuSiQuePre
         raise InputError(
             f"There are {len(gold)} gold lines and {len(predictions)} predictions; MuSiQue needs one prediction a line, in order."
         )
-    for line, (question, predicted) in enumerate(zip(gold, predictions, strict=True), start=1):
-        if question.id != predicted.id:
+    for line, (question, prediction) in enumerate(zip(gold, predictions, strict=True), start=1):
+        if question.id != prediction.id:
             raise InputError(
-                f"line {line}: the gold id is {question.id[:SHOWN]} and the predicted one {predicted.id[:SHOWN]}; "
+                f"line {line}: the gold id is {question.id[:SHOWN]} and the predicted one {prediction.id[:SHOWN]}; "
                 "put the predictions in gold order."
             )
         if question.answerable and not question.answers:

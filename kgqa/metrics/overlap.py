@@ -25,26 +25,26 @@ def harmonic(precision: float, recall: float) -> float:
     return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
 
 
-def token_overlap(predicted: Sequence[str], gold: Sequence[str]) -> Overlap:
+def token_overlap(prediction: Sequence[str], gold: Sequence[str]) -> Overlap:
     """Overlap of multisets: a token counts as often as both sides have it. Without a common token all is 0, except EM of two empty sides.
 
     >>> round(token_overlap("new york new york".split(), "new york".split()).f1, 2)
     0.67
     """
-    em = float(predicted == gold)
-    if set(predicted).isdisjoint(gold):
+    em = float(prediction == gold)
+    if set(prediction).isdisjoint(gold):
         return Overlap(em=em)
-    common = sum((Counter(predicted) & Counter(gold)).values())
-    precision, recall = common / len(predicted), common / len(gold)
+    common_counts = sum((Counter(prediction) & Counter(gold)).values())
+    precision, recall = common_counts / len(prediction), common_counts / len(gold)
     return Overlap(em, harmonic(precision, recall), precision, recall)
 
 
-def set_overlap(predicted: Set[Hashable], gold: Set[Hashable]) -> Overlap:
+def set_overlap(prediction: Set[Hashable], gold: Set[Hashable]) -> Overlap:
     """Overlap of sets. Without a common member all is 0, except EM of two empty sets, which is 1."""
-    common = len(predicted & gold)
-    precision = common / len(predicted) if predicted else 0.0
-    recall = common / len(gold) if gold else 0.0
-    return Overlap(float(predicted == gold), harmonic(precision, recall), precision, recall)
+    common_counts = len(prediction & gold)
+    precision = common_counts / len(prediction) if prediction else 0.0
+    recall = common_counts / len(gold) if gold else 0.0
+    return Overlap(float(prediction == gold), harmonic(precision, recall), precision, recall)
 
 
 def joint(*parts: Overlap) -> Overlap:

@@ -9,7 +9,7 @@ from typing import Any
 from kgqa.errors import InputError
 
 SHOWN = 5
-"""How many ids an error message names."""
+"""Maximum number of ids in an error message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,9 +36,9 @@ class Scores:
     """Predicted ids that the gold lacks, in the order of the predictions; they are ignored."""
 
 
-def unmatched(gold: Iterable[str], predicted: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def unmatched(gold: Iterable[str], prediction: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The ids that only the gold has, and those that only the predictions have, each in its own order. Raises InputError without gold."""
-    gold_ids, predicted_ids = dict.fromkeys(gold), dict.fromkeys(predicted)
+    gold_ids, predicted_ids = dict.fromkeys(gold), dict.fromkeys(prediction)
     if not gold_ids:
         raise InputError("There is nothing to score: the gold data holds no question.")
     return tuple(key for key in gold_ids if key not in predicted_ids), tuple(key for key in predicted_ids if key not in gold_ids)

@@ -49,13 +49,13 @@ def strategyqa(gold: Mapping[str, StrategyQAGold], predictions: Mapping[str, Str
         raise UnknownId(f"{len(extra)} predictions are for other questions: {listed(extra)}. Leave them out.")
     per_record: dict[str, dict[str, float]] = {"Accuracy": {}, "SARI": {}, "Recall@10": {}}
     for key, question in gold.items():
-        predicted = predictions[key]
-        if predicted.answer is not None:
-            per_record["Accuracy"][key] = float(predicted.answer == question.answer)
-        if predicted.decomposition is not None:
-            per_record["SARI"][key] = sari(question.question, " ".join(predicted.decomposition), " ".join(question.decomposition))
-        if predicted.paragraphs is not None:
-            per_record["Recall@10"][key] = recall(predicted.paragraphs, question.evidence)
+        prediction = predictions[key]
+        if prediction.answer is not None:
+            per_record["Accuracy"][key] = float(prediction.answer == question.answer)
+        if prediction.decomposition is not None:
+            per_record["SARI"][key] = sari(question.question, " ".join(prediction.decomposition), " ".join(question.decomposition))
+        if prediction.paragraphs is not None:
+            per_record["Recall@10"][key] = recall(prediction.paragraphs, question.evidence)
     for name, values in per_record.items():
         if values and len(values) < len(gold):
             incomplete = [key for key in gold if key not in values]
@@ -108,9 +108,9 @@ def _grams(tokens: Sequence[str], size: int) -> set[Gram]:
     return {tuple(tokens[start : start + size]) for start in range(len(tokens) + 1 - size)}
 
 
-def _agreement(predicted: Set[Gram], gold: Set[Gram]) -> float:
-    common = len(predicted & gold)
-    return harmonic(_ratio(common, len(predicted)), _ratio(common, len(gold)))
+def _agreement(prediction: Set[Gram], gold: Set[Gram]) -> float:
+    common = len(prediction & gold)
+    return harmonic(_ratio(common, len(prediction)), _ratio(common, len(gold)))
 
 
 def _ratio(part: int, whole: int) -> float:

@@ -1,6 +1,6 @@
 """2WikiMultihopQA as version 1.1 of its official script scores it (Ho et al. 2020): HotpotQA's scores and evidence triples, in percent.
 
-Version 1.0 of the script compares only the letters of the relations. Version 1.1 without aliases is what 1.0 was meant to be.
+Version 1.0 of the script compares only the letters of the relations. Version 1.1 without aliases computes what 1.0 intended.
 """
 
 from __future__ import annotations
@@ -57,15 +57,15 @@ def twowiki(gold: Mapping[str, TwoWikiGold], predictions: Mapping[str, TwoWikiPr
     missing, extra = unmatched(gold, predictions)
     per_record: dict[str, dict[str, float]] = {}
     for key, question in gold.items():
-        predicted = predictions.get(key, TwoWikiPrediction())
+        prediction = predictions.get(key, TwoWikiPrediction())
         answer = NOTHING
-        if predicted.answer is not None:
+        if prediction.answer is not None:
             answers = {question.answer, *names.get(question.answer_id or "", ())}
-            answer = best([answer_overlap(predicted.answer, name) for name in answers])
-        support = NOTHING if predicted.support is None else support_overlap(predicted.support, question.support)
+            answer = best([answer_overlap(prediction.answer, name) for name in answers])
+        support = NOTHING if prediction.support is None else support_overlap(prediction.support, question.support)
         evidence = NOTHING
-        if predicted.evidence is not None:
-            evidence = evidence_overlap(predicted.evidence, _accepted(key, question, folded))
+        if prediction.evidence is not None:
+            evidence = evidence_overlap(prediction.evidence, _accepted(key, question, folded))
         record(per_record, key, {"": answer, "sp_": support, "evi_": evidence, "joint_": joint(answer, support, evidence)})
     means = {name: total(values.values()) / len(gold) * 100 for name, values in per_record.items()}
     official = {name: round(value, 2) for name, value in means.items()}
@@ -73,9 +73,9 @@ def twowiki(gold: Mapping[str, TwoWikiGold], predictions: Mapping[str, TwoWikiPr
     return Scores(official=official, unrounded=means, per_record=per_record, missing=missing, missing_parts=parts, extra=extra)
 
 
-def support_overlap(predicted: frozenset[Fact], gold: frozenset[Fact]) -> Overlap:
+def support_overlap(prediction: frozenset[Fact], gold: frozenset[Fact]) -> Overlap:
     """Overlap with titles in lower case. As in the official script, facts that differ only in case still count as two."""
-    gold_facts, predicted_facts = _lower_cased(gold), _lower_cased(predicted)
+    gold_facts, predicted_facts = _lower_cased(gold), _lower_cased(prediction)
     matches = sum(fact in gold_facts for fact in predicted_facts)
     misses = sum(fact not in predicted_facts for fact in gold_facts)
     precision = matches / len(predicted_facts) if predicted_facts else 0.0
@@ -87,12 +87,12 @@ def _lower_cased(facts: frozenset[Fact]) -> list[Fact]:
     return [(title.lower(), sentence) for title, sentence in facts]
 
 
-def evidence_overlap(predicted: tuple[Triple, ...], gold: tuple[Accepted, ...]) -> Overlap:
+def evidence_overlap(prediction: tuple[Triple, ...], gold: tuple[Accepted, ...]) -> Overlap:
     """Precision and recall of distinct predicted triples against the gold ones.
 
     As in the official script, two predictions may match the same gold triple under two names, so recall can exceed 1.
     """
-    triples = {(fold(head), fold(relation), fold(tail)) for head, relation, tail in predicted}
+    triples = {(fold(head), fold(relation), fold(tail)) for head, relation, tail in prediction}
     matches = sum(
         any(relation == accepted.relation and head in accepted.heads and tail in accepted.tails for accepted in gold)
         for head, relation, tail in triples

@@ -72,7 +72,7 @@ class NeuralReader:
         return task
 
     def predict(self, questions: Questions, progress: Progress) -> Iterator[Prediction]:
-        """Predict with :func:`kgqa.training.predicting.predict_task`."""
+        """A prediction for each question, in order; see :func:`kgqa.training.predicting.predict_task`."""
         assert self._task is not None, "fit or load comes first"
         return predict_task(self._task, self.view(questions), progress, self._training)
 

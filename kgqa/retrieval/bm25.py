@@ -89,43 +89,43 @@ class Bm25:
 def _best_of(begins, rows, scores, offsets, words, candidate_offsets, candidates):  # type: ignore[no-untyped-def]
     out = np.empty(len(offsets) - 1, np.int32)
     for query in range(len(out)):
-        best, most = candidates[candidate_offsets[query]], np.float32(-1)
+        best, best_score = candidates[candidate_offsets[query]], np.float32(-1)
         for k in range(candidate_offsets[query], candidate_offsets[query + 1]):
             total = np.float32(0)
             for index in range(offsets[query], offsets[query + 1]):
-                last = begins[words[index] + 1]
-                position = lower_bound(rows, begins[words[index]], last, candidates[k])
-                if position < last and rows[position] == candidates[k]:
+                end = begins[words[index] + 1]
+                position = lower_bound(rows, begins[words[index]], end, candidates[k])
+                if position < end and rows[position] == candidates[k]:
                     total += scores[position]
-            if total > most:
-                best, most = candidates[k], total
+            if total > best_score:
+                best, best_score = candidates[k], total
         out[query] = best
     return out
 
 
 @kernel
-def _search(begins, rows, scores, count, offsets, words, first, last, best_rows, best_scores):  # type: ignore[no-untyped-def]
+def _search(begins, rows, scores, count, offsets, words, begin, end, best_rows, best_scores):  # type: ignore[no-untyped-def]
     """Fill ``best_rows[first:last]`` and ``best_scores``; a heap holds the best so far, the worst of them on top."""
     total = np.zeros(count, np.float32)
-    touched = np.empty(count, np.int32)
-    most = best_rows.shape[1]
-    heap_score = np.empty(most, np.float32)
-    heap_row = np.empty(most, np.int32)
-    for query in range(first, last):
+    scored_rows = np.empty(count, np.int32)
+    result_count = best_rows.shape[1]
+    heap_score = np.empty(result_count, np.float32)
+    heap_row = np.empty(result_count, np.int32)
+    for query in range(begin, end):
         touched_count = 0
         for index in range(offsets[query], offsets[query + 1]):
             for entry in range(begins[words[index]], begins[words[index] + 1]):
                 row = rows[entry]
                 # BM25's scores are positive, so a total of 0 marks a row that the query has not touched yet.
                 if total[row] == 0.0:
-                    touched[touched_count] = row
+                    scored_rows[touched_count] = row
                     touched_count += 1
                 total[row] += scores[entry]
         size = 0
         for k in range(touched_count):
-            row, score = touched[k], total[touched[k]]
+            row, score = scored_rows[k], total[scored_rows[k]]
             total[row] = 0.0
-            if size < most:
+            if size < result_count:
                 heap_score[size], heap_row[size] = score, row
                 size += 1
                 _sift_up(heap_score, heap_row, size - 1)

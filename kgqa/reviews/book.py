@@ -20,7 +20,7 @@ class Book:
     """
 
     def __init__(self, path: Path, drawn: DrawnSamples, *, reader: str) -> None:
-        """Write the table, empty if there is none, so that an unwritable path fails before anyone reads.
+        """Write the table, or an empty one, so that an unwritable path fails before anyone reads.
 
         Raises SettingsError for an invalid name, InputError for a table of other samples, StorageError, and the errors of
         :func:`read_table`.

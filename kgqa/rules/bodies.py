@@ -73,12 +73,12 @@ def _count_bodies(  # type: ignore[no-untyped-def]
     The rules with first role a are ``bounds[a]:bounds[a + 1]``, with second role ``seconds`` and relation ``relations``. A pair (x, y)
     counts once per rule however many z join it, so all ends of one path are marked before the next path begins.
     """
-    body, typed = np.zeros(len(relations), np.int64), np.zeros(len(relations), np.int64)
+    body, typed_counts = np.zeros(len(relations), np.int64), np.zeros(len(relations), np.int64)
     has, rule_of = np.zeros(relation_count, np.bool_), np.full(relation_count, -1, np.int64)
     slot_of = np.full(len(bounds) - 1, -1, np.int64)
     slots, rules = np.empty(len(bounds), np.int64), np.empty(len(relations), np.int64)
     latest = np.empty(len(bounds), np.int64)
-    legs, before = np.empty(1 << 10, np.int64), np.empty(1 << 10, np.int64)
+    legs, previous_legs = np.empty(1 << 10, np.int64), np.empty(1 << 10, np.int64)
     last_turn, turn = np.zeros(len(offsets) - 1, np.int64), 0
     for x in range(first_x + (-first_x) % stride, last_x, stride):
         if subjects[x] == subjects[x + 1]:
@@ -91,7 +91,9 @@ def _count_bodies(  # type: ignore[no-untyped-def]
             if count == 0:
                 continue
             # Second hops are collected once per first hop, and then visited path by path.
-            legs, before = _link_legs(offsets, roles, targets[starts[run] : starts[run + 1]], slot_of, latest[:count], legs, before)
+            legs, previous_legs = _link_legs(
+                offsets, roles, targets[starts[run] : starts[run + 1]], slot_of, latest[:count], legs, previous_legs
+            )
             for slot in range(count):
                 slot_of[seconds[rules[slots[slot]]]] = -1
                 if latest[slot] < 0:
@@ -100,13 +102,15 @@ def _count_bodies(  # type: ignore[no-untyped-def]
                 turn += 1
                 for rule in rules[slots[slot] : slots[slot + 1]]:
                     rule_of[relations[rule]] = rule
-                ends = _count_ends(x, latest[slot], legs, before, starts, targets, objects, of_object, rule_of, last_turn, turn, typed)
+                ends = _count_ends(
+                    x, latest[slot], legs, previous_legs, starts, targets, objects, of_object, rule_of, last_turn, turn, typed_counts
+                )
                 for rule in rules[slots[slot] : slots[slot + 1]]:
                     rule_of[relations[rule]] = -1
                     body[rule] += ends
         for i in range(subjects[x], subjects[x + 1]):
             has[of_subject[i]] = False
-    return body, typed
+    return body, typed_counts
 
 
 @kernel
@@ -130,11 +134,11 @@ def _group_by_second_role(low, high, seconds, relations, has, slot_of, slots, ru
 
 
 @kernel
-def _link_legs(offsets, roles, via, slot_of, latest, legs, before):  # type: ignore[no-untyped-def]
+def _link_legs(offsets, roles, via, slot_of, latest, legs, previous_legs):  # type: ignore[no-untyped-def]
     """Collect the runs of the entities ``via`` whose role has a slot.
 
-    The runs of a slot form a linked list: from ``latest[slot]`` through ``before`` to -1. Returns ``legs`` and ``before``, which may have
-    grown.
+    The runs of a slot form a linked list: from ``latest[slot]`` through ``previous_legs`` to -1. Returns ``legs`` and ``previous_legs``,
+    which may have grown.
     """
     latest[:] = -1
     size = 0
@@ -144,16 +148,16 @@ def _link_legs(offsets, roles, via, slot_of, latest, legs, before):  # type: ign
             if slot < 0:
                 continue
             if size == len(legs):
-                legs, before = grown(legs, size + 1), grown(before, size + 1)
-            legs[size], before[size] = leg, latest[slot]
+                legs, previous_legs = grown(legs, size + 1), grown(previous_legs, size + 1)
+            legs[size], previous_legs[size] = leg, latest[slot]
             latest[slot] = size
             size += 1
-    return legs, before
+    return legs, previous_legs
 
 
 @kernel
-def _count_ends(x, at, legs, before, starts, targets, objects, of_object, rule_of, last_turn, turn, typed):  # type: ignore[no-untyped-def]
-    """Number of distinct ends of the linked runs, without ``x``; adds each end to ``typed`` of the rules whose relation it is an object of.
+def _count_ends(x, at, legs, previous_legs, starts, targets, objects, of_object, rule_of, last_turn, turn, typed_counts):  # type: ignore[no-untyped-def]
+    """Number of distinct ends of the linked runs, without ``x``; ``typed_counts`` gets each end for the relations that have it as object.
 
     ``last_turn`` (int64, entities) holds the turn in which an entity was last counted.
     """
@@ -168,6 +172,6 @@ def _count_ends(x, at, legs, before, starts, targets, objects, of_object, rule_o
             for j in range(objects[y], objects[y + 1]):
                 rule = rule_of[of_object[j]]
                 if rule >= 0:
-                    typed[rule] += 1
-        at = before[at]
+                    typed_counts[rule] += 1
+        at = previous_legs[at]
     return ends

@@ -91,8 +91,8 @@ def mine_paths(
     keys, support = keys[support >= min_support], support[support >= min_support]
     bodies = Bodies.of(graph, head, relation, tail)
     # In the sample of every STRIDE-th x, keep a path unless its hits lie more than about three standard errors below what it needs.
-    looked = head % STRIDE == 0
-    hits = _occurrences(keys, _all_supports(graph, back, head[looked], relation[looked], tail[looked], workers=workers))
+    is_sampled = head % STRIDE == 0
+    hits = _occurrences(keys, _all_supports(graph, back, head[is_sampled], relation[is_sampled], tail[is_sampled], workers=workers))
     _, typed = bodies.count(keys, stride=STRIDE, workers=workers)
     hopeful = hits + 3 * np.sqrt(hits + 1.0) + 1 >= min_confidence * typed
     keys, support = keys[hopeful], support[hopeful]
@@ -151,8 +151,8 @@ def _supports(offsets, targets, roles, back_offsets, back_targets, back_roles, h
         begin = count
         short, short_end, short_targets = offsets[x], offsets[x + 1], targets
         low, long_end, long_targets = back_offsets[y], back_offsets[y + 1], back_targets
-        swapped = short_end - short > long_end - low
-        if swapped:
+        is_swapped = short_end - short > long_end - low
+        if is_swapped:
             short, short_end, short_targets, low, long_end, long_targets = low, long_end, long_targets, short, short_end, short_targets
         # Intersect the neighbours of x and y: walk the shorter row, and search the longer one for each of its entities. Rows ascend, so
         # each search starts where the last one ended.
@@ -165,7 +165,7 @@ def _supports(offsets, targets, roles, back_offsets, back_targets, back_roles, h
             # Not "z not in (x, y)": numba needs one type in a tuple, and columns of facts may have two.
             while z != x and z != y and place < long_end and long_targets[place] == z:  # noqa: PLR1714
                 for i in range(short, stop):
-                    first, second = (roles[place], back_roles[i]) if swapped else (roles[i], back_roles[place])
+                    first, second = (roles[place], back_roles[i]) if is_swapped else (roles[i], back_roles[place])
                     if count == len(out):
                         out = grown(out, count + 1)
                     out[count] = (np.int64(first) * role_count + second) * relation_count + relations[fact]

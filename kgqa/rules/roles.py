@@ -1,7 +1,7 @@
 """Edges with roles: the facts of a graph, and the pairs of entities that its texts mention together. Paths consist of such edges.
 
-A role is a relation with a direction, or the way in which a text mentions two entities together. Role ``2 * r`` is relation r from subject
-to object, ``2 * r + 1`` its inverse. The text roles come after those of all relations.
+A role is a relation with a direction, or a grade of how closely a text mentions two entities together. Role ``2 * r`` is relation r from
+subject to object, ``2 * r + 1`` its inverse. The text roles come after those of all relations.
 """
 
 from __future__ import annotations
@@ -102,19 +102,19 @@ def role_graph(
     A ``symmetric`` relation (bool, one entry per relation) has one role for both directions. Duplicates and loops are dropped.
     """
     relations = len(symmetric)
-    turned = 2 * relation + ~symmetric[relation]
+    inverse_roles = 2 * relation + ~symmetric[relation]
     source = np.concatenate([head, tail, texts[0]])
     target = np.concatenate([tail, head, texts[1]])
-    roles = np.concatenate([2 * relation, turned, 2 * relations + grades])
+    roles = np.concatenate([2 * relation, inverse_roles, 2 * relations + grades])
     return _ordered(source, target, roles, entities, relations)
 
 
 def _ordered(source: IntArray, target: IntArray, roles: IntArray, entities: int, relations: int) -> RoleGraph:
     order = np.lexsort((roles, target, source))
     source, target, roles = source[order], target[order], roles[order]
-    again = np.zeros(len(order), np.bool_)
-    again[1:] = (source[1:] == source[:-1]) & (target[1:] == target[:-1]) & (roles[1:] == roles[:-1])
-    mask = ~again & (source != target)
+    is_repeat = np.zeros(len(order), np.bool_)
+    is_repeat[1:] = (source[1:] == source[:-1]) & (target[1:] == target[:-1]) & (roles[1:] == roles[:-1])
+    mask = ~is_repeat & (source != target)
     return RoleGraph(
         offsets=row_bounds(source[mask], entities),
         targets=target[mask].astype(np.int32),

@@ -12,7 +12,7 @@ from kgqa.rules.implied import ImpliedRelations
 from kgqa.rules.roles import RoleGraph
 
 SAME = 0.7
-"""Minimum confidence, or share of facts, with which two relations must imply each other to count as synonyms."""
+"""Minimum confidence of two relations in each other, as a share of facts, for them to count as synonyms."""
 
 
 def synonyms_of(facts: RoleGraph, implied: ImpliedRelations, labels: Sequence[str]) -> IntArray:
@@ -26,9 +26,9 @@ def synonyms_of(facts: RoleGraph, implied: ImpliedRelations, labels: Sequence[st
     roles = np.arange(facts.role_count, dtype=np.int32)
     edges = np.bincount(facts.roles, minlength=facts.role_count)
     source, target = implied.relations.sources(), implied.relations.targets
-    whole = wilson_low(implied.support, np.maximum(edges[source], implied.support))
+    confidence = wilson_low(implied.support, np.maximum(edges[source], implied.support))
     forwards = (source % 2 == 0) & (source < 2 * facts.relations)
-    columns = (source // 2, target, implied.confidence, whole)
+    columns = (source // 2, target, implied.confidence, confidence)
     rows = zip(*(column[forwards].tolist() for column in columns), strict=True)
     measures = {(first, second): (sure, share) for first, second, sure, share in rows}
     ends = [label.rpartition("/")[2].strip().casefold() for label in labels]
@@ -42,6 +42,6 @@ def synonyms_of(facts: RoleGraph, implied: ImpliedRelations, labels: Sequence[st
         best.setdefault(first, second)
     for first, second in sorted(best.items()):
         if first < second and best.get(second) == first:
-            representative, dropped = (first, second) if edges[2 * first] >= edges[2 * second] else (second, first)
-            roles[2 * dropped], roles[2 * dropped + 1] = 2 * representative, 2 * representative + 1
+            representative, duplicate = (first, second) if edges[2 * first] >= edges[2 * second] else (second, first)
+            roles[2 * duplicate], roles[2 * duplicate + 1] = 2 * representative, 2 * representative + 1
     return roles

@@ -37,7 +37,7 @@ class LoadedDataset:
 
 
 def loaded_graph(workspace: Workspace) -> Path | None:
-    """The graph with samples, or None if there is none for the current graph. Raises StoreError if it is damaged."""
+    """The graph with samples; None unless one was loaded for the current graph. Raises StoreError if it is damaged."""
     index = _index(workspace)
     if index is None:
         return None

@@ -90,7 +90,7 @@ class TraitsOf:
         self._traits[key] = traits
 
     def dimensions(self, keys: Sequence[str]) -> dict[str, tuple[str | None, dict[str, str]]]:
-        """Dimension → its basis, and each question's value. Dimensions in which no question has a value are left out."""
+        """Dimension → its basis, and each question's value. Dimensions without any value are dropped."""
         values_by_dimension: dict[str, tuple[str | None, dict[str, str]]] = {}
         basis = next((name for name in HOPS if any(self._hops(key, name) for key in keys)), None)
         if basis is not None:

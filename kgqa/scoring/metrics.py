@@ -71,9 +71,9 @@ def _dire(metric: str, score: Callable[[Gold, Any, MetricOptions], Scores], **ot
 
 
 def _dire_transform(metric: str, score: Callable[..., Scores], *, conditional: bool = False) -> Metric:
-    def score_transform(labels: Gold, predicted: Any, options: MetricOptions) -> Scores:
+    def score_transform(labels: Gold, prediction: Any, options: MetricOptions) -> Scores:
         instances = [label.instance for _, label in labels]
-        same_numbers = dire_gold.whole_numbers(predicted, [label for _, label in labels])
+        same_numbers = dire_gold.whole_numbers(prediction, [label for _, label in labels])
         return score(instances, same_numbers, original=options.original) if conditional else score(instances, same_numbers)
 
     return _dire(
@@ -83,15 +83,15 @@ def _dire_transform(metric: str, score: Callable[..., Scores], *, conditional: b
 
 def _by_id(score: Callable[..., Scores]) -> Callable[[Gold, Any, MetricOptions], Scores]:
     """A scorer of mappings by id, which takes no options."""
-    return lambda labels, predicted, _: score(dict(labels), predicted)
+    return lambda labels, prediction, _: score(dict(labels), prediction)
 
 
 def _by_type(score: Callable[..., Scores]) -> Callable[[Gold, Any, MetricOptions], Scores]:
     """DROP's scorer, or IIRC's, of gold answers with their types."""
 
-    def score_typed(labels: Gold, predicted: Any, _: MetricOptions) -> Scores:
+    def score_typed(labels: Gold, prediction: Any, _: MetricOptions) -> Scores:
         answers = {key: [spans for spans, _ in typed_answers] for key, typed_answers in labels}
-        return score(answers, predicted, types={key: [name for _, name in typed_answers] for key, typed_answers in labels})
+        return score(answers, prediction, types={key: [name for _, name in typed_answers] for key, typed_answers in labels})
 
     return score_typed
 

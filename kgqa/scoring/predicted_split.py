@@ -35,24 +35,24 @@ class GoldSplit:
 def find_split(source: QuestionSet, metric: Metric, predictions: Any, path: Path, advance: Callable[[int], None]) -> GoldSplit:
     """The split with the most predicted questions. Raises BrokenInput if there is none; missing predictions are left to the scorer.
 
-    Of the other splits only the ids are read, since they may lack answers. With several splits the chosen one is read twice. Memory: gold
+    Only the ids of the other splits are read, since they may lack answers. With several splits the chosen one is read twice. Memory: gold
     and traits of one split; paragraphs are not kept.
     """
-    predicted = set(metric.ids(predictions))
-    if not predicted:
+    prediction = set(metric.ids(predictions))
+    if not prediction:
         raise BrokenInput(f"{path.name}: it holds no prediction; give a file that does.")
     splits = sorted(source.files, key=SPLIT_ORDER.index)
-    best = splits[0] if len(splits) == 1 else _most_predicted(source, splits, metric, predicted, advance)
+    best = splits[0] if len(splits) == 1 else _most_predicted(source, splits, metric, prediction, advance)
     if best is not None:
         gold_split = _collect(source, best, metric, advance)
-        if not predicted.isdisjoint(key for key, _ in gold_split.gold):
+        if not prediction.isdisjoint(key for key, _ in gold_split.gold):
             return gold_split
     example = next((metric.key(instance) for split in splits for instance in source.read(split)), "")
-    raise BrokenInput(_mismatch_message(path, source, min(predicted), example))
+    raise BrokenInput(_mismatch_message(path, source, min(prediction), example))
 
 
 def _most_predicted(
-    source: QuestionSet, splits: Sequence[str], metric: Metric, predicted: set[str], advance: Callable[[int], None]
+    source: QuestionSet, splits: Sequence[str], metric: Metric, prediction: set[str], advance: Callable[[int], None]
 ) -> str | None:
     """The split with the most predicted questions, the first in a tie; None if there is none."""
 
@@ -61,7 +61,7 @@ def _most_predicted(
             yield metric.key(instance)
             advance(1)
 
-    shared = {split: len(predicted.intersection(keys(split))) for split in splits}
+    shared = {split: len(prediction.intersection(keys(split))) for split in splits}
     best = max(splits, key=shared.__getitem__)
     return best if shared[best] else None
 

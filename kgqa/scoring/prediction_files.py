@@ -58,12 +58,12 @@ def _pairs(instances: Iterable[Instance], predictions: Iterable[Prediction]) -> 
     hint = "these are predictions for another set or split"
     rest = iter(predictions)
     for number, instance in enumerate(instances, start=1):
-        predicted = next(rest, None)
-        if predicted is None:
+        prediction = next(rest, None)
+        if prediction is None:
             raise BrokenInput(f"there are {number - 1} predictions and more questions; {hint}.")
-        if predicted.id != instance.id:
-            raise BrokenInput(f"prediction {number} is for {predicted.id[:60]}, the question is {instance.id[:60]}; {hint}.")
-        yield instance, predicted
+        if prediction.id != instance.id:
+            raise BrokenInput(f"prediction {number} is for {prediction.id[:60]}, the question is {instance.id[:60]}; {hint}.")
+        yield instance, prediction
     if next(rest, None) is not None:
         raise BrokenInput(f"there are more predictions than questions; {hint}.")
 
@@ -74,9 +74,9 @@ def _answers(answer: Callable[[Instance, Prediction], str]) -> Writer:
     def write(pairs: Iterator[Pair], path: Path) -> tuple[str, ...]:
         ids: set[str] = set()
         with path.open("w", encoding="utf-8") as file:
-            for instance, predicted in pairs:
+            for instance, prediction in pairs:
                 _check_new_id(instance, ids)
-                entry = f"{json.dumps(instance.id, ensure_ascii=False)}: {json.dumps(answer(instance, predicted), ensure_ascii=False)}"
+                entry = f"{json.dumps(instance.id, ensure_ascii=False)}: {json.dumps(answer(instance, prediction), ensure_ascii=False)}"
                 file.write(("{\n" if len(ids) == 1 else ",\n") + entry)
             file.write("\n}\n" if ids else "{}\n")
         return ()
@@ -88,7 +88,7 @@ def _lines(line: Callable[[Instance, Prediction], Mapping[str, Any]]) -> Writer:
     """The writer of JSON lines, one per prediction."""
 
     def write(pairs: Iterator[Pair], path: Path) -> tuple[str, ...]:
-        write_lines((line(instance, predicted) for instance, predicted in pairs), path)
+        write_lines((line(instance, prediction) for instance, prediction in pairs), path)
         return ()
 
     return write
@@ -100,29 +100,29 @@ def _check_new_id(instance: Instance, ids: set[str]) -> None:
     ids.add(instance.id)
 
 
-def _plain_answer(_: Instance, predicted: Prediction) -> str:
-    return predicted.answer
+def _plain_answer(_: Instance, prediction: Prediction) -> str:
+    return prediction.answer
 
 
-def _answer_or_empty(_: Instance, predicted: Prediction) -> str:
+def _answer_or_empty(_: Instance, prediction: Prediction) -> str:
     """SQuAD 2.0 marks no answer by an empty string."""
-    return predicted.answer if predicted.answerable else ""
+    return prediction.answer if prediction.answerable else ""
 
 
-def _answer_or_none(_: Instance, predicted: Prediction) -> str:
+def _answer_or_none(_: Instance, prediction: Prediction) -> str:
     """IIRC marks no answer by a word."""
-    return (predicted.answer if predicted.answerable else "") or NONE
+    return (prediction.answer if prediction.answerable else "") or NONE
 
 
-def _candidate(instance: Instance, predicted: Prediction) -> str:
+def _candidate(instance: Instance, prediction: Prediction) -> str:
     """The predicted candidate as the official file writes it; for a plain answer the candidate of the same text, else the answer itself."""
     names = expressions(instance)
-    if predicted.candidate is not None:
-        if predicted.candidate not in names:
-            raise BrokenInput(f"prediction {predicted.id}: {predicted.candidate[:60]!r} is no candidate of the question; predict again.")
-        return names[predicted.candidate]
-    names_of_answer = (names[candidate.id] for candidate in instance.candidates or () if candidate.text == predicted.answer)
-    return next(names_of_answer, predicted.answer)
+    if prediction.candidate is not None:
+        if prediction.candidate not in names:
+            raise BrokenInput(f"prediction {prediction.id}: {prediction.candidate[:60]!r} is no candidate of the question; predict again.")
+        return names[prediction.candidate]
+    names_of_answer = (names[candidate.id] for candidate in instance.candidates or () if candidate.text == prediction.answer)
+    return next(names_of_answer, prediction.answer)
 
 
 def _hotpotqa(pairs: Iterator[Pair], path: Path, *, evidence: bool = False) -> tuple[str, ...]:
@@ -130,53 +130,53 @@ def _hotpotqa(pairs: Iterator[Pair], path: Path, *, evidence: bool = False) -> t
     answers: dict[str, str] = {}
     support: dict[str, list[Fact]] = {}
     ids: set[str] = set()
-    for instance, predicted in pairs:
+    for instance, prediction in pairs:
         _check_new_id(instance, ids)
-        answers[instance.id] = predicted.answer
-        support[instance.id] = predicted_facts(instance, predicted)
+        answers[instance.id] = prediction.answer
+        support[instance.id] = predicted_facts(instance, prediction)
     _write_object({"answer": answers, "sp": support, **({"evidence": {key: [] for key in answers}} if evidence else {})}, path)
     return ()
 
 
-def _musique_line(instance: Instance, predicted: Prediction) -> dict[str, Any]:
+def _musique_line(instance: Instance, prediction: Prediction) -> dict[str, Any]:
     numbers = paragraph_numbers(instance)
-    _check_known(predicted, numbers)
+    _check_known(prediction, numbers)
     return {
         "id": official_id(instance),
-        "predicted_answer": predicted.answer,
-        "predicted_support_idxs": sorted(numbers[key] for key in set(_paragraphs(predicted))),
-        "predicted_answerable": predicted.answerable,
+        "predicted_answer": prediction.answer,
+        "predicted_support_idxs": sorted(numbers[key] for key in set(_paragraphs(prediction))),
+        "predicted_answerable": prediction.answerable,
     }
 
 
-def _dire_line(instance: Instance, predicted: Prediction, *, metric: str) -> dict[str, Any]:
+def _dire_line(instance: Instance, prediction: Prediction, *, metric: str) -> dict[str, Any]:
     """A line of DiRe's files, with ``sub_idx`` if a transform made several instances of a question."""
-    if not math.isfinite(predicted.confidence):
-        raise BrokenInput(f"prediction {predicted.id}: its confidence is {predicted.confidence}, which no file can hold; train again.")
+    if not math.isfinite(prediction.confidence):
+        raise BrokenInput(f"prediction {prediction.id}: its confidence is {prediction.confidence}, which no file can hold; train again.")
     note = notes_of(instance) if metric in TRANSFORMED else None
     line: dict[str, Any] = {
         "question_id": instance.id if note is None else note["question"],
-        "answer": predicted.answer,
-        "answer_confidence": predicted.confidence,
-        "supporting_paragraphs": _titles(instance, predicted),
-        "supporting_sentences": predicted_facts(instance, predicted),
+        "answer": prediction.answer,
+        "answer_confidence": prediction.confidence,
+        "supporting_paragraphs": _titles(instance, prediction),
+        "supporting_sentences": predicted_facts(instance, prediction),
     }
     if note is not None:
         line["sub_idx"] = note["sub_idx"]
     if metric in LABELLED:
-        line["sufficiency"] = predicted.sufficiency
+        line["sufficiency"] = prediction.sufficiency
     return line
 
 
-def predicted_facts(instance: Instance, predicted: Prediction) -> list[Fact]:
+def predicted_facts(instance: Instance, prediction: Prediction) -> list[Fact]:
     """Paragraph names and sentence numbers, in the order shown. Raises BrokenInput for a paragraph that is not shown.
 
     If a transform of DiRe cut sentences, the number is that among the sentences shown, and the scorer maps it to the whole paragraph. The
     scorer cannot do so for two paragraphs of the same name; then the number in the whole paragraph is written.
     """
-    _check_known(predicted, {paragraph.id for paragraph in instance.paragraphs})
-    sentences_of: dict[str, list[int]] = {key: [] for key in _paragraphs(predicted)}
-    for key, sentence in predicted.supporting_sentences:
+    _check_known(prediction, {paragraph.id for paragraph in instance.paragraphs})
+    sentences_of: dict[str, list[int]] = {key: [] for key in _paragraphs(prediction)}
+    for key, sentence in prediction.supporting_sentences:
         sentences_of[key].append(sentence)
     removed = _removed_of_namesakes(instance)
     facts: dict[Fact, None] = {}
@@ -187,21 +187,21 @@ def predicted_facts(instance: Instance, predicted: Prediction) -> list[Fact]:
     return list(facts)
 
 
-def _titles(instance: Instance, predicted: Prediction) -> list[str]:
-    ids = set(_paragraphs(predicted))
+def _titles(instance: Instance, prediction: Prediction) -> list[str]:
+    ids = set(_paragraphs(prediction))
     return list(dict.fromkeys(title_or_id(paragraph) for paragraph in instance.paragraphs if paragraph.id in ids))
 
 
-def _paragraphs(predicted: Prediction) -> Iterator[str]:
+def _paragraphs(prediction: Prediction) -> Iterator[str]:
     """Ids of the supporting paragraphs, and of the paragraphs of supporting sentences."""
-    yield from predicted.supporting
-    yield from (key for key, _ in predicted.supporting_sentences)
+    yield from prediction.supporting
+    yield from (key for key, _ in prediction.supporting_sentences)
 
 
-def _check_known(predicted: Prediction, paragraph_ids: Iterable[str]) -> None:
-    unknown = next(iter(set(_paragraphs(predicted)).difference(paragraph_ids)), None)
+def _check_known(prediction: Prediction, paragraph_ids: Iterable[str]) -> None:
+    unknown = next(iter(set(_paragraphs(prediction)).difference(paragraph_ids)), None)
     if unknown is not None:
-        raise BrokenInput(f"prediction {predicted.id}: its question has no paragraph {unknown[:60]!r}; predict on this set.")
+        raise BrokenInput(f"prediction {prediction.id}: its question has no paragraph {unknown[:60]!r}; predict on this set.")
 
 
 def _removed_of_namesakes(instance: Instance) -> dict[str, list[int]]:
@@ -223,12 +223,12 @@ def _strategyqa(pairs: Iterator[Pair], path: Path) -> tuple[str, ...]:
     entries: dict[str, dict[str, Any]] = {}
     unclear = 0
     ids: set[str] = set()
-    for instance, predicted in pairs:
+    for instance, prediction in pairs:
         _check_new_id(instance, ids)
-        answer = predicted.answer.strip().lower()
+        answer = prediction.answer.strip().lower()
         unclear += answer not in {"yes", "no"}
-        steps = [step.question for step in predicted.steps]
-        entries[instance.id] = {"answer": answer == "yes", "decomposition": steps, "paragraphs": _ranked_paragraphs(predicted)}
+        steps = [step.question for step in prediction.steps]
+        entries[instance.id] = {"answer": answer == "yes", "decomposition": steps, "paragraphs": _ranked_paragraphs(prediction)}
     for task in ("decomposition", "paragraphs"):
         if not any(entry[task] for entry in entries.values()):  # the evaluator tells a task that is not done from one done badly
             for entry in entries.values():
@@ -237,11 +237,11 @@ def _strategyqa(pairs: Iterator[Pair], path: Path) -> tuple[str, ...]:
     return (f"{unclear:,} answers are neither yes nor no; StrategyQA's file has nothing else, so they are in it as no.",) if unclear else ()
 
 
-def _ranked_paragraphs(predicted: Prediction) -> list[str]:
+def _ranked_paragraphs(prediction: Prediction) -> list[str]:
     """The paragraphs by falling probability, or the supporting ones if there are no probabilities."""
-    if predicted.paragraph_scores:
-        return [key for key, _ in sorted(predicted.paragraph_scores, key=lambda entry: -entry[1])]
-    return list(dict.fromkeys(_paragraphs(predicted)))
+    if prediction.paragraph_scores:
+        return [key for key, _ in sorted(prediction.paragraph_scores, key=lambda entry: -entry[1])]
+    return list(dict.fromkeys(_paragraphs(prediction)))
 
 
 def _write_object(value: Mapping[str, Any], path: Path) -> None:

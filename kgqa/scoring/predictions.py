@@ -205,8 +205,8 @@ def read_dire(path: Path, metric: str) -> list[dire.DiRePrediction]:
 def read_original(path: Path) -> list[dire.DiRePrediction]:
     """DiRe's JSON lines on the unprobed set, each question once."""
     ids = Ids()
-    for where, line in stream.records(path, DIRE["dire"]):
-        ids.add(line["question_id"], where)
+    for location, line in stream.records(path, DIRE["dire"]):
+        ids.add(line["question_id"], location)
     return read_dire(path, "dire")
 
 
@@ -214,8 +214,8 @@ def read_aliases(path: Path) -> dict[str, frozenset[str]]:
     """2WikiMultihopQA's JSON lines of entities: id → its aliases and demonyms."""
     ids = Ids()
     names_of = {}
-    for where, line in stream.records(path, ALIASES):
-        ids.add(line["Q_id"], where)
+    for location, line in stream.records(path, ALIASES):
+        ids.add(line["Q_id"], location)
         names_of[line["Q_id"]] = frozenset((*line["aliases"], *line["demonyms"]))
     return names_of
 

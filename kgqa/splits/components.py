@@ -28,7 +28,7 @@ BY = MappingProxyType(
         "hop-entity": "the entity that the answer of a hop is, where a graph knows it, however it is spelled",
     }
 )
-"""What questions can have in common → the values that are compared."""
+"""Kind of shared item → the values of a question that are compared."""
 _ITEMS = MappingProxyType(
     {
         "question": "wordings", "answer": "answers", "paragraph": "paragraphs", "supporting-paragraph": "supporting-paragraphs",

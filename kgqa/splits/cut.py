@@ -82,20 +82,20 @@ def _split_one_by_one(
     """Separate the first split from the rest, the second from what remains, and so on."""
     count = len(items.offsets) - 1
     split = np.full(count, DROPPED, np.int8)
-    remaining = np.arange(count)
+    rows_left = np.arange(count)
     for number, share in enumerate(shares[:-1]):
         remaining_share = sum(shares[number:])
         share_of_rest = 1 - share / remaining_share if remaining_share else 0.0
-        if not len(remaining):
+        if not len(rows_left):
             break
         side = (
-            bisect(_renumbered_items(items.take(remaining)), share_of_rest, seed + number, kinds[remaining])
+            bisect(_renumbered_items(items.take(rows_left)), share_of_rest, seed + number, kinds[rows_left])
             if share_of_rest
-            else np.zeros(len(remaining), np.int8)
+            else np.zeros(len(rows_left), np.int8)
         )
-        split[remaining[side == 0]] = number
-        remaining = remaining[side == 1]
-    split[remaining] = len(shares) - 1
+        split[rows_left[side == 0]] = number
+        rows_left = rows_left[side == 1]
+    split[rows_left] = len(shares) - 1
     return Cut(split=split, kept=tuple(int((split == number).sum()) for number in range(len(shares))))
 
 
@@ -141,28 +141,28 @@ def _is_on_one_side(across, offsets, question):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _gain_of_move(graph, question, target_side, moving):  # type: ignore[no-untyped-def]
+def _gain_of_move(graph, question, target_side, moving_rows):  # type: ignore[no-untyped-def]
     """How many more questions stay if all items of ``question`` go to ``target_side``; nothing is changed.
 
-    ``across``: for each question its number of items on side 1. ``moving``: for each question a 0, and 0 again afterwards.
+    ``across``: for each question its number of items on side 1. ``moving_rows``: for each question a 0, and 0 again afterwards.
     """
     offsets, items, question_offsets, questions, side, across = graph
     gain = 0
     for at in range(offsets[question], offsets[question + 1]):
         if side[items[at]] != target_side:
             for k in range(question_offsets[items[at]], question_offsets[items[at] + 1]):
-                moving[questions[k]] += 1
+                moving_rows[questions[k]] += 1
     for at in range(offsets[question], offsets[question + 1]):
         if side[items[at]] == target_side:
             continue
         for k in range(question_offsets[items[at]], question_offsets[items[at] + 1]):
-            other = questions[k]
-            if moving[other] == 0:
+            neighbour = questions[k]
+            if moving_rows[neighbour] == 0:
                 continue
-            on_side_one = across[other] + moving[other] if target_side == 1 else across[other] - moving[other]
-            moving[other] = 0
-            item_count = offsets[other + 1] - offsets[other]
-            gain += int(on_side_one == 0 or on_side_one == item_count) - int(_is_on_one_side(across, offsets, other))  # noqa: PLR1714
+            on_side_one = across[neighbour] + moving_rows[neighbour] if target_side == 1 else across[neighbour] - moving_rows[neighbour]
+            moving_rows[neighbour] = 0
+            item_count = offsets[neighbour + 1] - offsets[neighbour]
+            gain += int(on_side_one == 0 or on_side_one == item_count) - int(_is_on_one_side(across, offsets, neighbour))  # noqa: PLR1714
     return gain
 
 
@@ -176,13 +176,13 @@ def _move(graph, question, target_side, sizes, kinds):  # type: ignore[no-untype
             continue
         side[item] = target_side
         for k in range(question_offsets[item], question_offsets[item + 1]):
-            other = questions[k]
-            item_count = offsets[other + 1] - offsets[other]
-            sizes[0, kinds[other]] -= across[other] == 0
-            sizes[1, kinds[other]] -= across[other] == item_count
-            across[other] += 1 if target_side == 1 else -1
-            sizes[0, kinds[other]] += across[other] == 0
-            sizes[1, kinds[other]] += across[other] == item_count
+            neighbour = questions[k]
+            item_count = offsets[neighbour + 1] - offsets[neighbour]
+            sizes[0, kinds[neighbour]] -= across[neighbour] == 0
+            sizes[1, kinds[neighbour]] -= across[neighbour] == item_count
+            across[neighbour] += 1 if target_side == 1 else -1
+            sizes[0, kinds[neighbour]] += across[neighbour] == 0
+            sizes[1, kinds[neighbour]] += across[neighbour] == item_count
 
 
 @kernel
@@ -211,16 +211,16 @@ def _grow_side(graph, sizes, share, state, sample_size, kinds, balance, is_fixed
     """Pull questions to side 1: the best of some sampled questions that are cut, or of some others if none is cut."""
     offsets, items, question_offsets, questions, _, across = graph
     count = len(offsets) - 1
-    moving = np.zeros(count, np.int32)
+    moving_rows = np.zeros(count, np.int32)
     queue, is_queued = np.empty(count, np.int32), is_fixed.copy()
     free_questions = np.flatnonzero(~is_fixed)  # no item of theirs is known to be on side 1
     free_count = len(free_questions)
     waiting_count = 0  # queued questions; each was cut when it was queued
     while sizes[1].sum() < share * sizes.sum() and sizes[0].sum() > 0:
-        pulled, fallback, best_gain = np.int64(-1), np.int64(-1), -(1 << 60)
+        best_item, fallback, best_gain = np.int64(-1), np.int64(-1), -(1 << 60)
         # Prefer questions that are cut already: they are dropped unless they are pulled. A sample is enough, and keeps a step O(1).
-        sampled = 0
-        while sampled < sample_size and waiting_count > 0:
+        sample_count = 0
+        while sample_count < sample_size and waiting_count > 0:
             state = mixed(state + MIX)
             position = np.int64(state % np.uint64(waiting_count))
             question = np.int64(queue[position])
@@ -230,16 +230,16 @@ def _grow_side(graph, sizes, share, state, sample_size, kinds, balance, is_fixed
                 queue[position] = queue[waiting_count]
                 is_queued[question] = False
                 continue
-            sampled += 1
-            gain = _gain_of_move(graph, question, 1, moving)
+            sample_count += 1
+            gain = _gain_of_move(graph, question, 1, moving_rows)
             # The kind's share on side 1 is below the kind's share overall; in integers, without a division.
             if sizes[1, kinds[question]] * sizes.sum() < sizes[1].sum() * sizes[:, kinds[question]].sum():
                 gain += balance
             if gain > best_gain:
-                pulled, best_gain = question, gain
+                best_item, best_gain = question, gain
         # At the start, and whenever a component is finished, nothing is cut: begin elsewhere, where least is lost.
-        sampled = 0
-        while pulled < 0 and sampled < sample_size and free_count > 0:
+        sample_count = 0
+        while best_item < 0 and sample_count < sample_size and free_count > 0:
             state = mixed(state + MIX)
             position = np.int64(state % np.uint64(free_count))
             question = free_questions[position]
@@ -247,22 +247,22 @@ def _grow_side(graph, sizes, share, state, sample_size, kinds, balance, is_fixed
                 free_count -= 1
                 free_questions[position] = free_questions[free_count]
                 continue
-            sampled += 1
-            gain = _gain_of_move(graph, question, 1, moving)
+            sample_count += 1
+            gain = _gain_of_move(graph, question, 1, moving_rows)
             if gain > best_gain:
                 fallback, best_gain = question, gain
-        if pulled < 0:
-            pulled = fallback
-        if pulled < 0:
+        if best_item < 0:
+            best_item = fallback
+        if best_item < 0:
             break  # only fixed questions are left
-        _move(graph, pulled, 1, sizes, kinds)
+        _move(graph, best_item, 1, sizes, kinds)
         # Questions that share an item with it may be cut now.
-        for at in range(offsets[pulled], offsets[pulled + 1]):
+        for at in range(offsets[best_item], offsets[best_item + 1]):
             for k in range(question_offsets[items[at]], question_offsets[items[at] + 1]):
-                other = questions[k]
-                if not is_queued[other] and not _is_on_one_side(across, offsets, other):
-                    is_queued[other] = True
-                    queue[waiting_count] = other
+                neighbour = questions[k]
+                if not is_queued[neighbour] and not _is_on_one_side(across, offsets, neighbour):
+                    is_queued[neighbour] = True
+                    queue[waiting_count] = neighbour
                     waiting_count += 1
 
 
@@ -270,22 +270,22 @@ def _grow_side(graph, sizes, share, state, sample_size, kinds, balance, is_fixed
 def _refine(graph, sizes, share, rounds, kinds, is_fixed):  # type: ignore[no-untyped-def]
     """Pull cut questions to either side as long as that saves questions and the sides keep about their sizes."""
     offsets, across = graph[0], graph[5]
-    moving = np.zeros(len(offsets) - 1, np.int32)
+    moving_rows = np.zeros(len(offsets) - 1, np.int32)
     for _ in range(rounds):
-        gained = 0
+        total_gain = 0
         for question in range(len(offsets) - 1):
             if _is_on_one_side(across, offsets, question):
                 continue
             # Try the side that is too small first, then the other, within a tolerance of its size.
             target = share * sizes.sum()
-            first = 1 if sizes[1].sum() < target else 0
+            smaller_side = 1 if sizes[1].sum() < target else 0
             for turn in range(2):
-                target_side = first if turn == 0 else 1 - first
+                target_side = smaller_side if turn == 0 else 1 - smaller_side
                 has_room = not is_fixed[question] and sizes[1].sum() < 1.1 * target if target_side == 1 else sizes[1].sum() > 0.98 * target
-                gain = _gain_of_move(graph, question, target_side, moving) if has_room else 0
+                gain = _gain_of_move(graph, question, target_side, moving_rows) if has_room else 0
                 if gain > 0:
                     _move(graph, question, target_side, sizes, kinds)
-                    gained += gain
+                    total_gain += gain
                     break
-        if gained == 0:
+        if total_gain == 0:
             break

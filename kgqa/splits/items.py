@@ -1,4 +1,4 @@
-"""What two splits can share: normalised questions, answers, paragraphs, facts and bridge entities, as keys of fixed size.
+"""The items that two splits can share: normalised questions, answers, paragraphs, facts and bridge entities, as keys of fixed size.
 
 MuSiQue calls two multi-hop questions overlapping if they share a single-hop question, its answer, or its paragraph (Trivedi et al. 2022,
 step S5). The kinds here are these, and those that WikiHop's graph adds.
@@ -167,9 +167,9 @@ def facts(instance: Instance) -> Iterator[str]:
 def bridge_entities(instance: Instance) -> Iterator[str]:
     """Answers of steps that other steps depend on; inner entities of the chains to the answer."""
     steps = instance.decomposition or ()
-    needed = {name for step in steps for name in step.depends_on}
+    step_ids = {name for step in steps for name in step.depends_on}
     for step in steps:
-        if step.id in needed and step.answer:
+        if step.id in step_ids and step.answer:
             yield normalize(step.answer)
     for candidate, chains in zip(instance.candidates or (), instance.chains or (), strict=False):
         if candidate.id == instance.answer_id:

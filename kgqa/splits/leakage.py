@@ -129,13 +129,13 @@ class SharedItems:
 
     def digests(self) -> dict[str, tuple[int, str]]:
         """For each side the number of its distinct items and the SHA-256 of their sorted keys, 16 bytes each."""
-        sealed = {name: side.seal() for name, side in self._sides.items()}
-        return {name: (len(keys), hashlib.sha256(keys.astype(">u8").tobytes()).hexdigest()) for name, keys in sealed.items()}
+        digest_of = {name: side.seal() for name, side in self._sides.items()}
+        return {name: (len(keys), hashlib.sha256(keys.astype(">u8").tobytes()).hexdigest()) for name, keys in digest_of.items()}
 
 
-def _positions(known: Keys, keys: Keys) -> npt.NDArray[np.int64]:
-    """The position of each key among the sorted ``known`` ones, or -1; two keys share their first half with a chance of 1 in 2^64."""
-    if not len(known):
+def _positions(known_keys: Keys, keys: Keys) -> npt.NDArray[np.int64]:
+    """The position of each key among the sorted ``known_keys``, or -1; two keys share their first half with a chance of 1 in 2^64."""
+    if not len(known_keys):
         return np.full(len(keys), -1, np.int64)
-    positions = np.minimum(np.searchsorted(known[:, 0], keys[:, 0]), len(known) - 1)
-    return np.where((known[positions] == keys).all(axis=1), positions, -1)
+    positions = np.minimum(np.searchsorted(known_keys[:, 0], keys[:, 0]), len(known_keys) - 1)
+    return np.where((known_keys[positions] == keys).all(axis=1), positions, -1)

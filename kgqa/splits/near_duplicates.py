@@ -72,19 +72,19 @@ def near_duplicates(
     each. The result does not depend on the number of workers.
     """
     assert 0 < threshold <= 1
-    filled = np.flatnonzero(np.diff(shingles.offsets))
+    rows = np.flatnonzero(np.diff(shingles.offsets))
     sides = np.zeros(0, np.uint64) if sides is None else sides
     labels = np.zeros(len(shingles), np.uint64) if labels is None else labels
-    ties = filled if identities is None else identities[filled]
+    ties = rows if identities is None else identities[rows]
     seeds = np.random.default_rng(seed).integers(1, 1 << 32, (BANDS, ROWS), np.uint32)
-    keys = np.empty((BANDS, len(filled)), np.uint32)
+    keys = np.empty((BANDS, len(rows)), np.uint32)
     with ThreadPoolExecutor(worker_count()) as pool:
-        list(pool.map(lambda band: _band_keys(shingles.offsets, shingles.values, filled, labels, seeds[band], keys[band]), range(BANDS)))
+        list(pool.map(lambda band: _band_keys(shingles.offsets, shingles.values, rows, labels, seeds[band], keys[band]), range(BANDS)))
 
         def search(band: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64], int]:
             # Equal keys stand together, in the order of the next band, so that those that agree there too are neighbours.
             order = np.lexsort((ties, keys[(band + 1) % BANDS], keys[band]))
-            return _search(keys, band, order, filled, shingles.offsets, shingles.values, sides, labels, threshold, window)  # type: ignore[no-any-return]
+            return _search(keys, band, order, rows, shingles.offsets, shingles.values, sides, labels, threshold, window)  # type: ignore[no-any-return]
 
         results = list(pool.map(search, range(BANDS)))
     one, other, similarity = (np.concatenate([part[i] for part in results]) for i in range(3))
@@ -107,11 +107,11 @@ def _hashed(value, seed):  # type: ignore[no-untyped-def]
 def _band_keys(offsets, values, texts, labels, seeds, out):  # type: ignore[no-untyped-def]
     """Hash each text's minima within a band. The label is part of the key, so that texts of other labels do not fill a bucket."""
     for i in range(len(texts)):
-        first, last = offsets[texts[i]], offsets[texts[i] + 1]
+        begin, end = offsets[texts[i]], offsets[texts[i] + 1]
         key = np.uint32(labels[texts[i]])
         for row in range(len(seeds)):
             smallest = np.uint32(0xFFFFFFFF)
-            for k in range(first, last):
+            for k in range(begin, end):
                 smallest = np.uint32(min(smallest, _hashed(values[k], seeds[row])))
             key = _hashed(np.uint32(key + np.uint32(row)), smallest)
         out[i] = key
@@ -129,7 +129,7 @@ def _agree_before(keys, band, a, b):  # type: ignore[no-untyped-def]
 def _search(keys, band, order, texts, offsets, values, sides, labels, threshold, window):  # type: ignore[no-untyped-def]
     """Compare texts that share a key of ``band`` but of no earlier band, so that each pair comes up once."""
     pairs, similarity, pair_count = np.empty((1024, 2), np.int64), np.empty(1024, np.float64), 0
-    skipped = 0
+    skip_count = 0
     start = 0
     while start < len(order):
         end = start + 1
@@ -139,27 +139,27 @@ def _search(keys, band, order, texts, offsets, values, sides, labels, threshold,
         size = end - start
         reach = size - 1 if size <= window else window
         outside = size - 1 - reach
-        skipped += outside * (outside + 1) // 2
+        skip_count += outside * (outside + 1) // 2
         for i in range(start, end):
             for j in range(i + 1, min(end, i + 1 + reach)):
                 a, b = order[i], order[j]
-                first, second = texts[a], texts[b]
-                if labels[first] != labels[second]:
+                first_text, second_text = texts[a], texts[b]
+                if labels[first_text] != labels[second_text]:
                     continue
                 # Both texts are in one and the same split only, so the pair cannot leak between splits.
-                if len(sides) and sides[first] == sides[second] and sides[first] & (sides[first] - np.uint64(1)) == 0:
+                if len(sides) and sides[first_text] == sides[second_text] and sides[first_text] & (sides[first_text] - np.uint64(1)) == 0:
                     continue
                 if _agree_before(keys, band, a, b):
                     continue
-                jaccard_similarity = jaccard(offsets, values, first, second)
+                jaccard_similarity = jaccard(offsets, values, first_text, second_text)
                 if jaccard_similarity >= threshold:
                     if pair_count == len(pairs):
                         pairs, similarity = grown(pairs, pair_count + 1), grown(similarity, pair_count + 1)
                     pairs[pair_count, 0], pairs[pair_count, 1], similarity[pair_count] = (
-                        min(first, second),
-                        max(first, second),
+                        min(first_text, second_text),
+                        max(first_text, second_text),
                         jaccard_similarity,
                     )
                     pair_count += 1
         start = end
-    return pairs[:pair_count, 0].copy(), pairs[:pair_count, 1].copy(), similarity[:pair_count].copy(), skipped
+    return pairs[:pair_count, 0].copy(), pairs[:pair_count, 1].copy(), similarity[:pair_count].copy(), skip_count

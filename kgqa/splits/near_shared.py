@@ -96,13 +96,13 @@ class NearSharedTexts:
         is_between = ((sides[later_texts] & bits[1]) > 0) & ((sides[later_texts] & bits[0]) == 0) & ((sides[earlier_texts] & bits[0]) > 0)
         later_texts, earlier_texts, similarity = later_texts[is_between], earlier_texts[is_between], similarity[is_between]
         order = np.lexsort((earlier_texts, later_texts, -similarity))
-        _, first = np.unique(later_texts[order], return_index=True)
-        most_alike = order[np.sort(first)][:most]
+        _, first_rows = np.unique(later_texts[order], return_index=True)
+        most_alike = order[np.sort(first_rows)][:most]
         numbers = zip(self._numbers(later, later_texts[most_alike]), self._numbers(earlier, earlier_texts[most_alike]), strict=True)
         return NearShared(
             earlier=earlier,
             later=later,
-            texts=len(first),
+            texts=len(first_rows),
             of=int(((sides & bits[1]) > 0).sum()),
             most_alike=tuple((similarity_, *pair) for similarity_, pair in zip(similarity[most_alike].tolist(), numbers, strict=True)),
         )

@@ -74,9 +74,9 @@ def _shingles(bounds, words, width):  # type: ignore[no-untyped-def]
 
 
 @kernel(inline=True)
-def jaccard(offsets, values, one, other):  # type: ignore[no-untyped-def]
+def jaccard(offsets, values, first_text, second_text):  # type: ignore[no-untyped-def]
     """The Jaccard similarity of two texts, by merging their sorted shingles."""
-    a, a_end, b, b_end = offsets[one], offsets[one + 1], offsets[other], offsets[other + 1]
+    a, a_end, b, b_end = offsets[first_text], offsets[first_text + 1], offsets[second_text], offsets[second_text + 1]
     union = (a_end - a) + (b_end - b)
     shared = 0
     while a < a_end and b < b_end:
@@ -90,8 +90,8 @@ def jaccard(offsets, values, one, other):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _jaccard_of_pairs(offsets, values, one, other):  # type: ignore[no-untyped-def]
-    out = np.empty(len(one), np.float64)
-    for i in range(len(one)):
-        out[i] = jaccard(offsets, values, one[i], other[i])
+def _jaccard_of_pairs(offsets, values, first_texts, second_texts):  # type: ignore[no-untyped-def]
+    out = np.empty(len(first_texts), np.float64)
+    for i in range(len(first_texts)):
+        out[i] = jaccard(offsets, values, first_texts[i], second_texts[i])
     return out

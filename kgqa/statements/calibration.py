@@ -37,14 +37,14 @@ class Calibration:
         order = np.argsort(scores, kind="stable")
         parts = np.array_split(order, min(BINS, len(order)))
         values = [(float(true[part].mean()), len(part)) for part in parts]
-        pooled: list[tuple[float, int, int]] = []
+        blocks: list[tuple[float, int, int]] = []
         for value, weight in values:
-            pooled.append((value, weight, 1))
+            blocks.append((value, weight, 1))
             # Pool adjacent violators: merge the last two bins while they do not ascend.
-            while len(pooled) > 1 and pooled[-2][0] >= pooled[-1][0]:
-                (earlier, n, k), (later, m, j) = pooled[-2:]
-                pooled[-2:] = [((earlier * n + later * m) / (n + m), n + m, k + j)]
-        fitted = np.concatenate([np.full(count, value) for value, _, count in pooled])
+            while len(blocks) > 1 and blocks[-2][0] >= blocks[-1][0]:
+                (earlier, n, k), (later, m, j) = blocks[-2:]
+                blocks[-2:] = [((earlier * n + later * m) / (n + m), n + m, k + j)]
+        fitted = np.concatenate([np.full(count, value) for value, _, count in blocks])
         return cls(scores=np.array([float(scores[part].mean()) for part in parts]), probabilities=fitted)
 
     def of(self, scores: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:
@@ -53,24 +53,24 @@ class Calibration:
         return probabilities
 
 
-def logistic(scores: npt.NDArray[np.floating], true: npt.NDArray[np.bool_], targets: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:
+def logistic(scores: npt.NDArray[np.floating], labels: npt.NDArray[np.bool_], targets: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:
     """The probabilities of ``targets`` by a logistic curve that is fitted to ``scores`` (Platt 2000) with Newton's method.
 
-    It keeps the order of scores even if there are few pairs. Needs both ``true`` and false scores.
+    It keeps the order of scores even if there are few pairs. Needs both true and false ``labels``.
     """
     slope, base = np.float64(1.0), np.float64(0.0)
     for _ in range(NEWTON):
         chance = 1 / (1 + np.exp(-(slope * scores + base)))
-        wrong, spread = chance - true, chance * (1 - chance)
-        first = np.array([(wrong * scores).sum(), wrong.sum()])
-        mixed = (spread * scores).sum()
-        second = np.array([[(spread * scores**2).sum(), mixed], [mixed, spread.sum()]]) + 1e-6 * np.eye(2)
-        slope, base = np.array([slope, base]) - np.linalg.solve(second, first)
+        errors, spread = chance - labels, chance * (1 - chance)
+        gradient = np.array([(errors * scores).sum(), errors.sum()])
+        cross_term = (spread * scores).sum()
+        hessian = np.array([[(spread * scores**2).sum(), cross_term], [cross_term, spread.sum()]]) + 1e-6 * np.eye(2)
+        slope, base = np.array([slope, base]) - np.linalg.solve(hessian, gradient)
     probabilities: npt.NDArray[np.float32] = (1 / (1 + np.exp(-(slope * targets + base)))).astype(np.float32)
     return probabilities
 
 
-def tenths(probabilities: npt.NDArray[np.floating], true: npt.NDArray[np.bool_]) -> list[dict[str, float]]:
+def tenths(probabilities: npt.NDArray[np.floating], labels: npt.NDArray[np.bool_]) -> list[dict[str, float]]:
     """The calibration table: for each tenth with pairs its start, the number of pairs, the mean prediction and the share of true pairs.
 
     >>> tenths(np.array([0.12, 0.18]), np.array([True, False]))
@@ -82,7 +82,7 @@ def tenths(probabilities: npt.NDArray[np.floating], true: npt.NDArray[np.bool_])
             "from": number / 10,
             "pairs": int((tenth == number).sum()),
             "predicted": float(probabilities[tenth == number].mean()),
-            "observed": float(true[tenth == number].mean()),
+            "observed": float(labels[tenth == number].mean()),
         }
         for number in range(10)
         if (tenth == number).any()

@@ -59,7 +59,7 @@ def contexts(
     per feature, about 40 features per context.
     """
     sentences, buffers, tables = sentence_starts(texts), text_buffers(texts), character_tables()
-    document, before, after = pairs
+    document, first_entities, second_entities = pairs
     # No document is divided between two parts.
     bounds = np.linspace(0, len(document), PARTS + 1).astype(np.int64)
     bounds[1:-1] = np.searchsorted(document, document[bounds[1:-1]]) if len(document) else 0
@@ -67,7 +67,15 @@ def contexts(
     def part(number: int) -> tuple[Offsets, Offsets, npt.NDArray[np.uint32]]:
         rows = slice(bounds[number], bounds[number + 1])
         return _contexts(  # type: ignore[no-any-return]
-            *buffers, *tables, sentences.offsets, sentences.targets, *mentions, subjects, document[rows], before[rows], after[rows]
+            *buffers,
+            *tables,
+            sentences.offsets,
+            sentences.targets,
+            *mentions,
+            subjects,
+            document[rows],
+            first_entities[rows],
+            second_entities[rows],
         )
 
     with ThreadPoolExecutor(worker_count(workers)) as pool:
@@ -89,7 +97,7 @@ def _feature(family, value):  # type: ignore[no-untyped-def]
 @kernel
 def _contexts(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one pass over documents, tokens and pairs
     data, text_offsets, classes, folded, plain, sentence_offsets, sentences, mention_offsets, entities, mention_starts, mention_ends,
-    subjects, document, before, after,
+    subjects, document, first_entities, second_entities,
 ):  # fmt: skip
     """The kernel of :func:`contexts` for the pairs of some documents.
 
@@ -98,20 +106,20 @@ def _contexts(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one p
     counts = np.zeros(len(document), np.int64)
     bounds, features = np.zeros(1 << 16, np.int64), np.empty(1 << 20, np.uint32)
     pair_count = size = 0
-    longest = most = 0
+    longest_text = max_mentions = 0
     for d in document:
-        longest = max(longest, text_offsets[d + 1] - text_offsets[d])
-        most = max(most, mention_offsets[d + 1] - mention_offsets[d])
-    starts, ends, hashes = np.empty(longest + 1, np.int32), np.empty(longest + 1, np.int32), np.empty(longest + 1, np.uint64)
-    spellings, initials = np.empty(longest + 1, np.uint64), np.empty(longest + 1, np.uint64)
-    begin, stop, sentence = np.empty(longest + 1, np.int32), np.empty(most + 1, np.int32), np.empty(most + 1, np.int32)
-    first_token = np.empty(most + 1, np.int32)
+        longest_text = max(longest_text, text_offsets[d + 1] - text_offsets[d])
+        max_mentions = max(max_mentions, mention_offsets[d + 1] - mention_offsets[d])
+    starts, ends, hashes = np.empty(longest_text + 1, np.int32), np.empty(longest_text + 1, np.int32), np.empty(longest_text + 1, np.uint64)
+    spellings, initials = np.empty(longest_text + 1, np.uint64), np.empty(longest_text + 1, np.uint64)
+    begin, stop, sentence = np.empty(longest_text + 1, np.int32), np.empty(max_mentions + 1, np.int32), np.empty(max_mentions + 1, np.int32)
+    first_token = np.empty(max_mentions + 1, np.int32)
     i = 0
     while i < len(document):
         d = document[i]
-        last = i
-        while last < len(document) and document[last] == d:
-            last += 1
+        last_mention = i
+        while last_mention < len(document) and document[last_mention] == d:
+            last_mention += 1
         # Token offsets are in bytes and mention offsets in characters, so the starts of tokens are converted to characters.
         count = tokenize(data, text_offsets[d], text_offsets[d + 1], classes, folded, plain, starts, ends, hashes, spellings, initials)
         at = text_offsets[d]
@@ -145,25 +153,25 @@ def _contexts(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one p
         until = sentences[sentence_offsets[d] + 1] if sentence_offsets[d] + 1 < sentence_offsets[d + 1] else np.int32(1 << 30)
         while opening < min(count, OPENING) and begin[opening] < until:
             opening += 1
-        for pair in range(i, last):
-            x, z = before[pair], after[pair]
+        for pair in range(i, last_mention):
+            x, z = first_entities[pair], second_entities[pair]
             about = subjects[d] == x
             mention_count = 0
             for m in range(mentioned):
                 if entities[base + m] != z or mention_count == MENTIONS:
                     continue
                 # The nearest mention of x in the same sentence, before or after.
-                near, distance, behind = np.int64(-1), np.int64(1 << 30), False
+                near, distance, is_after = np.int64(-1), np.int64(1 << 30), False
                 for position in range(mentioned):
                     if sentence[position] != sentence[m] or entities[base + position] != x:
                         continue
                     gap = first_token[m] - stop[position] if position < m else first_token[position] - stop[m]
                     if 0 <= gap < distance:
-                        near, distance, behind = np.int64(position), np.int64(gap), position > m
+                        near, distance, is_after = np.int64(position), np.int64(gap), position > m
                 if near < 0 and not about:
                     continue
                 left = np.int64(0)
-                if near >= 0 and not behind:
+                if near >= 0 and not is_after:
                     left = np.int64(stop[near])
                 else:
                     # The first entity comes later or only as the subject: take the tokens from the beginning of the sentence.
@@ -174,11 +182,11 @@ def _contexts(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one p
                 right = np.int64(first_token[m])
                 need = size + 2 * WINDOW + OPENING + AFTER + 12
                 features = grown(features, need)
-                order = np.uint64(0 if near < 0 else (2 if behind else 1))
+                order = np.uint64(0 if near < 0 else (2 if is_after else 1))
                 for k in range(max(left, right - WINDOW), right):
                     features[size] = _feature(_BETWEEN, hashes[k])
                     size += 1
-                if behind:
+                if is_after:
                     for k in range(stop[m], min(first_token[near], stop[m] + WINDOW)):
                         features[size] = _feature(_BETWEEN, hashes[k] ^ np.uint64(1))
                         size += 1
@@ -195,10 +203,10 @@ def _contexts(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one p
                 features[size] = _feature(_LAST, before_last)
                 features[size + 1] = _feature(_PAIR, mixed(before_last) ^ two)
                 features[size + 2] = _feature(_TRIPLE, mixed(mixed(before_last) ^ two) ^ three)
-                following = hashes[stop[m]] if stop[m] < count else np.uint64(11)
+                next_token = hashes[stop[m]] if stop[m] < count else np.uint64(11)
                 further = hashes[stop[m] + 1] if stop[m] + 1 < count else np.uint64(12)
-                features[size + 3] = _feature(_NEXT, following)
-                features[size + 4] = _feature(_NEXT_PAIR, mixed(following) ^ further)
+                features[size + 3] = _feature(_NEXT, next_token)
+                features[size + 4] = _feature(_NEXT_PAIR, mixed(next_token) ^ further)
                 # Distance in tokens and place of the sentence, in coarse steps, and the order of the two mentions.
                 gap = right - left
                 features[size + 5] = _feature(_DISTANCE, np.uint64(gap if gap < 5 else (5 if gap < 10 else (6 if gap < 20 else 7))))
@@ -218,5 +226,5 @@ def _contexts(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one p
                 bounds[pair_count] = size
                 counts[pair] += 1
                 mention_count += 1
-        i = last
+        i = last_mention
     return counts, bounds[: pair_count + 1].copy(), features[:size].copy()

@@ -58,11 +58,11 @@ class Profiles:
         offsets = row_bounds(entity, facts.entities)
         order = np.lexsort((roles, -counts, entity))
         place = np.arange(len(order)) - offsets[entity]
-        common = np.full((facts.entities, SHOWN), -1, np.int32)
-        within = place < SHOWN
-        common[entity[within], place[within]] = roles[order][within]
+        common_roles = np.full((facts.entities, SHOWN), -1, np.int32)
+        is_frequent = place < SHOWN
+        common_roles[entity[is_frequent], place[is_frequent]] = roles[order][is_frequent]
         totals = np.bincount(facts.targets, minlength=facts.entities)
-        return cls(offsets=offsets, roles=roles, counts=counts.astype(np.int32), totals=totals, common=common)
+        return cls(offsets=offsets, roles=roles, counts=counts.astype(np.int32), totals=totals, common=common_roles)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,20 +82,20 @@ class Statements:
 
 
 def learn(
-    contexts: Contexts, pairs: tuple[IntArray, IntArray], facts: RoleGraph, profiles: Profiles, learned: npt.NDArray[np.bool_]
+    contexts: Contexts, pairs: tuple[IntArray, IntArray], facts: RoleGraph, profiles: Profiles, is_example: npt.NDArray[np.bool_]
 ) -> FloatArray:
-    """Train on the pairs with a true entry in ``learned``, with ``facts`` as labels; returns the weights (``2 ** BITS``).
+    """Train on the pairs where ``is_example`` is true, with ``facts`` as labels; returns the weights (``2 ** BITS``).
 
     Pairs whose first entity has no fact are skipped, because the graph says nothing about them. O(epochs × contexts × roles × features);
     single-threaded, because each step depends on the one before.
     """
-    before, after = pairs
-    usable = np.flatnonzero(learned & (np.diff(facts.offsets)[before] > 0) & (np.diff(contexts.offsets) > 0))
+    first_entities, second_entities = pairs
+    usable = np.flatnonzero(is_example & (np.diff(facts.offsets)[first_entities] > 0) & (np.diff(contexts.offsets) > 0))
     order = usable[np.argsort(_shuffled(usable.astype(np.uint64)), kind="stable")]
     weights = np.zeros(1 << BITS, np.float32)
     _learn(
-        order, contexts.offsets, contexts.bounds, contexts.features, before, after, facts.offsets, facts.targets, facts.roles,
-        profiles.offsets, profiles.roles, profiles.counts, profiles.totals, profiles.common, weights,
+        order, contexts.offsets, contexts.bounds, contexts.features, first_entities, second_entities, facts.offsets, facts.targets,
+        facts.roles, profiles.offsets, profiles.roles, profiles.counts, profiles.totals, profiles.common, weights,
         np.zeros(1 << BITS, np.float32), EPOCHS, RATE, RIDGE,
     )  # fmt: skip
     return weights
@@ -106,13 +106,14 @@ def score(
     workers: int | None = None,
 ) -> Statements:  # fmt: skip
     """The uncalibrated statements of all pairs, by the context with the highest score; they do not depend on ``workers``."""
-    before, after = pairs
-    bounds, least = np.linspace(0, len(before), PARTS + 1).astype(np.int64), np.log(LEAST / (1 - LEAST))
+    first_entities, second_entities = pairs
+    bounds, min_logit = np.linspace(0, len(first_entities), PARTS + 1).astype(np.int64), np.log(LEAST / (1 - LEAST))
 
     def part(number: int) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
         return _score(  # type: ignore[no-any-return]
-            bounds[number], bounds[number + 1], contexts.offsets, contexts.bounds, contexts.features, before, after, facts.offsets,
-            facts.targets, facts.roles, profiles.offsets, profiles.roles, profiles.counts, profiles.totals, profiles.common, weights, least,
+            bounds[number], bounds[number + 1], contexts.offsets, contexts.bounds, contexts.features, first_entities, second_entities,
+            facts.offsets, facts.targets, facts.roles, profiles.offsets, profiles.roles, profiles.counts, profiles.totals, profiles.common,
+            weights, min_logit,
         )  # fmt: skip
 
     with ThreadPoolExecutor(worker_count(workers)) as pool:
@@ -135,7 +136,7 @@ def _place(feature, role):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _places(context, z, role, share, bounds, features, common, out):  # type: ignore[no-untyped-def]
+def _places(context, z, role, share, bounds, features, common_roles, out):  # type: ignore[no-untyped-def]
     """Write the places of the weights for a context and a role into ``out``; return their number.
 
     The words of the context come first. Features that do not depend on the text follow: the other common roles of z, and ``share``, with
@@ -146,8 +147,8 @@ def _places(context, z, role, share, bounds, features, common, out):  # type: ig
         out[count] = _place(features[k], role)
         count += 1
     for k in range(SHOWN):
-        if common[z, k] >= 0 and common[z, k] != role:
-            out[count] = _place(np.uint32(0xA0000000) + np.uint32(common[z, k]), role)
+        if common_roles[z, k] >= 0 and common_roles[z, k] != role:
+            out[count] = _place(np.uint32(0xA0000000) + np.uint32(common_roles[z, k]), role)
             count += 1
     out[count] = _place(np.uint32(0xB0000000) + np.uint32(share), role)
     out[count + 1] = _place(np.uint32(0xB1000000) + np.uint32(share), np.int32(0x7FFFFFF))
@@ -177,45 +178,51 @@ def _logit(weights, places, begin, end):  # type: ignore[no-untyped-def]
 
 @kernel
 def _between(x, z, offsets, targets):  # type: ignore[no-untyped-def]
-    """The edges from x to z, as the first and the end of a range."""
-    first = last = lower_bound(targets, offsets[x], offsets[x + 1], z)
-    while last < offsets[x + 1] and targets[last] == z:
-        last += 1
-    return first, last
+    """The edges from x to z, as the begin and the end of a range.
+
+    >>> begin, end = _between(0, 5, np.array([0, 3]), np.array([2, 5, 5]))
+    >>> int(begin), int(end)
+    (1, 3)
+    """
+    begin = end = lower_bound(targets, offsets[x], offsets[x + 1], z)
+    while end < offsets[x + 1] and targets[end] == z:
+        end += 1
+    return begin, end
 
 
 @kernel(inline=True)
-def _among(role, roles, first, last):  # type: ignore[no-untyped-def]
-    """Whether one of the edges ``first`` to ``last`` has the role."""
-    present = False
-    for j in range(first, last):
-        present = present or roles[j] == role
-    return present
+def _among(role, roles, begin, end):  # type: ignore[no-untyped-def]
+    """Whether one of the edges ``begin`` to ``end`` has the role."""
+    has_role = False
+    for j in range(begin, end):
+        has_role = has_role or roles[j] == role
+    return has_role
 
 
 @kernel
 def _learn(  # type: ignore[no-untyped-def]
-    order, offsets, bounds, features, before, after, fact_offsets, fact_targets, fact_roles,
-    profile_offsets, roles, counts, totals, common, weights, squares, epochs, rate, ridge,
+    order, offsets, bounds, features, first_entities, second_entities, fact_offsets, fact_targets, fact_roles,
+    profile_offsets, roles, counts, totals, common_roles, weights, squares, epochs, rate, ridge,
 ):  # fmt: skip
     """AdaGrad over the pairs in ``order``; updates ``weights`` and ``squares`` (float32, ``2 ** BITS``) in place."""
     places = np.empty(1 << 10, np.int64)
+    # A step uses the weights of the step before, so pairs are visited in one fixed pseudo-random order and by one thread.
     for _ in range(epochs):
         for i in range(len(order)):
             pair = order[i]
-            x, z = before[pair], after[pair]
-            first, last = _between(x, z, fact_offsets, fact_targets)
+            x, z = first_entities[pair], second_entities[pair]
+            first_edge, last_edge = _between(x, z, fact_offsets, fact_targets)
             for k in range(profile_offsets[z], profile_offsets[z + 1]):
                 role = roles[k]
-                true = _among(role, fact_roles, first, last)
+                label = _among(role, fact_roles, first_edge, last_edge)
                 # Skip a role that z has only through this very fact: the role alone would reveal the label.
-                if counts[k] - true < 1:
+                if counts[k] - label < 1:
                     continue
-                share = _share(counts[k] - true, totals[z] - (last - first) + 1)
+                share = _share(counts[k] - label, totals[z] - (last_edge - first_edge) + 1)
                 for context in range(offsets[pair], offsets[pair + 1]):
-                    number = _places(context, z, role, share, bounds, features, common, places)
+                    number = _places(context, z, role, share, bounds, features, common_roles, places)
                     logit = _logit(weights, places, 0, number)
-                    slope = np.float32(1.0 / (1.0 + np.exp(-logit))) - np.float32(true)
+                    slope = np.float32(1.0 / (1.0 + np.exp(-logit))) - np.float32(label)
                     if abs(slope) < 0.002:  # the prediction is right, and an update would hardly change it
                         continue
                     for j in range(number):
@@ -227,10 +234,10 @@ def _learn(  # type: ignore[no-untyped-def]
 
 @kernel
 def _score(  # type: ignore[no-untyped-def]
-    begin, end, offsets, bounds, features, before, after, fact_offsets, fact_targets, fact_roles,
-    profile_offsets, roles, counts, totals, common, weights, least,
+    begin, end, offsets, bounds, features, first_entities, second_entities, fact_offsets, fact_targets, fact_roles,
+    profile_offsets, roles, counts, totals, common_roles, weights, min_logit,
 ):  # fmt: skip
-    """The statements of the pairs ``begin`` to ``end`` with log-odds of at least ``least``: pair, role, log-odds, lift."""
+    """The statements of the pairs ``begin`` to ``end`` with log-odds of at least ``min_logit``: pair, role, log-odds, lift."""
     places = np.empty(1 << 10, np.int64)
     out_pair, out_role, out_logit = np.empty(1 << 16, np.int32), np.empty(1 << 16, np.int32), np.empty(1 << 16, np.float32)
     out_lift = np.empty(1 << 16, np.float32)
@@ -238,25 +245,26 @@ def _score(  # type: ignore[no-untyped-def]
     for pair in range(begin, end):
         if offsets[pair] == offsets[pair + 1]:
             continue
-        x, z = before[pair], after[pair]
-        first, last = _between(x, z, fact_offsets, fact_targets)
+        x, z = first_entities[pair], second_entities[pair]
+        first_edge, last_edge = _between(x, z, fact_offsets, fact_targets)
         for k in range(profile_offsets[z], profile_offsets[z + 1]):
             role = roles[k]
-            true = _among(role, fact_roles, first, last)
-            if counts[k] - true < 1:
+            label = _among(role, fact_roles, first_edge, last_edge)
+            if counts[k] - label < 1:
                 continue
-            share = _share(counts[k] - true, totals[z] - (last - first) + 1)
-            best = alone = np.float32(-1e9)
+            share = _share(counts[k] - label, totals[z] - (last_edge - first_edge) + 1)
+            # One sentence is enough to state a fact, so the context with the highest score counts and not their mean.
+            best = base_logit = np.float32(-1e9)
             for context in range(offsets[pair], offsets[pair + 1]):
-                number = _places(context, z, role, share, bounds, features, common, places)
+                number = _places(context, z, role, share, bounds, features, common_roles, places)
                 best = max(best, _logit(weights, places, 0, number))
-                # Without the words, which come first; the same for all contexts of the pair.
-                alone = _logit(weights, places, bounds[context + 1] - bounds[context], number)
-            if best < least:
+                # The score without the words, whose places come first; the same for all contexts of the pair.
+                base_logit = _logit(weights, places, bounds[context + 1] - bounds[context], number)
+            if best < min_logit:
                 continue
             if count == len(out_pair):
                 out_pair, out_role = grown(out_pair, count + 1), grown(out_role, count + 1)
                 out_logit, out_lift = grown(out_logit, count + 1), grown(out_lift, count + 1)
-            out_pair[count], out_role[count], out_logit[count], out_lift[count] = pair, role, best, best - alone
+            out_pair[count], out_role[count], out_logit[count], out_lift[count] = pair, role, best, best - base_logit
             count += 1
     return out_pair[:count].copy(), out_role[:count].copy(), out_logit[:count].copy(), out_lift[:count].copy()

@@ -65,16 +65,16 @@ class SentencePairs:
 
 
 def sentence_pairs(
-    texts: pa.ChunkedArray, mentions: tuple[Offsets, IntArray, IntArray, IntArray], first: npt.NDArray[np.bool_]
+    texts: pa.ChunkedArray, mentions: tuple[Offsets, IntArray, IntArray, IntArray], is_first_kind: npt.NDArray[np.bool_]
 ) -> SentencePairs:
-    """The pairs of an entity of the ``first`` kind (bool, entities) and another entity that share a sentence.
+    """The pairs of an entity of the first kind and another entity that share a sentence.
 
-    ``mentions``: offsets per document, then entities, starts and ends in characters, ordered by start, without overlap. O(tokens + pairs);
-    memory: 8 bytes per feature, about 70 features per context.
+    ``is_first_kind`` is a mask over the entities. ``mentions``: offsets per document, then entities, starts and ends in characters, ordered
+    by start, without overlap. O(tokens + pairs); memory: 8 bytes per feature, about 70 features per context.
     """
     sentences = sentence_starts(texts)
     document, one, other, feature_bounds, features = _contexts(
-        *text_buffers(texts), *character_tables(), sentences.offsets, sentences.targets, *mentions, first
+        *text_buffers(texts), *character_tables(), sentences.offsets, sentences.targets, *mentions, is_first_kind
     )
     # Contexts come sentence by sentence. Group them by pair, and keep the first ``MOST`` of each.
     order = np.lexsort((np.arange(len(document)), other, one, document))
@@ -93,22 +93,25 @@ def sentence_pairs(
     )  # fmt: skip
 
 
-def cross_fit(pairs: SentencePairs, true: npt.NDArray[np.bool_], folds: Sequence[IntArray], learned: npt.NDArray[np.bool_]) -> FloatArray:
+def cross_fit(
+    pairs: SentencePairs, labels: npt.NDArray[np.bool_], folds: Sequence[IntArray], is_example: npt.NDArray[np.bool_]
+) -> FloatArray:
     """Cross-fitted log-odds of each pair: each fold is scored by a model that was trained on the other folds.
 
     The context with the highest score counts. Each array in ``folds`` assigns the pairs to folds (one entry per pair); the result is the
-    mean over these divisions. Only ``learned`` pairs are used for training. The caller should leave out pairs with an entity that has no
-    fact, as they have no reliable label. Single-threaded, so that the bytes do not depend on the number of cores.
+    mean over these divisions. Only pairs where ``is_example`` is true are used for training. The caller should exclude pairs with an entity
+    that has no fact, as they have no reliable label. Single-threaded, so that the bytes do not depend on the number of cores.
     """
     table, owner = _matrix(pairs), np.repeat(np.arange(len(pairs)), np.diff(pairs.bounds))
+    # Each pair has weight 1 in total, however many contexts it has.
     weight = 1 / np.diff(pairs.bounds)[owner]
     total = np.zeros(len(pairs))
     for fold in folds:
         scores = np.full(len(pairs), -np.inf)
         for number in np.unique(fold):
-            rows = np.flatnonzero((learned & (fold != number))[owner])
+            rows = np.flatnonzero((is_example & (fold != number))[owner])
             held_out = np.flatnonzero((fold == number)[owner])
-            weights = _fitted(table[rows], true[owner[rows]], weight[rows])
+            weights = _fitted(table[rows], labels[owner[rows]], weight[rows])
             np.maximum.at(scores, owner[held_out], table[held_out] @ weights)
         total += scores
     return total / len(folds)
@@ -119,9 +122,9 @@ def _matrix(pairs: SentencePairs) -> csr_array:
     names, column, counts = np.unique(pairs.features, return_inverse=True, return_counts=True)
     contexts = len(pairs.feature_bounds) - 1
     row = np.repeat(np.arange(contexts), np.diff(pairs.feature_bounds))
-    frequent = (counts >= LEAST)[column]
-    names, column = np.unique(column[frequent], return_inverse=True)
-    row = row[frequent]
+    is_frequent = (counts >= LEAST)[column]
+    names, column = np.unique(column[is_frequent], return_inverse=True)
+    row = row[is_frequent]
     cells = np.unique(row.astype(np.int64) * (len(names) + 1) + column)
     ones = np.arange(contexts, dtype=np.int64) * (len(names) + 1) + len(names)
     cells = np.sort(np.concatenate([cells, ones]))
@@ -129,9 +132,9 @@ def _matrix(pairs: SentencePairs) -> csr_array:
     return csr_array((np.ones(len(cells)), cells % (len(names) + 1), offsets), shape=(contexts, len(names) + 1))
 
 
-def _fitted(table: csr_array, true: npt.NDArray[np.bool_], weight: FloatArray) -> FloatArray:
+def _fitted(table: csr_array, labels: npt.NDArray[np.bool_], weight: FloatArray) -> FloatArray:
     """The weights (one per column of ``table``) of a logistic regression with an L2 penalty; ``weight`` is that of each row."""
-    sign = np.where(true, 1.0, -1.0)
+    sign = np.where(labels, 1.0, -1.0)
 
     def loss(weights: FloatArray) -> tuple[float, FloatArray]:
         margin = sign * (table @ weights)
@@ -151,33 +154,34 @@ def _feature(family, value):  # type: ignore[no-untyped-def]
 
 
 @kernel(inline=True)
-def _bigram(first, second):  # type: ignore[no-untyped-def]
-    return mixed(first) * np.uint64(3) ^ second
+def _bigram(token, next_token):  # type: ignore[no-untyped-def]
+    return mixed(token) * np.uint64(3) ^ next_token
 
 
 @kernel
 def _contexts(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one pass over documents, sentences and pairs of mentions
-    data, text_offsets, classes, folded, plain, sentence_offsets, sentences, mention_offsets, entities, mention_starts, mention_ends, first,
+    data, text_offsets, classes, folded, plain, sentence_offsets, sentences, mention_offsets, entities, mention_starts, mention_ends,
+    is_first_kind,
 ):  # fmt: skip
     """The contexts of all pairs in one sentence, in the order of documents and sentences.
 
     Returns document, first and other entity (int32, contexts), the bounds of their features (int64, contexts + 1), and features (uint64).
     The number after ``_feature(`` is the family; families that depend on the order of the two mentions add ``order``, 1 or 2.
     """
-    document, ones, others = np.empty(1 << 12, np.int32), np.empty(1 << 12, np.int32), np.empty(1 << 12, np.int32)
+    document, first_entities, second_entities = np.empty(1 << 12, np.int32), np.empty(1 << 12, np.int32), np.empty(1 << 12, np.int32)
     bounds, features = np.zeros(1 << 12, np.int64), np.empty(1 << 18, np.uint64)
     pair_count = size = 0
-    longest = most = 0
+    longest_text = most_mentions = 0
     for d in range(len(text_offsets) - 1):
-        longest = max(longest, text_offsets[d + 1] - text_offsets[d])
-        most = max(most, mention_offsets[d + 1] - mention_offsets[d])
-    starts, ends, hashes = np.empty(longest + 1, np.int32), np.empty(longest + 1, np.int32), np.empty(longest + 1, np.uint64)
-    spellings, initials = np.empty(longest + 1, np.uint64), np.empty(longest + 1, np.uint64)
-    token, place = np.empty(longest + most + 1, np.uint64), np.empty(most + 1, np.int64)
-    kinds = np.empty(longest + most + 1, np.int8)
+        longest_text = max(longest_text, text_offsets[d + 1] - text_offsets[d])
+        most_mentions = max(most_mentions, mention_offsets[d + 1] - mention_offsets[d])
+    starts, ends, hashes = np.empty(longest_text + 1, np.int32), np.empty(longest_text + 1, np.int32), np.empty(longest_text + 1, np.uint64)
+    spellings, initials = np.empty(longest_text + 1, np.uint64), np.empty(longest_text + 1, np.uint64)
+    token, place = np.empty(longest_text + most_mentions + 1, np.uint64), np.empty(most_mentions + 1, np.int64)
+    kinds = np.empty(longest_text + most_mentions + 1, np.int8)
     for d in range(len(text_offsets) - 1):
-        base, mentioned = mention_offsets[d], mention_offsets[d + 1] - mention_offsets[d]
-        if mentioned < 2:
+        base, mention_count = mention_offsets[d], mention_offsets[d + 1] - mention_offsets[d]
+        if mention_count < 2:
             continue
         # Read the tokens sentence by sentence; ``token`` collects those of one document, with one token, its kind, for each mention.
         count = tokenize(data, text_offsets[d], text_offsets[d + 1], classes, folded, plain, starts, ends, hashes, spellings, initials)
@@ -191,73 +195,81 @@ def _contexts(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one p
                 while at < goal:
                     character += (data[at] & 0xC0) != 0x80
                     at += 1
-            ended = t == count or (sentence + 1 < sentence_offsets[d + 1] and character >= sentences[sentence + 1])
-            if ended:
+            is_complete = t == count or (sentence + 1 < sentence_offsets[d + 1] and character >= sentences[sentence + 1])
+            if is_complete:
                 # The sentence is complete: make a context for each pair of its mentions.
                 for x in range(first_mention, mention):
                     for z in range(first_mention, mention):
-                        if not first[entities[base + x]] or first[entities[base + z]]:
+                        if not is_first_kind[entities[base + x]] or is_first_kind[entities[base + z]]:
                             continue
-                        left, right = min(place[x], place[z]), max(place[x], place[z])
+                        left_place, right_place = min(place[x], place[z]), max(place[x], place[z])
                         order = np.uint64(1 + (x < z))
                         features = grown(features, size + 4 * FAR + 6 * WINDOW + 40)
                         # Unigrams and bigrams between the mentions, with and without the order of the two.
-                        near = right - left - 1 <= FAR
-                        for k in range(left + 1, right if near else left + 1):
+                        is_near = right_place - left_place - 1 <= FAR
+                        for k in range(left_place + 1, right_place if is_near else left_place + 1):
                             features[size] = _feature(1, token[k])
                             features[size + 1] = _feature(1 + order, token[k])
                             size += 2
-                            if k + 1 < right:
-                                both = _bigram(token[k], token[k + 1])
-                                features[size] = _feature(4, both)
-                                features[size + 1] = _feature(4 + order, both)
+                            if k + 1 < right_place:
+                                bigram = _bigram(token[k], token[k + 1])
+                                features[size] = _feature(4, bigram)
+                                features[size + 1] = _feature(4 + order, bigram)
                                 size += 2
                         # Unigrams and bigrams before the first mention, then after the second.
-                        before = np.uint64(_EDGE)
-                        for k in range(max(begin, left - WINDOW), left):
+                        previous_token = np.uint64(_EDGE)
+                        for k in range(max(begin, left_place - WINDOW), left_place):
                             features[size] = _feature(7 + order, token[k])
-                            features[size + 1] = _feature(9 + order, _bigram(before, token[k]))
+                            features[size + 1] = _feature(9 + order, _bigram(previous_token, token[k]))
                             size += 2
-                            before = token[k]
-                        features[size] = _feature(11 + order, before)
+                            previous_token = token[k]
+                        features[size] = _feature(11 + order, previous_token)
                         size += 1
-                        before = np.uint64(_EDGE)
-                        for k in range(right + 1, min(length, right + 1 + WINDOW)):
+                        previous_token = np.uint64(_EDGE)
+                        for k in range(right_place + 1, min(length, right_place + 1 + WINDOW)):
                             features[size] = _feature(13 + order, token[k])
                             size += 1
-                            if k > right + 1:
-                                features[size] = _feature(15 + order, _bigram(before, token[k]))
+                            if k > right_place + 1:
+                                features[size] = _feature(15 + order, _bigram(previous_token, token[k]))
                                 size += 1
-                            before = token[k]
-                        features[size] = _feature(17 + order, token[right + 1] if right + 1 < length else np.uint64(_EDGE))
+                            previous_token = token[k]
+                        features[size] = _feature(17 + order, token[right_place + 1] if right_place + 1 < length else np.uint64(_EDGE))
                         # The first and last token between the mentions, their distance, and the number of mentions of each kind.
-                        one = token[left + 1] if right > left + 1 else np.uint64(_EDGE)
-                        last = token[right - 1] if right > left + 1 else np.uint64(_EDGE)
-                        features[size + 1] = _feature(19 + order, _bigram(one, last))
-                        features[size + 2] = _feature(22, np.uint64(min((right - left - 1) // 2, 15)))
+                        first_token = token[left_place + 1] if right_place > left_place + 1 else np.uint64(_EDGE)
+                        last_token = token[right_place - 1] if right_place > left_place + 1 else np.uint64(_EDGE)
+                        features[size + 1] = _feature(19 + order, _bigram(first_token, last_token))
+                        features[size + 2] = _feature(22, np.uint64(min((right_place - left_place - 1) // 2, 15)))
                         size += 3
                         for kind in (np.int8(1), np.int8(2)):
-                            within = among = 0
+                            sentence_total = between_total = 0
                             for k in range(begin, length):
-                                within += kinds[k] == kind
-                                among += kinds[k] == kind and left < k < right
-                            features[size] = _feature(22 + kind, np.uint64(min(within, 5)))
-                            features[size + 1] = _feature(24 + kind, np.uint64(min(among, 3)))
+                                sentence_total += kinds[k] == kind
+                                between_total += kinds[k] == kind and left_place < k < right_place
+                            features[size] = _feature(22 + kind, np.uint64(min(sentence_total, 5)))
+                            features[size + 1] = _feature(24 + kind, np.uint64(min(between_total, 3)))
                             size += 2
                         # Number of rival mentions that are nearer to the other end than the mention of their own kind.
                         nearer = farther = 0
-                        for other in range(first_mention, mention):
-                            if entities[base + other] in (entities[base + x], entities[base + z]):
+                        for rival in range(first_mention, mention):
+                            if entities[base + rival] in (entities[base + x], entities[base + z]):
                                 continue
-                            if first[entities[base + other]]:
-                                nearer += abs(place[other] - place[z]) < right - left
+                            if is_first_kind[entities[base + rival]]:
+                                nearer += abs(place[rival] - place[z]) < right_place - left_place
                             else:
-                                farther += abs(place[other] - place[x]) < right - left
+                                farther += abs(place[rival] - place[x]) < right_place - left_place
                         features[size] = _feature(27, np.uint64(min(nearer, 3)))
                         features[size + 1] = _feature(28, np.uint64(min(farther, 3)))
                         size += 2
-                        document, ones, others = grown(document, pair_count + 1), grown(ones, pair_count + 1), grown(others, pair_count + 1)
-                        document[pair_count], ones[pair_count], others[pair_count] = d, entities[base + x], entities[base + z]
+                        document, first_entities, second_entities = (
+                            grown(document, pair_count + 1),
+                            grown(first_entities, pair_count + 1),
+                            grown(second_entities, pair_count + 1),
+                        )
+                        document[pair_count], first_entities[pair_count], second_entities[pair_count] = (
+                            d,
+                            entities[base + x],
+                            entities[base + z],
+                        )
                         pair_count += 1
                         bounds = grown(bounds, pair_count + 1)
                         bounds[pair_count] = size
@@ -267,8 +279,8 @@ def _contexts(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one p
             if t == count:
                 break
             # A mention becomes one token, its kind; the tokens inside it are skipped.
-            if mention < mentioned and character >= mention_starts[base + mention]:
-                kind = np.int8(1 if first[entities[base + mention]] else 2)
+            if mention < mention_count and character >= mention_starts[base + mention]:
+                kind = np.int8(1 if is_first_kind[entities[base + mention]] else 2)
                 token[length], kinds[length], place[mention] = np.uint64(kind), kind, length
                 length += 1
                 mention += 1
@@ -278,8 +290,8 @@ def _contexts(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one p
             length += 1
     return (
         document[:pair_count].copy(),
-        ones[:pair_count].copy(),
-        others[:pair_count].copy(),
+        first_entities[:pair_count].copy(),
+        second_entities[:pair_count].copy(),
         bounds[: pair_count + 1].copy(),
         features[:size].copy(),
     )

@@ -22,11 +22,11 @@ from kgqa.sources.tables import arrow
 OPENING = 160
 """Characters of an article that say what it is about."""
 SEEN = 5
-"""Articles that begin with a word, from which on it counts."""
+"""Minimum number of articles that begin with a word, for it to count."""
 PRIOR = 5.0
-"""How many subjects' worth the words of all openings count in those of a relation."""
+"""Weight of all articles' openings in the word frequencies of a relation, in subjects."""
 KNOWN = 20
-"""Subjects of a relation, with fewer of which nothing is known of their kind."""
+"""Minimum number of subjects of a relation to learn their kind."""
 UNUSUAL = 0.03
 """The share of a relation's known subjects whose openings fit no better than one that is refused."""
 
@@ -37,9 +37,9 @@ class _Model:
     common: npt.NDArray[np.float32]
     """The share of known subjects whose articles begin with each word."""
     counts: npt.NDArray[np.float32]
-    """How many subjects of each role begin with it."""
+    """For each role, the number of subjects whose article begins with the word."""
     subjects: npt.NDArray[np.float32]
-    """How many subjects each role has."""
+    """Number of subjects of each role."""
 
     def scores(self, rows: npt.NDArray[np.integer], roles: npt.NDArray[np.integer], *, but_one: int = 0) -> npt.NDArray[np.float32]:
         """The mean log-ratio of the words of each row for its role, less ``but_one`` subject with all these words; 0 without words."""

@@ -258,14 +258,14 @@ def _rewrite(pieces: list[tuple[str, str]]) -> str:
     output, before = [], ""
     for kind, part in pieces:
         if kind == "space":
-            new = re.sub(r"[^\n]", " ", part)
+            new_part = re.sub(r"[^\n]", " ", part)
         elif kind == "word":
-            new = part if part.isascii() else f"`{part}`"  # an engine may fold a non-ASCII letter to one of a keyword
+            new_part = part if part.isascii() else f"`{part}`"  # an engine may fold a non-ASCII letter to one of a keyword
         else:
-            new = _value_anew(part) if kind == "value" else part
+            new_part = _value_anew(part) if kind == "value" else part
         # Two adjacent quoted tokens must not merge into one.
-        output.append(f" {new}" if before[-1:] in {"'", "`"} and new[:1] in {"'", "`"} else new)
-        before = new or before
+        output.append(f" {new_part}" if before[-1:] in {"'", "`"} and new_part[:1] in {"'", "`"} else new_part)
+        before = new_part or before
     statement = "".join(output).rstrip()
     if [_meaning(piece) for piece in _without_space(pieces)] != [_meaning(piece) for piece in _without_space(_pieces(statement))]:
         raise QueryError("the query cannot be written in a form that both engines read alike; write it more simply.")

@@ -52,4 +52,4 @@ RELATIONSHIPS = {
     "blocked_answer": RelationshipKind(type="ANSWER", source="blocked", target="entity"),
 }
 LOOKED_UP = "search"
-"""A column that repeats the names in the form in which they are looked up."""
+"""A column that repeats the names in their look-up form."""

@@ -10,7 +10,7 @@ from kgqa.store.limits import read_size, size
 
 VARIABLE = "KGQA_STORE_MEMORY"
 LEAST = 128 << 20
-"""Minimum buffer with which the engine opens a graph."""
+"""Minimum buffer for the engine to open a graph."""
 USUAL = 512 << 20
 """Enough for the named queries on graphs of some hundred thousand documents."""
 CGROUP = Path("/sys/fs/cgroup")

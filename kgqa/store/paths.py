@@ -92,15 +92,15 @@ def answer(store: Runs, query: Query, arguments: Mapping[str, Value], *, seconds
     return _table(ask, query, over, paths, find_steps(ask, over, paths))
 
 
-def find_paths(ask: Ask, over: Over, first: str, second: str, *, longest: int, limit: int, enough: int = MOST) -> list[Path]:
+def find_paths(ask: Ask, over: Over, source: str, target: str, *, longest: int, limit: int, sufficient: int = MOST) -> list[Path]:
     """Up to ``limit`` paths of up to ``longest`` steps between two entities, in the order of this module.
 
-    A longer length is not searched once there are ``enough`` paths, or ``limit``.
+    The search stops at the first length with which it has ``sufficient`` or ``limit`` paths.
     """
     paths: list[Path] = []
-    lengths = (_over_facts if over == "facts" else _over_documents)(ask, first, second, limit)
-    while first != second and longest and len(paths) < min(enough, limit):
-        paths += [(first, *inner, second) for inner in islice(next(lengths), limit - len(paths))]
+    lengths = (_over_facts if over == "facts" else _over_documents)(ask, source, target, limit)
+    while source != target and longest and len(paths) < min(sufficient, limit):
+        paths += [(source, *inner, target) for inner in islice(next(lengths), limit - len(paths))]
         longest -= 1
     return paths
 
@@ -148,29 +148,31 @@ def _names(ask: Ask, query: str, ids: set[str]) -> dict[str, str]:
 # Over facts: for each length, the inner entities of its paths.
 
 
-def _over_facts(ask: Ask, first: str, second: str, limit: int) -> Iterator[Iterator[Path] | list[Path]]:
-    near, far = _beside(ask, [first]), _beside(ask, [second])
-    yield [()] if second in near["other"] else []
-    inner = ~pl.col("other").is_in([first, second])
+def _over_facts(ask: Ask, source: str, target: str, limit: int) -> Iterator[Iterator[Path] | list[Path]]:
+    near, far = _beside(ask, [source]), _beside(ask, [target])
+    yield [()] if target in near["other"] else []
+    inner = ~pl.col("other").is_in([source, target])
     near, far = near.filter(inner), far.filter(inner)
     yield _ranked(near.join(far.select("other"), on="other", how="semi").select(*_pair_columns("one")), ["one"])
     neighbours = pl.concat([near, far])["other"]
     # A common neighbour of both ends lies on a shorter path.
     near, far = (side.join(by.select("other"), on="other", how="anti") for side, by in ((near, far), (far, near)))
-    met = _edges(ask, near, far)
-    yield _ranked(met.join(near.select(*_pair_columns("one")), on="one").join(far.select(*_pair_columns("two")), on="two"), ["one", "two"])
+    edges = _edges(ask, near, far)
+    yield _ranked(
+        edges.join(near.select(*_pair_columns("one")), on="one").join(far.select(*_pair_columns("two")), on="two"), ["one", "two"]
+    )
     # Expand the side with fewer facts.
-    turned = near["facts"].sum() > far["facts"].sum()
-    few, many = (far, near) if turned else (near, far)
-    middle = _beside(ask, few["other"].to_list()).filter(inner & ~pl.col("other").is_in(neighbours.implode()))
+    is_swapped = near["facts"].sum() > far["facts"].sum()
+    near_side, far_side = (far, near) if is_swapped else (near, far)
+    middle = _beside(ask, near_side["other"].to_list()).filter(inner & ~pl.col("other").is_in(neighbours.implode()))
     ways = middle.select(few="entity", two="other")
-    onwards = _edges(ask, middle.unique("other", maintain_order=True), many).select(two="one", many="two")
+    onwards = _edges(ask, middle.unique("other", maintain_order=True), far_side).select(two="one", many="two")
     sides = (
         (onwards.rename({"many": "one"}), ways.rename({"few": "three"}))
-        if turned
+        if is_swapped
         else (ways.rename({"few": "one"}), onwards.rename({"many": "three"}))
     )
-    yield _of_four(sides, (near, middle, far), set(met.rows()), limit)
+    yield _of_four(sides, (near, middle, far), set(edges.rows()), limit)
 
 
 def _beside(ask: Ask, ids: list[str]) -> pl.DataFrame:
@@ -180,60 +182,62 @@ def _beside(ask: Ask, ids: list[str]) -> pl.DataFrame:
 
 
 def _edges(ask: Ask, ones: pl.DataFrame, twos: pl.DataFrame) -> pl.DataFrame:
-    """``one, two``: which of the first others and which of the second facts connect, in either direction."""
-    few, many = sorted((ones, twos), key=lambda side: int(side["facts"].sum()))
-    if not few.height:
+    """``one, two``: the neighbours in ``ones`` and in ``twos`` that facts connect, in either direction."""
+    smaller_side, larger_side = sorted((ones, twos), key=lambda side: int(side["facts"].sum()))
+    if not smaller_side.height:
         return pl.DataFrame(schema={"one": pl.String, "two": pl.String})
-    if few["facts"].sum() <= TAILS * (few.height + many.height):
-        edges = _beside(ask, few["other"].to_list())
-        edges = edges if few is ones else edges.select(entity="other", other="entity")
+    if smaller_side["facts"].sum() <= TAILS * (smaller_side.height + larger_side.height):
+        edges = _beside(ask, smaller_side["other"].to_list())
+        edges = edges if smaller_side is ones else edges.select(entity="other", other="entity")
     else:  # heads would be many
-        forth, back = (frame(ask("path_tails", ids=side["other"].to_list())).select("entity", "other") for side in (ones, twos))
-        edges = pl.concat([forth, back.select(entity="other", other="entity")])
-    met = edges.select(one="entity", two="other").unique()
-    return met.join(ones.select(one="other"), on="one", how="semi").join(twos.select(two="other"), on="two", how="semi")
+        forward_edges, backward_edges = (
+            frame(ask("path_tails", ids=side["other"].to_list())).select("entity", "other") for side in (ones, twos)
+        )
+        edges = pl.concat([forward_edges, backward_edges.select(entity="other", other="entity")])
+    pairs = edges.select(one="entity", two="other").unique()
+    return pairs.join(ones.select(one="other"), on="one", how="semi").join(twos.select(two="other"), on="two", how="semi")
 
 
 def _of_four(
-    sides: tuple[pl.DataFrame, pl.DataFrame], measured: tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame], met: set[tuple[str, str]],
+    sides: tuple[pl.DataFrame, pl.DataFrame], measures: tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame], edges: set[tuple[str, str]],
     limit: int,
 ) -> Iterator[Path]:  # fmt: skip
     """Paths over ``one``, ``two`` and ``three``, lazily in their order: over a hub there may be more than memory holds.
 
-    ``sides`` have ``one, two`` and ``two, three``; ``met`` are the pairs of one and three that facts connect, which need no two.
+    ``sides`` have ``one, two`` and ``two, three``. Facts connect the pairs of one and three in ``edges``, so these need no two.
     """
     ones, threes = (
         side.join(by.unique("other").select(*_pair_columns(name)), on=name)
         .sort(f"documents_{name}", f"row_{name}")
         .group_by("two", maintain_order=True)
         .agg(pl.struct(f"documents_{name}", f"row_{name}", name).alias(f"{name}s"))
-        for side, by, name in zip(sides, (measured[0], measured[2]), ("one", "three"), strict=True)
+        for side, by, name in zip(sides, (measures[0], measures[2]), ("one", "three"), strict=True)
     )
-    twos = ones.join(threes, on="two").join(measured[1].unique("other").select(*_pair_columns("two")), on="two")
+    twos = ones.join(threes, on="two").join(measures[1].unique("other").select(*_pair_columns("two")), on="two")
     lists = [
         (row["documents_two"], row["row_two"], row["two"], _places(row["ones"]), _places(row["threes"]))
         for row in twos.iter_rows(named=True)
     ]
 
     def entry(middle: int, i: int, j: int) -> tuple[float, int, int, int, int, int, int]:
-        documents, row, _, before, after = lists[middle]
-        product = (1.0 + before[i][0]) * (1.0 + documents) * (1.0 + after[j][0])
-        return product, before[i][1], row, after[j][1], middle, i, j
+        documents, row, _, left_places, right_places = lists[middle]
+        product = (1.0 + left_places[i][0]) * (1.0 + documents) * (1.0 + right_places[j][0])
+        return product, left_places[i][1], row, right_places[j][1], middle, i, j
 
     # Best-first search over the products: for each middle entity, a heap entry (i, j) pairs the i-th one with the j-th three. Successors
     # are (i, j + 1) and, from j = 0 only, (i + 1, 0), so that each pair enters the heap once.
-    waiting = [entry(middle, 0, 0) for middle in range(len(lists))]
-    heapq.heapify(waiting)
+    heap = [entry(middle, 0, 0) for middle in range(len(lists))]
+    heapq.heapify(heap)
     count = 0
-    while waiting and count < limit:
-        *_, middle, i, j = heapq.heappop(waiting)
-        _, _, two, before, after = lists[middle]
-        if j + 1 < len(after):
-            heapq.heappush(waiting, entry(middle, i, j + 1))
-        if j == 0 and i + 1 < len(before):
-            heapq.heappush(waiting, entry(middle, i + 1, 0))
-        one, three = before[i][2], after[j][2]
-        if (one, three) not in met:
+    while heap and count < limit:
+        *_, middle, i, j = heapq.heappop(heap)
+        _, _, two, left_places, right_places = lists[middle]
+        if j + 1 < len(right_places):
+            heapq.heappush(heap, entry(middle, i, j + 1))
+        if j == 0 and i + 1 < len(left_places):
+            heapq.heappush(heap, entry(middle, i + 1, 0))
+        one, three = left_places[i][2], right_places[j][2]
+        if (one, three) not in edges:
             count += 1
             yield one, two, three
 
@@ -245,11 +249,11 @@ def _places(entries: list[dict[str, Any]]) -> list[tuple[int, int, str]]:
 # Over documents: for each length, the inner entities of its paths.
 
 
-def _over_documents(ask: Ask, first: str, second: str, limit: int) -> Iterator[list[Path]]:
-    yield [()] if ask("connecting_documents", entity=first, other=second, limit=1).num_rows else []
-    yield [(name,) for name in ask("bridges_between", entity=first, other=second, limit=limit)["bridge"].to_pylist()]
-    inner = ~pl.col("other").is_in([first, second])
-    near, far = (frame(ask("path_companions", ids=[name])).filter(inner) for name in (first, second))
+def _over_documents(ask: Ask, source: str, target: str, limit: int) -> Iterator[list[Path]]:
+    yield [()] if ask("connecting_documents", entity=source, other=target, limit=1).num_rows else []
+    yield [(name,) for name in ask("bridges_between", entity=source, other=target, limit=limit)["bridge"].to_pylist()]
+    inner = ~pl.col("other").is_in([source, target])
+    near, far = (frame(ask("path_companions", ids=[name])).filter(inner) for name in (source, target))
     near, far = (side.join(by.select("other"), on="other", how="anti") for side, by in ((near, far), (far, near)))
     yield _ranked(_companions(ask, near, far, limit), ["one", "two"])
 
@@ -260,9 +264,9 @@ def _companions(ask: Ask, near: pl.DataFrame, far: pl.DataFrame, limit: int) -> 
     Each pair is found from its rarer entity, the one that fewer documents mention, and the rarest come first. After some batches all
     remaining pairs are known to come later, so the documents of hubs are rarely read.
     """
-    joined = pl.DataFrame(schema={name: pl.String if name in {"one", "two"} else pl.Int64 for name in PAIR})
+    found_pairs = pl.DataFrame(schema={name: pl.String if name in {"one", "two"} else pl.Int64 for name in PAIR})
     if near.is_empty() or far.is_empty():
-        return joined
+        return found_pairs
     ones, twos = near.select(*_pair_columns("one")), far.select(*_pair_columns("two"))
     sides = pl.concat([near.with_columns(side=0), far.with_columns(side=1)]).sort("documents", "row").with_row_index()
     # Once one side is complete, all pairs are found.
@@ -272,14 +276,14 @@ def _companions(ask: Ask, near: pl.DataFrame, far: pl.DataFrame, limit: int) -> 
         batch, sides = sides.head(batch_size), sides.slice(batch_size)
         rows = frame(ask("path_companions", ids=batch["other"].to_list())).select("entity", "other")
         pairs = [rows.select(one="entity", two="other"), rows.select(one="other", two="entity")]
-        fresh = pl.concat(pairs).unique().join(ones, on="one").join(twos, on="two").select(PAIR)
-        joined = pl.concat([joined, fresh]).unique(["one", "two"], maintain_order=True)
-        if joined.height >= limit and sides.height:
+        new_pairs = pl.concat(pairs).unique().join(ones, on="one").join(twos, on="two").select(PAIR)
+        found_pairs = pl.concat([found_pairs, new_pairs]).unique(["one", "two"], maintain_order=True)
+        if found_pairs.height >= limit and sides.height:
             # Every later pair consists of two entities at least as common as the next one, so its product is no smaller than this bound.
-            products = joined.select(_product(["one", "two"])).to_series().sort()
+            products = found_pairs.select(_product(["one", "two"])).to_series().sort()
             if products[limit - 1] < (1.0 + sides["documents"][0]) ** 2:
                 break
-    return joined
+    return found_pairs
 
 
 # For both.
@@ -312,11 +316,11 @@ def _by_facts(ask: Ask, pairs: Mapping[tuple[str, str], None]) -> dict[tuple[str
     }
 
 
-def _by_documents(ask: Ask, pairs: Mapping[tuple[str, str], None], last: str) -> dict[tuple[str, str], Step]:
+def _by_documents(ask: Ask, pairs: Mapping[tuple[str, str], None], target: str) -> dict[tuple[str, str], Step]:
     """One query for all steps that leave an entity; the ends are in many steps."""
     groups: dict[str, set[str]] = {}
     for before, after in pairs:
-        center, neighbour = (after, before) if after == last else (before, after)
+        center, neighbour = (after, before) if after == target else (before, after)
         groups.setdefault(center, set()).add(neighbour)
     rows: dict[frozenset[str], list[dict[str, Any]]] = {}
     for center, neighbours in groups.items():

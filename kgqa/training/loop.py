@@ -273,7 +273,7 @@ class _Run:
     def _evaluate(self) -> bool:
         """Score the dev questions, and keep the weights if they are the best; return whether to stop early.
 
-        Raises InterruptedRun if the user stops the run meanwhile; a resumed run then begins with this evaluation.
+        Raises InterruptedRun if the user stops the run during the evaluation; a resumed run begins with this evaluation.
         """
         assert self._dev is not None
         state = self._state

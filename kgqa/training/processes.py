@@ -79,7 +79,7 @@ class Processes:
         return rows[self.number :: self.count]
 
     def synchronised(self, module: torch.nn.Module, *, last: bool) -> AbstractContextManager[Any]:
-        """A context in which gradients are averaged over the processes only in the ``last`` part of a step."""
+        """A context that averages gradients over the processes only in the ``last`` part of a step."""
         return nullcontext() if last or not self._accelerator else self._accelerator.no_sync(module)
 
     def sum(self, value: float) -> float:

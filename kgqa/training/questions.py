@@ -62,5 +62,5 @@ def of_split(source: QuestionSet, split: str) -> Questions:
 
 
 def of_list(instances: Sequence[Instance]) -> Questions:
-    """Questions in memory."""
+    """The instances as :class:`Questions`; they stay in memory."""
     return Questions(read=lambda: iter(instances), key=key_of("list", [repr(instance) for instance in instances]), count=len(instances))

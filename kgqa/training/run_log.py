@@ -23,7 +23,7 @@ MEASURES = ("loss", "score", "examples_per_second")
 END = {"seconds": NUMBER}
 POINT = {"part": (str,), "step": (int,), **END}
 RUN = {"uid": (str,), "started": NUMBER, "sessions": (int,), **END}
-"""What a line of the kind has at least, and of which types."""
+"""Kind of line → its required fields and their types."""
 Point = dict[str, Any]
 """``part``, ``step``, ``seconds``, and measures."""
 

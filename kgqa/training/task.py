@@ -1,4 +1,4 @@
-"""What the loop needs from a network: questions as tensors, the loss to minimise, and predictions."""
+"""The interface between training loop and network: questions as tensors, the loss to minimise, and predictions."""
 
 from __future__ import annotations
 

@@ -43,15 +43,15 @@ class InDatabase:
     def reach(self, searches: Searches, ends: EndPoints, *, with_chains: bool) -> Reached:
         """Implements :meth:`Traversal.reach <kgqa.traversal.base.Traversal.reach>` with queries."""
         candidates = _end_points(searches, self._reached(searches.heads), ends)
-        counts, none = candidates.counts().astype(np.int32), np.zeros(0, np.int32)
+        counts, no_rows = candidates.counts().astype(np.int32), np.zeros(0, np.int32)
         if not with_chains:
             return Reached(
                 counts=counts,
                 candidates=candidates.targets,
-                lengths=none,
-                nodes=none,
+                lengths=no_rows,
+                nodes=no_rows,
                 document_counts=np.zeros_like(counts),
-                documents=none,
+                documents=no_rows,
             )
         pairs = paired(np.repeat(searches.heads, counts), candidates.targets)
         chains = self._chains_of(np.unique(pairs), longer=False)

@@ -18,12 +18,12 @@ from kgqa.traversal.base import Chains, EndPoints, Graph, Reached, Searches
 
 @kernel
 def breadth_first(  # type: ignore[no-untyped-def]
-    document_offsets, document_targets, entity_offsets, entity_targets, closed, start, max_documents,
+    document_offsets, document_targets, entity_offsets, entity_targets, is_closed, start, max_documents,
     order, entity_depth, entity_parent, document_depth, document_parent, entity_stamp, document_stamp, stamp,
 ):  # fmt: skip
     """Visit the entities that ``start`` reaches over at most ``max_documents`` documents; return their number, ``start`` included.
 
-    No chain leads through a ``closed`` entity (bool, entities), except from ``start`` itself.
+    No chain leads through a closed entity (``is_closed``: bool, entities), except from ``start`` itself.
 
     Output arrays: ``order`` (int32, entities) lists the entities as visited. ``entity_parent`` is the document through which an entity was
     first seen, ``document_parent`` the entity through which a document was; both depths count documents. Rows are sorted, so the first
@@ -42,7 +42,7 @@ def breadth_first(  # type: ignore[no-untyped-def]
         depth = entity_depth[entity] + 1
         if depth > max_documents:
             break
-        if closed[entity] and entity != start:
+        if is_closed[entity] and entity != start:
             continue
         for i in range(document_offsets[entity], document_offsets[entity + 1]):
             document = document_targets[i]
@@ -52,19 +52,19 @@ def breadth_first(  # type: ignore[no-untyped-def]
             document_depth[document] = depth
             document_parent[document] = entity
             for j in range(entity_offsets[document], entity_offsets[document + 1]):
-                reached = entity_targets[j]
-                if entity_stamp[reached] != stamp:
-                    entity_stamp[reached] = stamp
-                    entity_depth[reached] = depth
-                    entity_parent[reached] = document
-                    order[count] = reached
+                is_reached = entity_targets[j]
+                if entity_stamp[is_reached] != stamp:
+                    entity_stamp[is_reached] = stamp
+                    entity_depth[is_reached] = depth
+                    entity_parent[is_reached] = document
+                    order[count] = is_reached
                     count += 1
     return count
 
 
 @kernel
 def find_candidates(  # type: ignore[no-untyped-def]
-    document_offsets, document_targets, entity_offsets, entity_targets, closed, max_documents,
+    document_offsets, document_targets, entity_offsets, entity_targets, is_closed, max_documents,
     heads, relations, answers, role_offsets, roles, fact_offsets, fact_relations, fact_tails, with_chains,
 ):  # fmt: skip
     """Find the candidates of each query, and the chain of the breadth-first tree to each of them.
@@ -88,28 +88,28 @@ def find_candidates(  # type: ignore[no-untyped-def]
     excluded, end_points = np.full(entities, -1, np.int32), np.empty(entities, np.int32)
     chained_stamp, chained, document_count = np.full(documents, -1, np.int32), np.empty(1024, np.int32), 0
     queries = len(heads)
-    reached, counts = np.zeros(queries, np.bool_), np.zeros(queries, np.int32)
+    is_reached, counts = np.zeros(queries, np.bool_), np.zeros(queries, np.int32)
     document_counts = np.zeros(queries, np.int32)
     candidates, lengths, nodes = np.empty(1024, np.int32), np.empty(1024, np.int32), np.empty(8192, np.int32)
-    candidate_count, node_count, visited = 0, 0, 0
+    candidate_count, node_count, is_visited = 0, 0, 0
     for query in range(queries):
         head, relation, answer = heads[query], relations[query], answers[query]
         # Queries are ordered by head, so one search serves all queries with the same head.
         if query == 0 or heads[query - 1] != head:
-            visited = breadth_first(
-                document_offsets, document_targets, entity_offsets, entity_targets, closed, head, max_documents,
+            is_visited = breadth_first(
+                document_offsets, document_targets, entity_offsets, entity_targets, is_closed, head, max_documents,
                 order, entity_depth, entity_parent, document_depth, document_parent, entity_stamp, document_stamp, query,
             )  # fmt: skip
             stamp = query
         if entity_stamp[answer] != stamp or answer == head:
             continue
-        reached[query] = True
+        is_reached[query] = True
         # Other objects of the same head and relation are true as well, so they are excluded.
         for i in range(fact_offsets[head], fact_offsets[head + 1]):
             if fact_relations[i] == relation:
                 excluded[fact_tails[i]] = query
         reached_count = 0
-        for i in range(1, visited):
+        for i in range(1, is_visited):
             entity = order[i]
             if entity == answer or (excluded[entity] != query and row_holds(role_offsets, roles, entity, relation)):
                 end_points[reached_count] = entity
@@ -145,12 +145,12 @@ def find_candidates(  # type: ignore[no-untyped-def]
         candidate_count += reached_count
     lengths = lengths[: candidate_count if with_chains else 0].copy()
     chained = chained[:document_count].copy()
-    return reached, counts, candidates[:candidate_count].copy(), lengths, nodes[:node_count].copy(), document_counts, chained
+    return is_reached, counts, candidates[:candidate_count].copy(), lengths, nodes[:node_count].copy(), document_counts, chained
 
 
 @kernel
 def naming_rows(  # type: ignore[no-untyped-def]
-    document_offsets, document_targets, entity_offsets, entity_targets, order, visited, document_parent, document_stamp, stamp,
+    document_offsets, document_targets, entity_offsets, entity_targets, order, is_visited, document_parent, document_stamp, stamp,
     begin, end, documents, naming,
 ):  # fmt: skip
     """Collect the visited documents that lead to each visited entity, after :func:`breadth_first`.
@@ -161,7 +161,7 @@ def naming_rows(  # type: ignore[no-untyped-def]
     """
     count, need = 0, 0
     # The visited documents are those whose parent is a visited entity; each has one parent, so each is collected once.
-    for at in range(visited):
+    for at in range(is_visited):
         entity = order[at]
         end[entity] = 0
         for i in range(document_offsets[entity], document_offsets[entity + 1]):
@@ -174,7 +174,7 @@ def naming_rows(  # type: ignore[no-untyped-def]
     for i in range(count):
         for j in range(entity_offsets[documents[i]], entity_offsets[documents[i] + 1]):
             end[entity_targets[j]] += 1
-    for at in range(visited):
+    for at in range(is_visited):
         entity = order[at]
         begin[entity] = need
         need += end[entity]
@@ -190,7 +190,7 @@ def naming_rows(  # type: ignore[no-untyped-def]
 
 @kernel
 def find_chains(  # type: ignore[no-untyped-def]
-    document_offsets, document_targets, entity_offsets, entity_targets, closed,
+    document_offsets, document_targets, entity_offsets, entity_targets, is_closed,
     leading_offsets, leading_targets, max_documents, heads, offsets, candidates, longer, limit,
 ):  # fmt: skip
     """Find all shortest chains (``longer``: all simple chains) from each head to each of its candidates, at most ``limit`` per candidate.
@@ -216,13 +216,13 @@ def find_chains(  # type: ignore[no-untyped-def]
         head = heads[query]
         if query == 0 or heads[query - 1] != head:
             stamp = query
-            visited = breadth_first(
-                document_offsets, document_targets, entity_offsets, entity_targets, closed, head, max_documents,
+            is_visited = breadth_first(
+                document_offsets, document_targets, entity_offsets, entity_targets, is_closed, head, max_documents,
                 order, entity_depth, entity_parent, document_depth, document_parent, entity_stamp, document_stamp, stamp,
             )  # fmt: skip
             naming = naming_rows(
-                document_offsets, document_targets, entity_offsets, entity_targets, order, visited, document_parent, document_stamp, stamp,
-                naming_begin, naming_end, room, naming,
+                document_offsets, document_targets, entity_offsets, entity_targets, order, is_visited, document_parent, document_stamp,
+                stamp, naming_begin, naming_end, room, naming,
             )  # fmt: skip
         for index in range(offsets[query], offsets[query + 1]):
             candidate = candidates[index]
@@ -251,14 +251,14 @@ def find_chains(  # type: ignore[no-untyped-def]
                         entity_stamp[before] != stamp
                         or entity_depth[before] > place // 2
                         or (before == head) != (place == 0)
-                        or (closed[before] and place > 0)
+                        or (is_closed[before] and place > 0)
                     ):
                         continue
                     # Simple chains: entities are compared with entities, documents with documents, hence steps of two.
-                    repeated = False
+                    is_repeat = False
                     for position in range(place + 2, top + 1, 2):
-                        repeated = repeated or path[position] == before
-                    if repeated:
+                        is_repeat = is_repeat or path[position] == before
+                    if is_repeat:
                         continue
                     path[place] = before
                     if place == 0:
@@ -286,11 +286,12 @@ class Kernel:
     batch = 4096
     concurrent = True
 
-    def __init__(self, graph: Graph, *, max_documents: int, closed: npt.NDArray[np.bool_] | None = None) -> None:
-        """Search ``graph`` for chains of at most ``max_documents`` documents; they may end at a ``closed`` entity, not go through it."""
+    def __init__(self, graph: Graph, *, max_documents: int, is_closed: npt.NDArray[np.bool_] | None = None) -> None:
+        """Search ``graph`` for chains of at most ``max_documents`` documents; they may end at a closed
+        entity (``is_closed``), not go through it."""
         documents, entities = graph.documents_of, graph.entities_of
-        closed = np.zeros(graph.entities, np.bool_) if closed is None else closed
-        self._arrays = documents.offsets, documents.targets, entities.offsets, entities.targets, closed
+        is_closed = np.zeros(graph.entities, np.bool_) if is_closed is None else is_closed
+        self._arrays = documents.offsets, documents.targets, entities.offsets, entities.targets, is_closed
         self._graph = graph
         self._max_documents = max_documents
 

@@ -130,7 +130,7 @@ def test_longer_paths_are_looked_for_only_where_shorter_are_few(tmp_path: Path) 
         assert every[0] == ("e0", "e2")
         assert len(every) > 1
         items.clear()
-        assert paths.find_paths(ask, "facts", "e0", "e2", longest=4, limit=200, enough=1) == every[:1]
+        assert paths.find_paths(ask, "facts", "e0", "e2", longest=4, limit=200, sufficient=1) == every[:1]
         assert 0 < len(items) < steps
         assert paths.find_paths(ask, "facts", "e0", "e2", longest=4, limit=1) == every[:1]
         assert paths.find_paths(ask, "facts", "e0", "e2", longest=1, limit=200) == every[:1]

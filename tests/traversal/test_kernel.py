@@ -84,7 +84,7 @@ def searched(world: World, *, chains: str, max_documents: int, max_chains: int =
     graph = Graph(documents_of=rows(world.forth, world.entities), entities_of=rows(world.back, world.documents))
     facts = Facts(head=head, relation=relation, tail=tail)
     closed = np.isin(np.arange(world.entities), sorted(world.closed)) if world.closed else None
-    kernel = Kernel(graph, max_documents=max_documents, closed=closed)
+    kernel = Kernel(graph, max_documents=max_documents, is_closed=closed)
     found = search.find_samples(questions, kernel, facts, rows(world.roles, world.entities), options, workers=workers)
     return found if chains == "tree" else search.add_chains(found, kernel, options.traversal, workers=workers)
 

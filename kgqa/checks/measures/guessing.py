@@ -121,9 +121,9 @@ class _Learned:
         features, answers = features[order], answers[order]
         is_first = np.ones(len(features), np.bool_)
         is_first[1:] = (features[1:] != features[:-1]) | (answers[1:] != answers[:-1])
-        first = np.flatnonzero(is_first)
-        counts = np.diff(np.append(first, len(features)))
-        features, answers = features[first], answers[first]
+        first_rows = np.flatnonzero(is_first)
+        counts = np.diff(np.append(first_rows, len(features)))
+        features, answers = features[first_rows], answers[first_rows]
         distinct, begins, sizes = np.unique(features, return_index=True, return_counts=True)
         ends = begins + sizes
         by_count = np.lexsort((answers, -counts, features))
@@ -133,11 +133,11 @@ class _Learned:
     def look_up(self, at: npt.NDArray[np.int64], answers: Keys) -> npt.NDArray[np.int64]:
         """How often each answer came with the feature at each place; binary search in all rows at once."""
         low, high = self.begins[at].copy(), self.ends[at].copy()
-        while (open_ := low < high).any():
+        while (is_open := low < high).any():
             middle = (low + high) // 2
-            below = open_ & (self.answers[np.minimum(middle, len(self.answers) - 1)] < answers)
+            below = is_open & (self.answers[np.minimum(middle, len(self.answers) - 1)] < answers)
             low = np.where(below, middle + 1, low)
-            high = np.where(open_ & ~below, middle, high)
+            high = np.where(is_open & ~below, middle, high)
         is_known = (low < self.ends[at]) & (self.answers[np.minimum(low, len(self.answers) - 1)] == answers)
         return np.where(is_known, self.counts[np.minimum(low, len(self.counts) - 1)], 0)
 
@@ -185,10 +185,10 @@ def _among(model: _Learned, question: npt.NDArray[np.int64], features: _Rows, ca
     pairs = np.diff(features.offsets)[question] * np.diff(candidates.offsets)[question]
     bounds = np.searchsorted(np.cumsum(pairs), np.arange(0, pairs.sum() + CHUNK, CHUNK))
     edges = np.unique(np.append(bounds, len(question)))
-    for first, last in zip(np.append(0, edges[:-1]), edges, strict=True):
-        if first == last:
+    for begin, end in zip(np.append(0, edges[:-1]), edges, strict=True):
+        if begin == end:
             continue
-        part = question[first:last]
+        part = question[begin:end]
         owner, values = features.take(part)
         at = find(model.distinct, values)
         owner, at = owner[at >= 0], at[at >= 0]
@@ -196,8 +196,8 @@ def _among(model: _Learned, question: npt.NDArray[np.int64], features: _Rows, ca
         counts = model.look_up(at[choice], names)
         score = counts / (model.totals[at[choice]] + 2.0) if precise else counts.astype(np.float64)
         is_known = counts > 0
-        scored = (owner[choice][is_known], score[is_known], names[is_known], model.distinct[at[choice]][is_known], counts[is_known])
-        guess[first:last], feature[first:last], counts_of_guesses[first:last] = _highest(last - first, *scored)
+        score_columns = (owner[choice][is_known], score[is_known], names[is_known], model.distinct[at[choice]][is_known], counts[is_known])
+        guess[begin:end], feature[begin:end], counts_of_guesses[begin:end] = _highest(end - begin, *score_columns)
     return guess, feature, counts_of_guesses
 
 
@@ -212,8 +212,8 @@ def _highest(
     """For each question the guess with the highest score; of equal ones that with the smallest key, which is a hash and so says nothing."""
     guess, feature, seen_counts = np.zeros(size, np.uint64), np.zeros(size, np.uint64), np.zeros(size, np.int64)
     order = np.lexsort((features, answers, -score, owner))
-    first = order[np.diff(owner[order], prepend=-1) > 0]
-    guess[owner[first]], feature[owner[first]], seen_counts[owner[first]] = answers[first], features[first], counts[first]
+    top_rows = order[np.diff(owner[order], prepend=-1) > 0]
+    guess[owner[top_rows]], feature[owner[top_rows]], seen_counts[owner[top_rows]] = answers[top_rows], features[top_rows], counts[top_rows]
     return guess, feature, seen_counts
 
 

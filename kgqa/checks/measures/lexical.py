@@ -20,13 +20,13 @@ def holds_any(text_offsets, text_bounds, text_words, edges, answer_offsets, answ
     for question in range(len(text_offsets) - 1):
         for text in range(text_offsets[question], text_offsets[question + 1]):
             for answer in range(answer_offsets[question], answer_offsets[question + 1]):
-                first, size = answer_bounds[answer], answer_bounds[answer + 1] - answer_bounds[answer]
+                begin, size = answer_bounds[answer], answer_bounds[answer + 1] - answer_bounds[answer]
                 if size == 0 or out[text]:
                     continue
                 for start in range(text_bounds[text], text_bounds[text + 1] - size + 1):
-                    if text_words[start] == answer_words[first] and edges[start] & BEGINS and edges[start + size - 1] & ENDS:
+                    if text_words[start] == answer_words[begin] and edges[start] & BEGINS and edges[start + size - 1] & ENDS:
                         k = 1
-                        while k < size and text_words[start + k] == answer_words[first + k]:
+                        while k < size and text_words[start + k] == answer_words[begin + k]:
                             k += 1
                         if k == size:
                             out[text] = True
@@ -42,22 +42,22 @@ def overlap(text_offsets, text_bounds, text_words, question_bounds, question_wor
     """
     out = np.zeros(len(text_bounds) - 1, np.float64)
     for question in range(len(text_offsets) - 1):
-        first, last = text_offsets[question], text_offsets[question + 1]
+        begin, end = text_offsets[question], text_offsets[question + 1]
         words = np.unique(question_words[question_bounds[question] : question_bounds[question + 1]])
-        has = np.zeros((last - first, len(words)), np.bool_)
-        for text in range(first, last):
+        has = np.zeros((end - begin, len(words)), np.bool_)
+        for text in range(begin, end):
             for k in range(text_bounds[text], text_bounds[text + 1]):
                 at = np.searchsorted(words, text_words[k])
                 if at < len(words) and words[at] == text_words[k]:
-                    has[text - first, at] = True
+                    has[text - begin, at] = True
         for at in range(len(words)):
-            having = 0
-            for text in range(last - first):
-                having += has[text, at]
-            weight = np.log((1.0 + (last - first)) / (1.0 + having))
-            for text in range(last - first):
+            text_count = 0
+            for text in range(end - begin):
+                text_count += has[text, at]
+            weight = np.log((1.0 + (end - begin)) / (1.0 + text_count))
+            for text in range(end - begin):
                 if has[text, at]:
-                    out[first + text] += weight
+                    out[begin + text] += weight
     return out
 
 
@@ -73,11 +73,11 @@ def best_holds(text_offsets, scores, holds, among):  # type: ignore[no-untyped-d
         for text in range(text_offsets[question], text_offsets[question + 1]):
             if among[text]:
                 best = max(best, scores[text])
-        count, holding = 0, 0
+        count, holder_count = 0, 0
         for text in range(text_offsets[question], text_offsets[question + 1]):
             if among[text] and scores[text] > best - 1e-9:
                 count += 1
-                holding += holds[text]
+                holder_count += holds[text]
         if count:
-            out[question] = holding / count
+            out[question] = holder_count / count
     return out

@@ -79,10 +79,10 @@ def grouped_interval(scores: Floats, groups: Sequence[str], *, rng: np.random.Ge
     sums, sizes = np.bincount(group_of, weights=scores), np.bincount(group_of)
     means = np.empty(RESAMPLES)
     step = max(1, BATCH // len(sums))
-    for first in range(0, RESAMPLES, step):
-        draws = rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=min(step, RESAMPLES - first))
+    for begin in range(0, RESAMPLES, step):
+        draws = rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=min(step, RESAMPLES - begin))
         # Not ``@``, as in ``kgqa.metrics.bootstrap``.
-        means[first : first + step] = (draws * sums).sum(axis=1) / (draws * sizes).sum(axis=1)
+        means[begin : begin + step] = (draws * sums).sum(axis=1) / (draws * sizes).sum(axis=1)
     low, high = np.percentile(means, [2.5, 97.5])
     return float(low), float(high)
 

@@ -89,18 +89,18 @@ class Judging:
         progress.start("Estimating the cost of the readers")
         progress.finish(str(cost_of(self.plan.jobs, folds=self.settings.folds, seeds=len(self.seeds))))
         results: dict[str, CrossFitted] = {}
-        missing = self.without_dire()
+        reasons = self.without_dire()
         for job in self.plan.jobs:
             try:
                 results[job.name] = self._done(job, folder, progress)
             except EmptyResult as error:
                 if job is self.plan.jobs[0]:
                     raise
-                missing |= dict.fromkeys(OF_JOB.get(job.name, (job.name,)), str(error))
+                reasons |= dict.fromkeys(OF_JOB.get(job.name, (job.name,)), str(error))
         figures = tuple(self._figures(results))
         encoder = str(getattr(self.plan.jobs[0].reader.settings, "encoder", ""))
         return Judged(
-            level=self.level, encoder=encoder, seeds=self.seeds, how=self.material.how, figures=figures, missing=missing,
+            level=self.level, encoder=encoder, seeds=self.seeds, how=self.material.how, figures=figures, missing=reasons,
             conclusions=tuple(conclusions(figures, seeds=len(self.seeds), connects=self.connects)),
         )  # fmt: skip
 
@@ -176,11 +176,11 @@ class Judging:
         )  # fmt: skip
 
     def _disconnected(self, results: Mapping[str, CrossFitted]) -> Iterable[Figure]:
-        for kind, (name, scored) in OF_TRANSFORM.items():
+        for kind, (name, score_name) in OF_TRANSFORM.items():
             if kind in results:
                 transform = self.plan.transforms[kind]
                 scores = self._scores(transform, results[kind])
-                yield self._transformed(name, scored, ANSWER, transform, scores)
+                yield self._transformed(name, score_name, ANSWER, transform, scores)
                 if kind == "probe":
                     yield self._transformed(name, SUPPORTS, SUPPORT, transform, scores)
             if kind == "probe":
@@ -191,12 +191,12 @@ class Judging:
         by_seed = [scores_of(transform, results.predictions(seed, of)) for seed in self.seeds]
         return {name: np.array([scores[name] for scores in by_seed]) for name in (ANSWER, SUPPORT)}
 
-    def _transformed(self, name: str, scored: str, which: str, transform: Transformed, scores: Mapping[str, Floats]) -> Figure:
-        rng = self._rng(name, scored)
+    def _transformed(self, name: str, score_name: str, part: str, transform: Transformed, scores: Mapping[str, Floats]) -> Figure:
+        rng = self._rng(name, score_name)
         groups = [question.group for question in transform.questions]
         return figure_of(
-            scores[which], groups, name=name, scored=scored, chance=float(self._guessed(transform, rng)[which].mean()), rng=rng,
-            measure=BY_NAME.get(name) if which == ANSWER else None,
+            scores[part], groups, name=name, scored=score_name, chance=float(self._guessed(transform, rng)[part].mean()), rng=rng,
+            measure=BY_NAME.get(name) if part == ANSWER else None,
         )  # fmt: skip
 
     def _guessed(self, transform: Transformed, rng: np.random.Generator) -> dict[str, Floats]:
@@ -211,7 +211,7 @@ class Judging:
         transform = self.plan.transforms["probe"]
         ids = {question.id for question in transform.questions}
         mask = np.array([question.id in ids for question in self.material.judged])
-        whole_scores = results.scores(lambda question, said: whole_score(question, said) if question.answers else 0.0)[:, mask]
+        whole_scores = results.scores(lambda question, prediction: whole_score(question, prediction) if question.answers else 0.0)[:, mask]
         probe_scores = self._scores(transform, results, "probe")[ANSWER]
         rng = self._rng("dire-conditional", ANSWERS)
         guesser = RandomReader(transform.questions, [1], rng)

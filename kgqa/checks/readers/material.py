@@ -40,19 +40,19 @@ def material(questions: QuestionSet, settings: JudgingSettings, *, seed: int) ->
         train = _drawn(questions, ("train",), counts["train"], settings.train_questions, seed)
         sample = _drawn(questions, (test_split,), counts[test_split], settings.questions, seed)
         groups = len({instance.group for instance in sample})
-        how = f"Readers learned from {len(train):,} questions of train and were tried on {len(sample):,} of {test_split}, "
-        how += f"of {groups:,} groups."
+        description = f"Readers learned from {len(train):,} questions of train and were tried on {len(sample):,} of {test_split}, "
+        description += f"of {groups:,} groups."
         _check(questions, min(groups, len({instance.group for instance in train})))
-        return Material(train=train, judged=sample, how=how)
+        return Material(train=train, judged=sample, how=description)
     all_counts: Counter[str] = sum(counts.values(), Counter())
     sample = _drawn(questions, tuple(questions.files), all_counts, settings.questions, seed)
     groups = len({instance.group for instance in sample})
     _check(questions, groups)
-    how = (
+    description = (
         f"The set has no train split to learn from beside {ENOUGH} questions to judge, so {len(sample):,} questions of {groups:,} groups "
         f"were cross-fitted in {settings.folds} folds: none was read by a reader that had seen one of its group."
     )
-    return Material(train=None, judged=sample, how=how)
+    return Material(train=None, judged=sample, how=description)
 
 
 def readable(instance: Instance) -> bool:

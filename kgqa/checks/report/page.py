@@ -106,8 +106,8 @@ def _plots(findings: Iterable[Finding]) -> str:
 def _family(family: str, findings: Iterable[Finding]) -> str:
     findings_of_family = [finding for finding in findings if finding.family == family]
     cards = "".join(_card(finding) for finding in findings_of_family if finding.applies)
-    others = "".join(f'<li id="{f.check}">{escape(f.title)}: {shown(f.reason)}</li>' for f in findings_of_family if not f.applies)
-    other_checks = f'<p class="muted"><small>Does not apply:</small></p><ul class="muted"><small>{others}</small></ul>' if others else ""
+    items = "".join(f'<li id="{f.check}">{escape(f.title)}: {shown(f.reason)}</li>' for f in findings_of_family if not f.applies)
+    other_checks = f'<p class="muted"><small>Does not apply:</small></p><ul class="muted"><small>{items}</small></ul>' if items else ""
     return f'<h2 id="{family}">{HEADINGS[family]}</h2><p class="muted">{FAMILIES[family]}</p><div class="cards">{cards}</div>{other_checks}'
 
 

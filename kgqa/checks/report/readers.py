@@ -17,25 +17,25 @@ if TYPE_CHECKING:
 
 def readers_section(audit: Audit) -> str:
     """All of it, below its heading."""
-    judged = audit.readers
-    return ("" if judged is None else _measured(judged)) + _missing(not_measured(judged))
+    results = audit.readers
+    return ("" if results is None else _measured(results)) + _missing(not_measured(results))
 
 
-def not_measured(judged: Judged | None) -> list[tuple[Measure, str]]:
+def not_measured(results: Judged | None) -> list[tuple[Measure, str]]:
     """Measures without a figure, with reasons."""
-    names = set() if judged is None else {figure.measure.name for figure in judged.figures if figure.measure is not None}
-    reasons = {} if judged is None else judged.missing
+    names = set() if results is None else {figure.measure.name for figure in results.figures if figure.measure is not None}
+    reasons = {} if results is None else results.missing
     return [(measure, reasons.get(measure.name) or reason_for(measure)) for measure in MEASURES if measure.name not in names]
 
 
-def _measured(judged: Judged) -> str:
-    seeds = f"seed {judged.seeds[0]}" if len(judged.seeds) == 1 else f"seeds {judged.seeds[0]} to {judged.seeds[-1]}"
-    head = f'<p class="muted">{escape(judged.how)} Encoder: {escape(judged.encoder)}; {seeds}.</p>'
-    sentences = "".join(f"<li>{escape(sentence)}</li>" for sentence in judged.conclusions)
-    plot = readers_plot(judged.figures, "Readers: figures with intervals")
+def _measured(results: Judged) -> str:
+    seeds = f"seed {results.seeds[0]}" if len(results.seeds) == 1 else f"seeds {results.seeds[0]} to {results.seeds[-1]}"
+    head = f'<p class="muted">{escape(results.how)} Encoder: {escape(results.encoder)}; {seeds}.</p>'
+    sentences = "".join(f"<li>{escape(sentence)}</li>" for sentence in results.conclusions)
+    plot = readers_plot(results.figures, "Readers: figures with intervals")
     note = '<p class="muted"><small>Bar: figure; line on it: 95% interval; upright line: what a random reader gets.</small></p>'
     return (
-        f'{head}{_table(judged.figures)}<div class="plots"><figure>{plot}</figure></div>{note}<h3>What this says</h3><ul>{sentences}</ul>'
+        f'{head}{_table(results.figures)}<div class="plots"><figure>{plot}</figure></div>{note}<h3>What this says</h3><ul>{sentences}</ul>'
     )
 
 

@@ -120,6 +120,6 @@ def _finding(finding: Finding) -> dict[str, Any]:
     return {**asdict(finding), "state": finding.state, "excess": finding.excess, "examples": examples}
 
 
-def _readers(judged: Judged) -> dict[str, Any]:
-    figures = [{**asdict(figure), "measure": None if figure.measure is None else figure.measure.name} for figure in judged.figures]
-    return {**{key: value for key, value in asdict(judged).items() if key != "missing"}, "figures": figures}
+def _readers(results: Judged) -> dict[str, Any]:
+    figures = [{**asdict(figure), "measure": None if figure.measure is None else figure.measure.name} for figure in results.figures]
+    return {**{key: value for key, value in asdict(results).items() if key != "missing"}, "figures": figures}

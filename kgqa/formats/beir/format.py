@@ -1,4 +1,4 @@
-"""BEIR's folders: a corpus, queries, and for each split which texts are relevant to which query (Thakur et al. 2021).
+"""BEIR's folders: a corpus, queries, and relevance judgements for each split (Thakur et al. 2021).
 
 A question's paragraphs are the texts that its judgements name, in their order; a score above 0 marks a supporting paragraph. A question
 without paragraphs has no judgements, so the query's ``metadata.kgqa`` names its split. Questions share a text of the corpus if id, title
@@ -70,35 +70,35 @@ def read(path: Path) -> Iterator[Instance]:
     for name in _in_order([query for query in scores_of if query in queries], queries):
         scores = {text: score for text, score in scores_of.get(name, {}).items() if text in texts}
         absent = {text: score for text, score in scores_of.get(name, {}).items() if text not in texts}
-        where, query = queries[name]
-        instance = from_parts(query, {text: texts[text][1] for text in scores}, scores, where, absent=absent)
+        location, query = queries[name]
+        instance = from_parts(query, {text: texts[text][1] for text in scores}, scores, location, absent=absent)
         faults = [Fault(kind="absent-text", place=f"judgements.{text}", detail="corpus.jsonl has no such text") for text in absent]
         yield replace(instance, provenance=note_faults([*orphans, *faults], beside=instance.provenance))
         orphans = []
 
 
-def _in_order(judged: Sequence[str], queries: Iterable[str]) -> Iterator[str]:
+def _in_order(query_ids: Sequence[str], queries: Iterable[str]) -> Iterator[str]:
     """The judged questions, each followed by the questions without judgements after it in ``queries.jsonl``."""
     followers: dict[str | None, list[str]] = {}
-    names, last = set(judged), None
+    names, last_place = set(query_ids), None
     for name in queries:
         if name in names:
-            last = name
+            last_place = name
         else:
-            followers.setdefault(last, []).append(name)
+            followers.setdefault(last_place, []).append(name)
     yield from followers.get(None, ())
-    for name in judged:
+    for name in query_ids:
         yield from (name, *followers.get(name, ()))
 
 
-def _records(path: Path, kind: TypeAdapter[Any], wanted: Callable[[Any], bool]) -> dict[str, tuple[str, Any]]:
-    """Id → place in the file, and record, of the records in ``path`` for which ``wanted`` holds."""
+def _records(path: Path, kind: TypeAdapter[Any], is_needed: Callable[[Any], bool]) -> dict[str, tuple[str, Any]]:
+    """Id → place in the file, and record, of the records in ``path`` for which ``is_needed`` holds."""
     ids = Ids()
     records = {}
-    for where, record in stream.records(path, kind):
-        if wanted(record):
-            ids.add(record["_id"], where, may_be_empty=kind is TEXT)
-            records[record["_id"]] = where, record
+    for location, record in stream.records(path, kind):
+        if is_needed(record):
+            ids.add(record["_id"], location, may_be_empty=kind is TEXT)
+            records[record["_id"]] = location, record
     return records
 
 
@@ -169,12 +169,12 @@ class _Corpus:
         """Write those of a question's ``texts`` that are new; BrokenInput if another text has the same id."""
         for name, text in texts.items():
             digest = _digest(text)
-            first = self._digests.setdefault(name, digest)
-            if first != digest:
+            first_digest = self._digests.setdefault(name, digest)
+            if first_digest != digest:
                 raise BrokenInput(
                     f"instance {instance.id}: another question has another text with the id {name}; give one of them another."
                 )
-            if first is digest:
+            if first_digest is digest:
                 file.write(encode({**text, **({} if "metadata" in text else {"metadata": {}})}) + "\n")
 
 

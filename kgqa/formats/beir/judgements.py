@@ -21,14 +21,14 @@ _SCORE = re.compile(r"-?[0-9]{1,9}")
 
 def split_tables(folder: Path) -> dict[str, Path]:
     """Split → table. Raises MissingInput for a folder without tables, BrokenInput for two tables of one split."""
-    found: dict[str, Path] = {}
+    result: dict[str, Path] = {}
     for stem, split in SPLIT_NAMES.items():
         path = folder / f"{stem}.tsv"
-        if path.is_file() and found.setdefault(split, path) != path:
-            raise BrokenInput(f"{folder}: both {found[split].name} and {path.name} are its {split} split; remove one of the files.")
-    if not found:
+        if path.is_file() and result.setdefault(split, path) != path:
+            raise BrokenInput(f"{folder}: both {result[split].name} and {path.name} are its {split} split; remove one of the files.")
+    if not result:
         raise MissingInput(f"{folder}: no table here is called train.tsv, dev.tsv or test.tsv; give a folder that has one.")
-    return in_order(found)
+    return in_order(result)
 
 
 def judgements(path: Path) -> dict[str, Scores]:
@@ -36,22 +36,22 @@ def judgements(path: Path) -> dict[str, Scores]:
 
     Raises InputError with file, line and field.
     """
-    found: dict[str, Scores] = {}
+    result: dict[str, Scores] = {}
     rows = _rows(path)
-    where, header = next(rows, (path.name, []))
+    location, header = next(rows, (path.name, []))
     if header != HEADER:
-        raise BrokenInput(f"{where}: expected the header {', '.join(HEADER)}, separated by tabs; add it.")
-    for where, row in rows:
+        raise BrokenInput(f"{location}: expected the header {', '.join(HEADER)}, separated by tabs; add it.")
+    for location, row in rows:
         if len(row) != len(HEADER):
-            raise BrokenInput(f"{where}: expected {len(HEADER)} fields separated by tabs, found {len(row)}; fix or drop the line.")
+            raise BrokenInput(f"{location}: expected {len(HEADER)} fields separated by tabs, found {len(row)}; fix or drop the line.")
         query, text, score = row
         if not _SCORE.fullmatch(score):
-            raise BrokenInput(f"{where}, field 'score': expected a whole number of at most 9 digits, found {score[:20]!r}; fix it.")
-        scores = found.setdefault(query, {})
+            raise BrokenInput(f"{location}, field 'score': expected a whole number of at most 9 digits, found {score[:20]!r}; fix it.")
+        scores = result.setdefault(query, {})
         if text in scores:
-            raise DuplicateId(f"{where}: text {text!r} was already judged for question {query!r}; drop one of the lines.")
+            raise DuplicateId(f"{location}: text {text!r} was already judged for question {query!r}; drop one of the lines.")
         scores[text] = int(score)
-    return found
+    return result
 
 
 def _rows(path: Path) -> Iterator[tuple[str, list[str]]]:
@@ -60,22 +60,22 @@ def _rows(path: Path) -> Iterator[tuple[str, list[str]]]:
         number = 0
         while line := file.readline(stream.RECORD_LIMIT + 1):
             number += 1
-            where = f"{path.name}, line {number}"
+            location = f"{path.name}, line {number}"
             if len(line) > stream.RECORD_LIMIT:
-                raise BrokenInput(f"{where}: longer than {stream.RECORD_LIMIT >> 20} MiB, so these are no judgements.")
+                raise BrokenInput(f"{location}: longer than {stream.RECORD_LIMIT >> 20} MiB, so these are no judgements.")
             try:
                 text = line.removeprefix(codecs.BOM_UTF8 if number == 1 else b"").decode("utf-8").rstrip("\r\n")
             except UnicodeDecodeError as error:
-                raise BrokenInput(f"{where}, byte {error.start}: this is not UTF-8; save the file as UTF-8.") from None
+                raise BrokenInput(f"{location}, byte {error.start}: this is not UTF-8; save the file as UTF-8.") from None
             if text:
-                yield where, _fields(text, where)
+                yield location, _fields(text, location)
 
 
-def _fields(line: str, where: str) -> list[str]:
+def _fields(line: str, location: str) -> list[str]:
     """The fields of a line. A field with a quotation mark is quoted as Python's csv module does, which BEIR's loader uses."""
     if '"' not in line:
         return line.split("\t")
     try:
         return next(csv.reader([line], delimiter="\t", strict=True))
     except csv.Error as error:
-        raise BrokenInput(f"{where}: the quotation marks are not those of a table ({error}); fix or drop the line.") from None
+        raise BrokenInput(f"{location}: the quotation marks are not those of a table ({error}); fix or drop the line.") from None

@@ -60,7 +60,7 @@ class BeirNotes(Closed, total=False):
 TEXT, QUERY, NOTES = TypeAdapter(Text), TypeAdapter(Query), TypeAdapter(BeirNotes)
 
 
-def from_parts(query: Query, texts: Mapping[str, Text], scores: Scores, where: str, *, absent: Scores | None = None) -> Instance:
+def from_parts(query: Query, texts: Mapping[str, Text], scores: Scores, location: str, *, absent: Scores | None = None) -> Instance:
     """The Instance of a query, the texts judged for it and their scores; ``absent`` are the scores of texts that the corpus lacks."""
     metadata: dict[str, Any] = {**query.get("metadata", {})}
     further: dict[str, Any] = {key: value for key, value in metadata.pop(KEY, {}).items() if key != "split"}
@@ -73,7 +73,7 @@ def from_parts(query: Query, texts: Mapping[str, Text], scores: Scores, where: s
         "scores": {row["id"]: scores[text] for text, row in rows.items() if scores[text] not in (0, 1)},
         "absent": dict(absent or {}),
     }
-    provenance = note(NAME, {key: value for key, value in notes.items() if value}, beside=provenance_of(further, where))
+    provenance = note(NAME, {key: value for key, value in notes.items() if value}, beside=provenance_of(further, location))
     row = {
         **UNKNOWN_FIELDS,
         "answers": [],
@@ -84,7 +84,7 @@ def from_parts(query: Query, texts: Mapping[str, Text], scores: Scores, where: s
         "paragraphs": list(rows.values()),
         "provenance": provenance,
     }
-    return from_row(row, where)
+    return from_row(row, location)
 
 
 def _extra(text: Text) -> dict[str, Any]:
@@ -94,8 +94,8 @@ def _extra(text: Text) -> dict[str, Any]:
 
 def _plain(text: Text, score: int) -> dict[str, Any]:
     """The row of a paragraph as the corpus and its score give it; BEIR's corpora write an empty title for a missing one."""
-    unknown = {"mentions": None, "sentences": None, "supporting_sentences": None}
-    return {"id": text["_id"], "title": text.get("title") or None, "text": text["text"], "supporting": score > 0, **unknown}
+    no_values = {"mentions": None, "sentences": None, "supporting_sentences": None}
+    return {"id": text["_id"], "title": text.get("title") or None, "text": text["text"], "supporting": score > 0, **no_values}
 
 
 def split_of(query: Query) -> str | None:
@@ -112,8 +112,8 @@ def to_parts(instance: Instance, naming: Naming, split: str) -> tuple[dict[str, 
     metadata = {key: value for key, value in notes.get("metadata", {}).items() if key != KEY}
     fields = {"_id": instance.id, "text": instance.question, "metadata": metadata}
     query = fields | notes.get("query", {}) | fields
-    plain = from_parts(cast(Query, query), texts, scores, f"instance {instance.id}")
-    further = further_fields(instance, plain, list(texts), NAME) | ({} if texts else {"split": split})
+    default = from_parts(cast(Query, query), texts, scores, f"instance {instance.id}")
+    further = further_fields(instance, default, list(texts), NAME) | ({} if texts else {"split": split})
     if further:
         metadata[KEY] = further
     return query, texts, scores
@@ -133,5 +133,5 @@ def text_of(paragraph: Paragraph, name: str, notes: BeirNotes) -> Text:
 def _score(paragraph: Paragraph, notes: BeirNotes) -> int:
     """The noted score if it agrees with the paragraph's mark, else 1 for a supporting paragraph and 0 for any other."""
     score = notes.get("scores", {}).get(paragraph.id, 0)
-    supporting = bool(paragraph.supporting)
-    return score if score and (score > 0) == supporting else int(supporting)
+    support = bool(paragraph.supporting)
+    return score if score and (score > 0) == support else int(support)

@@ -93,12 +93,12 @@ def _pattern(folder: Path, split: str, files: list[Path]) -> Path:
 def read(path: Place) -> Iterator[Instance]:
     """The Instances of a split in order. Memory: a batch of rows and all ids. Raises InputError with file, row and field."""
     ids = Ids()
-    empty = True
-    for where, instance in instances(hub.rows(path)) if isinstance(path, HubAddress) else _from_files(path):
-        empty = False
-        ids.add(instance.id, where)
+    is_empty = True
+    for location, instance in instances(hub.rows(path)) if isinstance(path, HubAddress) else _from_files(path):
+        is_empty = False
+        ids.add(instance.id, location)
         yield instance
-    if empty:
+    if is_empty:
         raise BrokenInput(f"{path.name}: the split holds no row; give one that does.")
 
 

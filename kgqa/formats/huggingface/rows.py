@@ -26,7 +26,7 @@ from kgqa.records import Instance
 
 Row = dict[str, Any]
 LOOK = 10_000
-"""How many rows are inspected, and kept in memory, to tell SQuAD and Quoref apart."""
+"""Number of rows to inspect, and to keep in memory, to tell SQuAD and Quoref apart."""
 
 
 class FactColumns(Closed):
@@ -123,11 +123,11 @@ def instances(rows: Iterable[tuple[str, Row]]) -> Iterator[tuple[str, Instance]]
         first_rows += islice(rows, LOOK - 1)
         if quoref.has_parts(_answer_objects(form, row) for _, row in first_rows):
             form = QUOREF
-    for number, (where, row) in enumerate(chain(first_rows, rows)):
-        yield where, instance_of(form, row, where, number)
+    for number, (location, row) in enumerate(chain(first_rows, rows)):
+        yield location, instance_of(form, row, location, number)
 
 
-def form_of(row: Row, where: str) -> Form:
+def form_of(row: Row, location: str) -> Form:
     """The form that has the columns of ``row``. Raises BrokenInput, which names the columns, if no form fits.
 
     Columns alone prove little, since another set may use the same names. A form that knows at most half of the columns is accepted only if
@@ -148,7 +148,7 @@ def form_of(row: Row, where: str) -> Form:
     names = ", ".join(name if name.isprintable() else repr(name) for name in row)
     choices = ", ".join(form.name for form in FORMS)
     rename = f".{doubts} Rename" if doubts else "; rename"
-    raise BrokenInput(f"{where}: no known question set has these columns ({names}){rename} them to those of {choices}.")
+    raise BrokenInput(f"{location}: no known question set has these columns ({names}){rename} them to those of {choices}.")
 
 
 def _with_id(row: Row) -> Row:
@@ -162,16 +162,16 @@ def is_row(record: Mapping[str, Any]) -> bool:
     return any(form.columns <= columns_of_row for form in FORMS if form.flat)
 
 
-def instance_of(form: Form, row: Row, where: str, number: int) -> Instance:
+def instance_of(form: Form, row: Row, location: str, number: int) -> Instance:
     """The Instance in a row; ``number`` counts the rows of the split from 0, and a null column counts as missing.
 
     Raises InputError with the field.
     """
     for column, value in row.items():
         if not _is_json(value):
-            raise BrokenInput(f"{where}, field {column!r}: expected text, numbers, lists and objects alone; drop the column.")
+            raise BrokenInput(f"{location}, field {column!r}: expected text, numbers, lists and objects alone; drop the column.")
     record = row if form.kind is ROW else _as_columns(form, {column: value for column, value in row.items() if value is not None})
-    return form.read(validated(record, form.kind, where), where, number)
+    return form.read(validated(record, form.kind, location), location, number)
 
 
 def _as_columns(form: Form, row: Row) -> Row:
@@ -217,12 +217,12 @@ def _is_json(value: object) -> bool:
     return value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
 
 
-def _entries(row: Mapping[str, Any], field: str, kind: type, where: str) -> list[list[Any]]:
+def _entries(row: Mapping[str, Any], field: str, kind: type, location: str) -> list[list[Any]]:
     """The entries of a field whose columns are those of ``kind``; BrokenInput if the columns differ in length."""
     names = list(kind.__annotations__)
     lists: list[list[Any]] = [row[field][name] for name in names]
     if any(len(first) != len(second) for first, second in pairwise(lists)):
-        raise BrokenInput(f"{where}, field {field!r}: {' and '.join(names)} are not of the same length; fix or drop the row.")
+        raise BrokenInput(f"{location}, field {field!r}: {' and '.join(names)} are not of the same length; fix or drop the row.")
     return [list(entry) for entry in zip(*lists, strict=True)]
 
 
@@ -230,58 +230,58 @@ def _without(row: Mapping[str, Any], *names: str) -> Row:
     return {name: value for name, value in row.items() if name not in names}
 
 
-def _hotpotqa(row: HotpotqaRow, where: str, _: int) -> Instance:
-    return hotpotqa.from_record(validated(_with_context(row, where), hotpotqa.RECORD, where))
+def _hotpotqa(row: HotpotqaRow, location: str, _: int) -> Instance:
+    return hotpotqa.from_record(validated(_with_context(row, location), hotpotqa.RECORD, location))
 
 
-def _twowiki(row: HotpotqaRow, where: str, _: int) -> Instance:
-    return twowiki.from_record(validated(_with_context(row, where), twowiki.RECORD, where))
+def _twowiki(row: HotpotqaRow, location: str, _: int) -> Instance:
+    return twowiki.from_record(validated(_with_context(row, location), twowiki.RECORD, location))
 
 
-def _with_context(row: HotpotqaRow, where: str) -> Row:
+def _with_context(row: HotpotqaRow, location: str) -> Row:
     """The official record, with paragraphs and facts as lists of pairs."""
     record = {
         **_without(row, "id", "context", "supporting_facts"),
         "_id": row["id"],
-        "context": _entries(row, "context", ContextColumns, where),
+        "context": _entries(row, "context", ContextColumns, location),
     }
     if "supporting_facts" in row:
-        record["supporting_facts"] = _entries(row, "supporting_facts", FactColumns, where)
+        record["supporting_facts"] = _entries(row, "supporting_facts", FactColumns, location)
     return record
 
 
-def _squad(row: SquadRow, where: str, _: int) -> Instance:
+def _squad(row: SquadRow, location: str, _: int) -> Instance:
     """The Instance of a row of SQuAD; a row without answers comes from SQuAD 2.0."""
-    question = _question(row, where)
-    answered = bool(question["answers"])
-    if not answered:
+    question = _question(row, location)
+    has_answer = bool(question["answers"])
+    if not has_answer:
         question["is_impossible"] = True
-    entry = squad.Entry(where=where, question=question, title=row.get("title"), paragraph_id="0", text=row["context"], notes={})
-    if answered:
+    entry = squad.Entry(where=location, question=question, title=row.get("title"), paragraph_id="0", text=row["context"], notes={})
+    if has_answer:
         return squad.instance_of(entry, squad.NAME, squad.SquadQuestion)
     return squad.instance_of(entry, squad2.NAME, squad2.Squad2Question)
 
 
-def _quoref(row: SquadRow, where: str, _: int) -> Instance:
+def _quoref(row: SquadRow, location: str, _: int) -> Instance:
     """The Instance of a row of Quoref, whose answers are parts of one answer."""
     entry = squad.Entry(
-        where=where, question=_question(row, where), title=row.get("title"), paragraph_id="0", text=row["context"], notes={}
+        where=location, question=_question(row, location), title=row.get("title"), paragraph_id="0", text=row["context"], notes={}
     )
     return squad.instance_of(entry, quoref.NAME, squad.SquadQuestion, faults=squad.absent_answer(entry), parts=True)
 
 
-def _question(row: SquadRow, where: str) -> Row:
+def _question(row: SquadRow, location: str) -> Row:
     """The official question of a row of SQuAD, with its answers as objects."""
-    answers = _entries(row, "answers", SquadAnswerColumns, where)
+    answers = _entries(row, "answers", SquadAnswerColumns, location)
     return _without(row, "title", "context") | {"answers": [{"text": text, "answer_start": start} for text, start in answers]}
 
 
-def _drop(row: DropRow, where: str, _: int) -> Instance:
-    answers = _annotators(_entries(row, "answers_spans", DropAnswerColumns, where))
+def _drop(row: DropRow, location: str, _: int) -> Instance:
+    answers = _annotators(_entries(row, "answers_spans", DropAnswerColumns, location))
     question = _without(row, "section_id", "passage", "answers_spans")
     if answers:
         question |= {"answer": answers[0], "validated_answers": answers[1:]}
-    passage = validated({"passage": row["passage"], "qa_pairs": [question]}, PASSAGE, where)
+    passage = validated({"passage": row["passage"], "qa_pairs": [question]}, PASSAGE, location)
     return drop.instance_of(passage["qa_pairs"][0], row["section_id"], passage)
 
 

@@ -27,8 +27,8 @@ _TAG = re.compile(r"<[^>]*>")
 
 def file(questions: Path) -> Path | None:
     """The file of articles that belongs to ``questions``, None if it does not exist."""
-    own, shared = beside(questions), questions.with_name(f"{WORD}.json")
-    names = [path.with_name(path.name + suffix) for path in (own, shared) for suffix in ("", ".gz")]
+    own_file, shared = beside(questions), questions.with_name(f"{WORD}.json")
+    names = [path.with_name(path.name + suffix) for path in (own_file, shared) for suffix in ("", ".gz")]
     return next((path for path in names if path.is_file()), None)
 
 
@@ -52,8 +52,8 @@ def _is_list(path: Path) -> bool:
     return False
 
 
-def read(path: Path, wanted: Collection[str]) -> dict[str, str]:
-    """Title in lower case → text without tags, of the articles whose titles are in ``wanted``.
+def read(path: Path, titles: Collection[str]) -> dict[str, str]:
+    """Title in lower case → text without tags, of the articles whose titles are in ``titles``.
 
     If titles differ in case only, the one in lower case counts, else the first. Memory: the wanted texts and all titles. Raises InputError
     with the title.
@@ -64,7 +64,7 @@ def read(path: Path, wanted: Collection[str]) -> dict[str, str]:
             kind = TYPE_NAMES.get(type(text), "something else")
             raise BrokenInput(f"{path.name}, {title[:80]!r}: expected text, found {kind}; fix or drop the article.")
         key = title.lower()
-        if key in wanted and (key == title or key not in texts):
+        if key in titles and (key == title or key not in texts):
             texts[key] = _TAG.sub("", text)
     return texts
 
@@ -93,9 +93,9 @@ class Articles:
             self._texts[free.lower()] = text
         return free
 
-    def _free_title(self, title: str, taken: Collection[str]) -> str:
+    def _free_title(self, title: str, used_titles: Collection[str]) -> str:
         number = self._counts.get(title.lower(), 0) + 1
-        while (name := title if number == 1 else f"{title}#{number}").lower() in self._texts or name.lower() in taken:
+        while (name := title if number == 1 else f"{title}#{number}").lower() in self._texts or name.lower() in used_titles:
             number += 1
         self._counts[title.lower()] = number
         return name

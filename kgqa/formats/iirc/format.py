@@ -87,21 +87,21 @@ def read(path: Path, texts: Path | None = None) -> Iterator[Instance]:
     if "original_paragraph" in stream.head(path):
         if texts is not None:
             raise SettingsError(f"{path.name}: these are a system's outputs, which hold their own texts; leave out --paragraphs.")
-        for number, (where, output) in enumerate(stream.records(path, OUTPUT)):
+        for number, (location, output) in enumerate(stream.records(path, OUTPUT)):
             paragraph = {"text": output["original_paragraph"]}
-            yield from_question(official_question(output, number), paragraph, links_of(paragraph), None, where)
+            yield from_question(official_question(output, number), paragraph, links_of(paragraph), None, location)
         return
-    beside = texts or context_articles.file(path)
-    articles = context_articles.read(beside, _article_titles(path)) if beside and (texts or fits(beside)) else None
+    articles_file = texts or context_articles.file(path)
+    articles = context_articles.read(articles_file, _article_titles(path)) if articles_file and (texts or fits(articles_file)) else None
     ids = Ids()
-    empty = True
-    for where, record in stream.records(path, OFFICIAL):
+    is_empty = True
+    for location, record in stream.records(path, OFFICIAL):
         links = links_of(record)
         for number, question in enumerate(record["questions"]):
-            empty = False
-            ids.add(question["qid"], f"{where}.questions.{number}")
-            yield from_question(question, record, links, articles, f"{where}, question {question['qid']}")
-    if empty:
+            is_empty = False
+            ids.add(question["qid"], f"{location}.questions.{number}")
+            yield from_question(question, record, links, articles, f"{location}, question {question['qid']}")
+    if is_empty:
         raise BrokenInput(f"{path.name}: the file holds no question; give one that does.")
 
 
@@ -112,7 +112,7 @@ def _article_titles(path: Path) -> set[str]:
 
 
 def from_question(
-    question: Mapping[str, Any], record: Mapping[str, Any], links: Links, articles: Mapping[str, str] | None, where: str
+    question: Mapping[str, Any], record: Mapping[str, Any], links: Links, articles: Mapping[str, str] | None, location: str
 ) -> Instance:
     """The Instance of an official question about ``record``, which has the ``links``.
 
@@ -132,7 +132,7 @@ def from_question(
     return Instance(
         id=question["qid"],
         question=question["question"],
-        paragraphs=tuple(_paragraphs(question, titles, record, links.mentions, articles or {}, where)),
+        paragraphs=tuple(_paragraphs(question, titles, record, links.mentions, articles or {}, location)),
         answers=answer.answers,
         answer_type=answer.type,
         answerable=answer.type != "none",
@@ -161,29 +161,29 @@ def _paragraphs(
     record: Mapping[str, Any],
     mentions: tuple[Mention, ...] | None,
     articles: Mapping[str, str],
-    where: str,
+    location: str,
 ) -> Iterator[Paragraph]:
     sentences: dict[str, list[str]] = {}
     for entry in question.get("context", ()):
         sentences.setdefault(key_of(entry["passage"]), []).append(entry["text"])
     ids: set[str] = set()
     for title in titles:
-        supporting = key_of(title) in sentences if sentences else None
+        support = key_of(title) in sentences if sentences else None
         if title == MAIN:
-            unknown = not supporting and "context_covers" in question
+            is_unknown = not support and "context_covers" in question
             yield Paragraph(
-                id=MAIN, title=record.get("title"), text=record["text"], supporting=None if unknown else supporting, mentions=mentions
+                id=MAIN, title=record.get("title"), text=record["text"], supporting=None if is_unknown else support, mentions=mentions
             )
             continue
         article = articles.get(title.lower())
         texts = sentences.get(key_of(title), []) if article is None else [article]
         if not texts and "paragraphs" in question:
             raise MissingInput(
-                f"{where}, field 'paragraphs': the text of {title[:80]!r} is not there; "
+                f"{location}, field 'paragraphs': the text of {title[:80]!r} is not there; "
                 "put the file of context articles next to the questions, or name it with --paragraphs."
             )
         for text in texts:
-            yield Paragraph(id=free_name(title, ids), title=title, text=text, supporting=supporting)
+            yield Paragraph(id=free_name(title, ids), title=title, text=text, supporting=support)
 
 
 def write(instances: Iterable[Instance], path: Path) -> None:

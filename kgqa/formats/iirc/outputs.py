@@ -93,8 +93,8 @@ def _answer(gold: GoldAnswer) -> tuple[dict[str, Any], dict[str, Any]]:
     """The official answer, and the field with its type if that contradicts the answer."""
     answer, kind = gold["gold_answer"][0], gold["gold_answer_type"]
     spans = drop.spans_of(answer)
-    first = spans[0].strip() if len(spans) == 1 else ""
-    is_consistent = {"none": not spans, "spans": bool(spans), "number": bool(first), "binary": first.lower() in BOOLEAN}[kind]
+    text = spans[0].strip() if len(spans) == 1 else ""
+    is_consistent = {"none": not spans, "spans": bool(spans), "number": bool(text), "binary": text.lower() in BOOLEAN}[kind]
     contradiction = {} if is_consistent else {TYPE: gold["gold_answer_type"]}
     if not is_consistent:
         kind = "none" if not spans else "number" if answer.get("number") else "spans"

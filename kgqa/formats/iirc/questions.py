@@ -83,29 +83,27 @@ def _passages(instance: Instance, main: Paragraph | None, notes: IircNotes, arti
         p is not main and bool(p.supporting) and title != MAIN and (key_of(title), p.text) in marked_sentences
         for title, p in zip(titles, instance.paragraphs, strict=True)
     ]
-    taken = {title.lower() for title in compress(titles, is_sentence)}
+    used_titles = {title.lower() for title in compress(titles, is_sentence)}
     passages = []
     for title, sentence, p in zip(titles, is_sentence, instance.paragraphs, strict=True):
         name, key = title, key_of("Main" if title == MAIN else title)
         if p is main:
             name, key = MAIN, MAIN
         elif not sentence:
-            name = articles.add(title, p.text, taken)
-            taken.add(name.lower())
+            name = articles.add(title, p.text, used_titles)
+            used_titles.add(name.lower())
         passages.append(_Passage(title=name, key=key, is_sentence=sentence, paragraph=p))
     return passages
 
 
 def _context(passages: Sequence[_Passage], notes: IircNotes) -> list[dict[str, Any]]:
     """Noted evidence whose paragraph still supports the answer, then new evidence for the other supporting paragraphs."""
-    supporting = [passage for passage in passages if passage.paragraph.supporting]
+    support = [passage for passage in passages if passage.paragraph.supporting]
     context: list[dict[str, Any]] = []
     titles: set[str] = set()
     for evidence in notes.get("context", []):
         key = key_of(evidence["passage"])
-        matches = (
-            entry for entry in supporting if entry.key == key and (not entry.is_sentence or entry.paragraph.text == evidence["text"])
-        )
+        matches = (entry for entry in support if entry.key == key and (not entry.is_sentence or entry.paragraph.text == evidence["text"]))
         passage = next(matches, None)
         if passage is not None:
             # Titles that differ in case only name one article; a title with "#2" names a second article.
@@ -114,7 +112,7 @@ def _context(passages: Sequence[_Passage], notes: IircNotes) -> list[dict[str, A
             titles.add(passage.title)
     return context + [
         {"text": entry.paragraph.text[start:end], "passage": entry.title, "indices": [start, end]}
-        for entry in supporting
+        for entry in support
         if entry.title not in titles
         for start, end in _offsets(entry.paragraph)
     ]
@@ -136,8 +134,8 @@ def _answer(instance: Instance, notes: IircNotes) -> Mapping[str, Any]:
         return notes["answer"]
     if not instance.answerable:
         return {"type": "none"}
-    first = instance.answers[0].strip()
-    if (instance.answer_type == "number" and first) or (instance.answer_type == "boolean" and first.lower() in BOOLEAN):
-        return {"type": "value" if instance.answer_type == "number" else "binary", "answer_value": first}
+    answer = instance.answers[0].strip()
+    if (instance.answer_type == "number" and answer) or (instance.answer_type == "boolean" and answer.lower() in BOOLEAN):
+        return {"type": "value" if instance.answer_type == "number" else "binary", "answer_value": answer}
     spans = instance.answers if instance.answer_type == "spans" else instance.answers[:1]
     return {"type": "span", "answer_spans": [{"text": span} for span in spans]}

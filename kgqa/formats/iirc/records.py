@@ -16,7 +16,7 @@ from kgqa.formats.json.validate import Open
 from kgqa.records import Mention
 
 SHOWN_DIGITS = 20
-"""How many digits of an offset a fault shows."""
+"""Maximum number of digits of an offset in a message."""
 
 
 class Link(Open):
@@ -162,16 +162,16 @@ def links_of(record: Mapping[str, Any]) -> Links:
     links, size = record.get("links") or [], len(record["text"])
     is_outside = [not 0 <= link["indices"][0] <= link["indices"][1] <= size for link in links]
     is_mention = [not outside and link.keys() == Link.__annotations__.keys() for outside, link in zip(is_outside, links, strict=True)]
-    others = [number for number, mention in enumerate(is_mention) if not mention]
-    are_last = others == list(range(len(links) - len(others), len(links)))
+    plain_numbers = [number for number, mention in enumerate(is_mention) if not mention]
+    are_last = plain_numbers == list(range(len(links) - len(plain_numbers), len(links)))
     mentions = (Mention(entity=link["target"], start=link["indices"][0], end=link["indices"][1]) for link in compress(links, is_mention))
     return Links(
         mentions=None if record.get("links") is None else tuple(mentions),
         notes={
-            "unplaced_links": [links[number] for number in others],
-            "unplaced_at": [] if are_last else others,
+            "unplaced_links": [links[number] for number in plain_numbers],
+            "unplaced_at": [] if are_last else plain_numbers,
         },
-        faults=tuple(_outside_fault(number, links[number], size) for number in others if is_outside[number]),
+        faults=tuple(_outside_fault(number, links[number], size) for number in plain_numbers if is_outside[number]),
     )
 
 

@@ -45,11 +45,11 @@ def records(path: Path, kind: TypeAdapter[Record]) -> Iterator[tuple[str, Record
 
     Raises MissingInput for a missing file or field, BrokenInput for any other fault.
     """
-    empty = True
-    for where, value in values(path):
-        empty = False
-        yield where, validated(value, kind, where)
-    if empty:
+    is_empty = True
+    for location, value in values(path):
+        is_empty = False
+        yield location, validated(value, kind, location)
+    if is_empty:
         raise BrokenInput(f"{path.name}: the file holds no record; give one that does.")
 
 
@@ -63,10 +63,10 @@ def _values(path: Path, file: IO[bytes]) -> Iterator[tuple[str, dict[str, Any]]]
     return _elements(path, file) if _first_byte(file) == b"[" else _lines(path, file)
 
 
-def members(path: Path, what: str) -> Iterator[tuple[str, str, Any]]:
+def members(path: Path, kind: str) -> Iterator[tuple[str, str, Any]]:
     """Place, key and value of each member of a file that is one object. Memory: one member and all keys.
 
-    ``what``: a word for a member in messages, as ``article``. Raises as :func:`records` does.
+    ``kind``: a word for a member in messages, as ``article``. Raises as :func:`records` does.
     """
     decoder, ids, number = _decoder(), Ids(), 0
     with opened(path) as stream:
@@ -74,16 +74,16 @@ def members(path: Path, what: str) -> Iterator[tuple[str, str, Any]]:
         buffer.take("{")
         while buffer.peek() != "}":
             number += 1
-            where = f"{path.name}, {what} {number}"
+            location = f"{path.name}, {kind} {number}"
             if number > 1:
                 buffer.take(",")
             if buffer.peek() != '"':
-                raise BrokenInput(f"{where}: expected a name in quotation marks; the file is damaged, fetch it again.")
-            key = buffer.value(decoder, where)
-            ids.add(key, where, may_be_empty=True)
+                raise BrokenInput(f"{location}: expected a name in quotation marks; the file is damaged, fetch it again.")
+            key = buffer.value(decoder, location)
+            ids.add(key, location, may_be_empty=True)
             buffer.take(":")
             buffer.peek()
-            yield where, key, buffer.value(decoder, where)
+            yield location, key, buffer.value(decoder, location)
         buffer.take("}")
         if buffer.peek():
             raise BrokenInput(f"{path.name}: something follows the end of the object; the file is damaged, fetch it again.")
@@ -109,7 +109,7 @@ def _document(path: Path, file: IO[bytes], kind: TypeAdapter[Record]) -> Record:
 
 
 def head(path: Path) -> dict[str, Any]:
-    """The first record of a list or of lines, or the one object of the file, from which its format is recognised."""
+    """The record that shows the file's format: the first one of a list or of lines, or the only object of the file."""
     with opened(path) as file:
         if _first_byte(file) == b"{":
             line = file.readline(RECORD_LIMIT)
@@ -148,9 +148,9 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
         with path.open("rb") as raw:
             magic = raw.read(8)
             raw.seek(0)
-            for start, what in OTHER_KINDS.items():
+            for start, kind in OTHER_KINDS.items():
                 if magic.startswith(start):
-                    raise BrokenInput(f"{path.name}: this is {what}, not JSON; unpack or convert it first.")
+                    raise BrokenInput(f"{path.name}: this is {kind}, not JSON; unpack or convert it first.")
             is_gzip = magic.startswith(b"\x1f\x8b")
             if path.suffix == ".gz" and not is_gzip:
                 raise BrokenInput(f"{path.name}: this is not gzip data although its name ends in .gz; fetch it again, or rename it.")
@@ -174,19 +174,19 @@ def _lines(path: Path, file: IO[bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
     number = 0
     while line := file.readline(RECORD_LIMIT + 1):
         number += 1
-        where = f"{path.name}, line {number}"
+        location = f"{path.name}, line {number}"
         if len(line) > RECORD_LIMIT:
-            raise BrokenInput(f"{where}: longer than {RECORD_LIMIT >> 20} MiB, so these are not lines of records.")
+            raise BrokenInput(f"{location}: longer than {RECORD_LIMIT >> 20} MiB, so these are not lines of records.")
         if number == 1:
             line = line.removeprefix(codecs.BOM_UTF8)
-        text = _decoded(line, where)
+        text = _decoded(line, location)
         if text.strip(SPACE):
             try:
                 value = decoder.decode(text)
             except DECODING as error:
-                raise _fault(error, where) from None
-            _check_characters(text, value, where)
-            yield where, _object(value, where)
+                raise _fault(error, location) from None
+            _check_characters(text, value, location)
+            yield location, _object(value, location)
 
 
 def _elements(path: Path, file: IO[bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -197,12 +197,12 @@ def _elements(path: Path, file: IO[bytes]) -> Iterator[tuple[str, dict[str, Any]
     number = 0
     while buffer.peek() != "]":
         number += 1
-        where = f"{path.name}, record {number}"
+        location = f"{path.name}, record {number}"
         if number > 1:
             buffer.take(",")
         if buffer.peek() not in {"", "{"}:
-            raise BrokenInput(f"{where}: expected an object; this is no list of records.")
-        yield where, _object(buffer.value(decoder, where), where)
+            raise BrokenInput(f"{location}: expected an object; this is no list of records.")
+        yield location, _object(buffer.value(decoder, location), location)
     buffer.take("]")
     if buffer.peek():
         raise BrokenInput(f"{path.name}: something follows the end of the list; the file is damaged, fetch it again.")
@@ -235,19 +235,19 @@ class _Buffer:
             raise BrokenInput(f"{self._path.name}: expected {character!r} between two records, found {actual!r}; the file is damaged.")
         self._at += 1
 
-    def value(self, decoder: json.JSONDecoder, where: str) -> Any:
+    def value(self, decoder: json.JSONDecoder, location: str) -> Any:
         """The next JSON value."""
         while True:
-            before = self._before
+            offset = self._before
             try:
                 value, end = decoder.raw_decode(self._text, self._at)
             except DECODING as error:
                 if isinstance(error, _RepeatedKey) or not self._grow():
-                    raise _fault(error, where, before) from None
+                    raise _fault(error, location, offset) from None
                 if len(self._text) > RECORD_LIMIT:
-                    raise BrokenInput(f"{where}: longer than {RECORD_LIMIT >> 20} MiB, so this is no record.") from None
+                    raise BrokenInput(f"{location}: longer than {RECORD_LIMIT >> 20} MiB, so this is no record.") from None
             else:
-                _check_characters(self._text, value, where, self._at, end)
+                _check_characters(self._text, value, location, self._at, end)
                 self._at = end
                 return value
 
@@ -265,32 +265,34 @@ class _Buffer:
         return bool(chunk)
 
 
-def _check_characters(text: str, value: object, where: str, begin: int = 0, end: int | None = None) -> None:
+def _check_characters(text: str, value: object, location: str, begin: int = 0, end: int | None = None) -> None:
     """Raise BrokenInput if ``value``, whose JSON is ``text[begin:end]``, holds half of a surrogate pair."""
     if _SURROGATE.search(text, begin, len(text) if end is None else end):
         try:
             json.dumps(value, ensure_ascii=False).encode("utf-8")
         except UnicodeEncodeError:
-            raise BrokenInput(f"{where}: a text holds half of a surrogate pair, which is no character; fix or drop the record.") from None
+            raise BrokenInput(
+                f"{location}: a text holds half of a surrogate pair, which is no character; fix or drop the record."
+            ) from None
         except RecursionError:
-            raise BrokenInput(f"{where}: it is nested too deeply; fix or drop the record.") from None
+            raise BrokenInput(f"{location}: it is nested too deeply; fix or drop the record.") from None
 
 
-def _object(value: object, where: str) -> dict[str, Any]:
+def _object(value: object, location: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise BrokenInput(
-            f"{where}: expected an object, found {TYPE_NAMES.get(type(value), type(value).__name__)}; fix or drop the record."
+            f"{location}: expected an object, found {TYPE_NAMES.get(type(value), type(value).__name__)}; fix or drop the record."
         )
     return value
 
 
-def _decoded(data: bytes, where: str) -> str:
+def _decoded(data: bytes, location: str) -> str:
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise BrokenInput(f"{where}: this is UTF-16; save the file as UTF-8.")
+        raise BrokenInput(f"{location}: this is UTF-16; save the file as UTF-8.")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise BrokenInput(f"{where}, byte {error.start}: this is not UTF-8; save the file as UTF-8.") from None
+        raise BrokenInput(f"{location}, byte {error.start}: this is not UTF-8; save the file as UTF-8.") from None
 
 
 class _RepeatedKey(Exception):
@@ -301,19 +303,19 @@ DECODING = (ValueError, RecursionError, _RepeatedKey)
 """The exceptions of a decoder."""
 
 
-def _fault(error: Exception, where: str, before: int = 0) -> InputError:
-    """The error to raise for a decoder's exception; ``before`` counts the characters of the file before the decoded text."""
+def _fault(error: Exception, location: str, offset: int = 0) -> InputError:
+    """The error to raise for a decoder's exception; ``offset`` counts the characters of the file before the decoded text."""
     match error:
         case RecursionError():
-            return BrokenInput(f"{where}: it is nested too deeply; fix or drop the record.")
+            return BrokenInput(f"{location}: it is nested too deeply; fix or drop the record.")
         case _RepeatedKey():
-            return DuplicateId(f"{where}: the key {str(error)!r} is there twice in one object; drop one of them.")
+            return DuplicateId(f"{location}: the key {str(error)!r} is there twice in one object; drop one of them.")
         case json.JSONDecodeError():
-            place = f"{where}, character {before + error.pos}"
+            place = f"{location}, character {offset + error.pos}"
             return BrokenInput(f"{place}: this is not JSON ({error.msg}); fix it, or fetch the file again.")
     if "integer string conversion" in str(error):  # Python's limit, in which it speaks of itself
-        return BrokenInput(f"{where}: a number has more than {sys.get_int_max_str_digits():,} digits; fix or drop the record.")
-    return BrokenInput(f"{where}: this is not JSON ({error}); fix it, or fetch the file again.")
+        return BrokenInput(f"{location}: a number has more than {sys.get_int_max_str_digits():,} digits; fix or drop the record.")
+    return BrokenInput(f"{location}: this is not JSON ({error}); fix it, or fetch the file again.")
 
 
 def _decoder() -> json.JSONDecoder:

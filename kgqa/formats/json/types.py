@@ -83,10 +83,10 @@ def with_original_types(record: Any) -> Any:
     if not isinstance(record, dict):
         return record
     originals = record.get(MARK)
-    plain = {name: with_original_types(value) for name, value in record.items() if name != MARK}
+    values = {name: with_original_types(value) for name, value in record.items() if name != MARK}
     if not isinstance(originals, dict):
-        return plain
-    return plain | {name: value for name, value in originals.items() if _has_meaning(plain, name, value)}
+        return values
+    return values | {name: value for name, value in originals.items() if _has_meaning(values, name, value)}
 
 
 def _has_meaning(record: Mapping[str, Any], name: str, original: Any) -> bool:

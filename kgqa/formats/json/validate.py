@@ -54,27 +54,27 @@ class Ids:
         """Start without ids."""
         self._places: dict[str, str] = {}
 
-    def add(self, name: str, where: str, *, may_be_empty: bool = False) -> None:
-        """Add the id ``name`` of the record at ``where``. Raises RepeatedId, and BrokenInput for an empty id.
+    def add(self, name: str, location: str, *, may_be_empty: bool = False) -> None:
+        """Add the id ``name`` of the record at ``location``. Raises RepeatedId, and BrokenInput for an empty id.
 
         A question must have an id; the name of a paragraph ``may_be_empty``.
         """
         if not (name or may_be_empty):
-            raise BrokenInput(f"{where}: the id is empty; give the record one of its own.")
+            raise BrokenInput(f"{location}: the id is empty; give the record one of its own.")
         if name in self._places:
-            raise RepeatedId(f"{where}: id {name} was already used in {self._places[name].rpartition(', ')[2]}; drop one of them.")
-        self._places[name] = where
+            raise RepeatedId(f"{location}: id {name} was already used in {self._places[name].rpartition(', ')[2]}; drop one of them.")
+        self._places[name] = location
 
 
 def unique(instances: Iterable[tuple[str, Instance]]) -> Iterator[Instance]:
     """The Instances of pairs of place and Instance. Raises RepeatedId for an id that was used before. Memory: all ids."""
     ids = Ids()
-    for where, instance in instances:
-        ids.add(instance.id, where)
+    for location, instance in instances:
+        ids.add(instance.id, location)
         yield instance
 
 
-def validated(value: object, kind: TypeAdapter[Record], where: str) -> Record:
+def validated(value: object, kind: TypeAdapter[Record], location: str) -> Record:
     """``value`` as ``kind``. Raises MissingInput or BrokenInput with the first wrong field.
 
     A field of a wrong type with only one possible meaning is converted (:mod:`kgqa.formats.json.types`).
@@ -82,27 +82,27 @@ def validated(value: object, kind: TypeAdapter[Record], where: str) -> Record:
     try:
         return kind.validate_python(value)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
+        fault = error.errors(include_url=False)[0]
     try:
         copy = deepcopy(value)
         for _ in range(MAX_MENDS):
-            if not mend(copy, first["loc"], first["type"]):
+            if not mend(copy, fault["loc"], fault["type"]):
                 break
             try:
                 return kind.validate_python(copy)
             except ValidationError as error:
-                first = error.errors(include_url=False)[0]
+                fault = error.errors(include_url=False)[0]
     except RecursionError:  # nested too deeply to be copied
         pass
-    first = _first(value, kind)
+    fault = _first(value, kind)
     # For a field of a union type pydantic's location contains the type too.
-    field = ".".join(str(part) for part in first["loc"] if part not in {"str", "list[str]"})
-    if first["type"] == "missing":
-        raise MissingInput(f"{where}: the field {field!r} is missing; every such record has one.")
-    actual = TYPE_NAMES.get(type(first["input"]), type(first["input"]).__name__)
-    expectation = EXPECTED.get(first["type"])
-    reason = f"expected {expectation}, found {actual}" if expectation else _limit(first)
-    raise BrokenInput(f"{where}{f', field {field!r}' if field else ''}: {reason}; fix or drop the record.")
+    field = ".".join(str(part) for part in fault["loc"] if part not in {"str", "list[str]"})
+    if fault["type"] == "missing":
+        raise MissingInput(f"{location}: the field {field!r} is missing; every such record has one.")
+    actual = TYPE_NAMES.get(type(fault["input"]), type(fault["input"]).__name__)
+    expectation = EXPECTED.get(fault["type"])
+    reason = f"expected {expectation}, found {actual}" if expectation else _limit(fault)
+    raise BrokenInput(f"{location}{f', field {field!r}' if field else ''}: {reason}; fix or drop the record.")
 
 
 def _first(value: object, kind: TypeAdapter[Record]) -> ErrorDetails:

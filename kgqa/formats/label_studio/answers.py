@@ -72,11 +72,11 @@ class AnnotatedAnswer:
         return replace(instance, **{field.name: getattr(self, field.name) for field in fields(self)})
 
 
-def answers_of(annotations: Iterable[Annotation], instance: Instance, where: str) -> list[AnnotatedAnswer]:
+def answers_of(annotations: Iterable[Annotation], instance: Instance, location: str) -> list[AnnotatedAnswer]:
     """The answer of each annotation that has one and was not cancelled. Raises BrokenInput for a label without a place."""
     answers = []
     for annotation in annotations:
-        if not annotation.get("was_cancelled", False) and (answer := _answer(annotation["result"], instance, where)):
+        if not annotation.get("was_cancelled", False) and (answer := _answer(annotation["result"], instance, location)):
             answers.append(answer)
     return answers
 
@@ -104,18 +104,18 @@ def majority_answer(answers: Sequence[AnnotatedAnswer]) -> AnnotatedAnswer:
 
 def annotator_count(annotations: Iterable[Annotation]) -> int:
     """The number of annotators; an annotation without an annotator's name counts as one more."""
-    names, unnamed = set(), 0
+    names, unnamed_count = set(), 0
     for annotation in annotations:
         annotator = annotation.get("completed_by")
         name = annotator.get("id", annotator.get("email")) if isinstance(annotator, dict) else annotator
         if isinstance(name, int | str):
             names.add(name)
         else:
-            unnamed += 1
-    return len(names) + unnamed
+            unnamed_count += 1
+    return len(names) + unnamed_count
 
 
-def _answer(results: Sequence[Result], instance: Instance, where: str) -> AnnotatedAnswer | None:
+def _answer(results: Sequence[Result], instance: Instance, location: str) -> AnnotatedAnswer | None:
     """The answer of one annotation. Precedence: "not answerable", a candidate, yes or no, written text, labelled text."""
     choices = [choice for result in results if result["type"] == "choices" for choice in result["value"].get("choices", [])]
     if NOT_ANSWERABLE in choices:
@@ -130,14 +130,14 @@ def _answer(results: Sequence[Result], instance: Instance, where: str) -> Annota
     if texts:
         kind = "number" if _NUMBER.fullmatch(texts[0]) else "span"
         return AnnotatedAnswer(answers=tuple(dict.fromkeys(texts)), answer_id=None, answer_type=kind, answerable=True)
-    labels = (_label_text(result["value"], instance, where) for result in _labels(results, where))
+    labels = (_label_text(result["value"], instance, location) for result in _labels(results, location))
     spans = tuple(dict.fromkeys(text for text in labels if text is not None))
     if spans:
         return AnnotatedAnswer(answers=spans, answer_id=None, answer_type="span" if len(spans) == 1 else "spans", answerable=True)
     return None
 
 
-def _labels(results: Sequence[Result], where: str) -> list[Result]:
+def _labels(results: Sequence[Result], location: str) -> list[Result]:
     """The results that label an answer; if labels have several names, those called ``ANSWER``."""
     labels = [result for result in results if result["type"] in LABELS]
     names = {name for result in labels for name in _names(result)}
@@ -146,8 +146,8 @@ def _labels(results: Sequence[Result], where: str) -> list[Result]:
     answers = [result for result in labels if any(name.casefold() == ANSWER.casefold() for name in _names(result))]
     if not answers:
         raise BrokenInput(
-            f"{where}, field 'annotations': the labels are of several kinds ({', '.join(sorted(names)[:4])}), and none is called {ANSWER}; "
-            "rename the one that marks answers."
+            f"{location}, field 'annotations': the labels are of several kinds ({', '.join(sorted(names)[:4])}), and none is called "
+            f"{ANSWER}; rename the one that marks answers."
         )
     return answers
 
@@ -163,10 +163,10 @@ def _texts(value: Value) -> list[str]:
     return [text] if isinstance(text, str) else text
 
 
-def _label_text(value: Value, instance: Instance, where: str) -> str | None:
+def _label_text(value: Value, instance: Instance, location: str) -> str | None:
     """A label's own text, else the text at its place; None without either."""
     if _place(value) is None:
-        raise BrokenInput(f"{where}, field 'annotations': a label says no place; fix or drop the annotation.")
+        raise BrokenInput(f"{location}, field 'annotations': a label says no place; fix or drop the annotation.")
     text = value.get("text")
     return text if isinstance(text, str) else _text_at(value, instance)
 
@@ -179,12 +179,15 @@ def _text_at(value: Value, instance: Instance) -> str | None:
     place = _place(value)
     if place is None:
         return None
-    first, last, start, end = place
-    texts = [paragraph.text for paragraph in instance.paragraphs[first : last + 1]]
+    first_paragraph, last_paragraph, start, end = place
+    texts = [paragraph.text for paragraph in instance.paragraphs[first_paragraph : last_paragraph + 1]]
     label = value.get("text")
-    if 0 <= first <= last < len(instance.paragraphs):
+    if 0 <= first_paragraph <= last_paragraph < len(instance.paragraphs):
         for cut in (_character_slice, _utf16_slice):
-            parts = [cut(text, start if not number else 0, end if number == last - first else None) for number, text in enumerate(texts)]
+            parts = [
+                cut(text, start if not number else 0, end if number == last_paragraph - first_paragraph else None)
+                for number, text in enumerate(texts)
+            ]
             # Browsers and files differ in white space, so it is not compared.
             if None not in parts and (
                 not isinstance(label, str) or "".join("".join(filter(None, parts)).split()) == "".join(label.split())

@@ -49,15 +49,15 @@ def why_not(record: Mapping[str, Any]) -> str:
 
 def read(path: Path) -> Iterator[Instance]:
     """The Instances of one file of tasks. Memory: one task and all ids."""
-    return unique((where, from_record(task, where)) for where, task in stream.records(path, RECORD))
+    return unique((location, from_record(task, location)) for location, task in stream.records(path, RECORD))
 
 
-def from_record(task: Task, where: str) -> Instance:
+def from_record(task: Task, location: str) -> Instance:
     """The Instance of a task with its annotators' answer. Raises MissingInput for a task without an id or a text."""
     data = task["data"]
-    instance = _from_data(task, where)
+    instance = _from_data(task, location)
     annotations, predictions = task.get("annotations", []), task.get("predictions", [])
-    answers = answers_of(annotations, instance, where)
+    answers = answers_of(annotations, instance, location)
     notes: dict[str, Any] = {
         "task": {key: value for key, value in task.items() if key not in {"data", "annotations", "predictions"}},
         "data": unknown_fields(data, Data),
@@ -73,23 +73,23 @@ def from_record(task: Task, where: str) -> Instance:
     notes = {key: value for key, value in notes.items() if value}
     faults = label_faults(annotations, "annotations", instance)
     if not answers and "answers" not in data:
-        answers = answers_of(predictions, instance, where)
+        answers = answers_of(predictions, instance, location)
         faults += label_faults(predictions, "predictions", instance)
     if answers:
         notes["before"] = AnnotatedAnswer.of(instance).to_note() if "answers" in data else None
         instance = majority_answer(answers).put_into(instance)
-    provenance = note(NAME, notes, beside=provenance_of(_further_fields(data), where))
+    provenance = note(NAME, notes, beside=provenance_of(_further_fields(data), location))
     return replace(instance, provenance=note_faults(faults, beside=provenance))
 
 
-def _from_data(task: Task, where: str) -> Instance:
+def _from_data(task: Task, location: str) -> Instance:
     """The Instance of a task's data alone, without provenance."""
     data = task["data"]
     if "id" not in data and "id" not in task:
-        raise MissingInput(f"{where}: the field 'data.id' is missing; give the question an id.")
+        raise MissingInput(f"{location}: the field 'data.id' is missing; give the question an id.")
     if "paragraphs" not in data and "text" not in data:
         raise MissingInput(
-            f"{where}: the field 'data.paragraphs' is missing; call the text 'text' or 'paragraphs' in the labelling configuration of "
+            f"{location}: the field 'data.paragraphs' is missing; call the text 'text' or 'paragraphs' in the labelling configuration of "
             "Label Studio, and export as JSON."
         )
     name = data["id"] if "id" in data else str(task["id"])
@@ -108,14 +108,14 @@ def _from_data(task: Task, where: str) -> Instance:
         "paragraphs": _paragraphs(data),
         "provenance": None,
     }
-    return from_row(row, where)
+    return from_row(row, location)
 
 
 def _paragraphs(data: Data) -> list[dict[str, Any]]:
     """Rows of the paragraphs, or of the one text."""
-    unknown = dict.fromkeys(("supporting", "mentions", "sentences", "supporting_sentences"))
+    no_values = dict.fromkeys(("supporting", "mentions", "sentences", "supporting_sentences"))
     further = _further_fields(data).get("paragraphs", {})
-    rows = [{"id": name, "title": entry.get("title"), "text": entry["text"], **unknown} for name, entry in _task_paragraphs(data)]
+    rows = [{"id": name, "title": entry.get("title"), "text": entry["text"], **no_values} for name, entry in _task_paragraphs(data)]
     return [{**row, **further.get(row["id"], {})} for row in rows]
 
 
@@ -190,9 +190,9 @@ def to_record(instance: Instance) -> dict[str, Any]:
 def _task(instance: Instance, notes: TaskNotes) -> dict[str, Any]:
     before_annotation = instance
     if "before" in notes:
-        before: Any = notes["before"] or {"answers": [], "answer_id": None, "answer_type": "none", "answerable": True}
-        alternatives = None if before.get("alternatives") is None else tuple(map(tuple, before["alternatives"]))
-        answer = AnnotatedAnswer(**{**before, "answers": tuple(before["answers"]), "alternatives": alternatives})
+        earlier_answer: Any = notes["before"] or {"answers": [], "answer_id": None, "answer_type": "none", "answerable": True}
+        alternatives = None if earlier_answer.get("alternatives") is None else tuple(map(tuple, earlier_answer["alternatives"]))
+        answer = AnnotatedAnswer(**{**earlier_answer, "answers": tuple(earlier_answer["answers"]), "alternatives": alternatives})
         before_annotation = answer.put_into(instance)
     data: dict[str, Any] = {} if notes.get("unnamed") else {"id": instance.id}
     data["question"] = instance.question
@@ -207,9 +207,9 @@ def _task(instance: Instance, notes: TaskNotes) -> dict[str, Any]:
     data["candidates"] = [{**extra.get(c.id, {}), "value": c.text, "alias": c.id} for c in instance.candidates or ()]
     data |= {key: value for key, value in notes.get("data", {}).items() if key not in data}
     task = {key: value for key, value in notes.get("task", {}).items() if key != "data"} | {"data": data}
-    plain = _from_data(cast(Task, task), f"instance {instance.id}")
-    names = [paragraph.id for paragraph in plain.paragraphs]
-    further = further_fields(without_faults(before_annotation, LABEL_PLACES), plain, names, NAME)
+    default = _from_data(cast(Task, task), f"instance {instance.id}")
+    names = [paragraph.id for paragraph in default.paragraphs]
+    further = further_fields(without_faults(before_annotation, LABEL_PLACES), default, names, NAME)
     if further:
         data[KEY] = further
     if "annotations" in notes:

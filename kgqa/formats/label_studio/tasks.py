@@ -62,7 +62,7 @@ class EarlierAnswer(Closed):
 
 
 class TaskNotes(Closed, total=False):
-    """A question's note."""
+    """The part of a task that the provenance of its question keeps, so that it can be written again."""
 
     task: dict[str, Any]
     """Unknown fields of the task, including its number."""

@@ -107,20 +107,20 @@ def _stem(path: Path) -> str:
     return path.name.split(".json")[0]
 
 
-def read(path: Path, wanted: Collection[str]) -> dict[str, Passage]:
-    """Id → passage, of the ids in ``wanted``. Raises InputError with file, line or id, and field.
+def read(path: Path, names: Collection[str]) -> dict[str, Passage]:
+    """Id → passage, of the ids in ``names``. Raises InputError with file, line or id, and field.
 
     Memory: the passages of a file of lines; the whole file if it is one object.
     """
     passages = _lines(path) if _kind(path) == "lines" else _entries(path)
-    return {passage.id: passage for passage in passages if passage.id in wanted} if wanted else {}
+    return {passage.id: passage for passage in passages if passage.id in names} if names else {}
 
 
 def _lines(path: Path) -> Iterator[Passage]:
     ids = Ids()
-    for where, value in stream.values(path):
-        line = validated(value, LINE, where)
-        ids.add(line["evidence_id"], where, may_be_empty=True)
+    for location, value in stream.values(path):
+        line = validated(value, LINE, location)
+        ids.add(line["evidence_id"], location, may_be_empty=True)
         extra = {key: value for key, value in line.items() if key not in Line.__annotations__}
         yield Passage(id=line["evidence_id"], title=line.get("title"), text=line["contents"], extra=extra)
 

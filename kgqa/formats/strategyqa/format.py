@@ -99,14 +99,14 @@ def read(path: Path, texts: Path | None = None) -> Iterator[Instance]:
 
     With a file of texts, the questions are read twice, first for the ids of the evidence, whose texts alone are kept.
     """
-    if texts is None and (beside := texts_beside(path)) is not None and fits(beside):
-        texts = beside
+    if texts is None and (texts_file := texts_beside(path)) is not None and fits(texts_file):
+        texts = texts_file
     names: set[str] = set()
     for _, record in stream.records(path, RECORD) if texts else ():
         names.update(evidence_ids(record.get("evidence")))
     # A file without any of these texts belongs to other questions, so a missing text is no fault.
     passages = (evidence_texts.read(texts, names) if texts else None) or None
-    yield from unique((where, from_record(record, passages)) for where, record in stream.records(path, RECORD))
+    yield from unique((location, from_record(record, passages)) for location, record in stream.records(path, RECORD))
 
 
 def evidence_ids(evidence: Evidence | None) -> list[str]:
@@ -124,8 +124,8 @@ def from_record(record: Record, texts: Mapping[str, Passage] | None = None) -> I
     if texts is not None and len(passages) < len(names):
         faults.append(_absent_text(texts, names))
     notes = {key: value for key, value in record.items() if key not in INSTANCE_FIELDS and key != NULL}
-    empty = [field for field in INSTANCE_FIELDS if field in record and record.get(field) is None]
-    provenance = note(NAME, notes | ({NULL: empty} if empty else {}))
+    empty_fields = [field for field in INSTANCE_FIELDS if field in record and record.get(field) is None]
+    provenance = note(NAME, notes | ({NULL: empty_fields} if empty_fields else {}))
     return Instance(
         id=record["qid"],
         question=record["question"],
@@ -141,8 +141,8 @@ def from_record(record: Record, texts: Mapping[str, Passage] | None = None) -> I
 
 def _absent_text(texts: Mapping[str, Passage], names: Sequence[str]) -> Fault:
     absent = [name for name in names if name not in texts]
-    others = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
-    detail = f"{absent[0][:CHARACTERS]!r}{others} of {len(names)}"
+    suffix = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
+    detail = f"{absent[0][:CHARACTERS]!r}{suffix} of {len(names)}"
     return Fault(kind="absent-text", place="evidence", detail=detail)
 
 
@@ -174,8 +174,8 @@ def to_record(instance: Instance, names: Mapping[str, str] = MappingProxyType({}
     evidence = _evidence(instance, notes.get("evidence") or [], names)
     if evidence:
         record["evidence"] = evidence
-    known = [field for field in Record.__annotations__ if field in record or field in notes]
-    return {field: record.get(field, notes.get(field)) for field in known} | {k: v for k, v in notes.items() if k not in (*known, NULL)}
+    fields = [field for field in Record.__annotations__ if field in record or field in notes]
+    return {field: record.get(field, notes.get(field)) for field in fields} | {k: v for k, v in notes.items() if k not in (*fields, NULL)}
 
 
 def _extra(instance: Instance) -> dict[str, dict[str, Any]]:
@@ -183,28 +183,28 @@ def _extra(instance: Instance) -> dict[str, dict[str, Any]]:
 
 
 def _evidence(instance: Instance, evidence: Evidence, names: Mapping[str, str]) -> Evidence:
-    supporting = [paragraph.id for paragraph in instance.paragraphs if paragraph.supporting]
-    missing = _extra(instance).keys() - set(supporting)
+    support = [paragraph.id for paragraph in instance.paragraphs if paragraph.supporting]
+    missing_ids = _extra(instance).keys() - set(support)
     evidence_names = set(evidence_ids(evidence))
-    new = [name for name in supporting if name not in evidence_names]
-    annotators = [[_without(step, missing) for step in annotator] for annotator in evidence]
-    annotators += [_further_annotator(instance, new)] if new else []
+    new_ids = [name for name in support if name not in evidence_names]
+    annotators = [[_without(step, missing_ids) for step in annotator] for annotator in evidence]
+    annotators += [_further_annotator(instance, new_ids)] if new_ids else []
     return [[[_with_names(entry, names) for entry in step] for step in annotator] for annotator in annotators]
 
 
-def _without(step: list[Entry], missing: Set[str]) -> list[Entry]:
-    """The evidence of a step without the ``missing`` paragraphs, and without entries that become empty."""
-    entries = [[name for name in entry if name not in missing] if isinstance(entry, list) else entry for entry in step]
-    return [entry for entry, before in zip(entries, step, strict=True) if entry or not before]
+def _without(step: list[Entry], missing_ids: Set[str]) -> list[Entry]:
+    """The evidence of a step without the paragraphs ``missing_ids``, and without entries that become empty."""
+    entries = [[name for name in entry if name not in missing_ids] if isinstance(entry, list) else entry for entry in step]
+    return [entry for entry, earlier_entry in zip(entries, step, strict=True) if entry or not earlier_entry]
 
 
 def _further_annotator(instance: Instance, paragraphs: Sequence[str]) -> list[list[Entry]]:
     """The evidence of a further annotator, who names these ``paragraphs``: each for its step, the others for the last step."""
     owners = [step.paragraph_id for step in instance.decomposition or ()] or [None]
     steps: list[list[Entry]] = [[[owner]] if owner is not None and owner in paragraphs else [] for owner in owners]
-    others = [name for name in paragraphs if name not in owners]
-    if others:
-        steps[-1].append(others)
+    other_names = [name for name in paragraphs if name not in owners]
+    if other_names:
+        steps[-1].append(other_names)
     return steps
 
 

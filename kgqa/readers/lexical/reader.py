@@ -27,7 +27,7 @@ class LexicalReader:
     """Whether it reads the training questions."""
 
     def __init__(self, *, seed: int = SEED) -> None:
-        """``seed`` breaks ties."""
+        """``seed``: seed of the random order that breaks ties between equal scores."""
         self.seed = seed
 
     def learn(self, instances: Sequence[Instance]) -> None:

@@ -159,7 +159,7 @@ class WordEmbedder(nn.Module):
         return vectors
 
     def train(self, mode: bool = True) -> WordEmbedder:
-        """Set the mode. After training the vocabulary's vectors are computed anew; between predictions they stay."""
+        """Set the mode. After training, the vocabulary's vectors are recomputed; between predictions they stay."""
         if mode or self.training:
             self._forget()
         return super().train(mode)

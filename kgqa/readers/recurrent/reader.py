@@ -60,6 +60,6 @@ class RecurrentReader(NeuralReader):
         return {"seed": self._seed, "vector_size": self._vector_size}
 
     def save_beside(self, folder: Path) -> None:
-        """Write the vocabulary."""
+        """Write the vocabulary into the reader's folder, next to the weights."""
         assert self._vocabulary is not None
         self._vocabulary.save(folder)

@@ -91,7 +91,7 @@ class RecurrentTask:
             return NETWORKS[self.name](words, hidden=settings.hidden, dropout=settings.dropout)
 
     def encode(self, instances: Sequence[Instance]) -> pa.RecordBatch:
-        """Rows of ``encoding.SCHEMA``."""
+        """The questions as rows of ``encoding.SCHEMA``."""
         return self._encoder.rows(instances)
 
     def collate(self, examples: pa.Table) -> Batch:

@@ -85,7 +85,7 @@ class ReadingTask:
         )  # fmt: skip
 
     def encode(self, instances: Sequence[Instance]) -> pa.RecordBatch:
-        """Rows of ``examples.encode``."""
+        """The questions as rows of token ids; see ``examples.encode``."""
         return examples.encode(instances, self._cutter, self._targets)
 
     def collate(self, table: pa.Table) -> Batch:

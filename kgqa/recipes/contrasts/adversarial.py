@@ -79,10 +79,10 @@ def adversarial(instance: Instance, *, pool: Pool, seed: int) -> list[Instance] 
         paragraphs[place] = copy.paragraph
     note = note_of(instance, TRANSFORM, level="paragraph", notes=notes)
     note |= {"bipartition": None, "sub_idx": 0, "sufficiency": None}
-    removed = note["removed"] = [instance.paragraphs[place].id for place in places[: len(copies)]]
-    target, old = plan.link.target.id, plan.link.bridge[0]
-    note["added"] = [{"id": new.id, "copy_of": target, "answer": answer, "bridge": [old, bridge]} for new, answer, bridge in copies]
-    return [showing(instance, tuple(paragraphs), removed=removed, provenance=_encode({**notes, NAME: note}))]
+    removed_ids = note["removed"] = [instance.paragraphs[place].id for place in places[: len(copies)]]
+    target, old_bridge = plan.link.target.id, plan.link.bridge[0]
+    note["added"] = [{"id": new.id, "copy_of": target, "answer": answer, "bridge": [old_bridge, bridge]} for new, answer, bridge in copies]
+    return [showing(instance, tuple(paragraphs), removed_facts=removed_ids, provenance=_encode({**notes, NAME: note}))]
 
 
 def _plan(instance: Instance, pool: Pool) -> Plan | Rejection:
@@ -92,24 +92,24 @@ def _plan(instance: Instance, pool: Pool) -> Plan | Rejection:
     if all(paragraph.supporting for paragraph in instance.paragraphs):
         return Rejection(reason=OWN_REASONS["no distractor"], detail=f"{len(instance.paragraphs)} paragraphs, all supporting")
     answer_names, answer = names(instance.answers), instance.answers[0]
-    supporting = [Supporting(paragraph, text_of(paragraph)) for paragraph in instance.paragraphs if paragraph.supporting]
-    stating = [entry for entry in supporting if entry.text.states(answer_names) or spellings([entry.paragraph], instance.answer_id)]
-    if not stating:
+    support = [Supporting(paragraph, text_of(paragraph)) for paragraph in instance.paragraphs if paragraph.supporting]
+    answer_support = [entry for entry in support if entry.text.states(answer_names) or spellings([entry.paragraph], instance.answer_id)]
+    if not answer_support:
         return Rejection(reason=OWN_REASONS["not stated"], detail=answer)
-    paragraphs = [entry.paragraph for entry in supporting]
+    paragraphs = [entry.paragraph for entry in support]
     answer_kinds_in_pool = (
         [] if instance.candidates is not None else pool.resolved_kinds(answer_kinds(_last_question(instance), answer, paragraphs), answer)
     )
     bridges = []
-    for link in links(instance, supporting, stating, answer_names):
+    for link in links(instance, support, answer_support, answer_names):
         kinds = pool.resolved_kinds(link.kinds, link.bridge[0])
         if (kinds or PLACEHOLDER in link.bridge[0]) and (answer_kinds_in_pool or link.is_answer or instance.candidates is not None):
-            return Plan(link, supporting, kinds, kinds if link.is_answer else answer_kinds_in_pool)
+            return Plan(link, support, kinds, kinds if link.is_answer else answer_kinds_in_pool)
         bridges.append(link.bridge[0])
     if bridges:
-        is_read = are_english([instance.question, *(entry.paragraph.text for entry in supporting)])
+        is_read = are_english([instance.question, *(entry.paragraph.text for entry in support)])
         return Rejection(reason=OWN_REASONS["no kind" if is_read else "language"], detail=f"{answer}; {', '.join(dict.fromkeys(bridges))}")
-    return Rejection(reason=OWN_REASONS["no bridge"], detail=", ".join(entry.paragraph.id for entry in stating))
+    return Rejection(reason=OWN_REASONS["no bridge"], detail=", ".join(entry.paragraph.id for entry in answer_support))
 
 
 def _last_question(instance: Instance) -> str:
@@ -120,12 +120,12 @@ def _last_question(instance: Instance) -> str:
 
 def _copies(instance: Instance, plan: Plan, pool: Pool, seed: int, *, count: int) -> list[Copy] | Rejection:
     """At most ``count`` copies, each with its own false answer; copies that still state the right answer or the bridge are left out."""
-    link, supporting = plan.link, [entry.paragraph for entry in plan.supporting]
-    answer_spellings = with_short([*instance.answers, *spellings(supporting, instance.answer_id)])
-    bridge_spellings = with_short([*link.bridge, *spellings(supporting, link.entity)])
-    known = Text("\n".join([instance.question, *map(title_and_text, supporting)]))
+    link, support = plan.link, [entry.paragraph for entry in plan.supporting]
+    answer_spellings = with_short([*instance.answers, *spellings(support, instance.answer_id)])
+    bridge_spellings = with_short([*link.bridge, *spellings(support, link.entity)])
+    question_text = Text("\n".join([instance.question, *map(title_and_text, support)]))
     search = _Search(
-        pool, seed, instance.id, names([*answer_spellings, *bridge_spellings]), frozenset({instance.answer_id, link.entity}), known
+        pool, seed, instance.id, names([*answer_spellings, *bridge_spellings]), frozenset({instance.answer_id, link.entity}), question_text
     )
     is_listed, is_masked = instance.candidates is not None, PLACEHOLDER in link.bridge[0]
     answers = search.new(
@@ -153,8 +153,8 @@ def _copies(instance: Instance, plan: Plan, pool: Pool, seed: int, *, count: int
     copies = []
     for number, answer in enumerate(answers):
         bridge = bridges[number % len(bridges)]
-        new = [bridge, answer, *[title_entities[number % len(title_entities)] for _ in title_entities[:1]]]
-        paragraph = template.filled(new, id=f"{link.target.id}#{TRANSFORM}-{number + 1}")
+        new_entities = [bridge, answer, *[title_entities[number % len(title_entities)] for _ in title_entities[:1]]]
+        paragraph = template.filled(new_entities, id=f"{link.target.id}#{TRANSFORM}-{number + 1}")
         text = text_of(paragraph)
         if text.states(names([answer.name])) and not text.states(search.forbidden):
             copies.append(Copy(paragraph, answer.name, bridge.name))

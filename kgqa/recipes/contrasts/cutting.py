@@ -16,13 +16,13 @@ def cut(paragraph: Paragraph, sentences: Collection[int]) -> Paragraph | None:
     answer.
     """
     count = len(paragraph.sentences or ())
-    remaining = [sentence for sentence in range(count) if sentence not in sentences]
-    if not remaining:
+    kept_sentences = [sentence for sentence in range(count) if sentence not in sentences]
+    if not kept_sentences:
         return None
-    bounds = {sentence: sentence_bounds(paragraph, sentence) for sentence in remaining}
+    bounds = {sentence: sentence_bounds(paragraph, sentence) for sentence in kept_sentences}
     lengths = [end - start for start, end in bounds.values()]
-    starts = dict(zip(remaining, accumulate(lengths, initial=0), strict=False))
-    number = {sentence: place for place, sentence in enumerate(remaining)}
+    starts = dict(zip(kept_sentences, accumulate(lengths, initial=0), strict=False))
+    number = {sentence: place for place, sentence in enumerate(kept_sentences)}
     marks = paragraph.supporting_sentences
     kept_marks = None if marks is None else tuple(number[sentence] for sentence in marks if sentence in number)
     return Paragraph(

@@ -102,7 +102,7 @@ class Splits:
         masks = {split: pc.is_in(table["group"], pa.array(sorted(groups))) for split, table in tables.items()}
         portion = pa.concat_tables([table.filter(masks[split]) for split, table in tables.items()])
         remainder = {split: table.filter(pc.invert(masks[split])) for split, table in tables.items() if split != "train"}
-        before = sum(self.counts.values())
+        count_before = sum(self.counts.values())
         for split, table in {"train": portion, **remainder}.items():
             if not table.num_rows and self.counts.get(split, 1):
                 raise EmptyResult(f"{self._source.path}: {percent}% of the groups leave nothing in {split}; the set is too small for that.")
@@ -110,10 +110,10 @@ class Splits:
                 pq.write_table(table, file, **PARQUET)
             self.counts[split], self._groups[split] = table.num_rows, set(table["group"].to_pylist())
         self.counts = in_order(self.counts)
-        removed = before - sum(self.counts.values())
+        removed_count = count_before - sum(self.counts.values())
         reason = f"training portion: {percent}% of the groups of {' and '.join(splits)}"
         return FunnelRow(
-            stage="inoculate", what="instances", reason=reason, removed=removed, left=sum(self.counts.values()), setting="inoculation"
+            stage="inoculate", what="instances", reason=reason, removed=removed_count, left=sum(self.counts.values()), setting="inoculation"
         )
 
 

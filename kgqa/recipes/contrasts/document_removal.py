@@ -53,20 +53,22 @@ def _mentioning(paragraphs: Sequence[Paragraph], candidates: Iterable[Candidate]
     """The numbers of the paragraphs that mention one of the ``candidates``."""
     candidates = tuple(candidates)
     ids = {candidate.id for candidate in candidates}
-    annotated = {place for place, each in enumerate(paragraphs) if any(mention.entity in ids for mention in each.mentions or ())}
-    unannotated = [place for place in range(len(paragraphs)) if place not in annotated]
-    matches = stating_places([paragraphs[place] for place in unannotated], names(candidate.text for candidate in candidates))
-    return annotated | {unannotated[place] for place in matches}
+    annotated_places = {
+        place for place, paragraph in enumerate(paragraphs) if any(mention.entity in ids for mention in paragraph.mentions or ())
+    }
+    other_places = [place for place in range(len(paragraphs)) if place not in annotated_places]
+    matches = stating_places([paragraphs[place] for place in other_places], names(candidate.text for candidate in candidates))
+    return annotated_places | {other_places[place] for place in matches}
 
 
 def document_removal_faults(original: Instance, group: Sequence[Instance]) -> Iterator[str]:
     """Faults against: each remaining paragraph mentions a candidate, no removed one does, and one of the remaining mentions the answer."""
     (changed,) = group
     yield from removal_faults(original, changed)
-    remaining = {paragraph.id for paragraph in changed.paragraphs}
+    left_ids = {paragraph.id for paragraph in changed.paragraphs}
     candidates = original.candidates or ()
     for paragraph in original.paragraphs:
-        mentions, stays = _mentions_one(paragraph, candidates), paragraph.id in remaining
+        mentions, stays = _mentions_one(paragraph, candidates), paragraph.id in left_ids
         if stays and not mentions:
             yield "a paragraph that mentions no candidate is left"
         if mentions and not stays:

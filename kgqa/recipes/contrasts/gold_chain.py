@@ -27,14 +27,14 @@ def gold_chain(instance: Instance) -> list[Instance] | Rejection:
 
 def _not_on_a_chain(instance: Instance) -> Rejection | None:
     """The rejection of a question without support, or whose chain or step uses a paragraph that is not supporting."""
-    supporting = {paragraph.id for paragraph in instance.paragraphs if paragraph.supporting}
-    if not supporting:
+    support_ids = {paragraph.id for paragraph in instance.paragraphs if paragraph.supporting}
+    if not support_ids:
         return Rejection(reason=UNMARKED, detail=f"none of {len(instance.paragraphs)} paragraphs")
     context = {paragraph.id for paragraph in instance.paragraphs}
     on_chains = {document for chain in _to_the_answer(instance) for document in chain[1::2]}
-    needed = {step.paragraph_id for step in instance.decomposition or () if step.paragraph_id is not None}.union(on_chains) & context
-    unsupported = min(needed - supporting, default=None)
-    return None if unsupported is None else Rejection(reason=REASONS["alternatives"], detail=f"paragraph {unsupported}")
+    needed_ids = {step.paragraph_id for step in instance.decomposition or () if step.paragraph_id is not None}.union(on_chains) & context
+    missing_id = min(needed_ids - support_ids, default=None)
+    return None if missing_id is None else Rejection(reason=REASONS["alternatives"], detail=f"paragraph {missing_id}")
 
 
 def _to_the_answer(instance: Instance) -> list[tuple[str, ...]]:
@@ -48,8 +48,8 @@ def gold_chain_faults(original: Instance, group: Sequence[Instance]) -> Iterator
     yield from removal_faults(original, changed)
     if any(not paragraph.supporting for paragraph in changed.paragraphs):
         yield "a paragraph that does not support the answer is left"
-    remaining = {paragraph.id for paragraph in changed.paragraphs}
-    if any(paragraph.supporting and paragraph.id not in remaining for paragraph in original.paragraphs):
+    left_ids = {paragraph.id for paragraph in changed.paragraphs}
+    if any(paragraph.supporting and paragraph.id not in left_ids for paragraph in original.paragraphs):
         yield "a supporting paragraph is gone"
     if _to_the_answer(changed) != _to_the_answer(original) or changed.decomposition != original.decomposition:
         yield "a chain to the answer or a step's paragraph is gone"

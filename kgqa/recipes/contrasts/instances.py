@@ -77,8 +77,10 @@ def parts_of(question: FactQuestion, transform: str, *, some_unmarked: bool = Fa
     other_notes = without_order({name: value for name, value in question.notes.items() if name != NAME})
     unanswered_notes = without_faults_of_answerable(other_notes)
     head = _head(other_notes, shared)
-    unmarked = tuple(map(_without_marks, question.instance.paragraphs)) if some_unmarked else ()
-    return Parts(question, transform, head, head if unanswered_notes == other_notes else _head(unanswered_notes, shared), unmarked)
+    unmarked_paragraphs = tuple(map(_without_marks, question.instance.paragraphs)) if some_unmarked else ()
+    return Parts(
+        question, transform, head, head if unanswered_notes == other_notes else _head(unanswered_notes, shared), unmarked_paragraphs
+    )
 
 
 def _head(notes: Mapping[str, Any], shared: Mapping[str, Any]) -> str:
@@ -94,10 +96,9 @@ def note_of(instance: Instance, transform: str, *, level: str, notes: Mapping[st
     return note
 
 
-def showing(instance: Instance, paragraphs: tuple[Paragraph, ...], *, removed: Collection[str], **changes: Any) -> Instance:
-    """``instance`` with other ``paragraphs``: steps lose the ids of paragraphs that are ``removed``, and chains through these are left
-    out."""
-    missing_ids = frozenset(removed)
+def showing(instance: Instance, paragraphs: tuple[Paragraph, ...], *, removed_facts: Collection[str], **changes: Any) -> Instance:
+    """``instance`` with other ``paragraphs``: steps lose the ids in ``removed_ids``, and chains through these paragraphs are dropped."""
+    missing_ids = frozenset(removed_facts)
     chains = _chains(instance.chains, missing_ids)
     return replace(
         instance,
@@ -109,28 +110,28 @@ def showing(instance: Instance, paragraphs: tuple[Paragraph, ...], *, removed: C
     )
 
 
-def remaining_paragraphs(paragraphs: tuple[Paragraph, ...], removed: Collection[Fact], *, level: str) -> tuple[Paragraph, ...]:
+def remaining_paragraphs(paragraphs: tuple[Paragraph, ...], removed_facts: Collection[Fact], *, level: str) -> tuple[Paragraph, ...]:
     """The paragraphs without these facts, in the same order."""
     if level == "paragraph":
-        places = {place for place, _ in removed}
+        places = {place for place, _ in removed_facts}
         return tuple([paragraph for place, paragraph in enumerate(paragraphs) if place not in places])
     sentences: dict[int, set[int]] = {}
-    for place, sentence in removed:
+    for place, sentence in removed_facts:
         sentences.setdefault(place, set()).add(sentence or 0)
-    remaining = (cut(paragraph, sentences[place]) if place in sentences else paragraph for place, paragraph in enumerate(paragraphs))
-    return tuple([paragraph for paragraph in remaining if paragraph is not None])
+    paragraphs_left = (cut(paragraph, sentences[place]) if place in sentences else paragraph for place, paragraph in enumerate(paragraphs))
+    return tuple([paragraph for paragraph in paragraphs_left if paragraph is not None])
 
 
-def _missing_ids(instance: Instance, removed: Iterable[Fact], remaining: Iterable[Paragraph]) -> frozenset[str]:
+def _missing_ids(instance: Instance, removed_facts: Iterable[Fact], paragraphs_left: Iterable[Paragraph]) -> frozenset[str]:
     """Ids of the paragraphs that lost all their facts."""
-    touched = {instance.paragraphs[place].id for place, _ in removed}
-    return frozenset(touched.difference([paragraph.id for paragraph in remaining]))
+    changed_ids = {instance.paragraphs[place].id for place, _ in removed_facts}
+    return frozenset(changed_ids.difference([paragraph.id for paragraph in paragraphs_left]))
 
 
-def _chains(chains: Chains | None, missing: frozenset[str]) -> Chains | None:
-    if chains is None or not missing:
+def _chains(chains: Chains | None, missing_ids: frozenset[str]) -> Chains | None:
+    if chains is None or not missing_ids:
         return chains
-    return tuple(tuple(chain for chain in group if missing.isdisjoint(chain[1::2])) for group in chains)
+    return tuple(tuple(chain for chain in group if missing_ids.isdisjoint(chain[1::2])) for group in chains)
 
 
 def _grades(instance: Instance, chains: Chains | None) -> tuple[Grade | None, ...] | None:
@@ -138,10 +139,10 @@ def _grades(instance: Instance, chains: Chains | None) -> tuple[Grade | None, ..
     return instance.grades if chains is not None and chains == instance.chains else None
 
 
-def _decomposition(steps: tuple[Step, ...] | None, missing: frozenset[str]) -> tuple[Step, ...] | None:
-    if steps is None or not missing:
+def _decomposition(steps: tuple[Step, ...] | None, missing_ids: frozenset[str]) -> tuple[Step, ...] | None:
+    if steps is None or not missing_ids:
         return steps
-    return tuple([_without_paragraph(step) if step.paragraph_id in missing else step for step in steps])
+    return tuple([_without_paragraph(step) if step.paragraph_id in missing_ids else step for step in steps])
 
 
 def _without_paragraph(step: Step) -> Step:

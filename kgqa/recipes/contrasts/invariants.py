@@ -21,10 +21,10 @@ Shown = list[tuple[str, str]]
 def probe_faults(question: FactQuestion, group: Sequence[Instance]) -> Iterator[str]:
     """P(D): each bi-partition has two contexts with all distractors, and every supporting fact is in exactly one of them."""
     context, support = _whole(question)
-    expected = 2 ** (len(support) - 1) - 1
+    expected_count = 2 ** (len(support) - 1) - 1
     pairs = _by_bipartition(group)
-    if sorted(pairs) != list(range(expected)) or any(len(pair) != 2 for pair in pairs.values()):
-        yield f"{len(support)} supporting facts need {expected} bi-partitions with two instances each"
+    if sorted(pairs) != list(range(expected_count)) or any(len(pair) != 2 for pair in pairs.values()):
+        yield f"{len(support)} supporting facts need {expected_count} bi-partitions with two instances each"
         return
     partitions = set()
     for pair in pairs.values():
@@ -35,7 +35,7 @@ def probe_faults(question: FactQuestion, group: Sequence[Instance]) -> Iterator[
         for instance, part in zip(pair, parts, strict=True):
             if _shown(question, instance) != [fact for fact in context if fact not in support or fact in part]:
                 yield "a distractor is missing, or the order has changed"
-    if len(partitions) != expected:
+    if len(partitions) != expected_count:
         yield "a bi-partition is there twice"
     yield from _labels_faults(group)
 
@@ -89,8 +89,8 @@ def trivial_faults(question: FactQuestion, group: Sequence[Instance]) -> Iterato
     for instance in group:
         if not support <= set(_shown(question, instance)) or instance.answers != question.instance.answers:
             yield "a copy lacks a supporting fact or the answer"
-    removed = {str(noted(instance, NAME)["removed"]) for instance in group}
-    if len(removed) != min(3, len(context) - len(support)):
+    removed_ids = {str(noted(instance, NAME)["removed"]) for instance in group}
+    if len(removed_ids) != min(3, len(context) - len(support)):
         yield "two copies lack the same distractor although there are others"
 
 
@@ -98,23 +98,27 @@ def adversarial_faults(original: Instance, group: Sequence[Instance]) -> Iterato
     """T_adv(D): the same question with a context of the same length; only distractors differ, and no new one states answer or bridge."""
     (changed,) = group
     note = noted(changed, NAME)
-    added = {entry["id"]: entry for entry in note["added"]}
-    if len(changed.paragraphs) != len(original.paragraphs) or not added or not added.keys() <= {new.id for new in changed.paragraphs}:
+    copies = {entry["id"]: entry for entry in note["added"]}
+    if (
+        len(changed.paragraphs) != len(original.paragraphs)
+        or not copies
+        or not copies.keys() <= {new_paragraph.id for new_paragraph in changed.paragraphs}
+    ):
         yield "the context is longer or shorter than it was, or what was added is not there"
-    for old, new in zip(original.paragraphs, changed.paragraphs, strict=False):
-        if new.id not in added and new != old:
+    for old_paragraph, new_paragraph in zip(original.paragraphs, changed.paragraphs, strict=False):
+        if new_paragraph.id not in copies and new_paragraph != old_paragraph:
             yield "a paragraph that was not replaced has changed"
-        if new.id in added and (old.supporting is not False or new.supporting is not False):
+        if new_paragraph.id in copies and (old_paragraph.supporting is not False or new_paragraph.supporting is not False):
             yield "a supporting paragraph was replaced, or a new one is marked as supporting"
     for paragraph in changed.paragraphs:
-        if paragraph.id in added:
-            forbidden_names = names([*original.answers, added[paragraph.id]["bridge"][0]])
+        if paragraph.id in copies:
+            forbidden_names = names([*original.answers, copies[paragraph.id]["bridge"][0]])
             if paragraph_states(paragraph, forbidden_names, original.answer_id):
                 yield "a new paragraph states the answer or the old bridge entity"
-            if not paragraph_states(paragraph, names([added[paragraph.id]["answer"]])):
+            if not paragraph_states(paragraph, names([copies[paragraph.id]["answer"]])):
                 yield "a new paragraph does not state the false answer"
-            old, new_bridge = added[paragraph.id]["bridge"]
-            if new_bridge == added[paragraph.id]["answer"] and not states(old, names(original.answers)):
+            old_paragraph, new_bridge = copies[paragraph.id]["bridge"]
+            if new_bridge == copies[paragraph.id]["answer"] and not states(old_paragraph, names(original.answers)):
                 yield "the false answer is the new bridge entity as well"
     if len({paragraph.id for paragraph in changed.paragraphs}) != len({paragraph.id for paragraph in original.paragraphs}):
         yield "two paragraphs have the same id"
@@ -149,8 +153,8 @@ def _contexts_faults(question: FactQuestion, group: Sequence[Instance], *, lengt
         facts = _shown(question, instance)
         if len(facts) != length:
             yield f"a context has {len(facts)} facts instead of {length}"
-        remaining = iter(context)
-        if not all(fact in remaining for fact in facts):
+        paragraphs = iter(context)
+        if not all(fact in paragraphs for fact in facts):
             yield "a context holds a fact that the question has not, or in another order"
 
 
@@ -174,9 +178,15 @@ def _labels_faults(group: Sequence[Instance]) -> Iterator[str]:
         ):
             yield "answerable does not say whether the instance carries an answer"
         answer_names = names(instance.answers)
-        supporting = [paragraph for paragraph in instance.paragraphs if paragraph.supporting]
+        support = [paragraph for paragraph in instance.paragraphs if paragraph.supporting]
         stating_paragraphs = (
-            supporting if is_option(instance) else [each for each in supporting if paragraph_states(each, answer_names, instance.answer_id)]
+            support
+            if is_option(instance)
+            else [
+                supporting_paragraph
+                for supporting_paragraph in support
+                if paragraph_states(supporting_paragraph, answer_names, instance.answer_id)
+            ]
         )
         if instance.answers and not stating_paragraphs:
             yield "an instance carries an answer that none of its supporting facts states"

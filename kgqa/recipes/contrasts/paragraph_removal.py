@@ -20,22 +20,22 @@ def with_paragraphs(instance: Instance, transform: str, keep: Sequence[bool], *,
 
     Chains through removed paragraphs are left out, and then the grades, as in every contrast.
     """
-    removed = [paragraph.id for paragraph, stays in zip(instance.paragraphs, keep, strict=True) if not stays]
+    removed_ids = [paragraph.id for paragraph, stays in zip(instance.paragraphs, keep, strict=True) if not stays]
     note = note_of(instance, transform, level="paragraph", notes=notes)
-    note |= {"bipartition": None, "sub_idx": 0, "sufficiency": None, "removed": removed}
+    note |= {"bipartition": None, "sub_idx": 0, "sufficiency": None, "removed": removed_ids}
     paragraphs = tuple(compress(instance.paragraphs, keep))
-    return showing(instance, paragraphs, removed=removed, provenance=_encode({**notes, NAME: note}))
+    return showing(instance, paragraphs, removed_facts=removed_ids, provenance=_encode({**notes, NAME: note}))
 
 
 def removal_faults(original: Instance, changed: Instance) -> Iterator[str]:
     """Faults against: some of the paragraphs, unchanged and in order, and the same question, answers and candidates."""
-    rest = iter(original.paragraphs)
+    paragraphs = iter(original.paragraphs)
     if not changed.paragraphs:
         yield "no paragraph is left"
-    if not all(paragraph in rest for paragraph in changed.paragraphs):
+    if not all(paragraph in paragraphs for paragraph in changed.paragraphs):
         yield "a paragraph has changed, or the order of the paragraphs"
     # Chains and steps may lose removed paragraphs; the transform's own invariant limits these losses.
-    same = replace(
+    expected_instance = replace(
         changed,
         paragraphs=original.paragraphs,
         chains=original.chains,
@@ -43,5 +43,5 @@ def removal_faults(original: Instance, changed: Instance) -> Iterator[str]:
         decomposition=original.decomposition,
         provenance=original.provenance,
     )
-    if same != original:
+    if expected_instance != original:
         yield "the question, its answers, its candidates, its id or its group has changed"

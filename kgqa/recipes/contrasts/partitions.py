@@ -18,11 +18,11 @@ def bipartitions(count: int) -> tuple[tuple[Part, Part], ...]:
     >>> bipartitions(3)
     (((0,), (1, 2)), ((0, 1), (2,)), ((0, 2), (1,)))
     """
-    others = range(1, count)
+    other_facts = range(1, count)
     parts = []
     for number in range(2 ** (count - 1) - 1):
-        first = (0, *(fact for fact in others if number >> (fact - 1) & 1))
-        parts.append((first, tuple(fact for fact in others if not number >> (fact - 1) & 1)))
+        first_part = (0, *(fact for fact in other_facts if number >> (fact - 1) & 1))
+        parts.append((first_part, tuple(fact for fact in other_facts if not number >> (fact - 1) & 1)))
     return tuple(parts)
 
 

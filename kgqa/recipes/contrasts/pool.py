@@ -13,7 +13,7 @@ from kgqa.recipes.names.statements import Stated, Text, mentions, text_of, title
 from kgqa.records import Instance, Paragraph
 
 SIZE = 20_000
-"""How many paragraphs the pool keeps: a sample of the set's distinct texts.
+"""Maximum number of paragraphs in the pool: a sample of the set's distinct texts.
 
 Memory: four to five times the length of each text, for its words and its prepared form, which is kept after the first search; and about 100
 bytes for each distinct word in it.
@@ -21,9 +21,9 @@ bytes for each distinct word in it.
 COMMON = 0.02
 """Words in more than this share of the paragraphs are ignored."""
 PER_WORD = 50
-"""How many paragraphs are inspected for each word of a question."""
+"""Number of paragraphs to inspect for each word of a question."""
 TRIES = 1_000
-"""How many further paragraphs are inspected if these do not suffice."""
+"""Number of further paragraphs to inspect if these do not suffice."""
 
 
 class Collector:
@@ -102,5 +102,5 @@ def _order(paragraph: Paragraph) -> tuple[str, ...]:
 
 def _cyclic(places: Sequence[int], start: int, limit: int) -> Iterator[int]:
     """Up to ``limit`` of the ``places``, cyclically, beginning at ``start`` modulo their number."""
-    first = start % len(places) if places else 0
-    return islice(chain(places[first:], places[:first]), limit)
+    begin = start % len(places) if places else 0
+    return islice(chain(places[begin:], places[:begin]), limit)

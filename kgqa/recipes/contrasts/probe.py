@@ -19,12 +19,12 @@ def probe(question: FactQuestion, *, seed: int = 0) -> list[Instance]:
 
     An instance has the answer only if one of its supporting facts states it.
     """
-    parts, stating, facts = parts_of(question, TRANSFORM), question.facts_with_answer(), question.supporting
+    parts, answer_facts, facts = parts_of(question, TRANSFORM), question.facts_with_answer(), question.supporting
     instances: list[Instance] = []
     for number, pair in enumerate(bipartitions(len(facts))):
-        for removed, remaining in (pair, pair[::-1]):
-            has_answer = not stating.isdisjoint(facts[place] for place in remaining)
+        for removed_facts, facts_left in (pair, pair[::-1]):
+            has_answer = not answer_facts.isdisjoint(facts[place] for place in facts_left)
             instances.append(
-                parts.part(len(instances), removed=[facts[place] for place in removed], answered=has_answer, bipartition=number)
+                parts.part(len(instances), removed=[facts[place] for place in removed_facts], answered=has_answer, bipartition=number)
             )
     return instances

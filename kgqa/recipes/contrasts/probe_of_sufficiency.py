@@ -21,13 +21,15 @@ def probe_of_sufficiency(question: FactQuestion, *, seed: int) -> list[Instance]
 
     An instance has the answer only if one of its supporting facts states it; those labelled -1 never have it.
     """
-    parts, stating, facts = parts_of(question, TRANSFORM), question.facts_with_answer(), question.supporting
+    parts, answer_facts, facts = parts_of(question, TRANSFORM), question.facts_with_answer(), question.supporting
     distractors = removals(question, seed=seed)
     instances: list[Instance] = []
     for number, pair in enumerate(bipartitions(len(facts))):
-        for part, remaining in (pair, pair[::-1]):
-            removed = [*(facts[place] for place in part), *distractors[part]]
-            has_answer = not stating.isdisjoint(facts[place] for place in remaining)
-            instances.append(parts.part(len(instances), removed=removed, answered=has_answer, bipartition=number, sufficiency=PARTIAL))
+        for part, facts_left in (pair, pair[::-1]):
+            removed_facts = [*(facts[place] for place in part), *distractors[part]]
+            has_answer = not answer_facts.isdisjoint(facts[place] for place in facts_left)
+            instances.append(
+                parts.part(len(instances), removed=removed_facts, answered=has_answer, bipartition=number, sufficiency=PARTIAL)
+            )
         instances.append(parts.part(len(instances), removed=facts, answered=False, bipartition=number, sufficiency=UNSUPPORTED))
     return instances

@@ -84,35 +84,35 @@ def question_of(instance: Instance, *, level: str, max_facts: int) -> FactQuesti
             return Rejection(reason=REASONS["alternatives"], detail="chains and marks differ")
         dropped = one_chain[1]
         if dropped:
-            instance = showing(instance, one_chain[0], removed=dropped)
+            instance = showing(instance, one_chain[0], removed_facts=dropped)
     facts = facts_of(instance, level)
-    supporting = tuple([number for number, (place, sentence) in enumerate(facts) if _supports(instance.paragraphs[place], sentence)])
-    distractors = tuple(sorted(set(range(len(facts))).difference(supporting)))
-    reason = _unfit(len(supporting), len(distractors), max_facts)
+    support = tuple([number for number, (place, sentence) in enumerate(facts) if _supports(instance.paragraphs[place], sentence)])
+    distractors = tuple(sorted(set(range(len(facts))).difference(support)))
+    reason = _unfit(len(support), len(distractors), max_facts)
     if reason:
-        return Rejection(reason=REASONS[reason], detail=f"{len(supporting)} in a context of {len(facts)}")
+        return Rejection(reason=REASONS[reason], detail=f"{len(support)} in a context of {len(facts)}")
     texts = [text.strip() for text in texts_of(instance, facts)]
     counts = Counter(texts)
-    duplicates = {texts[fact] for fact in supporting if counts[texts[fact]] > 1}
+    duplicates = {texts[fact] for fact in support if counts[texts[fact]] > 1}
     if duplicates:
         return Rejection(reason=REASONS["twice"], detail=min(duplicates)[:80])
     return FactQuestion(
         instance=instance,
         level=level,
         facts=facts,
-        supporting=supporting,
+        supporting=support,
         distractors=distractors,
         dropped=tuple(sorted(dropped)),
         notes=notes,
     )
 
 
-def _unfit(supporting: int, others: int, max_facts: int) -> str | None:
-    if supporting < 2:
+def _unfit(support_count: int, other_count: int, max_facts: int) -> str | None:
+    if support_count < 2:
         return "few"
-    if supporting > max_facts:
+    if support_count > max_facts:
         return "many"
-    return "short" if others < supporting - 1 else None
+    return "short" if other_count < support_count - 1 else None
 
 
 def unmarked(instance: Instance, notes: Mapping[str, Any]) -> Rejection | None:
@@ -150,14 +150,14 @@ def without_alternatives(instance: Instance) -> tuple[tuple[Paragraph, ...], fro
     of the chains.
     """
     chains = _documents_of_answer_chains(instance)
-    supporting = {paragraph.id for paragraph in instance.paragraphs if paragraph.supporting}
-    if not chains or set().union(*chains) != supporting:
+    support_ids = {paragraph.id for paragraph in instance.paragraphs if paragraph.supporting}
+    if not chains or set().union(*chains) != support_ids:
         return None
     shortest = min(chains, key=len)
-    if shortest == supporting:
+    if shortest == support_ids:
         return instance.paragraphs, frozenset()
-    removed = frozenset(supporting - shortest)
-    return tuple(paragraph for paragraph in instance.paragraphs if paragraph.id not in removed), removed
+    removed_ids = frozenset(support_ids - shortest)
+    return tuple(paragraph for paragraph in instance.paragraphs if paragraph.id not in removed_ids), removed_ids
 
 
 def _documents_of_answer_chains(instance: Instance) -> list[set[str]]:

@@ -67,11 +67,11 @@ class Template:
         """Whether the name occurs in the text; a title alone states nothing."""
         return any(place.name == name for place in self._places)
 
-    def filled(self, new: Sequence[Entity], *, id: str) -> Paragraph:  # noqa: A002 - what it is called
-        """A copy that does not support the answer, with the entities ``new`` in place of the names."""
-        replacements = [(entity.name, _surname(entity.name)) for entity in new]
+    def filled(self, entities: Sequence[Entity], *, id: str) -> Paragraph:  # noqa: A002 - what it is called
+        """A copy that does not support the answer, with ``entities`` in place of the names."""
+        replacements = [(entity.name, _surname(entity.name)) for entity in entities]
         paragraph, places = self._paragraph, self._places
-        marks = _Marks(places, [replacements[place.name][place.is_surname] for place in places], new) if self._is_marked else None
+        marks = _Marks(places, [replacements[place.name][place.is_surname] for place in places], entities) if self._is_marked else None
         return Paragraph(
             id=id,
             title=None if paragraph.title is None else _join(self._title_rest, self._title_places, replacements),
@@ -92,10 +92,10 @@ class _Marks:
         growth = (len(name) - (place.end - place.start) for place, name in zip(places, replacements, strict=True))
         self._shifts = [0, *accumulate(growth)]
 
-    def moved(self, old: int) -> int:
-        after = bisect_right(self._ends, old)
-        start = self._places[after].start if after < len(self._places) else old
-        return min(old, start) + self._shifts[after]
+    def moved(self, old_place: int) -> int:
+        place_number = bisect_right(self._ends, old_place)
+        start = self._places[place_number].start if place_number < len(self._places) else old_place
+        return min(old_place, start) + self._shifts[place_number]
 
     def mentions(self, mentions: Iterable[Mention]) -> tuple[Mention, ...]:
         """Mentions of other entities, moved; and mentions that are exactly a replaced name with a known new id."""
@@ -118,9 +118,9 @@ def _spellings(names: Sequence[Name]) -> list[tuple[str, int, bool]]:
 
 
 def _places_of(text: str, spellings: Iterable[tuple[str, int, bool]]) -> list[Place]:
-    small, places = _small(text), []
+    lower_text, places = _small(text), []
     for spelling, name, is_surname in spellings:
-        haystack, needle = (text, spelling) if is_surname else (small, _small(spelling))
+        haystack, needle = (text, spelling) if is_surname else (lower_text, _small(spelling))
         start = haystack.find(needle)
         while start >= 0:
             end = start + len(needle)
@@ -156,12 +156,12 @@ def _gaps(text: str, places: Sequence[Place]) -> list[str]:
 
 def _surname(name: str) -> str:
     """The last word of a name, or all of it if the last word has no capital."""
-    last = name.rpartition(" ")[2]
-    return last if last[:1].isupper() else name
+    last_word = name.rpartition(" ")[2]
+    return last_word if last_word[:1].isupper() else name
 
 
 def _join(gaps: Sequence[str], places: Sequence[Place], replacements: Sequence[tuple[str, str]]) -> str:
     parts = [gaps[0]]
-    for place, after in zip(places, gaps[1:], strict=True):
-        parts += (replacements[place.name][place.is_surname], after)
+    for place, gap in zip(places, gaps[1:], strict=True):
+        parts += (replacements[place.name][place.is_surname], gap)
     return "".join(parts)

@@ -25,8 +25,8 @@ def sufficiency(question: FactQuestion, *, seed: int) -> list[Instance]:
     parts, facts = parts_of(question, TRANSFORM, some_unmarked=True), question.supporting
     instances = [parts.part(0, removed=removed_distractors(question, seed=seed), answered=True, sufficiency=SUFFICIENT)]
     for subset, distractors in removals(question, seed=seed).items():
-        removed = [*(facts[place] for place in subset), *distractors[:-1]]
-        instances.append(parts.part(len(instances), removed=removed, answered=False, sufficiency=PARTIAL, marked=False))
+        removed_facts = [*(facts[place] for place in subset), *distractors[:-1]]
+        instances.append(parts.part(len(instances), removed=removed_facts, answered=False, sufficiency=PARTIAL, marked=False))
     return instances
 
 

@@ -17,6 +17,8 @@ COPIES = 3
 
 def trivial(question: FactQuestion, *, seed: int) -> list[Instance]:
     """The three copies, each with answer and support; they lose different distractors as far as possible."""
-    removed = sample(question.distractors, min(COPIES, len(question.distractors)), purpose="trivial", seed=seed, id=question.instance.id)
+    removed_ids = sample(
+        question.distractors, min(COPIES, len(question.distractors)), purpose="trivial", seed=seed, id=question.instance.id
+    )
     parts = parts_of(question, TRANSFORM)
-    return [parts.part(number, removed=[removed[number % len(removed)]], answered=True) for number in range(COPIES)]
+    return [parts.part(number, removed=[removed_ids[number % len(removed_ids)]], answered=True) for number in range(COPIES)]

@@ -62,9 +62,9 @@ def unanswerable(
         entity = instance.answer_id if step.answer in instance.answers else None
         places = stating_places(instance.paragraphs, names_of_answer, entity)
         is_stated = is_stated or bool(places)
-        new = _replacements(instance, pool, names_of_answer, entity, len(places), seed) if places else []
-        if places and len(new) == len(places):
-            paragraphs = _exchange(instance, dict(zip(places, new, strict=True)))
+        replacements = _replacements(instance, pool, names_of_answer, entity, len(places), seed) if places else []
+        if places and len(replacements) == len(places):
+            paragraphs = _exchange(instance, dict(zip(places, replacements, strict=True)))
             return [instance, _twin(instance, step, paragraphs, places, provenance)]
     return Rejection(reason=REASONS["pool" if is_stated else "unstated"], detail=", ".join(step.answer or "" for step in steps))
 
@@ -85,11 +85,11 @@ def _replacements(
     return pool.suitable(instance.question, count, forbidden=names_of_answer, entity=entity, shown=texts, seed=seed, id=instance.id)
 
 
-def _exchange(instance: Instance, new: dict[int, Paragraph]) -> tuple[Paragraph, ...]:
-    """The paragraphs with ``new`` ones at some places. An id that is a position stays one; any other moves with its paragraph."""
-    ids = {paragraph.id for place, paragraph in enumerate(instance.paragraphs) if place not in new}
+def _exchange(instance: Instance, replacements: dict[int, Paragraph]) -> tuple[Paragraph, ...]:
+    """The paragraphs with ``replacements`` at some places. An id that is a position stays one; any other moves with its paragraph."""
+    ids = {paragraph.id for place, paragraph in enumerate(instance.paragraphs) if place not in replacements}
     paragraphs = list(instance.paragraphs)
-    for place, paragraph in new.items():
+    for place, paragraph in replacements.items():
         name = str(place) if paragraphs[place].id == str(place) else paragraph.id
         while name in ids:
             name += "#other"
@@ -111,8 +111,8 @@ def _distractor(paragraph: Paragraph, name: str) -> Paragraph:
 
 
 def _twin(instance: Instance, step: Step, paragraphs: tuple[Paragraph, ...], places: list[int], provenance: Mapping[str, Any]) -> Instance:
-    removed = [instance.paragraphs[place].id for place in places]
-    note = {"step": step.id, "answer": step.answer, "removed": removed, "added": [paragraphs[place].id for place in places]}
+    removed_ids = [instance.paragraphs[place].id for place in places]
+    note = {"step": step.id, "answer": step.answer, "removed": removed_ids, "added": [paragraphs[place].id for place in places]}
     noted_before = without_faults_of_answerable(provenance)
     # Official files have the answer that an unanswerable question would have, and their evaluation reads it.
     official_note = noted_before.get(OFFICIAL)
@@ -123,25 +123,27 @@ def _twin(instance: Instance, step: Step, paragraphs: tuple[Paragraph, ...], pla
     return showing(
         instance,
         paragraphs,
-        removed=removed,
+        removed_facts=removed_ids,
         id=instance.id + TWIN,
         answers=(),
         alternatives=None,
         answer_id=None,
         answer_type="none",
         answerable=False,
-        provenance=_encode({**_without({**noted_before, OFFICIAL: official}, removed), NAME: note}),
+        provenance=_encode({**_without({**noted_before, OFFICIAL: official}, removed_ids), NAME: note}),
     )
 
 
-def _without(provenance: Mapping[str, Any], removed: Collection[str]) -> dict[str, Any]:
+def _without(provenance: Mapping[str, Any], removed_ids: Collection[str]) -> dict[str, Any]:
     """All notes without the values of removed paragraphs, whose ids other paragraphs may have now."""
-    return {name: _note_without(note, removed) if isinstance(note, dict) else note for name, note in provenance.items()}
+    return {name: _note_without(note, removed_ids) if isinstance(note, dict) else note for name, note in provenance.items()}
 
 
-def _note_without(note: dict[str, Any], removed: Collection[str]) -> dict[str, Any]:
+def _note_without(note: dict[str, Any], removed_ids: Collection[str]) -> dict[str, Any]:
     by_paragraph = {field: note[field] for field in BY_PARAGRAPH if isinstance(note.get(field), dict)}
-    return note | {field: {name: value for name, value in values.items() if name not in removed} for field, values in by_paragraph.items()}
+    return note | {
+        field: {name: value for name, value in values.items() if name not in removed_ids} for field, values in by_paragraph.items()
+    }
 
 
 def unanswerable_faults(original: Instance, group: Sequence[Instance]) -> Iterator[str]:

@@ -25,14 +25,14 @@ def answerable(single_hop: pa.Table, paragraphs: pa.Table, readers: Sequence[str
     Raises InputError, SettingsError.
     """
     instances = list(_instances(single_hop, paragraphs))
-    answered = np.zeros(len(instances), np.bool_)
+    is_answered = np.zeros(len(instances), np.bool_)
     for number, run in enumerate(readers, start=1):
         reader = load_reader(run, what="musique.single_hop.readers")
-        unanswered = np.flatnonzero(~answered).tolist()
-        questions = [instances[row] for row in unanswered]
+        rows = np.flatnonzero(~is_answered).tolist()
+        questions = [instances[row] for row in rows]
         answers = reader.predict(of_list(questions), Within(progress, f"single-hop questions, reader {number} of {len(readers)}"))
-        answered[unanswered] = [answer_score(*pair) > 0 for pair in zip(questions, answers, strict=True)]
-    return answered
+        is_answered[rows] = [answer_score(*pair) > 0 for pair in zip(questions, answers, strict=True)]
+    return is_answered
 
 
 def drop_unanswered(
@@ -49,18 +49,18 @@ def drop_unanswered(
             )
         )  # fmt: skip
         return single_hop, refused
-    answered = answerable(single_hop, tables["paragraphs"], readers, progress)
-    unread = single_hop.filter(pa.array(~answered))
+    is_answered = answerable(single_hop, tables["paragraphs"], readers, progress)
+    unread = single_hop.filter(pa.array(~is_answered))
     names = [f"{source}/{name}" for source, name in zip(unread["source"].to_pylist(), unread["id"].to_pylist(), strict=True)]
     constants = [[""] * len(unread), ["single-hop"] * len(unread), [reason] * len(unread)]
     refusals = pa.table([pa.array(column, pa.string()) for column in (names, *constants, unread["question"].to_pylist())], schema=REFUSED)
     funnel.append(
         FunnelRow(
-            stage="single-hop", what="questions", reason=reason, removed=len(unread), left=int(answered.sum()),
+            stage="single-hop", what="questions", reason=reason, removed=len(unread), left=int(is_answered.sum()),
             setting="musique.single_hop.readers",
         )
     )  # fmt: skip
-    return single_hop.filter(pa.array(answered)), pa.concat_tables([refused, refusals])
+    return single_hop.filter(pa.array(is_answered)), pa.concat_tables([refused, refusals])
 
 
 def _instances(single_hop: pa.Table, paragraphs: pa.Table) -> Iterator[Instance]:

@@ -33,7 +33,7 @@ SETTINGS = {
 SMALL = 100
 """Questions of a split below which only answers and last hops are limited; in a small split any share is large."""
 STEP = 0.96
-"""Factor by which the assumed size of a split shrinks until that many questions keep all limits."""
+"""The assumed size of a split shrinks by this factor until that many questions satisfy all limits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +54,13 @@ def features(chains: Chains) -> list[Features]:
     feature_rows = []
     entity = chains.rows["answer_entity"]
     for row, chain in enumerate(chains):
-        last = chain.hops[-1]
+        last_hop = chain.hops[-1]
         place = int(chains.hops[row][len(chain.hops) - 1])
         of_hops = [f"{hop.kind} {'+'.join(hop.relations) or without_names(referring(hop))}" for hop in chain.hops]
         feature_rows.append(
             Features(
-                answer=str(entity[place] or last.answer.lower()),
-                last=_last_words(last),
+                answer=str(entity[place] or last_hop.answer.lower()),
+                last=_last_words(last_hop),
                 relations=tuple(relation for hop in chain.hops for relation in hop.relations),
                 template=f"{chain.shape} {' / '.join(of_hops)}",
                 hops=f"{HOPS[chain.shape]}hop",
@@ -69,13 +69,13 @@ def features(chains: Chains) -> list[Features]:
     return feature_rows
 
 
-def _last_words(last: Hop) -> str:
+def _last_words(last_hop: Hop) -> str:
     """The content of the last hop, independent of its wording: for facts, their relations and the names that are not bridges."""
-    if last.kind == ASKED:
-        return REFERENCE.sub("#", referring(last)).lower()
-    bridges = {need.slot for need in last.needs}
-    names = ["#" if slot in bridges else name for slot, name in enumerate(last.names)]
-    return f"{last.kind} {last.noun} {' '.join(sorted(f'{of}={name}' for of, name in zip(last.relations, names, strict=True)))}"
+    if last_hop.kind == ASKED:
+        return REFERENCE.sub("#", referring(last_hop)).lower()
+    bridges = {need.slot for need in last_hop.needs}
+    names = ["#" if slot in bridges else name for slot, name in enumerate(last_hop.names)]
+    return f"{last_hop.kind} {last_hop.noun} {' '.join(sorted(f'{of}={name}' for of, name in zip(last_hop.relations, names, strict=True)))}"
 
 
 def excluded_chains(
@@ -87,12 +87,12 @@ def excluded_chains(
     order puts long chains first; the order that keeps more chains wins. The limits depend on the number of questions that stay, so the
     largest size is taken whose questions keep them.
     """
-    excluded: dict[int, str] = {}
+    reasons: dict[int, str] = {}
     for number in range(len(SPLITS)):
         rows = np.flatnonzero(split == number).tolist()
         frequency = Counter(relation for row in rows for relation in set(chain_features[row].relations))
         # There are too few long questions for a share in every split, so this limit holds for train only.
-        limited = settings if number == 0 else settings.model_copy(update={"shapes": {}})
+        split_settings = settings if number == 0 else settings.model_copy(update={"shapes": {}})
         orders = [
             sorted(rows, key=lambda row: (_commonness(chain_features[row], frequency), int(draws[row]), row)),
             sorted(
@@ -100,20 +100,20 @@ def excluded_chains(
                 key=lambda row: (chain_features[row].hops == "2hop", _commonness(chain_features[row], frequency), int(draws[row]), row),
             ),
         ]
-        options = [_excluded(order, chain_features, limited) for order in orders]
-        excluded.update(options[0] if len(options[0]) <= len(options[1]) else options[1])
-    return excluded
+        options = [_excluded(order, chain_features, split_settings) for order in orders]
+        reasons.update(options[0] if len(options[0]) <= len(options[1]) else options[1])
+    return reasons
 
 
 def _excluded(rows: list[int], chain_features: list[Features], settings: LeakageSettings) -> dict[int, str]:
     """Row → reason for the chains left out of one split, which are given in the order of preference."""
     # Limits are shares of the final size, which they change: shrink the assumed size until that many chains keep the limits.
     size = float(len(rows))
-    excluded = _over(rows, chain_features, settings, len(rows))
-    while len(rows) - len(excluded) < size and size >= 1:
+    reasons = _over(rows, chain_features, settings, len(rows))
+    while len(rows) - len(reasons) < size and size >= 1:
         size = min(size * STEP, size - 1)
-        excluded = _over(rows, chain_features, settings, int(size))
-    return excluded
+        reasons = _over(rows, chain_features, settings, int(size))
+    return reasons
 
 
 def _commonness(chain: Features, frequency: Counter[str]) -> float:
@@ -132,27 +132,27 @@ def _over(rows: list[int], chain_features: list[Features], settings: LeakageSett
         limits["hops"] = lambda key: np.ceil(settings.shapes.get(key, 1.0) * size)  # type: ignore[call-overload]
     counts: dict[str, Counter[str]] = {name: Counter() for name in limits}
     answers: dict[str, Counter[str]] = defaultdict(Counter)
-    guessed, may = 0, max(ALWAYS, settings.max_last_share * size)
-    excluded: dict[int, str] = {}
+    guess_count, may = 0, max(ALWAYS, settings.max_last_share * size)
+    reasons: dict[int, str] = {}
     for row in rows:
         chain = chain_features[row]
         keys = {name: chain.relations if name == "relation" else (str(getattr(chain, name)),) for name in limits}
         reason = next((name for name, some in keys.items() if any(counts[name][key] >= limits[name](key) for key in some)), "")
         of_last = answers[chain.last]
         gain = _guessable(of_last + Counter([chain.answer])) - _guessable(of_last)
-        if not reason and guessed + gain > may and gain > 0:
+        if not reason and guess_count + gain > may and gain > 0:
             reason = "last"
         if reason:
-            excluded[row] = reason
+            reasons[row] = reason
             continue
-        guessed += gain
+        guess_count += gain
         of_last[chain.answer] += 1
         for name, some in keys.items():
             counts[name].update(some)
-    return excluded
+    return reasons
 
 
 def _guessable(answers: Counter[str]) -> int:
     """Number of questions with one last hop that share its most common answer; 0 where no answer repeats."""
-    most = max(answers.values(), default=0)
-    return most if most > 1 else 0
+    top_count = max(answers.values(), default=0)
+    return top_count if top_count > 1 else 0

@@ -57,10 +57,10 @@ def dataset_card(
     digest: str,
     is_seed: bool,
     proof: Certificate,
-    unpaired: int,
-    filtered: Mapping[str, Any],
-    guessed: Mapping[str, Mapping[str, Any]],
-    measured: Mapping[str, Sequence[float]],
+    unpaired_count: int,
+    filter_figures: Mapping[str, Any],
+    guess_figures: Mapping[str, Mapping[str, Any]],
+    shortcut_figures: Mapping[str, Sequence[float]],
     even: Mapping[str, Evenness],
     example: str,
     silent: Sequence[SilentRelation],
@@ -74,13 +74,13 @@ def dataset_card(
         "" if musique.split.leak_free else "\n\n**Split at random, for comparison only: splits share questions, answers and paragraphs.**"
     )
     sections = [
-        f"Questions without a twin: {unpaired:,}.",
+        f"Questions without a twin: {unpaired_count:,}.",
         "## What was dropped, and why\n\n" + funnel_table(funnel),
         *([_silent(silent, idle)] if silent or idle else []),
         f"## How the questions were written\n\nBy `{composer}`: {COMPOSERS[composer]}. Disconnected pairs "
         f"were found by `{filter_name}`{': ' + FILTERS[filter_name] if filter_name in FILTERS else ''}.",
-        "## How far it can be guessed\n\n" + _guessed(filtered, guessed),
-        "## What it gives away, and how even it is\n\n" + _given_away(measured, even),
+        "## How far it can be guessed\n\n" + _guessed(filter_figures, guess_figures),
+        "## What it gives away, and how even it is\n\n" + _given_away(shortcut_figures, even),
         "## Splits\n\n" + proof.to_markdown().strip(),
         "## Samples\n\n" + "\n".join(_sample(instance) for instance in samples),
     ]
@@ -114,32 +114,33 @@ def _silent(silent: Sequence[SilentRelation], idle: Sequence[str]) -> str:
     return "\n\n".join(parts)
 
 
-def _guessed(filtered: Mapping[str, Any], whole: Mapping[str, Mapping[str, Any]]) -> str:
+def _guessed(filter_figures: Mapping[str, Any], set_figures: Mapping[str, Mapping[str, Any]]) -> str:
     sides = ("before the filter", "after it")
     parts = ["In per cent, with 95% bootstrap intervals."]
-    if filtered:
-        hops = filtered["hops"]
+    if filter_figures:
+        hops = filter_figures["hops"]
         rows = [[HOPS[name], f"{100 * of['chance']:.1f}", _interval(of["before"]), _interval(of["after"])] for name, of in hops.items()]
         parts += ["What the filter's readers reach on single hops:", table(["", "guesses", *sides], rows)]
-        if untrained := unlearned(hops):
-            parts.append(UNLEARNED.format(hops=" and ".join(untrained)))
-        if not filtered["tells_support"]:
+        if untrained_note := unlearned(hops):
+            parts.append(UNLEARNED.format(hops=" and ".join(untrained_note)))
+        if not filter_figures["tells_support"]:
             parts.append(UNTOLD)
         rows = [
-            [name, meaning, *(_interval(filtered["pairs"][side][name]) for side in ("before", "after"))] for name, meaning in SCORES.items()
+            [name, meaning, *(_interval(filter_figures["pairs"][side][name]) for side in ("before", "after"))]
+            for name, meaning in SCORES.items()
         ]
         parts.append(
             "Answer F1 of readers that count, on composable pairs as questions of two hops, as many before the filter as after it, split "
             "for this alone:"
         )
         parts.append(table(["", "what it is", *sides], rows))
-    rows = [[name, meaning, _interval(whole[name])] for name, meaning in SCORES.items()]
+    rows = [[name, meaning, _interval(set_figures[name])] for name, meaning in SCORES.items()]
     parts.append("The same on dev and test, fitted on train; `kgqa audit --readers minimal` lets trained readers try:")
     return "\n\n".join([*parts, table(["", "what it is", "answer F1"], rows)])
 
 
-def _given_away(measured: Mapping[str, Sequence[float]], even: Mapping[str, Evenness]) -> str:
-    rows = [[name, MEASURES[name], _percent(sum(scores) / len(scores)) if scores else "–"] for name, scores in measured.items()]
+def _given_away(shortcut_figures: Mapping[str, Sequence[float]], even: Mapping[str, Evenness]) -> str:
+    rows = [[name, MEASURES[name], _percent(sum(scores) / len(scores)) if scores else "–"] for name, scores in shortcut_figures.items()]
     columns = ["split", "different answers", "commonest answer", "last step", "wording without names", "relation, of all facts", "hops"]
     by_split = [
         [

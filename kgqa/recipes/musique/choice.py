@@ -18,15 +18,15 @@ from kgqa.settings.musique import SHAPES, ShapeSettings
 def answer_types(chains: pa.Table, pairs: pa.Table, single_hop: pa.Table) -> npt.NDArray[np.int64]:
     """For each chain a number for the type of its last answer: the noun of its question, or its templates. Shape: chains."""
     hops = hops_of(chains["shape"].to_numpy(), np.stack([chains[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1), pairs)
-    last = _last(hops)
-    last_rows, where = np.unique(last, return_inverse=True)
+    last_answers = _last(hops)
+    last_rows, inverse = np.unique(last_answers, return_inverse=True)
     rows = single_hop.select(["question", "answer", "kind", "relations"]).take(pa.array(last_rows)).to_pylist()
     names = []
     for row in rows:
         kinds = answer_kinds(row["question"], row["answer"]) if row["kind"] == ASKED else [tuple(row["relations"])]
         names.append(" ".join(kinds[0][:1]) if kinds else "")
     numbers = {name: number for number, name in enumerate(sorted(set(names)))}
-    return np.array([numbers[name] for name in names], np.int64)[where]
+    return np.array([numbers[name] for name in names], np.int64)[inverse]
 
 
 def choose_chains(
@@ -91,7 +91,7 @@ def _choose(order, shape, edges, hops, bridge, quota, per_bridge, per_question, 
     """
     is_choice, reasons = np.zeros(len(shape), np.bool_), np.zeros(4, np.int64)
     used_bridge, used_question = np.zeros(bridges, np.int32), np.zeros(questions, np.int32)
-    contained = np.zeros(_table_size(32 * max(1, quota.sum())), np.uint64)
+    slots = np.zeros(_table_size(32 * max(1, quota.sum())), np.uint64)
     for at in range(len(order)):
         i = order[at]
         count = 0
@@ -106,8 +106,8 @@ def _choose(order, shape, edges, hops, bridge, quota, per_bridge, per_question, 
         for k in range(count):
             question_is_full = question_is_full or used_question[hops[i, k]] >= per_question
         # The sum is independent of order, so equal sets of hops collide; 0 marks a free slot, so the last bit is set.
-        whole = hashes.sum() | np.uint64(1)
-        if contained[_slot(contained, whole)] == whole:
+        chain_hash = hashes.sum() | np.uint64(1)
+        if slots[_slot(slots, chain_hash)] == chain_hash:
             reasons[0] += 1
         elif bridge_is_full:
             reasons[1] += 1
@@ -129,7 +129,7 @@ def _choose(order, shape, edges, hops, bridge, quota, per_bridge, per_question, 
                     if part >> k & 1:
                         value += hashes[k]
                 value |= np.uint64(1)
-                contained[_slot(contained, value)] = value
+                slots[_slot(slots, value)] = value
     return is_choice, reasons
 
 

@@ -44,22 +44,26 @@ def compose_questions(run: Run) -> StageOutput:
     composer = composer_of(run)
     results = list(composer.write(chains, run.progress))
     reasons = reasons_against(chains, results, settings)
-    composed = [(row, result.question) for row, result, reason in zip(rows, results, reasons, strict=True) if not reason]
-    refused = [(row, reason) for row, reason in zip(rows, reasons, strict=True) if reason]
-    funnel, remaining = [], len(rows)
-    for reason, removed in Counter(reason for _, reason in refused).most_common():
-        remaining -= removed
+    questions = [(row, result.question) for row, result, reason in zip(rows, results, reasons, strict=True) if not reason]
+    refusals = [(row, reason) for row, reason in zip(rows, reasons, strict=True) if reason]
+    funnel, left_count = [], len(rows)
+    for reason, removed_count in Counter(reason for _, reason in refusals).most_common():
+        left_count -= removed_count
         funnel.append(
-            FunnelRow(stage="compose", what="questions", reason=reason, removed=removed, left=remaining, setting="musique.composition")
+            FunnelRow(
+                stage="compose", what="questions", reason=reason, removed=removed_count, left=left_count, setting="musique.composition"
+            )
         )
-    funnel.append(FunnelRow(stage="compose", what="questions", reason=f"composed by {settings.composer}", removed=None, left=remaining))
-    if not composed:
+    funnel.append(FunnelRow(stage="compose", what="questions", reason=f"composed by {settings.composer}", removed=None, left=left_count))
+    if not questions:
         raise EmptyResult(f"no question could be composed: {reasons_of(funnel)}; give another --composer, or change [musique.composition].")
     answers = composer.answers_used() if isinstance(composer, llm.LlmComposer) else {}
-    answered = pa.table([pa.array(column, pa.string()) for column in (list(answers), list(answers.values()))], names=["request", "answer"])
+    answer_table = pa.table(
+        [pa.array(column, pa.string()) for column in (list(answers), list(answers.values()))], names=["request", "answer"]
+    )
     return StageOutput(
-        tables={"composed": _table(composed, "question"), "refused": _table(refused, "reason"), "answered": answered},
-        funnel=funnel, note=f"{len(composed):,} questions",
+        tables={"composed": _table(questions, "question"), "refused": _table(refusals, "reason"), "answered": answer_table},
+        funnel=funnel, note=f"{len(questions):,} questions",
     )  # fmt: skip
 
 
@@ -89,28 +93,30 @@ def choose_expressible(run: Run, candidates: pa.Table, tables: Mapping[str, pa.T
     usable, tried_rows = np.ones(len(candidates), np.bool_), np.zeros(len(candidates), np.bool_)
     while True:
         among = np.flatnonzero(usable)
-        picks, unchosen = choose_chains(candidates.take(among), pairs, types[among], settings.shapes)
+        picks, unchosen_count = choose_chains(candidates.take(among), pairs, types[among], settings.shapes)
         rows = among[picks]
-        new = rows[~tried_rows[rows]].tolist()
-        if composer is None or not new:
+        new_rows = rows[~tried_rows[rows]].tolist()
+        if composer is None or not new_rows:
             break
-        some = [chains[row] for row in new]
-        for row, chain, result in zip(new, some, composer.write(some, run.progress), strict=True):
+        some = [chains[row] for row in new_rows]
+        for row, chain, result in zip(new_rows, some, composer.write(some, run.progress), strict=True):
             tried_rows[row] = True
             reason = _fault(chain, result, settings.composition)
             if reason:
                 reasons[reason] += 1
                 usable[row] = False
     funnel, count = [], len(candidates)
-    for reason, removed in reasons.most_common():
-        count -= removed
+    for reason, removed_count in reasons.most_common():
+        count -= removed_count
         funnel.append(
-            FunnelRow(stage="compose", what="chains", reason=reason, removed=removed, left=count, setting="musique.composition.composer")
+            FunnelRow(
+                stage="compose", what="chains", reason=reason, removed=removed_count, left=count, setting="musique.composition.composer"
+            )
         )
-    for name, removed in unchosen.items():
-        count -= removed
+    for name, removed_count in unchosen_count.items():
+        count -= removed_count
         funnel.append(
-            FunnelRow(stage="shapes", what="chains", reason=NOT_CHOSEN[name], removed=removed, left=count, setting="musique.shapes")
+            FunnelRow(stage="shapes", what="chains", reason=NOT_CHOSEN[name], removed=removed_count, left=count, setting="musique.shapes")
         )
     return rows, funnel
 
@@ -196,8 +202,10 @@ def expressible_pairs(run: Run, tables: dict[str, pa.Table], funnel: list[Funnel
     says = {row: rules.can_say(questions[row], kinds[row], is_person=pool.is_person(row)) for row in head_rows}
     sayable_heads = np.array([says[row] for row in heads.tolist()], np.bool_)
     places = zip(*(pairs[name].to_pylist() for name in ("tail", "start", "end")), strict=True)
-    fitting = np.array([kinds[tail] != ASKED or rules.can_take(questions[tail], start, end) for tail, start, end in places], np.bool_)
-    for reason, mask in (("form", sayable_heads), ("place", sayable_heads & fitting)):
+    is_expressible = np.array(
+        [kinds[tail] != ASKED or rules.can_take(questions[tail], start, end) for tail, start, end in places], np.bool_
+    )
+    for reason, mask in (("form", sayable_heads), ("place", sayable_heads & is_expressible)):
         funnel.append(
             FunnelRow(
                 stage="compose", what="pairs", reason=rules.REFUSED[reason], removed=int(usable.sum() - mask.sum()), left=int(mask.sum()),

@@ -65,14 +65,14 @@ class Stating:
         question_mentions, asked_groups = find_names(names, single_hop["question"].combine_chunks())
         assert (groups == asked_groups).all()
         of_answers, of_entities = groups[: len(answers)], groups[len(answers) :]
-        answered = Adjacency.from_pairs(owners[of_answers >= 0], of_answers[of_answers >= 0], len(single_hop))
+        answer_rows = Adjacency.from_pairs(owners[of_answers >= 0], of_answers[of_answers >= 0], len(single_hop))
         about = np.concatenate([entity_owners[of_entities >= 0], question_mentions.text])
         subjects = Adjacency.from_pairs(about, np.concatenate([of_entities[of_entities >= 0], question_mentions.name]), len(single_hop))
         title = frame(paragraphs)["title"].rank("dense").to_numpy().astype(np.int32)
         paragraph = single_hop["paragraph"].to_numpy()
-        plain = pl.col("text").str.to_lowercase().str.replace_all(r"[^\p{L}\p{M}\p{N}]+", " ").str.strip_chars()
-        text = frame(paragraphs).select(plain.rank("dense")).to_series().to_numpy().astype(np.int32)
-        return cls(Adjacency.from_pairs(places.text, places.name, len(paragraphs)), answered, subjects, title, paragraph, text)
+        plain_text = pl.col("text").str.to_lowercase().str.replace_all(r"[^\p{L}\p{M}\p{N}]+", " ").str.strip_chars()
+        text = frame(paragraphs).select(plain_text.rank("dense")).to_series().to_numpy().astype(np.int32)
+        return cls(Adjacency.from_pairs(places.text, places.name, len(paragraphs)), answer_rows, subjects, title, paragraph, text)
 
     def silent(self, rows: Rows2, hops: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """For each of ``rows``, whether the paragraph answers none of the questions ``hops``, and so may be a distractor."""
@@ -90,8 +90,8 @@ def _subject_names(single_hop: pa.Table) -> tuple[pa.Array, npt.NDArray[np.int64
     pool = frame(single_hop.select(["names", "called"])).with_row_index("row")
     subject_names = pl.concat([pool.select("row", name=names).explode("name").drop_nulls() for names in ("names", "called")])
     # Texts may use another article, or none ("the Central African Republic").
-    bare = subject_names.filter(pl.col("name").str.contains("^[Tt]he .")).with_columns(pl.col("name").str.slice(len("the ")))
-    table = pl.concat([subject_names, bare])
+    short_names = subject_names.filter(pl.col("name").str.contains("^[Tt]he .")).with_columns(pl.col("name").str.slice(len("the ")))
+    table = pl.concat([subject_names, short_names])
     return arrow(table.select("name"))["name"].combine_chunks(), table["row"].to_numpy().astype(np.int64)
 
 
@@ -100,9 +100,9 @@ def masked_texts(single_hop: pa.Table, pairs: pa.Table, hops: Rows2, edges: Rows
     questions = single_hop["question"].to_pylist()
     tail, start, end = (pairs[name].to_pylist() for name in ("tail", "start", "end"))
     texts = []
-    for rows, joined in zip(hops.tolist(), edges.tolist(), strict=True):
+    for rows, pair_rows in zip(hops.tolist(), edges.tolist(), strict=True):
         cuts: dict[int, list[tuple[int, int]]] = {}
-        for edge in joined:
+        for edge in pair_rows:
             if edge >= 0:
                 cuts.setdefault(tail[edge], []).extend(same_name(questions[tail[edge]], start[edge], end[edge]))
         texts.append(" ".join(without(questions[row], cuts.get(row, [])) for row in rows if row >= 0))
@@ -111,8 +111,8 @@ def masked_texts(single_hop: pa.Table, pairs: pa.Table, hops: Rows2, edges: Rows
 
 def same_name(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """All places (start, end) of the words at one place, in any case; in characters."""
-    lowered = text.lower()
-    places = everywhere(lowered, lowered[start:end]) if len(lowered) == len(text) else everywhere(text, text[start:end])
+    lower_text = text.lower()
+    places = everywhere(lower_text, lower_text[start:end]) if len(lower_text) == len(text) else everywhere(text, text[start:end])
     return sorted({(start, end), *places})
 
 
@@ -153,27 +153,27 @@ def build_contexts(
     stating = stating or Stating.of(single_hop, paragraphs)
     words = index.queries(pa.array(queries, pa.large_string()))
     contexts = np.full((len(queries), count), -1, np.int32)
-    empty = np.full((len(queries), 0), -1, np.int32)
-    required, first = empty if required is None else required, empty if first is None else first
+    no_rows = np.full((len(queries), 0), -1, np.int32)
+    required, first = no_rows if required is None else required, no_rows if first is None else first
     uses_left = np.full(len(paragraphs), np.iinfo(np.int32).max, np.int32) if often is None else often
-    pending = np.arange(len(queries))
-    for most, random_count in ((FIRST, 0), (MORE, 0), (MORE, RANDOM)):
-        if not len(pending):
+    pending_rows = np.arange(len(queries))
+    for max_candidates, random_count in ((FIRST, 0), (MORE, 0), (MORE, RANDOM)):
+        if not len(pending_rows):
             break
         candidates, _ = index.search(
-            words.take(pending),
-            min(max(most, 4 * count), max(1, index.count)),
+            words.take(pending_rows),
+            min(max(max_candidates, 4 * count), max(1, index.count)),
             workers=workers,
-            advance=advance if most == FIRST else lambda _: None,
+            advance=advance if max_candidates == FIRST else lambda _: None,
         )
         candidates = np.where(candidates < 0, -1, rows[np.maximum(candidates, 0)])
-        candidates = np.concatenate([required[pending], first[pending], candidates], axis=1).astype(np.int32)
-        contexts[pending] = _filled(
+        candidates = np.concatenate([required[pending_rows], first[pending_rows], candidates], axis=1).astype(np.int32)
+        contexts[pending_rows] = _filled(
             candidates,
             required.shape[1],
-            hops[pending],
+            hops[pending_rows],
             count,
-            ids[pending],
+            ids[pending_rows],
             random_count,
             rows,
             uses_left,
@@ -181,7 +181,7 @@ def build_contexts(
             np.uint64(seed),
             *stating.arrays(),
         )
-        pending = pending[contexts[pending, -1] < 0]
+        pending_rows = pending_rows[contexts[pending_rows, -1] < 0]
     order = shuffling(np.repeat(ids, count), contexts.ravel(), purpose="paragraphs shown", seed=seed).reshape(contexts.shape)
     return np.take_along_axis(contexts, np.argsort(order, axis=1, kind="stable"), axis=1)
 
@@ -221,25 +221,25 @@ def _filled(  # type: ignore[no-untyped-def]  # noqa: PLR0912
     out = np.full((len(hops), count), -1, np.int32)
     last_user = np.full(total + 1, -1, np.int32)  # text number (from 1) → last question that used it
     for i in range(len(hops)):
-        filled = 0
+        fill_count = 0
         copies = False
         for k in range(hops.shape[1]):
             if hops[i, k] >= 0:
                 row = paragraph[hops[i, k]]
-                if last_user[text[row]] != i and filled < count:
+                if last_user[text[row]] != i and fill_count < count:
                     last_user[text[row]] = i
-                    out[i, filled] = row
-                    filled += 1
-                elif not (out[i, :filled] == row).any():
+                    out[i, fill_count] = row
+                    fill_count += 1
+                elif not (out[i, :fill_count] == row).any():
                     copies = True
         if copies:
             out[i, count - 1] = -1
             continue
         # Then distractors: the candidates in order, and at the end random rows from a stream seeded by the question's id.
-        supports = filled
+        supports = fill_count
         state = mixed(ids[i] ^ seed)
         for place in range(candidates.shape[1] + random_count):
-            if filled == count:
+            if fill_count == count:
                 break
             if place < candidates.shape[1]:
                 row = np.int64(candidates[i, place])
@@ -260,9 +260,9 @@ def _filled(  # type: ignore[no-untyped-def]  # noqa: PLR0912
             if states:
                 continue
             last_user[text[row]] = i
-            out[i, filled] = row
-            filled += 1
-        if filled < count:
+            out[i, fill_count] = row
+            fill_count += 1
+        if fill_count < count:
             out[i, count - 1] = -1
             continue
         for place in range(supports, count):

@@ -66,7 +66,7 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
     maker = InstanceMaker(chains)
     further_names = chains.pool.further_names()
     (folder / FULL).mkdir(parents=True)
-    counts, shapes, unpaired = {}, {}, 0
+    counts, shapes, unpaired_count = {}, {}, 0
     shared = {kind: SharedItems() for kind in CERTIFIED}
     samples: list[Instance] = []
     splits: dict[str, list[Instance]] = {}
@@ -77,7 +77,7 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
         shapes[split] = Counter(instance.id.partition("__")[0] for instance in instances)
         samples += instances[:SAMPLES]
         write_split(instances, folder / f"{split}.parquet", OF_RECIPES)
-        unpaired += _write_full(folder / FULL / f"{split}.parquet", instances, further_names, seed=run.seed)
+        unpaired_count += _write_full(folder / FULL / f"{split}.parquet", instances, further_names, seed=run.seed)
         _compare(shared, split, instances)
         run.progress.advance(len(instances))
     _write_rejected(folder / "rejected.parquet", tables, chains)
@@ -92,10 +92,10 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
         samples=samples[:SAMPLES],
         is_seed=run.domain.is_seed,
         proof=proof,
-        unpaired=unpaired,
-        filtered=_filtered(run),
-        guessed=set_figures(splits, seed=run.seed),
-        measured=set_measures(splits),
+        unpaired_count=unpaired_count,
+        filter_figures=_filtered(run),
+        guess_figures=set_figures(splits, seed=run.seed),
+        shortcut_figures=set_measures(splits),
         even={split: evenness(instances) for split, instances in splits.items()},
         example=example(folder, counts),
         silent=_silent(run),
@@ -114,9 +114,9 @@ def _silent(run: Run) -> list[SilentRelation]:
 
 def _idle(single_hop: pa.Table, splits: Mapping[str, Sequence[Instance]]) -> list[str]:
     """The templates with single-hop questions but without a composed question."""
-    composed = {name for instances in splits.values() for instance in instances for name in relations_of(instance)}
+    used_relations = {name for instances in splits.values() for instance in instances for name in relations_of(instance)}
     templates = pc.unique(single_hop["relations"].combine_chunks().flatten()).to_pylist()
-    return sorted(set(templates) - composed)
+    return sorted(set(templates) - used_relations)
 
 
 def _filtered(run: Run) -> dict[str, Any]:
@@ -142,46 +142,46 @@ def _write_full(path: Path, instances: list[Instance], further_names: Mapping[st
     for instance in instances:
         collector.see(instance)
     make = partial(unanswerable, pool=collector.pool(), seed=seed, further_names=further_names)
-    unpaired = 0
+    unpaired_count = 0
 
     def pairs() -> Iterator[Instance]:
-        nonlocal unpaired
+        nonlocal unpaired_count
         for instance in instances:
             twins = make(instance)
             if isinstance(twins, Rejection):
-                unpaired += 1
+                unpaired_count += 1
             else:
                 yield from twins
 
     write_split(pairs(), path, OF_RECIPES)
-    return unpaired
+    return unpaired_count
 
 
 def _compare(shared: dict[str, SharedItems], split: str, instances: list[Instance]) -> None:
     earlier = SPLITS[: SPLITS.index(split)]
-    first = 0
+    begin = 0
     for some in batched(instances, BATCH_ROWS):
         batch = ItemBatch(some)
         for kind, items in shared.items():
-            items.update(split, batch.of(kind), first=first, earlier=earlier)
-        first += len(some)
+            items.update(split, batch.of(kind), first=begin, earlier=earlier)
+        begin += len(some)
 
 
 def _write_rejected(path: Path, tables: dict[str, pa.Table], chains: Chains) -> None:
     """Write ``id, split, stage, reason, detail`` of each refused single-hop question and each chosen chain without a question."""
     place = dict(zip(tables["parted"]["chain"].to_pylist(), tables["parted"]["split"].to_pylist(), strict=True))
     with_context = set(tables["contexts"]["chain"].to_pylist())
-    capped = dict(zip(tables["capped"]["chain"].to_pylist(), tables["capped"]["reason"].to_pylist(), strict=True))
+    cap_reasons = dict(zip(tables["capped"]["chain"].to_pylist(), tables["capped"]["reason"].to_pylist(), strict=True))
     unsplit = [row for row in range(len(chains)) if row not in place]
-    rows = [(row, "", "split", capped.get(row, "some of it is shared with another split")) for row in unsplit]
-    alone = set(tables["unshown"]["chain"].to_pylist())
+    rows = [(row, "", "split", cap_reasons.get(row, "some of it is shared with another split")) for row in unsplit]
+    lone_chains = set(tables["unshown"]["chain"].to_pylist())
     few = "too few paragraphs do not state an answer"
-    rows += [(row, SPLITS[place[row]], "contexts", NO_RIVAL if row in alone else few) for row in sorted(place.keys() - with_context)]
-    refused = zip(tables["refused"]["chain"].to_pylist(), tables["refused"]["reason"].to_pylist(), strict=True)
-    rows += [(row, SPLITS[place[row]], "compose", reason) for row, reason in refused]
+    rows += [(row, SPLITS[place[row]], "contexts", NO_RIVAL if row in lone_chains else few) for row in sorted(place.keys() - with_context)]
+    refusals = zip(tables["refused"]["chain"].to_pylist(), tables["refused"]["reason"].to_pylist(), strict=True)
+    rows += [(row, SPLITS[place[row]], "compose", reason) for row, reason in refusals]
     names = chains.rows["question"]
     details = [" | ".join(str(names[hop]) for hop in chains.hops[row] if hop >= 0) for row, *_ in rows]
     columns = [[chains.ids[row] for row, *_ in rows], *([entry[place] for entry in rows] for place in (1, 2, 3)), details]
     fields = ("id", "split", "stage", "reason", "detail")
-    rejected = pa.table({name: pa.array(column, pa.string()) for name, column in zip(fields, columns, strict=True)})
-    write_parquet(pa.concat_tables([tables["refused_single_hop"], rejected]), path)
+    table = pa.table({name: pa.array(column, pa.string()) for name, column in zip(fields, columns, strict=True)})
+    write_parquet(pa.concat_tables([tables["refused_single_hop"], table]), path)

@@ -75,20 +75,24 @@ def readers_of(settings: DisconnectionSettings) -> dict[str, Specification]:
     if settings.use != "readers":
         return {}
     names = {"head": settings.head_reader, "tail": settings.tail_reader}
-    plain = {part: specification(name, settings={}, training={}) for part, name in names.items()}
-    trained = [part for part in names if plain[part].steps]
+    specifications = {part: specification(name, settings={}, training={}) for part, name in names.items()}
+    trained_parts = [part for part in names if specifications[part].steps]
     idle = [name for name in ("settings", "training") if getattr(settings, name)]
-    if idle and not trained:
-        counting = " and ".join(dict.fromkeys(names.values()))
-        raise SettingsError(f"musique.disconnection.{idle[0]} is for trained readers, but {counting} only count; leave out one of the two.")
+    if idle and not trained_parts:
+        reader_names = " and ".join(dict.fromkeys(names.values()))
+        raise SettingsError(
+            f"musique.disconnection.{idle[0]} is for trained readers, but {reader_names} only count; leave out one of the two."
+        )
     readers = {}
     for part, name in names.items():
-        fields = type(plain[part].settings).model_fields
+        fields = type(specifications[part].settings).model_fields
         # The settings are those of the tails' reader; a reader that sees no paragraph lacks some of them.
         options = (
-            {key: value for key, value in settings.settings.items() if part == trained[-1] or key in fields} if part in trained else {}
+            {key: value for key, value in settings.settings.items() if part == trained_parts[-1] or key in fields}
+            if part in trained_parts
+            else {}
         )
-        readers[part] = specification(name, settings=options, training=settings.training if part in trained else {})
+        readers[part] = specification(name, settings=options, training=settings.training if part in trained_parts else {})
     return readers
 
 
@@ -115,7 +119,7 @@ def tail_questions(
     rows = single_hop.take(pa.array(tails["tail"].to_numpy())).to_pylist()
     starts = tails["start"].to_list()
     places = [same_name(row["question"], *place) for row, *place in zip(rows, starts, tails["end"].to_list(), strict=True)]
-    masked = [without(row["question"], spans, MASK) for row, spans in zip(rows, places, strict=True)]
+    masked_questions = [without(row["question"], spans, MASK) for row, spans in zip(rows, places, strict=True)]
     queries = [without(row["question"], spans) for row, spans in zip(rows, places, strict=True)]
     ids = [f"{row['id']}@{start}" for row, start in zip(rows, starts, strict=True)]
     hops = tails["tail"].to_numpy().astype(np.int32)[:, None]
@@ -135,7 +139,7 @@ def tail_questions(
             for place in contexts[number].tolist()
             if place >= 0
         )
-        instances.append(_instance(ids[number], row["id"], masked[number], context, row))
+        instances.append(_instance(ids[number], row["id"], masked_questions[number], context, row))
     return instances
 
 
@@ -224,9 +228,11 @@ def chance(heads: Sequence[Instance], tails: Sequence[Instance], settings: Disco
     order = np.random.default_rng(draw(purpose="guesses of heads", seed=seed, id="all")).permutation(len(heads)).tolist()
     neighbour = dict(zip(order, [*order[1:], *order[:1]], strict=True))
     of_heads = [answer_score(head, Prediction(id=head.id, answer=heads[neighbour[row]].answers[0])) for row, head in enumerate(heads)]
-    guessing = specification("random", settings={}, training={}).make()
-    guessing.fit(of_list(()), None, Fitting(place=Path(), settings=TrainingSettings(), seed=seed, progress=Silent(), record=lambda _: None))
-    of_tails = [answer_score(*pair) for pair in zip(tails, guessing.predict(of_list(tails), Silent()), strict=True)]
+    random_reader = specification("random", settings={}, training={}).make()
+    random_reader.fit(
+        of_list(()), None, Fitting(place=Path(), settings=TrainingSettings(), seed=seed, progress=Silent(), record=lambda _: None)
+    )
+    of_tails = [answer_score(*pair) for pair in zip(tails, random_reader.predict(of_list(tails), Silent()), strict=True)]
     return {"heads": float(np.mean(of_heads)), "tails": float(np.mean(of_tails)), "supports": 1 / (settings.distractors + 1)}
 
 
@@ -258,16 +264,16 @@ def _scores(
     return result.mean_scores(answer_score), result.mean_scores(support_score)
 
 
-def connected(pairs: pa.Table, judged: Judged, settings: DisconnectionSettings) -> tuple[pa.Table, list[FunnelRow]]:
+def connected(pairs: pa.Table, judgements: Judged, settings: DisconnectionSettings) -> tuple[pa.Table, list[FunnelRow]]:
     """The pairs whose head and tail both stay, and the funnel of heads, tails and pairs.
 
     Readers that cannot find supporting paragraphs would pass every tail by their support score, so then only their answers count.
     """
-    heads = judged.heads.with_columns(head_stays=pl.col("answer") < settings.head_below).drop("answer")
+    heads = judgements.heads.with_columns(head_stays=pl.col("answer") < settings.head_below).drop("answer")
     no_answer = pl.col("answer") <= settings.tail_at_most
     no_support = (pl.col("answer") <= settings.tail_without_support) & (pl.col("support") < 1)
-    stays = no_answer | no_support if judged.tells_support else no_answer
-    tails = judged.tails.with_columns(tail_stays=stays).drop("answer", "support")
+    stays = no_answer | no_support if judgements.tells_support else no_answer
+    tails = judgements.tails.with_columns(tail_stays=stays).drop("answer", "support")
     table = pl.from_arrow(pairs)
     assert isinstance(table, pl.DataFrame)
     judged_pairs = table.join(heads, on="head", maintain_order="left").join(tails, on=["tail", "start"], maintain_order="left")
@@ -282,5 +288,5 @@ def connected(pairs: pa.Table, judged: Judged, settings: DisconnectionSettings) 
 
 
 def _row(unit: str, reason: str, stays: pl.Series, setting: str) -> FunnelRow:
-    remaining = int(stays.sum())
-    return FunnelRow(stage=STAGE, what=unit, reason=REASONS[reason], removed=len(stays) - remaining, left=remaining, setting=setting)
+    left_count = int(stays.sum())
+    return FunnelRow(stage=STAGE, what=unit, reason=REASONS[reason], removed=len(stays) - left_count, left=left_count, setting=setting)

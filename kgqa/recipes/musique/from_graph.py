@@ -36,7 +36,7 @@ STAGE = "single-hop"
 READING = "musique.single_hop.reading.use"
 ARTICLE_LENGTH = len("the ")
 ARTICLE_SHARE = 0.6
-"""Share of a name's places with an article from which it gets one."""
+"""Minimum share of a name's places with an article for the name to get one."""
 PRIOR = {"head": (4.0, 1.0), "tail": (1.0, 24.0)}
 """Prior of a relation's functionality by the known end: assumed facts with one answer, and with several. Graphs list facts by their
 head, mostly one per relation; that a tail has a single head needs some seventy facts without an exception."""
@@ -64,11 +64,11 @@ def templates_of(relations: pa.Table, settings: MusiqueSettings) -> dict[str, Te
 
     Relations in ``musique.unasked`` get none.
     """
-    covered = {relation for template in settings.templates.values() for relation in (*template.relations, *template.reversed)}
+    template_relations = {relation for template in settings.templates.values() for relation in (*template.relations, *template.reversed)}
     templates = dict(settings.templates)
     if settings.neutral:
         for relation, label in zip(relations["id"].to_pylist(), relations["label"].to_pylist(), strict=True):
-            if relation not in covered and not {relation, label} & set(settings.unasked):
+            if relation not in template_relations and not {relation, label} & set(settings.unasked):
                 template = neutral_template("".join(" " if letter in "{}" else letter for letter in label))
                 if template is not None:
                     templates[relation] = template.model_copy(update={"relations": (relation,)})
@@ -96,13 +96,13 @@ def graph_questions(
     )
     facts = _with_read(facts, texts, tables, settings.single_hop.reading, rows)
     facts = _with_names(facts, tables)
-    stated = _stated(facts, tables, documents, settings.single_hop)
-    stated_facts = facts.join(stated, on=["head", "tail"], how="inner")
-    located = stated_facts.select("head", "template", "tail").unique().height
-    rows.append(_row("facts", "unnamed", facts.height - located, located, "musique.single_hop.documents"))
+    stated_pairs = _stated(facts, tables, documents, settings.single_hop)
+    stated_facts = facts.join(stated_pairs, on=["head", "tail"], how="inner")
+    located_count = stated_facts.select("head", "template", "tail").unique().height
+    rows.append(_row("facts", "unnamed", facts.height - located_count, located_count, "musique.single_hop.documents"))
     stated_facts = _surely_stated(stated_facts, facts, texts, settings.single_hop.reading)
-    remaining = stated_facts.select("head", "template", "tail").unique().height
-    rows.append(_row("facts", "unstated", located - remaining, remaining, "musique.single_hop.reading.stated"))
+    stated_count = stated_facts.select("head", "template", "tail").unique().height
+    rows.append(_row("facts", "unstated", located_count - stated_count, stated_count, "musique.single_hop.reading.stated"))
     candidates = pl.concat(
         [
             _forward(stated_facts, facts, settings, templates),
@@ -111,16 +111,16 @@ def graph_questions(
         ]
     )
     survivors = {"stated": stated_facts["template"].unique().to_list(), "unique": _templates(candidates.filter("unique"))}
-    possible = candidates.height
+    candidate_count = candidates.height
     candidates = candidates.filter("unique").drop("unique")
-    rows.append(_row("questions", "several", possible - candidates.height, candidates.height, "musique.single_hop.max_objects"))
-    possible = candidates.height
+    rows.append(_row("questions", "several", candidate_count - candidates.height, candidates.height, "musique.single_hop.max_objects"))
+    candidate_count = candidates.height
     candidates = candidates.filter("functional").drop("functional")
-    rows.append(_row("questions", "incomplete", possible - candidates.height, candidates.height, "musique.single_hop.functional"))
+    rows.append(_row("questions", "incomplete", candidate_count - candidates.height, candidates.height, "musique.single_hop.functional"))
     survivors["functional"] = _templates(candidates)
-    possible = candidates.height
+    candidate_count = candidates.height
     candidates = asked_once(candidates, synonymous_templates(facts, tables["relations"], templates))
-    rows.append(_row("questions", "copied", possible - candidates.height, candidates.height, "musique.unasked"))
+    rows.append(_row("questions", "copied", candidate_count - candidates.height, candidates.height, "musique.unasked"))
     survivors["unlike"] = _templates(candidates)
     questions = _with_spans(candidates, tables, rows)
     questions = _worded(questions, tables, templates, source, rows, seed=seed if settings.forms else None)
@@ -143,27 +143,29 @@ def _templates(questions: pl.DataFrame) -> list[str]:
     return questions["templates"].explode(empty_as_null=False).unique().to_list() if questions.height else []
 
 
-def _row(unit: str, reason: str, removed: int, remaining: int, setting: str = "") -> FunnelRow:
-    return FunnelRow(stage=STAGE, what=unit, reason=REASONS[reason], removed=removed, left=remaining, setting=setting)
+def _row(unit: str, reason: str, removed_count: int, left_count: int, setting: str = "") -> FunnelRow:
+    return FunnelRow(stage=STAGE, what=unit, reason=REASONS[reason], removed=removed_count, left=left_count, setting=setting)
 
 
 def _asked_facts(tables: Mapping[str, pa.Table], templates: Mapping[str, TemplateSettings]) -> tuple[pl.DataFrame, list[FunnelRow]]:
     """``head``, ``template``, ``tail`` without repetition, in the direction of the template; and the funnel so far."""
     directions = [(relation, name, False) for name, template in templates.items() for relation in template.relations]
     directions += [(relation, name, True) for name, template in templates.items() for relation in template.reversed]
-    of = pl.DataFrame(directions, schema={"relation": pl.String, "template": pl.String, "reversed": pl.Boolean}, orient="row")
+    template_of = pl.DataFrame(directions, schema={"relation": pl.String, "template": pl.String, "reversed": pl.Boolean}, orient="row")
     facts = frame(tables["facts"])
     symmetric = frame(tables["relations"]).filter("symmetric").select(relation="id")
-    other_way = facts.join(symmetric, on="relation", how="semi").select(head="tail", relation="relation", tail="head")
-    directed = pl.concat([facts, other_way])
-    matches = directed.join(of, on="relation", how="inner")
-    swapped = pl.col("reversed")
+    inverse_facts = facts.join(symmetric, on="relation", how="semi").select(head="tail", relation="relation", tail="head")
+    directed_facts = pl.concat([facts, inverse_facts])
+    matches = directed_facts.join(template_of, on="relation", how="inner")
+    is_reversed = pl.col("reversed")
     matches = matches.select(
-        head=pl.when(swapped).then("tail").otherwise("head"), template="template", tail=pl.when(swapped).then("head").otherwise("tail")
+        head=pl.when(is_reversed).then("tail").otherwise("head"),
+        template="template",
+        tail=pl.when(is_reversed).then("head").otherwise("tail"),
     ).unique()
     matches = pl.concat([matches, _turned(matches, templates)])
-    removed = facts.join(of, on="relation", how="anti").height
-    rows = [_row("facts", "not asked", removed, facts.height - removed, "musique.unasked")]
+    unasked_count = facts.join(template_of, on="relation", how="anti").height
+    rows = [_row("facts", "not asked", unasked_count, facts.height - unasked_count, "musique.unasked")]
     return matches.unique().sort("head", "template", "tail"), rows
 
 
@@ -177,27 +179,27 @@ def _with_read(
     table = facts.with_columns(read=pl.lit(value=False))
     if not settings.use:
         return table
-    fresh = texts.filter(~pl.col("fact") & pl.col("sure") & (pl.col("probability") >= settings.read))
-    fresh = fresh.join(facts, on=["head", "template"], how="anti").select("head", "template", "tail").unique()
-    fresh = of_kinds(fresh, facts, kinds_of(tables))
-    note = f"{fresh.height:,} facts are read out of texts, of which the graph has none"
-    rows.append(FunnelRow(stage=STAGE, what="facts", reason=note, removed=None, left=table.height + fresh.height, setting=READING))
-    return pl.concat([table, fresh.with_columns(read=pl.lit(value=True))]).sort("head", "template", "tail")
+    new_facts = texts.filter(~pl.col("fact") & pl.col("sure") & (pl.col("probability") >= settings.read))
+    new_facts = new_facts.join(facts, on=["head", "template"], how="anti").select("head", "template", "tail").unique()
+    new_facts = of_kinds(new_facts, facts, kinds_of(tables))
+    note = f"{new_facts.height:,} facts are read out of texts, of which the graph has none"
+    rows.append(FunnelRow(stage=STAGE, what="facts", reason=note, removed=None, left=table.height + new_facts.height, setting=READING))
+    return pl.concat([table, new_facts.with_columns(read=pl.lit(value=True))]).sort("head", "template", "tail")
 
 
 def _surely_stated(candidates: pl.DataFrame, facts: pl.DataFrame, texts: pl.DataFrame, settings: ReadingSettings) -> pl.DataFrame:
-    """Facts and documents for which the model is sure enough that the document states the fact.
+    """The facts and documents where the model is sure enough that the document states the fact.
 
     The model does not score a tail that no other head has in the relation; there it is enough that the document names both.
     """
     if not texts.height:
         return candidates
-    where = ["document", "head", "template", "tail"]
-    scored = candidates.join(texts.select(*where, "probability"), on=where, how="left", maintain_order="left")
+    key = ["document", "head", "template", "tail"]
+    table = candidates.join(texts.select(*key, "probability"), on=key, how="left", maintain_order="left")
     bearers = facts.group_by("template", "tail").agg(having=pl.col("head").n_unique())
-    scored = scored.join(bearers, on=["template", "tail"], how="left", maintain_order="left")
-    sure = (pl.col("probability") >= settings.stated) | (pl.col("probability").is_null() & (pl.col("having") < 2))
-    return scored.filter(sure | (settings.stated == 0)).drop("probability", "having")
+    table = table.join(bearers, on=["template", "tail"], how="left", maintain_order="left")
+    is_sure = (pl.col("probability") >= settings.stated) | (pl.col("probability").is_null() & (pl.col("having") < 2))
+    return table.filter(is_sure | (settings.stated == 0)).drop("probability", "having")
 
 
 def _turned(facts: pl.DataFrame, templates: Mapping[str, TemplateSettings]) -> pl.DataFrame:
@@ -205,11 +207,11 @@ def _turned(facts: pl.DataFrame, templates: Mapping[str, TemplateSettings]) -> p
 
     Tables list most facts of such a relation once, but a border, for instance, is often listed for both neighbours.
     """
-    turned = facts.select(head="tail", template="template", tail="head")
-    shared = turned.join(facts, on=["head", "template", "tail"], how="semi").group_by("template").len("both")
-    share = facts.group_by("template").len().join(shared, on="template").filter(pl.col("both") >= SYMMETRIC * pl.col("len"))
+    inverse_facts = facts.select(head="tail", template="template", tail="head")
+    pair_counts = inverse_facts.join(facts, on=["head", "template", "tail"], how="semi").group_by("template").len("both")
+    share = facts.group_by("template").len().join(pair_counts, on="template").filter(pl.col("both") >= SYMMETRIC * pl.col("len"))
     symmetric = {*share["template"], *(name for name, template in templates.items() if template.symmetric)}
-    return turned.filter(pl.col("template").is_in(sorted(symmetric)))
+    return inverse_facts.filter(pl.col("template").is_in(sorted(symmetric)))
 
 
 def _with_names(facts: pl.DataFrame, tables: Mapping[str, pa.Table]) -> pl.DataFrame:
@@ -226,27 +228,27 @@ def _shortened(tables: Mapping[str, pa.Table], settings: SingleHopSettings, rows
     The beginning of an article describes its subject best, and the articles about well-known subjects are long.
     """
     documents = frame(tables["documents"]).with_row_index("row")
-    long = documents.filter(pl.Series(lengths(documents["text"]) > settings.max_words))
-    if not long.height:
+    long_documents = documents.filter(pl.Series(lengths(documents["text"]) > settings.max_words))
+    if not long_documents.height:
         return tables
     starts = sentence_starts(tables["documents"]["text"])
     texts = []
-    for row, text in long.select("row", "text").iter_rows():
+    for row, text in long_documents.select("row", "text").iter_rows():
         places = starts.targets[starts.offsets[row] : starts.offsets[row + 1]].tolist()
         end = next((place for place in reversed(places) if length(text[:place]) <= settings.max_words), 0)
         texts.append(text[:end].rstrip())
-    short_texts = long.select("id", short=pl.Series(texts))
-    note = f"{long.height:,} articles are shown only as far as whole sentences have no more words than may be"
+    short_texts = long_documents.select("id", short=pl.Series(texts))
+    note = f"{long_documents.height:,} articles are shown only as far as whole sentences have no more words than may be"
     rows.append(
         FunnelRow(stage=STAGE, what="documents", reason=note, removed=None, left=documents.height, setting="musique.single_hop.max_words")
     )
-    whole = documents.drop("row").join(short_texts, on="id", how="left", maintain_order="left")
-    whole = whole.with_columns(text=pl.coalesce("short", "text")).drop("short")
+    cut_documents = documents.drop("row").join(short_texts, on="id", how="left", maintain_order="left")
+    cut_documents = cut_documents.with_columns(text=pl.coalesce("short", "text")).drop("short")
     ends = short_texts.select(document="id", last=pl.col("short").str.len_chars())
     mentions = frame(tables["mentions"]).join(ends, on="document", how="left", maintain_order="left")
     mentions = mentions.filter(pl.col("last").is_null() | (pl.col("end") <= pl.col("last"))).drop("last")
     links = frame(tables["links"]).join(mentions.select("document", "entity").unique(), on=["document", "entity"], how="semi")
-    changes = {"documents": whole, "mentions": mentions, "links": links}
+    changes = {"documents": cut_documents, "mentions": mentions, "links": links}
     return {**tables, **{name: arrow(table).cast(tables[name].schema) for name, table in changes.items()}}
 
 
@@ -254,11 +256,13 @@ def _good_documents(tables: Mapping[str, pa.Table], settings: SingleHopSettings,
     """``document``, ``about``, ``links`` (entities that it names), ``title``, ``text``: the documents that can support a question."""
     documents = frame(tables["documents"])
     documents = documents.with_columns(words=lengths(documents["text"]))
-    short = documents["words"] < settings.min_words  # also a document whose first sentence is too long
-    rows.append(_row("documents", "short", int(short.sum()), int((~short).sum()), "musique.single_hop.min_words"))
+    is_short = documents["words"] < settings.min_words  # also a document whose first sentence is too long
+    rows.append(_row("documents", "short", int(is_short.sum()), int((~is_short).sum()), "musique.single_hop.min_words"))
     entity_counts = frame(tables["links"]).group_by("document").len("links")
-    good = documents.filter(~short).join(entity_counts, left_on="id", right_on="document", how="inner", maintain_order="left")
-    return good.select("about", "links", "title", "text", document="id").unique("text", keep="first", maintain_order=True)
+    usable_documents = documents.filter(~is_short).join(
+        entity_counts, left_on="id", right_on="document", how="inner", maintain_order="left"
+    )
+    return usable_documents.select("about", "links", "title", "text", document="id").unique("text", keep="first", maintain_order=True)
 
 
 def _stated(facts: pl.DataFrame, tables: Mapping[str, pa.Table], documents: pl.DataFrame, settings: SingleHopSettings) -> pl.DataFrame:
@@ -271,14 +275,14 @@ def _stated(facts: pl.DataFrame, tables: Mapping[str, pa.Table], documents: pl.D
     links = frame(tables["links"]).join(documents, on="document", how="semi")
     about = documents.filter(pl.col("about").is_not_null()).select("document", head="about")
     about_head = pairs.join(about, on="head").join(links.select("document", tail="entity"), on=["document", "tail"], how="semi")
-    beside = _in_one_sentence(pairs, tables, documents)
-    of_tail = beside.join(about.rename({"head": "tail"}), on=["tail", "document"], how="semi")
+    co_mentions = _in_one_sentence(pairs, tables, documents)
+    of_tail = co_mentions.join(about.rename({"head": "tail"}), on=["tail", "document"], how="semi")
     parts = [about_head.with_columns(place=pl.lit(0)), of_tail.with_columns(place=pl.lit(1))]
     if settings.documents == "any":
-        parts.append(beside.with_columns(place=pl.lit(2)))
-    first = pl.concat(parts).group_by("head", "tail", "document").agg(pl.col("place").min())
-    ranked = first.join(documents.select("document", "links"), on="document").sort("head", "tail", "place", "links", "document")
-    return ranked.drop("links")
+        parts.append(co_mentions.with_columns(place=pl.lit(2)))
+    best_places = pl.concat(parts).group_by("head", "tail", "document").agg(pl.col("place").min())
+    ranking = best_places.join(documents.select("document", "links"), on="document").sort("head", "tail", "place", "links", "document")
+    return ranking.drop("links")
 
 
 def _in_one_sentence(pairs: pl.DataFrame, tables: Mapping[str, pa.Table], documents: pl.DataFrame) -> pl.DataFrame:
@@ -286,57 +290,61 @@ def _in_one_sentence(pairs: pl.DataFrame, tables: Mapping[str, pa.Table], docume
     starts = sentence_starts(tables["documents"]["text"])
     rows = frame(tables["documents"]).select(document="id").with_row_index("row").join(documents, on="document", how="semi")
     mentions = frame(tables["mentions"]).join(rows.select("document", "row"), on="document")
-    at = paired(mentions["row"].to_numpy(), mentions["start"].to_numpy())
-    sentence = np.searchsorted(paired(starts.sources(), starts.targets), at, side="right")
+    positions = paired(mentions["row"].to_numpy(), mentions["start"].to_numpy())
+    sentence = np.searchsorted(paired(starts.sources(), starts.targets), positions, side="right")
     mentions = mentions.select("document", "entity").with_columns(sentence=pl.Series(sentence)).unique()
     heads = pairs.join(mentions.rename({"entity": "head"}), on="head")
-    together = heads.join(mentions.select("sentence", tail="entity"), on=["sentence", "tail"], how="semi")
-    return together.select("head", "tail", "document").unique()
+    co_mentions = heads.join(mentions.select("sentence", tail="entity"), on=["sentence", "tail"], how="semi")
+    return co_mentions.select("head", "tail", "document").unique()
 
 
 def _forward(
-    stated: pl.DataFrame, facts: pl.DataFrame, settings: MusiqueSettings, templates: Mapping[str, TemplateSettings]
+    stated_facts: pl.DataFrame, facts: pl.DataFrame, settings: MusiqueSettings, templates: Mapping[str, TemplateSettings]
 ) -> pl.DataFrame:
     """Questions for the tail of a fact: what does the head have?"""
-    can = [name for name, template in templates.items() if template.question]
-    some = stated.filter(pl.col("template").is_in(can)).unique(["head", "template", "tail"], keep="first", maintain_order=True)
+    template_names = [name for name, template in templates.items() if template.question]
+    questions = stated_facts.filter(pl.col("template").is_in(template_names)).unique(
+        ["head", "template", "tail"], keep="first", maintain_order=True
+    )
     counts = facts.group_by("head_name", "template").agg(pl.col("tail").n_unique().alias("objects"))
-    some = some.join(counts, on=["head_name", "template"], maintain_order="left")
-    some = some.join(_functionality(facts, "head", settings.single_hop), on="template", maintain_order="left")
-    return some.select(
+    questions = questions.join(counts, on=["head_name", "template"], maintain_order="left")
+    questions = questions.join(_functionality(facts, "head", settings.single_hop), on="template", maintain_order="left")
+    return questions.select(
         answer="tail", document="document", kind=pl.lit(FORWARD), templates=pl.concat_list("template"), entities=pl.concat_list("head"),
         unique=pl.col("objects") <= settings.single_hop.max_objects, functional=pl.col("share") >= settings.single_hop.functional,
     )  # fmt: skip
 
 
 def _inverse(
-    stated: pl.DataFrame, facts: pl.DataFrame, settings: MusiqueSettings, templates: Mapping[str, TemplateSettings]
+    stated_facts: pl.DataFrame, facts: pl.DataFrame, settings: MusiqueSettings, templates: Mapping[str, TemplateSettings]
 ) -> pl.DataFrame:
     """Questions for the head of a fact: what has the tail?"""
-    can = [name for name, template in templates.items() if template.clause]
-    some = stated.filter(pl.col("template").is_in(can)).unique(["head", "template", "tail"], keep="first", maintain_order=True)
+    template_names = [name for name, template in templates.items() if template.clause]
+    questions = stated_facts.filter(pl.col("template").is_in(template_names)).unique(
+        ["head", "template", "tail"], keep="first", maintain_order=True
+    )
     counts = facts.group_by("template", "tail_name").agg(pl.col("head").n_unique().alias("subjects"))
-    some = some.join(counts, on=["template", "tail_name"], maintain_order="left")
-    some = some.join(_functionality(facts, "tail", settings.single_hop), on="template", maintain_order="left")
-    return some.select(
+    questions = questions.join(counts, on=["template", "tail_name"], maintain_order="left")
+    questions = questions.join(_functionality(facts, "tail", settings.single_hop), on="template", maintain_order="left")
+    return questions.select(
         answer="head", document="document", kind=pl.lit(INVERSE), templates=pl.concat_list("template"), entities=pl.concat_list("tail"),
         unique=pl.col("subjects") <= settings.single_hop.max_objects, functional=pl.col("share") >= settings.single_hop.functional,
     )  # fmt: skip
 
 
-def _functionality(facts: pl.DataFrame, asked_by: str, settings: SingleHopSettings) -> pl.DataFrame:
+def _functionality(facts: pl.DataFrame, known_end: str, settings: SingleHopSettings) -> pl.DataFrame:
     """``template``, ``share``: of a relation the different heads, or tails, a fact (Suchanek, Abiteboul and Senellart 2011, section 4).
 
     The share is the lower bound of a Beta posterior with the prior ``PRIOR``. Few facts of a graph that lacks most of them look
     functional in both directions: of 24 towns it knows one person each who died there.
     """
     # Facts read from texts are one per head, which does not show how many there are.
-    counts = _different(facts.filter(~pl.col("read")), asked_by)
+    counts = _different(facts.filter(~pl.col("read")), known_end)
     if settings.complete:
         return counts.select("template", share=pl.col("different") / pl.col("facts"))
-    single, several = PRIOR[asked_by]
-    different, total = counts["different"].to_numpy().astype(np.float64), counts["facts"].to_numpy().astype(np.float64)
-    return counts.select("template", share=pl.Series(beta.ppf(LOWER, single + different, several + total - different)))
+    single, several = PRIOR[known_end]
+    end_counts, total = counts["different"].to_numpy().astype(np.float64), counts["facts"].to_numpy().astype(np.float64)
+    return counts.select("template", share=pl.Series(beta.ppf(LOWER, single + end_counts, several + total - end_counts)))
 
 
 def _different(facts: pl.DataFrame, side: str) -> pl.DataFrame:
@@ -345,30 +353,32 @@ def _different(facts: pl.DataFrame, side: str) -> pl.DataFrame:
 
 
 def _two_fact_questions(
-    stated: pl.DataFrame, facts: pl.DataFrame, settings: MusiqueSettings, templates: Mapping[str, TemplateSettings], seed: int
+    stated_facts: pl.DataFrame, facts: pl.DataFrame, settings: MusiqueSettings, templates: Mapping[str, TemplateSettings], seed: int
 ) -> pl.DataFrame:
-    """Questions for the head of two facts, each of which other heads have too; a sample of pairs per head.
+    """Questions for the head of two facts that other heads have too, but not both; a sample of pairs per head.
 
     Tails with equal names count as one. Excluded: a relation where one fact nearly identifies the head (the capital of a country), and two
-    templates without ``branch``. The graph must have no second head with both facts, nor may one be expected: if n of N heads have the
-    first fact and m the second, chance alone gives n · m / N heads with both. A large expectation means that the graph probably just lacks
-    such a head.
+    templates without ``branch``. The graph must have no second head with both facts. Chance must not predict one either: if n of N heads
+    have the first fact and m the second, n · m / N heads are expected to have both. If this expectation is large, the graph probably just
+    lacks such a head.
     """
-    alone = (
+    functional_templates = (
         _different(facts, "tail").filter(pl.col("different") >= settings.single_hop.branch_below * pl.col("facts"))["template"].to_list()
     )
-    nouns = {name: template.noun for name, template in templates.items() if template.clause and name not in alone}
+    nouns = {name: template.noun for name, template in templates.items() if template.clause and name not in functional_templates}
     order = {name: number for number, name in enumerate(templates)}
-    usable = facts.filter(pl.col("template").is_in(list(nouns))).with_columns(noun=pl.col("template").replace_strict(nouns))
-    rows = usable.select("template", "tail_name").unique().sort("template", "tail_name").with_row_index("row")
-    usable = usable.join(rows, on=["template", "tail_name"]).sort("row", "head").unique(["row", "head"], keep="first", maintain_order=True)
-    bounds = np.searchsorted(usable["row"].to_numpy(), np.arange(rows.height + 1)).astype(np.int64)
-    heads = usable["head"].rank("dense").to_numpy().astype(np.int64)
+    noun_facts = facts.filter(pl.col("template").is_in(list(nouns))).with_columns(noun=pl.col("template").replace_strict(nouns))
+    rows = noun_facts.select("template", "tail_name").unique().sort("template", "tail_name").with_row_index("row")
+    noun_facts = (
+        noun_facts.join(rows, on=["template", "tail_name"]).sort("row", "head").unique(["row", "head"], keep="first", maintain_order=True)
+    )
+    bounds = np.searchsorted(noun_facts["row"].to_numpy(), np.arange(rows.height + 1)).astype(np.int64)
+    heads = noun_facts["head"].rank("dense").to_numpy().astype(np.int64)
     head_counts = np.diff(bounds)
-    common = rows.filter(pl.Series(head_counts >= settings.single_hop.min_both))
-    noun_heads = usable.group_by("noun").agg(pl.col("head").n_unique().alias("heads"))
-    candidates = stated.join(usable.select("head", "template", "tail", "noun", "row"), on=["head", "template", "tail"])
-    candidates = candidates.join(common, on="row", how="semi").select(
+    frequent_rows = rows.filter(pl.Series(head_counts >= settings.single_hop.min_both))
+    noun_heads = noun_facts.group_by("noun").agg(pl.col("head").n_unique().alias("heads"))
+    candidates = stated_facts.join(noun_facts.select("head", "template", "tail", "noun", "row"), on=["head", "template", "tail"])
+    candidates = candidates.join(frequent_rows, on="row", how="semi").select(
         "head", "document", "template", "tail", "noun", "row", rank=pl.col("template").replace_strict(order)
     )
     pairs = candidates.join(candidates, on=["head", "document", "noun"], suffix="_2").filter(
@@ -376,14 +386,14 @@ def _two_fact_questions(
         ((pl.col("rank") < pl.col("rank_2")) | ((pl.col("rank") == pl.col("rank_2")) & (pl.col("tail") < pl.col("tail_2"))))
         & (pl.col("tail") != pl.col("tail_2"))
     )
-    vague = [name for name in nouns if not templates[name].branch]
-    pairs = pairs.filter(~(pl.col("template").is_in(vague) & pl.col("template_2").is_in(vague)))
+    vague_templates = [name for name in nouns if not templates[name].branch]
+    pairs = pairs.filter(~(pl.col("template").is_in(vague_templates) & pl.col("template_2").is_in(vague_templates)))
     pairs = pairs.join(_joined(facts), on=["tail", "tail_2"], how="anti")
     pairs = pairs.unique(["head", "row", "row_2"], keep="first", maintain_order=True).sort("head", "row", "row_2")
     firsts, seconds = (pairs[name].to_numpy() for name in ("row", "row_2"))
     totals = pairs.join(noun_heads, on="noun", maintain_order="left")["heads"].to_numpy()
-    seldom = head_counts[firsts] * head_counts[seconds] <= settings.single_hop.by_chance * totals
-    pairs = pairs.filter(pl.Series((_shared(bounds, heads, firsts, seconds) == 1) & seldom))
+    is_rare = head_counts[firsts] * head_counts[seconds] <= settings.single_hop.by_chance * totals
+    pairs = pairs.filter(pl.Series((_shared(bounds, heads, firsts, seconds) == 1) & is_rare))
     group = text_hashes(arrow(pairs.select("head"))["head"])
     draws = shuffling(
         group, pairs["row"].to_numpy().astype(np.int64) * rows.height + pairs["row_2"].to_numpy(), purpose="clauses", seed=seed
@@ -401,9 +411,9 @@ def _joined(facts: pl.DataFrame) -> pl.DataFrame:
 
     A county implies its state, so everything in the county has both facts, and the estimate by chance fails.
     """
-    turned = facts.select(head="tail", template="template", tail="head")
-    one_way = facts.join(turned, on=["head", "template", "tail"], how="anti").select(tail="head", tail_2="tail")
-    return pl.concat([one_way, one_way.select(tail="tail_2", tail_2="tail")]).unique()
+    inverse_facts = facts.select(head="tail", template="template", tail="head")
+    asymmetric_facts = facts.join(inverse_facts, on=["head", "template", "tail"], how="anti").select(tail="head", tail_2="tail")
+    return pl.concat([asymmetric_facts, asymmetric_facts.select(tail="tail_2", tail_2="tail")]).unique()
 
 
 @kernel
@@ -435,10 +445,12 @@ def _with_spans(questions: pl.DataFrame, tables: Mapping[str, pa.Table], rows: l
     )
     names = frame(tables["names"]).select("entity", name=pl.col("name").str.to_lowercase()).unique()
     places = places.with_columns(name=pl.col("span").str.to_lowercase()).join(names, on=["entity", "name"], how="semi")
-    first = places.sort("document", "entity", "start").unique(["document", "entity"], keep="first", maintain_order=True)
-    located = questions.join(first.select("document", "start", "span", answer="entity"), on=["document", "answer"], maintain_order="left")
-    rows.append(_row("questions", "span", questions.height - located.height, located.height))
-    return located
+    first_places = places.sort("document", "entity", "start").unique(["document", "entity"], keep="first", maintain_order=True)
+    result = questions.join(
+        first_places.select("document", "start", "span", answer="entity"), on=["document", "answer"], maintain_order="left"
+    )
+    rows.append(_row("questions", "span", questions.height - result.height, result.height))
+    return result
 
 
 def _nouns(questions: pl.DataFrame, tables: Mapping[str, pa.Table], templates: Mapping[str, TemplateSettings]) -> list[str]:
@@ -469,13 +481,20 @@ def _labels(questions: pl.DataFrame, tables: Mapping[str, pa.Table]) -> dict[str
     places = frame(tables["mentions"]).join(labels, on="entity")
     texts = frame(tables["documents"]).select("text", document="id")
     places = places.filter((pl.col("end") - pl.col("start") == pl.col("label").str.len_chars()) & (pl.col("start") >= ARTICLE_LENGTH))
-    before = pl.col("text").str.slice(pl.col("start") - ARTICLE_LENGTH, ARTICLE_LENGTH).str.to_lowercase() == "the "
+    has_article = pl.col("text").str.slice(pl.col("start") - ARTICLE_LENGTH, ARTICLE_LENGTH).str.to_lowercase() == "the "
     # Before another name it is an adjective, and the article belongs to the other name ("the Jack Benny Program").
-    alone = ~pl.col("text").str.slice("end", 2).str.contains(r"^[ -]\p{Lu}")
-    share = places.join(texts, on="document").filter(alone).group_by("entity").agg(before.mean().alias("share"), pl.len().alias("places"))
-    has = (pl.col("share") > ARTICLE_SHARE) & (pl.col("places") > 2) & ~pl.col("label").str.to_lowercase().str.starts_with("the ")
-    labelled = labels.join(share, on="entity", how="left").with_columns(name=pl.when(has).then("the " + pl.col("label")).otherwise("label"))
-    return dict(zip(labelled["entity"].to_list(), labelled["name"].to_list(), strict=True))
+    is_separate = ~pl.col("text").str.slice("end", 2).str.contains(r"^[ -]\p{Lu}")
+    share = (
+        places.join(texts, on="document")
+        .filter(is_separate)
+        .group_by("entity")
+        .agg(has_article.mean().alias("share"), pl.len().alias("places"))
+    )
+    takes_article = (pl.col("share") > ARTICLE_SHARE) & (pl.col("places") > 2) & ~pl.col("label").str.to_lowercase().str.starts_with("the ")
+    table = labels.join(share, on="entity", how="left").with_columns(
+        name=pl.when(takes_article).then("the " + pl.col("label")).otherwise("label")
+    )
+    return dict(zip(table["entity"].to_list(), table["name"].to_list(), strict=True))
 
 
 def _worded(
@@ -497,13 +516,13 @@ def _worded(
         question(kind, [templates[name] for name in row_templates], row_names, noun, draw=number)
         for kind, row_templates, row_names, noun, number in rows_of
     ]
-    proper = _proper(questions, names, templates)
+    is_proper = _proper(questions, names, templates)
     # NO is a listed name of Norway, but no text and no reader uses it.
-    says_it = ~pl.col("name").str.to_lowercase().str.replace_all(r"[\W_]", "").is_in(list(CLOSED))
-    spelled = _own_names(tables).filter(says_it).group_by("entity").agg(pl.col("name").unique().sort())
+    is_word = ~pl.col("name").str.to_lowercase().str.replace_all(r"[\W_]", "").is_in(list(CLOSED))
+    own_names = _own_names(tables).filter(is_word).group_by("entity").agg(pl.col("name").unique().sort())
     subjects = questions.select("entities").unique(maintain_order=True)
     subject_names = (
-        subjects.with_columns(entity="entities").explode("entity").join(spelled, on="entity", maintain_order="left").explode("name")
+        subjects.with_columns(entity="entities").explode("entity").join(own_names, on="entity", maintain_order="left").explode("name")
     )
     all_names = subject_names.group_by("entities").agg(called=pl.col("name").unique().sort())
     table = questions.with_columns(
@@ -512,16 +531,16 @@ def _worded(
         noun=pl.Series(nouns, dtype=pl.String),
         source=pl.lit(source),
     )
-    table = table.join(spelled.rename({"entity": "answer", "name": "aliases"}), on="answer", how="left", maintain_order="left")
+    table = table.join(own_names.rename({"entity": "answer", "name": "aliases"}), on="answer", how="left", maintain_order="left")
     table = table.join(all_names, on="entities", how="left", maintain_order="left").with_columns(pl.col("aliases", "called").fill_null([]))
     table = table.with_columns(id=pl.Series([f"f{value:016x}" for value in hashes.tolist()], dtype=pl.String))
-    asked_well = table.filter(pl.Series(proper, dtype=pl.Boolean))
-    rows.append(_row("questions", "improper", table.height - asked_well.height, asked_well.height))
-    unlike = asked_well.filter(~pl.Series(_names_itself(asked_well)))
-    rows.append(_row("questions", "named", asked_well.height - unlike.height, unlike.height))
-    refers = pl.Series([bool(REFERENCE.search(text)) for text in unlike["question"].to_list()], dtype=pl.Boolean)
-    result = unlike.filter(~refers).unique("id", keep="first", maintain_order=True)
-    rows.append(_row("questions", "reference", unlike.height - result.height, result.height))
+    proper_questions = table.filter(pl.Series(is_proper, dtype=pl.Boolean))
+    rows.append(_row("questions", "improper", table.height - proper_questions.height, proper_questions.height))
+    other_questions = proper_questions.filter(~pl.Series(_names_itself(proper_questions)))
+    rows.append(_row("questions", "named", proper_questions.height - other_questions.height, other_questions.height))
+    refers = pl.Series([bool(REFERENCE.search(text)) for text in other_questions["question"].to_list()], dtype=pl.Boolean)
+    result = other_questions.filter(~refers).unique("id", keep="first", maintain_order=True)
+    rows.append(_row("questions", "reference", other_questions.height - result.height, result.height))
     return result.sort("id")
 
 
@@ -538,8 +557,8 @@ def _proper(questions: pl.DataFrame, names: Sequence[Sequence[str]], templates: 
 
 
 def _is_person_noun(name: str) -> bool:
-    last = name.rpartition(" ")[2]
-    return NOUNS.get(last, last) == PERSON
+    last_word = name.rpartition(" ")[2]
+    return NOUNS.get(last_word, last_word) == PERSON
 
 
 def _own_names(tables: Mapping[str, pa.Table]) -> pl.DataFrame:
@@ -568,27 +587,29 @@ def _names_itself(questions: pl.DataFrame) -> npt.NDArray[np.bool_]:
     return flags
 
 
-def _with_rivals(questions: pl.DataFrame, stated: pl.DataFrame, rows: list[FunnelRow]) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _with_rivals(questions: pl.DataFrame, stated_facts: pl.DataFrame, rows: list[FunnelRow]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The questions without those that have a branch which no document states of another entity; and ``document`` of some rivals."""
-    statements = stated.select("template", "tail", "head", "document").unique()
+    statements = stated_facts.select("template", "tail", "head", "document").unique()
     branches = questions.with_row_index("row").filter(pl.col("kind") == BOTH).explode("templates", "entities")
     branches = branches.select("row", "answer", template="templates", tail="entities")
     rivals = branches.join(statements, on=["template", "tail"]).filter(pl.col("head") != pl.col("answer"))
-    alone = branches.join(rivals.select("row", "template", "tail").unique(), on=["row", "template", "tail"], how="anti")
-    result = questions.with_row_index("row").join(alone.select("row").unique(), on="row", how="anti", maintain_order="left").drop("row")
+    lone_branches = branches.join(rivals.select("row", "template", "tail").unique(), on=["row", "template", "tail"], how="anti")
+    result = (
+        questions.with_row_index("row").join(lone_branches.select("row").unique(), on="row", how="anti", maintain_order="left").drop("row")
+    )
     rows.append(_row("questions", "alone", questions.height - result.height, result.height, "musique.contexts.branches"))
-    ranked = rivals.join(questions.select("document").unique().with_columns(own=pl.lit(value=True)), on="document", how="left")
-    ranked = (
-        ranked.sort("template", "tail", pl.col("own").is_null(), "head", "document")
+    ranking = rivals.join(questions.select("document").unique().with_columns(own=pl.lit(value=True)), on="document", how="left")
+    ranking = (
+        ranking.sort("template", "tail", pl.col("own").is_null(), "head", "document")
         .select("template", "tail", "head", "document")
         .unique(maintain_order=True)
     )
-    some = ranked.filter(pl.int_range(pl.len()).over("template", "tail") < RIVALS)
-    return result, some.select("document").unique()
+    rival_rows = ranking.filter(pl.int_range(pl.len()).over("template", "tail") < RIVALS)
+    return result, rival_rows.select("document").unique()
 
 
 def _read_of(questions: pl.DataFrame, facts: pl.DataFrame) -> pl.Series:
-    """Whether a model read one of the question's facts out of an article."""
+    """Whether one of the question's facts comes from an article, as read by the model, and not from the graph."""
     rows = questions.select("kind", "answer", "templates", "entities").with_row_index("row").explode("templates", "entities")
     is_forward = pl.col("kind") == FORWARD
     ends = rows.select(
@@ -602,8 +623,8 @@ def _read_of(questions: pl.DataFrame, facts: pl.DataFrame) -> pl.Series:
 def _as_tables(questions: pl.DataFrame, documents: pl.DataFrame, rivals: pl.DataFrame) -> tuple[pa.Table, pa.Table]:
     visible = pl.concat([questions.select("document"), rivals]).unique()
     paragraphs = documents.join(visible, on="document", how="semi").sort("document").with_row_index("paragraph")
-    joined = questions.join(paragraphs.select("document", "paragraph"), on="document", maintain_order="left")
-    single = joined.select(
+    rows = questions.join(paragraphs.select("document", "paragraph"), on="document", maintain_order="left")
+    single = rows.select(
         "id", "source", "question", "aliases", "start", "kind", "entities", "names", "called", "noun", "read", answer="span",
         answer_entity="answer", paragraph=pl.col("paragraph").cast(pl.Int32), relations="templates",
     )  # fmt: skip

@@ -86,14 +86,14 @@ class _Collected:
 
     def funnel(self) -> list[FunnelRow]:
         """The funnel: questions read, and questions dropped for each reason."""
-        remaining = self.total
-        rows = [FunnelRow(stage=STAGE, what="questions", reason="read", removed=None, left=remaining)]
+        left_count = self.total
+        rows = [FunnelRow(stage=STAGE, what="questions", reason="read", removed=None, left=left_count)]
         for reason in REASONS:
             if self.reasons[reason]:
-                remaining -= self.reasons[reason]
+                left_count -= self.reasons[reason]
                 rows.append(
                     FunnelRow(
-                        stage=STAGE, what="questions", reason=REASONS[reason], removed=self.reasons[reason], left=remaining,
+                        stage=STAGE, what="questions", reason=REASONS[reason], removed=self.reasons[reason], left=left_count,
                         setting=SETTINGS.get(reason, ""),
                     )
                 )  # fmt: skip
@@ -106,11 +106,11 @@ class _Collected:
         columns = [self.rows[key] | {"id": key, "paragraph": row_of[str(self.rows[key]["paragraph_id"])]} for key in sorted(self.rows)]
         paragraph_rows = [{"id": name, "title": self.paragraphs[name][0], "text": self.paragraphs[name][1]} for name in ids]
         refused_columns = [list(column) for column in zip(*self.refused, strict=True)] or [[] for _ in REFUSED]
-        refused = pa.table([pa.array(column, pa.string()) for column in refused_columns], schema=REFUSED)
+        refusals = pa.table([pa.array(column, pa.string()) for column in refused_columns], schema=REFUSED)
         return (
             pa.Table.from_pylist(columns, SINGLE_HOP),
             arrow(pl.DataFrame(paragraph_rows, schema=PARAGRAPHS.names)).cast(PARAGRAPHS),
-            refused,
+            refusals,
         )
 
 
@@ -120,15 +120,15 @@ def _names_nothing(question: str, support: Paragraph) -> bool:
     The first word counts as a name if the paragraph's title has it, or its text within a sentence.
     """
     words = question.split()
-    capitalised = words[0][:1].isupper() if words else False
-    if not capitalised or any(letter.isupper() or letter.isdigit() for word in words[1:] for letter in word):
+    is_capital = words[0][:1].isupper() if words else False
+    if not is_capital or any(letter.isupper() or letter.isdigit() for word in words[1:] for letter in word):
         return False
-    first = re.match(r"\w+", words[0])
-    if first is None:
+    first_word = re.match(r"\w+", words[0])
+    if first_word is None:
         return True
-    places = [match.start() for match in re.finditer(rf"\b{re.escape(first[0])}\b", support.text)]
-    within = any(support.text[:at].rstrip()[-1:] not in {"", ".", "!", "?"} for at in places)
-    return not within and first[0] not in re.findall(r"\w+", support.title or "")
+    places = [match.start() for match in re.finditer(rf"\b{re.escape(first_word[0])}\b", support.text)]
+    is_inside = any(support.text[:at].rstrip()[-1:] not in {"", ".", "!", "?"} for at in places)
+    return not is_inside and first_word[0] not in re.findall(r"\w+", support.title or "")
 
 
 def set_questions(
@@ -139,12 +139,12 @@ def set_questions(
     Paragraphs are identified by their text, questions by words, answer and paragraph, since ids of two datasets may collide. Memory: the
     texts. Raises InputError.
     """
-    collected = _Collected(settings)
+    collection = _Collected(settings)
     for source in sets:
         for instance in source.instances():
-            collected.see(instance, source.name)
+            collection.see(instance, source.name)
             advance(1)
-    return *collected.tables(), collected.funnel()
+    return *collection.tables(), collection.funnel()
 
 
 def _plain(text: str) -> str:
@@ -154,5 +154,5 @@ def _plain(text: str) -> str:
 
 def _own_paragraph(instance: Instance) -> Paragraph | None:
     """The only supporting paragraph, or the only one at all; None where there are several, since the question is not single-hop."""
-    supporting = [paragraph for paragraph in instance.paragraphs if paragraph.supporting] or list(instance.paragraphs)
-    return supporting[0] if len(supporting) == 1 else None
+    support = [paragraph for paragraph in instance.paragraphs if paragraph.supporting] or list(instance.paragraphs)
+    return support[0] if len(support) == 1 else None

@@ -126,16 +126,16 @@ class Sides:
         """Find the heads and tails of a pool."""
         work, tokens = Work.of(single_hop), tokens_of(single_hop)
         is_entity = entity_answers(single_hop, paragraphs, settings)
-        short = pl.Series(tokens <= lengths.max_tokens)
+        is_short = pl.Series(tokens <= lengths.max_tokens)
         heads = pl.DataFrame({"head": work.owners, "group": work.groups}).filter(pl.col("group") >= 0).unique()
-        heads = heads.with_columns(short=short.gather(heads["head"]))
+        heads = heads.with_columns(short=is_short.gather(heads["head"]))
         heads = heads.with_columns(entity=pl.col("short") & pl.Series(is_entity).gather(heads["head"]))
         mentions = work.mentions
         start, end = _characters(single_hop["question"], mentions)
-        alone = ~mentions.inside & _stands_alone(mentions, single_hop["question"])
-        tails = pl.DataFrame({"tail": mentions.text, "group": mentions.name, "start": start, "end": end, "alone": alone})
+        is_separate = ~mentions.inside & _stands_alone(mentions, single_hop["question"])
+        tails = pl.DataFrame({"tail": mentions.text, "group": mentions.name, "start": start, "end": end, "alone": is_separate})
         tails = tails.sort("tail", "group", ~pl.col("alone"), "start").unique(["tail", "group"], keep="first", maintain_order=True)
-        tails = tails.with_columns(short=short.gather(tails["tail"]))
+        tails = tails.with_columns(short=is_short.gather(tails["tail"]))
         tails = tails.with_columns(whole=pl.col("short") & pl.col("alone"))
         heads, tails = _with_turns(heads, "head", "entity", single_hop, seed), _with_turns(tails, "tail", "whole", single_hop, seed)
         return cls(work=work, tokens=tokens, is_entity=is_entity, heads=heads, tails=tails)
@@ -151,13 +151,13 @@ def _with_turns(table: pl.DataFrame, column: str, first: str, single_hop: pa.Tab
     kinds = frame(single_hop.select(["kind", "relations"])).select(
         of=pl.concat_str("kind", pl.col("relations").list.join(" "), separator=" ")
     )
-    ordered = table.with_columns(drawn=pl.Series(draws), of=kinds["of"].gather(table[column])).sort(
+    ordered_rows = table.with_columns(drawn=pl.Series(draws), of=kinds["of"].gather(table[column])).sort(
         "group", ~pl.col(first), "drawn", column
     )
-    ordered = ordered.with_columns(place=pl.int_range(pl.len()).over("group", first, "of")).sort(
+    ordered_rows = ordered_rows.with_columns(place=pl.int_range(pl.len()).over("group", first, "of")).sort(
         "group", ~pl.col(first), "place", "drawn", column
     )
-    return ordered.with_columns(turn=pl.int_range(pl.len()).over("group")).drop("drawn", "of", "place")
+    return ordered_rows.with_columns(turn=pl.int_range(pl.len()).over("group")).drop("drawn", "of", "place")
 
 
 def _stands_alone(mentions: Mentions, questions: pa.ChunkedArray) -> Bools:
@@ -165,14 +165,14 @@ def _stands_alone(mentions: Mentions, questions: pa.ChunkedArray) -> Bools:
     data, offsets = text_buffers(questions)
     begin, end = offsets[mentions.text], offsets[mentions.text + 1]
     start, stop = begin + mentions.start, begin + mentions.end
-    joined = np.frombuffer(b"-&/", np.uint8)
-    after = data[np.minimum(stop, len(data) - 1)]
-    then = cases_at(data, stop + 1, case_table())
-    preceding = data[np.maximum(start - 1, 0)]
-    alone = ~((stop < end) & np.isin(after, joined)) & ~((start > begin) & np.isin(preceding, joined))
-    goes_on = (stop + 1 < end) & (after == ord(" ")) & ((then == CAPITAL) | (then == FIGURE))
+    joiners = np.frombuffer(b"-&/", np.uint8)
+    next_byte = data[np.minimum(stop, len(data) - 1)]
+    second_case = cases_at(data, stop + 1, case_table())
+    previous_byte = data[np.maximum(start - 1, 0)]
+    is_separate = ~((stop < end) & np.isin(next_byte, joiners)) & ~((start > begin) & np.isin(previous_byte, joiners))
+    goes_on = (stop + 1 < end) & (next_byte == ord(" ")) & ((second_case == CAPITAL) | (second_case == FIGURE))
     word = _word_before(data, begin, start)
-    flags: Bools = alone & ~goes_on & ~((word >= 0) & (cases_at(data, np.maximum(word, 0), case_table()) == CAPITAL))
+    flags: Bools = is_separate & ~goes_on & ~((word >= 0) & (cases_at(data, np.maximum(word, 0), case_table()) == CAPITAL))
     return flags
 
 

@@ -43,7 +43,7 @@ ASKED = ("composable_pairs", *CHAINS_OF.values())
 
 
 def asked_texts() -> list[str]:
-    """The texts of all queries, on which the result depends."""
+    """The texts of all queries, because the result depends on them."""
     queries = read_queries()
     return [queries[name].text for name in ASKED]
 

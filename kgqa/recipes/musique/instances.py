@@ -34,7 +34,7 @@ class InstanceMaker:
         chain, values = self._chains[row], self._chains.rows
         hops = [int(hop) for hop in self._chains.hops[row] if hop >= 0]
         supports = [int(str(values["paragraph"][hop])) for hop in hops]
-        last = chain.hops[-1]
+        last_hop = chain.hops[-1]
         entity = values["answer_entity"][hops[-1]]
         record: dict[str, Any] = {"composer": composer, "shape": chain.shape, "sources": [str(values["source"][hop]) for hop in hops]}
         entities = [values["answer_entity"][hop] for hop in hops]
@@ -48,7 +48,7 @@ class InstanceMaker:
             id=chain.id,
             question=question,
             paragraphs=tuple(self._paragraph(place, is_own=place in supports) for place in context),
-            answers=tuple(dict.fromkeys((last.answer, *last.aliases))),
+            answers=tuple(dict.fromkeys((last_hop.answer, *last_hop.aliases))),
             answer_id=None if entity is None else str(entity),
             answer_type="span",
             decomposition=steps(chain, [self._ids[place] for place in supports]),

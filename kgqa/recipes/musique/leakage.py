@@ -18,7 +18,7 @@ def shared_items(hops: Rows4, single_hop: pa.Table) -> Adjacency:
     """
     chain, place = np.nonzero(hops >= 0)
     hop = hops[chain, place]
-    hop_rows, where = np.unique(hop, return_inverse=True)
+    hop_rows, inverse = np.unique(hop, return_inverse=True)
     some = single_hop.select(["question", "answer", "answer_entity", "paragraph"]).take(pa.array(hop_rows))
     texts = [normalize(text) for text in some["answer"].to_pylist()]
     # An answer without an entity counts by its text.
@@ -30,5 +30,5 @@ def shared_items(hops: Rows4, single_hop: pa.Table) -> Adjacency:
         text_hashes(pa.array(entities, pa.string()), seed=4),
     ]
     _, numbers = np.unique(np.concatenate(columns), return_inverse=True)
-    of = numbers.reshape(len(columns), -1)[:, where]
+    of = numbers.reshape(len(columns), -1)[:, inverse]
     return Adjacency.from_pairs(np.tile(chain, len(columns)), of.ravel(), len(hops))

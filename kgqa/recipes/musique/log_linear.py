@@ -104,17 +104,17 @@ class Places:
             text, title = paragraph.text, (paragraph.title or "").lower()
             words = [(match.start(), match[0].lower()) for match in _WORD.finditer(text)]
             starts = np.array([start for start, _ in words], np.int64)
-            lowered = [word for _, word in words]
+            lower_words = [word for _, word in words]
             for start, stop in name_places(text):
-                first, last = int(np.searchsorted(starts, start)), int(np.searchsorted(starts, stop)) - 1
+                first_token, last_token = int(np.searchsorted(starts, start)), int(np.searchsorted(starts, stop)) - 1
                 name = text[start:stop]
-                if last < first:
+                if last_token < first_token:
                     continue
                 number = numbers.setdefault(normalize(name), len(numbers))
-                names.append((number, first, last))
+                names.append((number, first_token, last_token))
                 texts.append(name)
-                around += _around(lowered, first, last, normalize(name), is_title=name.lower() in title)
-            tokens += lowered
+                around += _around(lower_words, first_token, last_token, normalize(name), is_title=name.lower() in title)
+            tokens += lower_words
             token_offsets.append(len(tokens))
             offsets.append(len(names))
         width = len(around) // max(1, len(names))
@@ -138,13 +138,13 @@ class Places:
         return self.ids[int(np.searchsorted(self.offsets, place, side="right")) - 1]
 
 
-def _around(words: list[str], first: int, last: int, name: str, *, is_title: bool) -> list[str]:
-    preceding = (["<"] * 2 + words[max(0, first - 2) : first])[-2:]
-    following = (words[last + 1 : last + 3] + [">"] * 2)[:2]
+def _around(words: list[str], begin: int, end: int, name: str, *, is_title: bool) -> list[str]:
+    words_before = (["<"] * 2 + words[max(0, begin - 2) : begin])[-2:]
+    words_after = (words[end + 1 : end + 3] + [">"] * 2)[:2]
     return [
-        f"left {preceding[1]}", f"left {preceding[0]} {preceding[1]}", f"right {following[0]}", f"name {name}", f"at {min(4, first // 8)}",
-        f"before {preceding[0]}", f"right {following[0]} {following[1]}", f"word {words[last]}", f"title {is_title}", f"first {first <= 1}",
-        f"words {min(4, last - first + 1)}", "any",
+        f"left {words_before[1]}", f"left {words_before[0]} {words_before[1]}", f"right {words_after[0]}", f"name {name}",
+        f"at {min(4, begin // 8)}", f"before {words_before[0]}", f"right {words_after[0]} {words_after[1]}", f"word {words[end]}",
+        f"title {is_title}", f"first {begin <= 1}", f"words {min(4, end - begin + 1)}", "any",
     ]  # fmt: skip
 
 
@@ -169,7 +169,7 @@ class LogLinear:
 
     def answers(self, instances: Sequence[Instance]) -> list[Prediction]:
         """Answer the instances; the best answer is given even where ``answerable`` is false."""
-        best, none = self._run(instances, np.arange(len(instances)), learn=False)
+        best, no_answer = self._run(instances, np.arange(len(instances)), learn=False)
         return [
             Prediction(
                 id=instance.id,
@@ -177,7 +177,7 @@ class LogLinear:
                 answerable=not self._declines or share < 0.5,
                 supporting=(self._places.paragraph(place),) if place >= 0 else (),
             )
-            for instance, place, share in zip(instances, best.tolist(), none.tolist(), strict=True)
+            for instance, place, share in zip(instances, best.tolist(), no_answer.tolist(), strict=True)
         ]
 
     def _run(self, instances: Sequence[Instance], order: Numbers, *, learn: bool) -> tuple[Numbers, Floats]:
@@ -185,17 +185,17 @@ class LogLinear:
         places = self._places
         features = [_question_features("" if self._context_only else item.question) for item in instances]
         targets = [places.of_question(item) for item in instances]
-        paragraph_rows, right = [rows for rows, _ in targets], [numbers if learn else [] for _, numbers in targets]
+        paragraph_rows, answer_numbers = [rows for rows, _ in targets], [numbers if learn else [] for _, numbers in targets]
         longest = max((sum(int(places.offsets[row + 1] - places.offsets[row]) for row in rows) for rows in paragraph_rows), default=0)
-        best, none = np.full(len(instances), -1), np.ones(len(instances))
+        best, no_answer = np.full(len(instances), -1), np.ones(len(instances))
         _train_or_answer(
             order, *_ragged([item[0] for item in features], np.uint64), *_ragged([item[1] for item in features], np.uint64),
-            _ragged([item[2] for item in features], np.int64)[1], *_ragged(paragraph_rows, np.int64), *_ragged(right, np.int64),
+            _ragged([item[2] for item in features], np.int64)[1], *_ragged(paragraph_rows, np.int64), *_ragged(answer_numbers, np.int64),
             places.tokens, places.token_offsets, places.names, places.offsets, places.around,
             np.array([item.answerable for item in instances]), self._context_only, self._declines, learn,
-            self._weights, self._squares, longest, best, none,
+            self._weights, self._squares, longest, best, no_answer,
         )  # fmt: skip
-        return best, none
+        return best, no_answer
 
 
 def _ragged(rows: Sequence[Sequence[int] | npt.NDArray[np.generic]], kind: type[np.generic]) -> tuple[Numbers, npt.NDArray[np.generic]]:
@@ -229,14 +229,19 @@ def _place_of(code):  # type: ignore[no-untyped-def]
 
 @kernel
 def _step_of(distance):  # type: ignore[no-untyped-def]
-    for step, most in enumerate((1, 2, 4, 8, 16, 32)):
-        if distance <= most:
+    """The distance as a step on a doubling scale, 0 (at most 1) to 6 (more than 32).
+
+    >>> [int(_step_of(distance)) for distance in (1, 3, 33)]
+    [0, 2, 6]
+    """
+    for step, limit in enumerate((1, 2, 4, 8, 16, 32)):
+        if distance <= limit:
             return step
     return 6
 
 
 @kernel
-def _with_question(out, at, place, words, sides, hit_word, hit_place, hits, first, last, around, shares):  # type: ignore[no-untyped-def]
+def _with_question(out, at, place, words, sides, hit_word, hit_place, hits, first_token, last_token, around, shares):  # type: ignore[no-untyped-def]
     """Write the features that join a place and the question: words crossed with ``around``, and distances to the question's words."""
     for word in words:
         for feature in around[:CROSSED]:
@@ -247,10 +252,10 @@ def _with_question(out, at, place, words, sides, hit_word, hit_place, hits, firs
     for x in range(len(sides)):
         distance = FAR
         while h < hits and hit_word[h] == x:
-            if first <= hit_place[h] <= last:
+            if first_token <= hit_place[h] <= last_token:
                 inside = 1
             else:
-                distance = min(distance, abs(hit_place[h] - first), abs(hit_place[h] - last))
+                distance = min(distance, abs(hit_place[h] - first_token), abs(hit_place[h] - last_token))
             h += 1
         nearest[sides[x]] = min(nearest[sides[x]], distance)
         near[sides[x]] += distance <= 10
@@ -272,17 +277,17 @@ def _hits_of(content, sides, tokens, begin, end, hit_word, hit_place):  # type: 
 
     Returns the number of hits, and for each side of the brackets the share of its words that were found, in quarters (0 to 4).
     """
-    matched, whole = np.zeros(2, np.int64), np.zeros(2, np.int64)
+    match_counts, word_counts = np.zeros(2, np.int64), np.zeros(2, np.int64)
     hits = 0
     for x in range(len(content)):
-        whole[sides[x]] += 1
-        before = hits
+        word_counts[sides[x]] += 1
+        hits_before = hits
         for y in range(begin, end):
             if tokens[y] == content[x] and hits < len(hit_word):
                 hit_word[hits], hit_place[hits] = x, y
                 hits += 1
-        matched[sides[x]] += hits > before
-    return hits, 4 * matched // np.maximum(whole, 1)
+        match_counts[sides[x]] += hits > hits_before
+    return hits, 4 * match_counts // np.maximum(word_counts, 1)
 
 
 @kernel
@@ -299,14 +304,15 @@ def _features(  # type: ignore[no-untyped-def]
         for m in range(offsets[row], offsets[row + 1]):
             place[n], paragraph[n], at = m, k, 0
             if not context_only:
-                first, last = begin + names[m, 1], begin + names[m, 2]
-                at = _with_question(out, at, n, words, sides, hit_word, hit_place, hits, first, last, around[m], shares)
+                first_token, last_token = begin + names[m, 1], begin + names[m, 2]
+                at = _with_question(out, at, n, words, sides, hit_word, hit_place, hits, first_token, last_token, around[m], shares)
             for feature in around[m]:
                 out[n, at] = _place_of(feature)
                 at += 1
             counts[n] = at
             n += 1
     if context_only:
+        # Without the question, the frequency of a name in the context is the cue: how often, and in how many paragraphs.
         for i in range(n):
             times, rows, last_row = 0, 0, -1
             for j in range(n):
@@ -322,12 +328,13 @@ def _features(  # type: ignore[no-untyped-def]
 
 @kernel
 def _train_or_answer(  # type: ignore[no-untyped-def]
-    order, word_offsets, words, content_offsets, content, sides, shown_offsets, paragraphs, right_offsets, right,
-    tokens, token_offsets, names, offsets, around, answerable, context_only, declines, learn, weights, squares, longest, best, none,
+    order, word_offsets, words, content_offsets, content, sides, shown_offsets, paragraphs, answer_offsets, answers,
+    tokens, token_offsets, names, offsets, around, answerable, context_only, declines, learn, weights, squares, longest, best,
+    no_answer_shares,
 ):  # fmt: skip
     """One pass over the questions in ``order``: learn by a softmax over all places, or find the best name within one paragraph.
 
-    The right places share the target probability. ``best`` and ``none`` receive the results when ``learn`` is false.
+    The right places share the target probability. ``best`` and ``no_answer_shares`` receive the results when ``learn`` is false.
     """
     out = np.zeros((longest + 1, (WORDS + 1) * around.shape[1] + 16), np.int64)
     place, paragraph, counts = np.zeros(longest + 1, np.int64), np.zeros(longest + 1, np.int64), np.zeros(longest + 1, np.int64)
@@ -345,17 +352,17 @@ def _train_or_answer(  # type: ignore[no-untyped-def]
             scores[m], is_right[m] = 0.0, False
             for c in range(counts[m]):
                 scores[m] += weights[out[m, c]]
-            for g in range(right_offsets[i], right_offsets[i + 1]):
-                is_right[m] |= names[place[m], 0] == right[g]
+            for g in range(answer_offsets[i], answer_offsets[i + 1]):
+                is_right[m] |= names[place[m], 0] == answers[g]
             top = max(top, scores[m])
         # Softmax over the places (and "no answer"); subtracting the maximum avoids overflow.
         no_answer = np.exp(weights[NONE] - top) if declines else 0.0
-        whole, good = no_answer, 0.0 if answerable[i] else no_answer
+        norm, right_mass = no_answer, 0.0 if answerable[i] else no_answer
         for m in range(n):
             scores[m] = np.exp(scores[m] - top)
-            whole += scores[m]
-            good += scores[m] if is_right[m] else 0.0
-        none[i] = no_answer / whole
+            norm += scores[m]
+            right_mass += scores[m] if is_right[m] else 0.0
+        no_answer_shares[i] = no_answer / norm
         if not learn:
             surest = -1.0
             for m in range(n):
@@ -366,13 +373,13 @@ def _train_or_answer(  # type: ignore[no-untyped-def]
                 if share > surest:
                     surest, best[i] = share, place[m]
             continue
-        if good <= 0.0:
+        if right_mass <= 0.0:
             continue
         if declines:
-            _move(weights, squares, NONE, no_answer / whole - (0.0 if answerable[i] else no_answer / good))
+            _move(weights, squares, NONE, no_answer / norm - (0.0 if answerable[i] else no_answer / right_mass))
         # Gradient of the log likelihood of the right places together; tiny ones are skipped.
         for m in range(n):
-            error = scores[m] / whole - (scores[m] / good if is_right[m] else 0.0)
+            error = scores[m] / norm - (scores[m] / right_mass if is_right[m] else 0.0)
             if abs(error) >= 1e-4:
                 for c in range(counts[m]):
                     _move(weights, squares, out[m, c], error)
@@ -380,6 +387,7 @@ def _train_or_answer(  # type: ignore[no-untyped-def]
 
 @kernel
 def _move(weights, squares, place, error):  # type: ignore[no-untyped-def]
+    """One AdaGrad step (Duchi et al. 2011) on one weight, with weight decay."""
     gradient = error + DECAY * weights[place]
     squares[place] += gradient * gradient
     weights[place] -= RATE * gradient / np.sqrt(squares[place])
@@ -399,9 +407,9 @@ class QuestionOnly:
         self._choices = sorted(sorted(frequency, key=lambda answer: (-frequency[answer], answer))[:KNOWN]) or [""]
         number = {answer: place for place, answer in enumerate(self._choices)}
         usable = [instance for instance in instances if instance.answers[0] in number]  # rare answers cannot be guessed
-        right, rng = np.array([number[instance.answers[0]] for instance in usable], np.int64), np.random.default_rng(self._seed)
+        targets, rng = np.array([number[instance.answers[0]] for instance in usable], np.int64), np.random.default_rng(self._seed)
         for _ in range(self._epochs):
-            self._run(usable, rng.permutation(len(usable)), right)
+            self._run(usable, rng.permutation(len(usable)), targets)
         return self
 
     def answers(self, instances: Sequence[Instance]) -> list[Prediction]:
@@ -418,8 +426,8 @@ class QuestionOnly:
 
 
 @kernel
-def _rank(order, offsets, words, right, answers, weights, squares, best):  # type: ignore[no-untyped-def]
-    """One pass over the questions in ``order``; learns where ``right`` (the number of the right answer) is given."""
+def _rank(order, offsets, words, targets, answers, weights, squares, best):  # type: ignore[no-untyped-def]
+    """One pass over the questions in ``order``; learns if ``targets``, the numbers of the right answers, are given."""
     scores = np.zeros(len(answers))
     for i in order:
         for k in range(len(answers)):
@@ -427,11 +435,11 @@ def _rank(order, offsets, words, right, answers, weights, squares, best):  # typ
             for x in range(offsets[i], offsets[i + 1]):
                 scores[k] += weights[_place_of(answers[k] ^ (words[x] * np.uint64(3)))]
         best[i] = np.argmax(scores)
-        if not len(right):
+        if not len(targets):
             continue
         shares = np.exp(scores - scores[best[i]])
         shares /= shares.sum()
-        shares[right[i]] -= 1.0
+        shares[targets[i]] -= 1.0
         for k in range(len(answers)):
             if abs(shares[k]) >= 1e-3:
                 _move(weights, squares, _place_of(answers[k]), shares[k])
@@ -448,10 +456,10 @@ def cross_fitted(
 
     def fold(row: int, number: int) -> None:
         members = np.flatnonzero(of[row] == number)
-        judged = [instances[place] for place in members.tolist()]
-        predictions = make(seeds[row]).train([instances[place] for place in np.flatnonzero(of[row] != number).tolist()]).answers(judged)
-        answers[row, members] = f1(judged, predictions)
-        supports[row, members] = [support_score(*item) for item in zip(judged, predictions, strict=True)]
+        held_out = [instances[place] for place in members.tolist()]
+        predictions = make(seeds[row]).train([instances[place] for place in np.flatnonzero(of[row] != number).tolist()]).answers(held_out)
+        answers[row, members] = f1(held_out, predictions)
+        supports[row, members] = [support_score(*item) for item in zip(held_out, predictions, strict=True)]
 
     with ThreadPoolExecutor(workers) as pool:
         list(pool.map(fold, *zip(*((row, number) for row in range(len(seeds)) for number in range(folds)), strict=True)))

@@ -1,6 +1,6 @@
 """Measures after step S8 (Trivedi et al. 2022): shortcuts and balance of multi-hop questions, counted without a reader.
 
-Only questions with a decomposition count (``kgqa.records.Step``). A share refers to the questions for which its measure is defined.
+Only questions with a decomposition count (``kgqa.records.Step``). A share refers to the questions where its measure is defined.
 """
 
 from __future__ import annotations
@@ -135,9 +135,9 @@ def majority(instances: Sequence[Instance], key: object) -> list[float]:
     for instance in instances:
         counts, own_answer = groups[key(instance)], _answer(instance)
         own_count = counts[own_answer] - 1
-        most = max((count - (answer == own_answer) for answer, count in counts.items()), default=0)
-        ties = sum(1 for answer, count in counts.items() if count - (answer == own_answer) == most)
-        scores.append(1 / ties if most > 0 and own_count == most else 0.0)
+        top_count = max((count - (answer == own_answer) for answer, count in counts.items()), default=0)
+        ties = sum(1 for answer, count in counts.items() if count - (answer == own_answer) == top_count)
+        scores.append(1 / ties if top_count > 0 and own_count == top_count else 0.0)
     return scores
 
 
@@ -147,10 +147,10 @@ def _supports(instance: Instance) -> list[bool]:
 
 def _early(instance: Instance) -> bool:
     """Whether a supporting paragraph other than the last step's states the answer."""
-    last = _last_step(instance).paragraph_id
+    last_paragraph = _last_step(instance).paragraph_id
     answers = names(instance.answers)
     return any(
-        paragraph.supporting and paragraph.id != last and Text(title_and_text(paragraph)).states(answers)
+        paragraph.supporting and paragraph.id != last_paragraph and Text(title_and_text(paragraph)).states(answers)
         for paragraph in instance.paragraphs
     )
 
@@ -192,13 +192,13 @@ def least_seen(instance: Instance, times: Mapping[str, int]) -> float:
     total = sum(supports)
     if not total:
         return 0.0
-    remaining, hits = total, 0.0
+    left_count, hits = total, 0.0
     for count in sorted(set(counts)):
-        tied = [is_support for number, is_support in zip(counts, supports, strict=True) if number == count]
-        picks = min(remaining, len(tied))
-        hits += picks * sum(tied) / len(tied)
-        remaining -= picks
-        if not remaining:
+        ties = [is_support for number, is_support in zip(counts, supports, strict=True) if number == count]
+        picks = min(left_count, len(ties))
+        hits += picks * sum(ties) / len(ties)
+        left_count -= picks
+        if not left_count:
             break
     return hits / total
 

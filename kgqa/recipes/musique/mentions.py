@@ -65,14 +65,14 @@ def _find(data, offsets, classes, folded, plain, codes, roles, vocabulary, nodes
         count = tokenize(data, offsets[text], offsets[text + 1], classes, folded, plain, starts, ends, hashes, spellings, initials)
         for i in range(count):
             tokens[i] = find_token(hashes[i], vocabulary)
-        limited = mark_edges(data, offsets[text], count, starts, ends, hashes, codes, roles, edges)
+        has_edges = mark_edges(data, offsets[text], count, starts, ends, hashes, codes, roles, edges)
         for i in range(count):
-            if limited and edges[i] & BEGINS == 0:
+            if has_edges and edges[i] & BEGINS == 0:
                 continue
             node = tokens[i]
             at = i
             while node >= 0:
-                if nodes[node].group >= 0 and (not limited or edges[at] & ENDS):
+                if nodes[node].group >= 0 and (not has_edges or edges[at] & ENDS):
                     if size == len(out):
                         out = grown(out, size + 1)
                     out[size, 0], out[size, 1], out[size, 2], out[size, 3] = text, nodes[node].group, starts[i], ends[at]
@@ -88,10 +88,10 @@ def _find(data, offsets, classes, folded, plain, codes, roles, vocabulary, nodes
 def _inside(text, start, end):  # type: ignore[no-untyped-def]
     """Mask of places inside longer ones. Places are sorted by start, the longest first, so only the ends so far matter."""
     out = np.zeros(len(text), np.bool_)
-    last, furthest, begin = -1, -1, -1
+    last_text, furthest, begin = -1, -1, -1
     for i in range(len(text)):
-        if text[i] != last:
-            last, furthest, begin = text[i], -1, -1
+        if text[i] != last_text:
+            last_text, furthest, begin = text[i], -1, -1
         out[i] = furthest >= end[i] and (begin < start[i] or furthest > end[i])
         if end[i] > furthest:
             furthest, begin = end[i], start[i]

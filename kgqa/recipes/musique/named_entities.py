@@ -100,21 +100,21 @@ def _name_like(names: pa.Array, texts: pa.ChunkedArray, capital_share: float) ->
     if not size:
         return np.zeros(len(names), np.bool_)
     data, offsets = text_buffers(texts)
-    last = len(data) - 1
+    last_place = len(data) - 1
     at = offsets[places.text] + places.start
-    before = np.where(places.start > 1, data[np.maximum(at - 2, 0)], np.uint8(ord(".")))
-    inner = ~np.isin(before, np.frombuffer(b'.?!:"', np.uint8))
-    small = cases_at(data, at, case_table()) == SMALL
+    previous_byte = np.where(places.start > 1, data[np.maximum(at - 2, 0)], np.uint8(ord(".")))
+    inner = ~np.isin(previous_byte, np.frombuffer(b'.?!:"', np.uint8))
+    is_lower = cases_at(data, at, case_table()) == SMALL
     inner_count = np.bincount(places.name[inner], minlength=size)
-    capital = np.bincount(places.name[inner & ~small], minlength=size)
+    capital = np.bincount(places.name[inner & ~is_lower], minlength=size)
     words, _ = find_names(pa.array(sorted(AFTER_NAMES)), texts.combine_chunks())
     ends = places.end + 1
     follows = (cases_at(data, offsets[places.text] + ends, case_table()) == SMALL) & (
-        data[np.minimum(ends - 1 + offsets[places.text], last)] == ord(" ")
+        data[np.minimum(ends - 1 + offsets[places.text], last_place)] == ord(" ")
     )
-    followed = np.isin(paired(places.text, ends), paired(words.text, words.start))
+    has_next = np.isin(paired(places.text, ends), paired(words.text, words.start))
     totals = np.bincount(places.name, minlength=size)
-    modifies = np.bincount(places.name[follows & ~followed], minlength=size)
+    modifies = np.bincount(places.name[follows & ~has_next], minlength=size)
     as_name = (inner_count == 0) | (capital >= capital_share * inner_count)
     english = are_english(texts.take(np.unique(np.linspace(0, len(texts) - 1, LOOK).astype(np.int64))).to_pylist())
     as_noun = (totals < 3) | (modifies < MODIFIER_SHARE * totals) | (not english)

@@ -50,15 +50,15 @@ class Shortcuts:
         number = pl.DataFrame({"entity": entities}).with_row_index("number")
         rows = about.join(number, on="entity", maintain_order="left")
         answer = pool.join(number, left_on="answer_entity", right_on="entity", how="left", maintain_order="left")["number"]
-        joined = np.zeros(0, np.int64)
+        edges = np.zeros(0, np.int64)
         if facts is not None:
             ends = frame(facts.select(["head", "tail"])).join(number.rename({"entity": "head", "number": "first"}), on="head")
             ends = ends.join(number.rename({"entity": "tail", "number": "second"}), on="tail")
             firsts, seconds = (ends[name].to_numpy().astype(np.int64) for name in ("first", "second"))
-            joined = np.unique(np.concatenate([firsts * len(entities) + seconds, seconds * len(entities) + firsts]))
+            edges = np.unique(np.concatenate([firsts * len(entities) + seconds, seconds * len(entities) + firsts]))
         return cls(
             Adjacency.from_pairs(rows["row"].to_numpy(), rows["number"].to_numpy(), len(single_hop)),
-            answer.cast(pl.Int64).fill_null(-1).to_numpy(), joined, len(entities), _stated_in(single_hop, paragraphs),
+            answer.cast(pl.Int64).fill_null(-1).to_numpy(), edges, len(entities), _stated_in(single_hop, paragraphs),
         )  # fmt: skip
 
     def joins(self, first: npt.NDArray[np.integer], second: npt.NDArray[np.integer]) -> Bools:
@@ -86,25 +86,25 @@ def _stated_in(single_hop: pa.Table, paragraphs: pa.Table) -> Within:
 def needless_pairs(pairs: pa.Table, single_hop: pa.Table, shortcuts: Shortcuts, implied: float) -> dict[str, Bools]:
     """Key of ``REASONS`` → mask of ``pairs`` whose first hop is not needed for that reason."""
     head, tail = pairs["head"].to_numpy(), pairs["tail"].to_numpy()
-    joined = shortcuts.joins(head, tail)
+    is_joined = shortcuts.joins(head, tail)
     kinds = frame(single_hop.select(["kind", "relations"])).select(
         kind=pl.concat_str("kind", pl.col("relations").list.join("+"), separator=" ")
     )["kind"]
-    table = pl.DataFrame({"first": kinds.gather(head), "second": kinds.gather(tail), "slot": pairs["slot"].to_numpy(), "joined": joined})
+    table = pl.DataFrame({"first": kinds.gather(head), "second": kinds.gather(tail), "slot": pairs["slot"].to_numpy(), "joined": is_joined})
     of = ["first", "second", "slot"]
     # Questions from datasets have no kinds, and no facts join them.
     share = table.select(mean=pl.col("joined").mean().over(of), count=pl.len().over(of))
     often = ((share["mean"] >= implied) & (share["count"] >= LEAST)).to_numpy()
-    return {"joined": joined, "implied": often, "early": shortcuts.paragraph.joins(head, tail)}
+    return {"joined": is_joined, "implied": often, "early": shortcuts.paragraph.joins(head, tail)}
 
 
 def needless_chains(hops: Rows4, shortcuts: Shortcuts) -> dict[str, Bools]:
     """The same for chains (rows of questions, padded with -1): any earlier hop against the last answer."""
-    last = (hops >= 0).sum(axis=1) - 1
-    answers = np.take_along_axis(hops, last[:, None], axis=1)[:, 0]
+    last_hops = (hops >= 0).sum(axis=1) - 1
+    answers = np.take_along_axis(hops, last_hops[:, None], axis=1)[:, 0]
     flags = {"joined": np.zeros(len(hops), np.bool_), "early": np.zeros(len(hops), np.bool_)}
     for place in range(3):
-        rows = np.flatnonzero(place < last)
+        rows = np.flatnonzero(place < last_hops)
         flags["joined"][rows] |= shortcuts.joins(hops[rows, place], answers[rows])
         flags["early"][rows] |= shortcuts.paragraph.joins(hops[rows, place], answers[rows])
     return flags

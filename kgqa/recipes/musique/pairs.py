@@ -59,10 +59,10 @@ def composable_pairs(
     empty.
     """
     sides = Sides.of(single_hop, paragraphs, settings, lengths, seed=seed)
-    rows, remaining = _counted(sides)
+    rows, left_count = _counted(sides)
     table = _joined(sides, settings, lengths) if ask is None else ask(sides)
     pairs = table.sort("tail", "start", "head", "bridge").unique(["head", "tail"], keep="first", maintain_order=True)
-    rows.append(_row("many", remaining - pairs.height, pairs.height, "musique.pairs.max_heads"))
+    rows.append(_row("many", left_count - pairs.height, pairs.height, "musique.pairs.max_heads"))
     pairs = _without_faults(pairs, sides.work, rows) if ask is None else _without_known(pairs, single_hop, rows)
     pairs = _filtered(pairs, ~answers_within(single_hop).joins(pairs["head"].to_numpy(), pairs["tail"].to_numpy()), "within", rows)
     pairs = _filtered(pairs, same_type(pairs, single_hop, paragraphs), "type", rows)
@@ -91,8 +91,8 @@ def _without_known(pairs: pl.DataFrame, single_hop: pa.Table, rows: list[FunnelR
     return linked(pairs.drop("fault"), single_hop)[0]
 
 
-def _row(reason: str, removed: int, remaining: int, setting: str = "") -> FunnelRow:
-    return FunnelRow(stage=STAGE, what="pairs", reason=CONDITIONS[reason], removed=removed, left=remaining, setting=setting)
+def _row(reason: str, removed_count: int, left_count: int, setting: str = "") -> FunnelRow:
+    return FunnelRow(stage=STAGE, what="pairs", reason=CONDITIONS[reason], removed=removed_count, left=left_count, setting=setting)
 
 
 def _filtered(pairs: pl.DataFrame, mask: Bools, reason: str, rows: list[FunnelRow]) -> pl.DataFrame:
@@ -102,17 +102,17 @@ def _filtered(pairs: pl.DataFrame, mask: Bools, reason: str, rows: list[FunnelRo
 
 def _counted(sides: Sides) -> tuple[list[FunnelRow], int]:
     """The funnel of the conditions on each side alone, and the number of pairs left; pairs are counted without being built."""
-    remaining = _products(sides.heads, sides.tails, None, None)
-    rows = [FunnelRow(stage=STAGE, what="pairs", reason=CONDITIONS["raw"], removed=None, left=remaining)]
+    left_count = _products(sides.heads, sides.tails, None, None)
+    rows = [FunnelRow(stage=STAGE, what="pairs", reason=CONDITIONS["raw"], removed=None, left=left_count)]
     for reason, head, tail, setting in (
         ("long", "short", "short", "musique.shapes.max_tokens"),
         ("entity", "entity", "short", "musique.pairs.capital_share"),
         ("whole", "entity", "whole", ""),
     ):
         fewer = _products(sides.heads, sides.tails, head, tail)
-        rows.append(_row(reason, remaining - fewer, fewer, setting))
-        remaining = fewer
-    return rows, remaining
+        rows.append(_row(reason, left_count - fewer, fewer, setting))
+        left_count = fewer
+    return rows, left_count
 
 
 def _joined(sides: Sides, settings: PairSettings, lengths: ShapeSettings) -> pl.DataFrame:
@@ -162,8 +162,8 @@ def _no_circle(pairs: pl.DataFrame, work: Work) -> Bools:
     names = of.take(tail)
     heads = np.repeat(head, names.counts())
     is_named = np.isin(paired(heads, names.targets), mentions)
-    bad = np.zeros(len(head), np.bool_)
-    bad[names.sources()[is_named]] = True
+    is_circle = np.zeros(len(head), np.bool_)
+    is_circle[names.sources()[is_named]] = True
     group = work.group_of_question
-    flags: Bools = ~bad & (group[head] != group[tail])
+    flags: Bools = ~is_circle & (group[head] != group[tail])
     return flags

@@ -63,42 +63,42 @@ def single_hop_from_graph(run: Run) -> StageOutput:
     tables = run.tables("entities", "names", "relations", "facts", "documents", "mentions", "links")
     run.progress.start("Asking single-hop questions", tables["facts"].num_rows, "facts")
     name = run.domain.settings.name
-    single_hop, paragraphs, stated, funnel, silent = graph_questions(tables, _settings(run), source=name, seed=run.seed)
+    single_hop, paragraphs, statements, funnel, silent = graph_questions(tables, _settings(run), source=name, seed=run.seed)
     run.progress.advance(tables["facts"].num_rows)
-    return _single_hop(run, single_hop, paragraphs, REFUSED.empty_table(), funnel, stated, silent)
+    return _single_hop(run, single_hop, paragraphs, REFUSED.empty_table(), funnel, statements, silent)
 
 
 def single_hop_from_sets(run: Run) -> StageOutput:
     """Question sets → single_hop, paragraphs (step S1)."""
     run.progress.start("Reading single-hop questions", None, "questions")
     sets = [open_dataset(path) for path in run.sets]
-    single_hop, paragraphs, refused, funnel = set_questions(sets, _settings(run).single_hop, advance=run.progress.advance)
-    return _single_hop(run, single_hop, paragraphs, refused, funnel, STATED.empty_table())
+    single_hop, paragraphs, refusals, funnel = set_questions(sets, _settings(run).single_hop, advance=run.progress.advance)
+    return _single_hop(run, single_hop, paragraphs, refusals, funnel, STATED.empty_table())
 
 
 def _single_hop(
-    run: Run, single_hop: pa.Table, paragraphs: pa.Table, refused: pa.Table, funnel: list[FunnelRow], stated: pa.Table,
+    run: Run, single_hop: pa.Table, paragraphs: pa.Table, refusals: pa.Table, funnel: list[FunnelRow], statements: pa.Table,
     silent: Sequence[SilentRelation] = (),
 ) -> StageOutput:  # fmt: skip
-    tables = {"single_hop": single_hop, "refused_single_hop": refused, "paragraphs": paragraphs}
-    single_hop, refused = drop_unanswered(tables, funnel, _settings(run).single_hop.readers, run.progress)
-    single_hop, paragraphs = _used_paragraphs(single_hop, paragraphs, stated)
+    tables = {"single_hop": single_hop, "refused_single_hop": refusals, "paragraphs": paragraphs}
+    single_hop, refusals = drop_unanswered(tables, funnel, _settings(run).single_hop.readers, run.progress)
+    single_hop, paragraphs = _used_paragraphs(single_hop, paragraphs, statements)
     if not single_hop.num_rows:
         raise EmptyResult(f"no single-hop question is good: {reasons_of(funnel)}; give others, or change [musique.single_hop].")
     note = f"{single_hop.num_rows:,} questions on {paragraphs.num_rows:,} paragraphs"
     report = {"questions": single_hop.num_rows, "paragraphs": paragraphs.num_rows, "silent": [asdict(relation) for relation in silent]}
-    tables = {"single_hop": single_hop, "paragraphs": paragraphs, "refused_single_hop": refused, "stated": stated}
+    tables = {"single_hop": single_hop, "paragraphs": paragraphs, "refused_single_hop": refusals, "stated": statements}
     return StageOutput(tables=tables, funnel=funnel, report=report, note=note)
 
 
-def _used_paragraphs(single_hop: pa.Table, paragraphs: pa.Table, stated: pa.Table) -> tuple[pa.Table, pa.Table]:
+def _used_paragraphs(single_hop: pa.Table, paragraphs: pa.Table, statements: pa.Table) -> tuple[pa.Table, pa.Table]:
     """Drop the paragraphs of refused questions: each distractor must support a good question or rival an answer."""
     supports = single_hop["paragraph"].to_numpy()
-    rivals = np.flatnonzero(pc.is_in(paragraphs["id"], pc.unique(stated["paragraph"])).to_numpy()) if len(stated) else supports[:0]
+    rivals = np.flatnonzero(pc.is_in(paragraphs["id"], pc.unique(statements["paragraph"])).to_numpy()) if len(statements) else supports[:0]
     rows = np.union1d(supports, rivals)
     place = single_hop.schema.get_field_index("paragraph")
-    renumbered = single_hop.set_column(place, single_hop.schema.field(place), pa.array(np.searchsorted(rows, supports).astype(np.int32)))
-    return renumbered, paragraphs.take(rows)
+    questions = single_hop.set_column(place, single_hop.schema.field(place), pa.array(np.searchsorted(rows, supports).astype(np.int32)))
+    return questions, paragraphs.take(rows)
 
 
 def find_pairs(run: Run) -> StageOutput:
@@ -111,8 +111,8 @@ def find_pairs(run: Run) -> StageOutput:
         ask=InStore(run).pairs if run.traversal == "cypher" else None,
     )  # fmt: skip
     if not pairs.num_rows:
-        why = reasons_of(funnel, none="none names the answer to another one")
-        raise EmptyResult(f"no two questions can be composed: {why}; give more questions, or change [musique.pairs].")
+        reasons = reasons_of(funnel, none="none names the answer to another one")
+        raise EmptyResult(f"no two questions can be composed: {reasons}; give more questions, or change [musique.pairs].")
     if run.limit is not None and pairs.num_rows > run.limit:
         pairs = _limited(pairs, tables["single_hop"], run.limit, run.seed)
         reason = "only so many pairs are wanted for a try (--limit)"
@@ -146,14 +146,14 @@ def filter_pairs(run: Run) -> StageOutput:
             "filtered; give more documents and facts",
         )  # fmt: skip
         return StageOutput(tables={"connected": tables["pairs"]}, funnel=[row], report={"filter": "none"}, note="too few to filter")
-    judged = judge(
+    judgements = judge(
         tables["pairs"], tables["single_hop"], tables["paragraphs"], settings, stated=tables["stated"],
         place=run.workspace.path / READERS, seed=run.seed, workers=run.workers, progress=run.progress,
     )  # fmt: skip
-    connected_pairs, funnel = connected(tables["pairs"], judged, settings)
+    connected_pairs, funnel = connected(tables["pairs"], judgements, settings)
     if not connected_pairs.num_rows:
         raise EmptyResult(f"no pair is connected: {reasons_of(funnel)}; give more questions, or change [musique.disconnection].")
-    outputs = {"connected": connected_pairs, "judged_heads": judged.heads.to_arrow(), "judged_tails": judged.tails.to_arrow()}
+    outputs = {"connected": connected_pairs, "judged_heads": judgements.heads.to_arrow(), "judged_tails": judgements.tails.to_arrow()}
     run.progress.start("Comparing pairs before and after the filter", None, "pairs")
     sides = {
         name: two_hops(
@@ -161,16 +161,16 @@ def filter_pairs(run: Run) -> StageOutput:
         )
         for name, some in (("before", tables["pairs"]), ("after", connected_pairs))
     }
-    hops = hop_figures(judged, frame(connected_pairs), seed=run.seed)
-    guessed = {
+    hops = hop_figures(judgements, frame(connected_pairs), seed=run.seed)
+    guess_figures = {
         "hops": hops,
-        "tells_support": judged.tells_support,
+        "tells_support": judgements.tells_support,
         "pairs": {side: set_figures(some, seed=run.seed) for side, some in sides.items()},
     }
     return StageOutput(
         tables=outputs,
         funnel=funnel,
-        report={"filter": settings.use, "guessed": guessed},
+        report={"filter": settings.use, "guessed": guess_figures},
         note=f"{connected_pairs.num_rows:,} connected pairs" + "".join(NOTHING_LEARNED[name] for name in unlearned(hops)),
     )
 
@@ -193,14 +193,14 @@ def make_chains(run: Run) -> StageOutput:
     funnel.append(FunnelRow(stage="shapes", what="chains", reason="of short questions, in six shapes", removed=None, left=len(candidates)))
     if shortcuts is not None:
         edges = np.stack([candidates[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1)
-        bad = needless_chains(hops_of(candidates["shape"].to_numpy(), edges, pairs), shortcuts)
-        candidates = candidates.filter(pa.array(_needed_pairs(np.ones(len(candidates), np.bool_), bad, "chains", funnel)))
+        is_needless = needless_chains(hops_of(candidates["shape"].to_numpy(), edges, pairs), shortcuts)
+        candidates = candidates.filter(pa.array(_needed_pairs(np.ones(len(candidates), np.bool_), is_needless, "chains", funnel)))
     choice, unkept = choose_expressible(run, candidates, tables)
     funnel += unkept
     chains = candidates.take(choice)
     if not len(chains):
-        why = reasons_of(funnel, none="all questions of a pair, or of more, are too long together")
-        raise EmptyResult(f"no reasoning graph can be built: {why}; change {_worst(funnel)}, or give more questions.")
+        reasons = reasons_of(funnel, none="all questions of a pair, or of more, are too long together")
+        raise EmptyResult(f"no reasoning graph can be built: {reasons}; change {_worst(funnel)}, or give more questions.")
     counts = Counter(SHAPES[number] for number in chains["shape"].to_pylist())
     note = ", ".join(f"{name} {counts[name]:,}" for name in SHAPES if counts[name])
     return StageOutput(tables={"chains": chains}, funnel=funnel, report={"shapes": dict(counts)}, note=note)
@@ -210,15 +210,15 @@ def _needed_pairs(
     mask: npt.NDArray[np.bool_], needless: Mapping[str, npt.NDArray[np.bool_]], unit: str, funnel: list[FunnelRow]
 ) -> npt.NDArray[np.bool_]:
     """Those of ``mask`` that no reason speaks against; each reason has its row."""
-    for name, bad in needless.items():
-        passing = mask & ~bad
+    for name, is_needless in needless.items():
+        next_mask = mask & ~is_needless
         funnel.append(
             FunnelRow(
-                stage="shapes", what=unit, reason=NEEDLESS[name], removed=int(mask.sum() - passing.sum()), left=int(passing.sum()),
+                stage="shapes", what=unit, reason=NEEDLESS[name], removed=int(mask.sum() - next_mask.sum()), left=int(next_mask.sum()),
                 setting="musique.shapes.implied" if name == "implied" else "musique.shapes.needed",
             )
         )  # fmt: skip
-        mask = passing
+        mask = next_mask
     return mask
 
 
@@ -243,34 +243,36 @@ def split_chains(run: Run) -> StageOutput:
         split = spread(items, shares, chain_features, chains["shape"].to_numpy(), seed=run.seed).split
     else:
         split = assign_splits(pa.array([str(draw) for draw in chains["draw"].to_pylist()]), shares, seed=run.seed)
-    leaking = int((split == DROPPED).sum())
-    excluded = excluded_chains(split, chains["draw"].to_numpy(), chain_features, settings)
-    split[list(excluded)] = DROPPED
+    leak_count = int((split == DROPPED).sum())
+    exclusions = excluded_chains(split, chains["draw"].to_numpy(), chain_features, settings)
+    split[list(exclusions)] = DROPPED
     split_rows = np.flatnonzero(split != DROPPED)
     reason = "some of it is shared with another split" if settings.leak_free else "split at random: splits share questions and answers"
-    remaining = len(chains) - leaking
-    rows = [FunnelRow(stage="split", what="chains", reason=reason, removed=leaking, left=remaining, setting="musique.split.leak_free")]
-    frequency = Counter(excluded.values())
+    left_count = len(chains) - leak_count
+    rows = [FunnelRow(stage="split", what="chains", reason=reason, removed=leak_count, left=left_count, setting="musique.split.leak_free")]
+    frequency = Counter(exclusions.values())
     for name, sentence in UNEVEN.items():
-        remaining -= frequency[name]
+        left_count -= frequency[name]
         rows.append(
             FunnelRow(
                 stage="split",
                 what="chains",
                 reason=sentence,
                 removed=frequency[name],
-                left=remaining,
+                left=left_count,
                 setting=f"musique.split.{UNEVEN_SETTINGS[name]}",
             )
         )
     counts = {name: int((split == number).sum()) for number, name in enumerate(SPLITS)}
-    parted = pa.table({"chain": pa.array(split_rows.astype(np.int32)), "split": pa.array(split[split_rows])})
+    split_table = pa.table({"chain": pa.array(split_rows.astype(np.int32)), "split": pa.array(split[split_rows])})
     note = ", ".join(f"{name} {count:,}" for name, count in counts.items())
-    excluded_rows = sorted(excluded)
+    excluded_rows = sorted(exclusions)
     left_out = pa.table(
-        {"chain": pa.array(excluded_rows, pa.int32()), "reason": pa.array([UNEVEN[excluded[row]] for row in excluded_rows], pa.string())}
+        {"chain": pa.array(excluded_rows, pa.int32()), "reason": pa.array([UNEVEN[exclusions[row]] for row in excluded_rows], pa.string())}
     )
-    return StageOutput(tables={"parted": parted, "capped": left_out}, funnel=rows, report={"split": counts, "leaking": leaking}, note=note)
+    return StageOutput(
+        tables={"parted": split_table, "capped": left_out}, funnel=rows, report={"split": counts, "leaking": leak_count}, note=note
+    )
 
 
 def show_paragraphs(run: Run) -> StageOutput:
@@ -292,10 +294,10 @@ def show_paragraphs(run: Run) -> StageOutput:
     funnel: list[FunnelRow] = []
     for count in _context_sizes(settings.paragraphs, chains.hops.shape[1]):
         paragraph_rows = showing.contexts(count, run.progress.advance if count == settings.paragraphs else lambda _: None)
-        whole = np.asarray((paragraph_rows >= 0).all(axis=1))
-        if 2 * whole.sum() >= len(whole):
+        is_complete = np.asarray((paragraph_rows >= 0).all(axis=1))
+        if 2 * is_complete.sum() >= len(is_complete):
             break
-    if not whole.any():
+    if not is_complete.any():
         raise EmptyResult(
             f"there are too few paragraphs to show {count} with a question ({len(paragraphs):,} in all); give more documents or questions."
         )
@@ -306,24 +308,24 @@ def show_paragraphs(run: Run) -> StageOutput:
         )
         setting = "musique.contexts.paragraphs"
         funnel.append(FunnelRow(stage="contexts", what="chains", reason=reason, removed=None, left=None, setting=setting))
-    lacking = whole & showing.lacking(paragraph_rows) & settings.branches
-    rows = [("too few paragraphs do not state an answer", ~whole, "paragraphs"), (NO_RIVAL, lacking, "branches")]
-    remaining = len(whole)
+    lacks_rival = is_complete & showing.lacking(paragraph_rows) & settings.branches
+    rows = [("too few paragraphs do not state an answer", ~is_complete, "paragraphs"), (NO_RIVAL, lacks_rival, "branches")]
+    left_count = len(is_complete)
     for reason, mask, name in rows:
-        remaining -= int(mask.sum())
+        left_count -= int(mask.sum())
         funnel.append(
             FunnelRow(
-                stage="contexts", what="chains", reason=reason, removed=int(mask.sum()), left=remaining, setting=f"musique.contexts.{name}"
+                stage="contexts", what="chains", reason=reason, removed=int(mask.sum()), left=left_count, setting=f"musique.contexts.{name}"
             )
         )
-    complete = whole & ~lacking
+    complete = is_complete & ~lacks_rival
     if not complete.any():
         raise EmptyResult(f"no question can be shown: {reasons_of(funnel)}; give more documents, or change [musique.contexts].")
     contexts = pa.table(
         {"chain": chain_rows.filter(pa.array(complete)), "paragraphs": pa.array(list(paragraph_rows[complete]), pa.list_(pa.int32()))}
     )
-    unshown = pa.table({"chain": chain_rows.filter(pa.array(lacking))})
-    return StageOutput(tables={"contexts": contexts, "unshown": unshown}, funnel=funnel, note=f"{int(complete.sum()):,} contexts")
+    unshown_chains = pa.table({"chain": chain_rows.filter(pa.array(lacks_rival))})
+    return StageOutput(tables={"contexts": contexts, "unshown": unshown_chains}, funnel=funnel, note=f"{int(complete.sum()):,} contexts")
 
 
 def _context_sizes(largest: int, hops: int) -> list[int]:

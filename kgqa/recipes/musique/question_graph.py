@@ -53,12 +53,12 @@ def _subjects(pool: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     about = about.with_columns(slot=pl.int_range(pl.len()).over("question"))
     about = about.unique(["question", "entity"], keep="first", maintain_order=True)
     subjects = about.select("entity").unique().sort("entity").with_row_index("row").select("row", "entity")
-    joined = about.join(subjects.rename({"row": "subject"}), on="entity", maintain_order="left")
-    return subjects, joined.select("question", "subject", "slot")
+    rows = about.join(subjects.rename({"row": "subject"}), on="entity", maintain_order="left")
+    return subjects, rows.select("question", "subject", "slot")
 
 
 def composed_rows(pairs: pa.Table, edges: npt.NDArray[np.int32]) -> pa.Table:
     """The rows of ``composes`` for these rows of ``pairs``."""
     table = frame(pairs).with_row_index("row")[np.sort(edges)]
-    composed = table.select(question="head", other="tail", row="row", start="start", bridge="bridge")
-    return arrow(composed.with_columns(pl.selectors.numeric().cast(pl.Int64)))
+    questions = table.select(question="head", other="tail", row="row", start="start", bridge="bridge")
+    return arrow(questions.with_columns(pl.selectors.numeric().cast(pl.Int64)))

@@ -57,14 +57,14 @@ def read_texts(
     sentences of texts about neither end as well. Possible tails come from the facts of other heads. O(mentions), with ``everywhere``
     O(pairs in one sentence). Memory: some 200 bytes for each.
     """
-    none = pl.DataFrame(schema=SCHEMA)
+    no_texts = pl.DataFrame(schema=SCHEMA)
     names = facts["template"].unique().sort()
     entities = pl.concat([facts["head"], facts["tail"], frame(tables["documents"])["about"].drop_nulls()]).unique().sort()
     number = pl.DataFrame({"entity": entities}).with_row_index("number")
     relation = pl.DataFrame({"template": names}).with_row_index("relation")
     rows = frame(tables["documents"]).select(document="id").with_row_index("row")
-    good = rows.join(documents.select("document", "about"), on="document", maintain_order="left")
-    good = good.join(number.rename({"entity": "about", "number": "own"}), on="about", how="left", maintain_order="left")
+    documents_used = rows.join(documents.select("document", "about"), on="document", maintain_order="left")
+    documents_used = documents_used.join(number.rename({"entity": "about", "number": "own"}), on="about", how="left", maintain_order="left")
     mentions = frame(tables["mentions"]).join(rows, on="document").join(number, on="entity").sort("row", "start", "end", "number")
     fact_rows = facts.select("head", "template", "tail").unique()
     fact_rows = fact_rows.join(number.rename({"entity": "head", "number": "head_row"}), on="head").join(relation, on="template")
@@ -73,42 +73,43 @@ def read_texts(
     kinds = kinds_of(tables)
     profiles = _possible(Profiles.of(graph), fact_rows, kinds.join(number, on="entity"))
     tails = pl.DataFrame({"tail_row": np.flatnonzero(np.diff(profiles.offsets)).astype(np.uint32)})
-    pairs = _pairs(good, mentions, tables, fact_rows, tails, everywhere=everywhere)
+    pairs = _pairs(documents_used, mentions, tables, fact_rows, tails, everywhere=everywhere)
     if not pairs.height:
-        return none, []
+        return no_texts, []
     subjects = np.full(rows.height, -1, np.int32)
-    about = good.filter(pl.col("own").is_not_null())
+    about = documents_used.filter(pl.col("own").is_not_null())
     subjects[about["row"].to_numpy()] = about["own"].to_numpy()
-    document, before, after = (pairs[name].to_numpy().astype(np.int32) for name in ("row", "head_row", "tail_row"))
-    mentioned, start, end = (mentions[name].to_numpy().astype(np.int32) for name in ("number", "start", "end"))
+    document, head_rows, tail_rows = (pairs[name].to_numpy().astype(np.int32) for name in ("row", "head_row", "tail_row"))
+    mention_entities, start, end = (mentions[name].to_numpy().astype(np.int32) for name in ("number", "start", "end"))
     features = contexts(
-        tables["documents"]["text"], (row_bounds(mentions["row"].to_numpy(), rows.height), mentioned, start, end), subjects,
-        (document, before, after), workers=workers,
+        tables["documents"]["text"], (row_bounds(mentions["row"].to_numpy(), rows.height), mention_entities, start, end), subjects,
+        (document, head_rows, tail_rows), workers=workers,
     )  # fmt: skip
     draws = text_hashes(pa.array(entities.to_list(), pa.string()), seed=seed)
     held_out = draws % np.uint64(HELD_OUT) == 0
-    weights = learn(features, (before, after), _only(graph, ~held_out), profiles, ~held_out[before])
-    stated = score(features, (before, after), graph, profiles, weights, workers=workers)
+    weights = learn(features, (head_rows, tail_rows), _only(graph, ~held_out), profiles, ~held_out[head_rows])
+    statements = score(features, (head_rows, tail_rows), graph, profiles, weights, workers=workers)
     keys = (fact_rows["head_row"].cast(pl.Int64) * len(entities) + fact_rows["tail_row"].cast(pl.Int64)) * len(names) + fact_rows[
         "relation"
     ].cast(pl.Int64)
-    head_numbers, tail_numbers = before[stated.pair].astype(np.int64), after[stated.pair].astype(np.int64)
-    true = np.isin((head_numbers * len(entities) + tail_numbers) * len(names) + stated.role, keys.to_numpy())
+    head_numbers, tail_numbers = head_rows[statements.pair].astype(np.int64), tail_rows[statements.pair].astype(np.int64)
+    is_fact = np.isin((head_numbers * len(entities) + tail_numbers) * len(names) + statements.role, keys.to_numpy())
     # Facts that the graph lacks count as false, so probabilities err on the low side.
-    tested = held_out[before[stated.pair]] & (np.diff(graph.offsets)[before[stated.pair]] > 0)
-    half = ((draws // np.uint64(HELD_OUT)) & np.uint64(1)).astype(np.bool_)[before[stated.pair]]
-    if min((tested & half).sum(), (tested & ~half).sum()) < TESTED:
-        return none, []
-    probability = Calibration.fitted(stated.probability[tested & half], true[tested & half]).of(stated.probability)
+    is_tested = held_out[head_rows[statements.pair]] & (np.diff(graph.offsets)[head_rows[statements.pair]] > 0)
+    half = ((draws // np.uint64(HELD_OUT)) & np.uint64(1)).astype(np.bool_)[head_rows[statements.pair]]
+    if min((is_tested & half).sum(), (is_tested & ~half).sum()) < TESTED:
+        return no_texts, []
+    probability = Calibration.fitted(statements.probability[is_tested & half], is_fact[is_tested & half]).of(statements.probability)
     table = pl.DataFrame(
         {
-            "document": rows["document"].gather(document[stated.pair]), "head": entities.gather(before[stated.pair]),
-            "template": names.gather(stated.role), "tail": entities.gather(after[stated.pair]), "probability": probability, "fact": true,
+            "document": rows["document"].gather(document[statements.pair]), "head": entities.gather(head_rows[statements.pair]),
+            "template": names.gather(statements.role), "tail": entities.gather(tail_rows[statements.pair]), "probability": probability,
+            "fact": is_fact,
         },
         schema={name: kind for name, kind in SCHEMA.items() if name != "sure"},
     )  # fmt: skip
-    table = table.with_columns(sure=_sure(table, fact_rows, held_out[before[stated.pair]], precision))
-    return table, tenths(probability[tested & ~half], true[tested & ~half])
+    table = table.with_columns(sure=_sure(table, fact_rows, held_out[head_rows[statements.pair]], precision))
+    return table, tenths(probability[is_tested & ~half], is_fact[is_tested & ~half])
 
 
 def _sure(table: pl.DataFrame, fact_rows: pl.DataFrame, held_out: npt.NDArray[np.bool_], precision: float) -> pl.Series:
@@ -117,16 +118,16 @@ def _sure(table: pl.DataFrame, fact_rows: pl.DataFrame, held_out: npt.NDArray[np
     A statement counts as false only if the graph has another fact of its head and relation (partial completeness; Galárraga et al. 2013).
     """
     rows = table.with_row_index("row")
-    tested = rows.filter(pl.Series(held_out)).join(fact_rows.select("head", "template").unique(), on=["head", "template"], how="semi")
-    tested = tested.sort("template", pl.col("probability"), "row", descending=[False, True, False])
-    tested = tested.with_columns(
+    tested_rows = rows.filter(pl.Series(held_out)).join(fact_rows.select("head", "template").unique(), on=["head", "template"], how="semi")
+    tested_rows = tested_rows.sort("template", pl.col("probability"), "row", descending=[False, True, False])
+    tested_rows = tested_rows.with_columns(
         hits=pl.col("fact").cast(pl.Int64).cum_sum().over("template"), seen=pl.int_range(1, pl.len() + 1).over("template")
     )
-    hits, trials = (tested[name].to_numpy().astype(np.float64) for name in ("hits", "seen"))
-    good = tested.filter(pl.Series(beta.ppf(LOWER, hits + 1, trials - hits + 1) >= precision))
-    least = good.group_by("template").agg(least=pl.col("probability").min())
-    joined = table.join(least, on="template", how="left", maintain_order="left")
-    return joined.select((pl.col("probability") >= pl.col("least")).fill_null(value=False)).to_series()
+    hits, trials = (tested_rows[name].to_numpy().astype(np.float64) for name in ("hits", "seen"))
+    precise_rows = tested_rows.filter(pl.Series(beta.ppf(LOWER, hits + 1, trials - hits + 1) >= precision))
+    thresholds = precise_rows.group_by("template").agg(least=pl.col("probability").min())
+    rows_with_threshold = table.join(thresholds, on="template", how="left", maintain_order="left")
+    return rows_with_threshold.select((pl.col("probability") >= pl.col("least")).fill_null(value=False)).to_series()
 
 
 def _graph(fact_rows: pl.DataFrame, entities: int, relations: int) -> RoleGraph:
@@ -137,20 +138,20 @@ def _graph(fact_rows: pl.DataFrame, entities: int, relations: int) -> RoleGraph:
 
 def _only(graph: RoleGraph, mask: npt.NDArray[np.bool_]) -> RoleGraph:
     """The graph without the facts of heads outside the mask."""
-    selected = mask[graph.sources()]
-    offsets = row_bounds(graph.sources()[selected], graph.entities)
-    return RoleGraph(offsets=offsets, targets=graph.targets[selected], roles=graph.roles[selected], relations=graph.relations)
+    is_selected = mask[graph.sources()]
+    offsets = row_bounds(graph.sources()[is_selected], graph.entities)
+    return RoleGraph(offsets=offsets, targets=graph.targets[is_selected], roles=graph.roles[is_selected], relations=graph.relations)
 
 
 def _pairs(
-    good: pl.DataFrame, mentions: pl.DataFrame, tables: Mapping[str, pa.Table], fact_rows: pl.DataFrame, tails: pl.DataFrame, *,
+    documents: pl.DataFrame, mentions: pl.DataFrame, tables: Mapping[str, pa.Table], fact_rows: pl.DataFrame, tails: pl.DataFrame, *,
     everywhere: bool,
 ) -> pl.DataFrame:  # fmt: skip
     """``row`` (of a document), ``head_row`` and ``tail_row``: what may be head and tail of a fact there; sorted."""
     heads = fact_rows.select("head_row").unique()
-    mentioned = mentions.join(good.select("row", "own"), on="row").select("row", "own", "number").unique()
-    mentioned = mentioned.filter((pl.col("own") != pl.col("number")).fill_null(value=True))
-    with_subject = mentioned.filter(pl.col("own").is_not_null())
+    mention_pairs = mentions.join(documents.select("row", "own"), on="row").select("row", "own", "number").unique()
+    mention_pairs = mention_pairs.filter((pl.col("own") != pl.col("number")).fill_null(value=True))
+    with_subject = mention_pairs.filter(pl.col("own").is_not_null())
     parts = [
         with_subject.select("row", head_row="own", tail_row="number").join(tails, on="tail_row", how="semi"),
         with_subject.select("row", head_row="number", tail_row="own")
@@ -162,11 +163,13 @@ def _pairs(
         at = paired(mentions["row"].to_numpy(), mentions["start"].to_numpy())
         sentence = np.searchsorted(paired(starts.sources(), starts.targets), at, side="right")
         sentence_mentions = (
-            mentions.select("row", "number").with_columns(sentence=pl.Series(sentence)).unique().join(good, on="row", how="semi")
+            mentions.select("row", "number").with_columns(sentence=pl.Series(sentence)).unique().join(documents, on="row", how="semi")
         )
-        ones = sentence_mentions.rename({"number": "head_row"}).join(heads, on="head_row", how="semi")
-        together = ones.join(sentence_mentions.select("sentence", tail_row="number").join(tails, on="tail_row", how="semi"), on="sentence")
-        parts.append(together.filter(pl.col("head_row") != pl.col("tail_row")).select("row", "head_row", "tail_row"))
+        head_mentions = sentence_mentions.rename({"number": "head_row"}).join(heads, on="head_row", how="semi")
+        co_mentions = head_mentions.join(
+            sentence_mentions.select("sentence", tail_row="number").join(tails, on="tail_row", how="semi"), on="sentence"
+        )
+        parts.append(co_mentions.filter(pl.col("head_row") != pl.col("tail_row")).select("row", "head_row", "tail_row"))
     return pl.concat(parts).unique().sort("row", "head_row", "tail_row")
 
 
@@ -176,13 +179,13 @@ def _possible(profiles: Profiles, fact_rows: pl.DataFrame, kinds: pl.DataFrame) 
     A person of the right kind may be a director although the graph knows no film of theirs.
     """
     of = fact_rows.select("relation", number="tail_row").join(kinds, on="number").group_by("relation", "kind").len()
-    good = of.filter(pl.col("len") >= KNOWN_KIND * pl.col("len").sum().over("relation"))
-    able = kinds.join(good, on="kind").select(entity="number", role="relation")
+    frequent_kinds = of.filter(pl.col("len") >= KNOWN_KIND * pl.col("len").sum().over("relation"))
+    able = kinds.join(frequent_kinds, on="kind").select(entity="number", role="relation")
     entities = len(profiles.offsets) - 1
     sources = np.repeat(np.arange(entities), np.diff(profiles.offsets))
-    counted = pl.DataFrame({"entity": sources.astype(np.uint32), "role": profiles.roles.astype(np.uint32), "count": profiles.counts})
-    able = able.with_columns(count=pl.lit(1, pl.Int32)).select(counted.columns)
-    table = pl.concat([counted, able]).group_by("entity", "role").agg(pl.col("count").sum()).sort("entity", "role")
+    role_counts = pl.DataFrame({"entity": sources.astype(np.uint32), "role": profiles.roles.astype(np.uint32), "count": profiles.counts})
+    able = able.with_columns(count=pl.lit(1, pl.Int32)).select(role_counts.columns)
+    table = pl.concat([role_counts, able]).group_by("entity", "role").agg(pl.col("count").sum()).sort("entity", "role")
     return Profiles(
         offsets=row_bounds(table["entity"].to_numpy(), entities), roles=table["role"].to_numpy().astype(np.int32),
         counts=table["count"].to_numpy().astype(np.int32), totals=profiles.totals, common=profiles.common,
@@ -201,5 +204,5 @@ def of_kinds(candidates: pl.DataFrame, facts: pl.DataFrame, kinds: pl.DataFrame)
     """The facts whose head is of a kind that heads of the relation often have; a head of unknown kind is dropped."""
     kinds = kinds.rename({"entity": "head"})
     of = facts.join(kinds, on="head").group_by("template", "kind").len()
-    good = of.filter(pl.col("len") >= KNOWN_KIND * pl.col("len").sum().over("template")).select("template", "kind")
-    return candidates.join(kinds, on="head").join(good, on=["template", "kind"], how="semi").drop("kind")
+    frequent_kinds = of.filter(pl.col("len") >= KNOWN_KIND * pl.col("len").sum().over("template")).select("template", "kind")
+    return candidates.join(kinds, on="head").join(frequent_kinds, on=["template", "kind"], how="semi").drop("kind")

@@ -41,10 +41,10 @@ class Rivals:
     def of(cls, single_hop: pa.Table, paragraphs: pa.Table, stated: pa.Table, stating: Stating) -> Rivals:
         """Index a pool; ``stated`` as in ``pool.py``."""
         place = {name: row for row, name in enumerate(paragraphs["id"].to_pylist())}
-        having: dict[Branch, list[tuple[str, int]]] = defaultdict(list)
+        heads_of: dict[Branch, list[tuple[str, int]]] = defaultdict(list)
         for statement in stated.to_pylist():
             if statement["paragraph"] in place:
-                having[statement["template"], statement["tail"]].append((statement["head"], place[statement["paragraph"]]))
+                heads_of[statement["template"], statement["tail"]].append((statement["head"], place[statement["paragraph"]]))
         mentions = stating.mentions
         order = np.argsort(mentions.targets, kind="stable")
         groups, begin = np.unique(mentions.targets[order], return_index=True)
@@ -52,7 +52,7 @@ class Rivals:
             dict(zip(groups.tolist(), np.split(mentions.sources()[order].astype(np.int32), begin[1:]), strict=True)) if len(groups) else {}
         )
         names = ("answer_entity", "entities", "relations", "kind", "paragraph")
-        return cls({name: single_hop[name].to_pylist() for name in names}, having, naming, stating)
+        return cls({name: single_hop[name].to_pylist() for name in names}, heads_of, naming, stating)
 
     def branches(self, hops: Iterable[int]) -> list[set[int]]:
         """For each fact of each hop that asks by two facts: the paragraphs that state it of another entity."""
@@ -87,11 +87,11 @@ class Rivals:
         purpose: str, seed: int,
     ) -> list[int]:  # fmt: skip
         supports = {int(str(self.rows["paragraph"][hop])) for hop in hops}
-        good = np.array(sorted(row for row in rows if may[row] and row not in supports and row not in but), np.int32)
-        if not count or not len(good):
+        rows_left = np.array(sorted(row for row in rows if may[row] and row not in supports and row not in but), np.int32)
+        if not count or not len(rows_left):
             return []
-        good = good[self.stating.silent(good, np.array(hops, np.int64))]
-        return sample(good.tolist(), min(len(good), count), purpose=f"{purpose} of a context", seed=seed, id=chain)
+        rows_left = rows_left[self.stating.silent(rows_left, np.array(hops, np.int64))]
+        return sample(rows_left.tolist(), min(len(rows_left), count), purpose=f"{purpose} of a context", seed=seed, id=chain)
 
 
 def _row(rows: object, number: int) -> npt.NDArray[np.int32]:

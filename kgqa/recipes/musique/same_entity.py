@@ -38,14 +38,14 @@ def linked(pairs: pl.DataFrame, single_hop: pa.Table) -> tuple[pl.DataFrame, Boo
     begins = [question.find(name, max(0, start - ARTICLE)) for question, name, start in places.iter_rows()]
     places = places.with_columns(begin=pl.Series(begins, dtype=pl.Int32), length=pl.col("name").str.len_chars().cast(pl.Int32))
     matches = matches.join(places, on=["question", "name", "start"]).select("pair", "slot", "begin", "length")
-    joined = rows.join(matches, on="pair", how="left", maintain_order="left")
-    stays: Bools = (~has_entity | joined["slot"].is_not_null()).to_numpy()
-    placed = joined.with_columns(
+    rows_with_match = rows.join(matches, on="pair", how="left", maintain_order="left")
+    stays: Bools = (~has_entity | rows_with_match["slot"].is_not_null()).to_numpy()
+    rows_with_place = rows_with_match.with_columns(
         slot=pl.col("slot").fill_null(-1),
         start=pl.coalesce("begin", "start"),
         end=pl.coalesce(pl.col("begin") + pl.col("length"), "end"),
     )
-    return placed.select("head", "tail", "start", "end", "bridge", "slot"), stays
+    return rows_with_place.select("head", "tail", "start", "end", "bridge", "slot"), stays
 
 
 def two_subjects(pairs: pl.DataFrame, single_hop: pa.Table) -> Bools:
@@ -53,8 +53,8 @@ def two_subjects(pairs: pl.DataFrame, single_hop: pa.Table) -> Bools:
     entities = frame(single_hop.select(["entities"])).with_row_index("row").explode("entities").drop_nulls()
     entities = entities.with_columns(pl.col("row").cast(pl.Int32))
     rows = pairs.select("head", "tail").with_row_index("pair")
-    ones = rows.join(entities.rename({"row": "head"}), on="head")
-    shared = ones.join(entities.rename({"row": "tail"}), on=["tail", "entities"], how="semi")["pair"].unique()
+    head_rows = rows.join(entities.rename({"row": "head"}), on="head")
+    shared = head_rows.join(entities.rename({"row": "tail"}), on=["tail", "entities"], how="semi")["pair"].unique()
     stays = np.ones(pairs.height, np.bool_)
     stays[shared.to_numpy()] = False
     return stays
@@ -86,9 +86,9 @@ def _about(names: pl.Series, paragraphs: pa.Table) -> dict[str, set[str]]:
     title = pl.col("title")
     has_note = title.str.contains(" (", literal=True) & title.str.ends_with(")") & ~title.str.starts_with(" (")  # as in split_title
     base = pl.when(has_note).then(title.str.splitn(" (", 2).struct.field("field_0")).otherwise(title)
-    titled = frame(paragraphs.select(["title", "text"])).with_columns(name=base.str.to_lowercase())
+    titles = frame(paragraphs.select(["title", "text"])).with_columns(name=base.str.to_lowercase())
     kinds_by_name: dict[str, set[str]] = {}
-    for name, full_title, text in titled.filter(pl.col("name").is_in(names.unique().implode())).select("name", "title", "text").iter_rows():
+    for name, full_title, text in titles.filter(pl.col("name").is_in(names.unique().implode())).select("name", "title", "text").iter_rows():
         kinds = title_kinds(full_title, text)
         if kinds and kinds[0][0]:
             kinds_by_name.setdefault(name, set()).add(kinds[0][0])
@@ -106,10 +106,12 @@ def same_search_result(pairs: pl.DataFrame, single_hop: pa.Table, paragraphs: pa
     stays = np.ones(len(head), np.bool_)
     answers, titles = single_hop["answer"].combine_chunks(), paragraphs["title"].combine_chunks()
     mentions, group = find_names(answers, titles)
-    titled = Adjacency.from_pairs(mentions.name, mentions.text, int(group.max(initial=-1)) + 1)
+    title_texts = Adjacency.from_pairs(mentions.name, mentions.text, int(group.max(initial=-1)) + 1)
     head_group = group[head]
     several = (
-        (head_group >= 0) & (titled.counts()[np.maximum(head_group, 0)] > 1) if len(titled.offsets) > 1 else np.zeros(len(head), np.bool_)
+        (head_group >= 0) & (title_texts.counts()[np.maximum(head_group, 0)] > 1)
+        if len(title_texts.offsets) > 1
+        else np.zeros(len(head), np.bool_)
     )
     look = np.flatnonzero((is_asked[head] | is_asked[tail]) & several)
     if not len(look):
@@ -119,8 +121,8 @@ def same_search_result(pairs: pl.DataFrame, single_hop: pa.Table, paragraphs: pa
     names = frame(paragraphs)["title"].rank("dense").to_numpy()
     # Each question is searched once per name, however many pairs share it.
     sides = [paired(rows[look], head_group[look]) for rows in (head, tail)]
-    once, where = np.unique(np.concatenate(sides), return_inverse=True)
-    candidates = titled.take(once & 0xFFFFFFFF)
-    first = names[index.best_of(queries.take(once >> 32), candidates)]
-    stays[look] = first[where[: len(look)]] == first[where[len(look) :]]
+    once, inverse = np.unique(np.concatenate(sides), return_inverse=True)
+    candidates = title_texts.take(once & 0xFFFFFFFF)
+    best_titles = names[index.best_of(queries.take(once >> 32), candidates)]
+    stays[look] = best_titles[inverse[: len(look)]] == best_titles[inverse[len(look) :]]
     return stays

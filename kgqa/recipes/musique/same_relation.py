@@ -22,9 +22,9 @@ def synonymous_templates(facts: pl.DataFrame, relations: pa.Table, templates: Ma
     entities, ends = np.unique(np.concatenate([facts["head"].to_numpy(), facts["tail"].to_numpy()]), return_inverse=True)
     head, tail = (part.astype(np.int32) for part in (ends[: facts.height], ends[facts.height :]))
     template = facts["template"].replace_strict(number, return_dtype=pl.Int32).to_numpy()
-    none = np.zeros(0, np.int32)
+    no_rows = np.zeros(0, np.int32)
     graph = role_graph(
-        head, template, tail, symmetric=np.zeros(len(names), np.bool_), texts=(none, none), grades=none, entities=len(entities)
+        head, template, tail, symmetric=np.zeros(len(names), np.bool_), texts=(no_rows, no_rows), grades=no_rows, entities=len(entities)
     )
     roles = synonyms_of(graph, mine_implied(graph, head, template, tail), [labels.get(name, name) for name in names])
     return {name: names[roles[2 * place] // 2] for place, name in enumerate(names) if roles[2 * place] != 2 * place}

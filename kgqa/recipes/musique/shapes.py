@@ -79,8 +79,8 @@ def build_chains(
     rows = ask(edges) if ask else _search(pairs, edges, single_hop["paragraph"].to_numpy(), tokens, mentions, groups, settings)
     shape = rows[:, 0].astype(np.int8)
     hops = hops_of(shape, rows[:, 1:], pairs)
-    plain = ~_early_answers(hops, answers_within(single_hop))
-    rows, shape, hops = rows[plain], shape[plain], hops[plain]
+    is_regular = ~_early_answers(hops, answers_within(single_hop))
+    rows, shape, hops = rows[is_regular], shape[is_regular], hops[is_regular]
     draw = _draws(shape, hops, np.append(ids, np.uint64(0)), np.uint64(seed))
     order = np.lexsort((rows[:, 3], rows[:, 2], rows[:, 1], shape))
     columns = [shape[order], *(np.ascontiguousarray(rows[order, place]) for place in (1, 2, 3)), draw[order]]
@@ -97,10 +97,21 @@ def _search(
     settings: ShapeSettings,
 ) -> Rows4:
     head, tail, start = (pairs[name].to_numpy() for name in ("head", "tail", "start"))
-    first = np.searchsorted(tail[edges], np.arange(len(tokens) + 1)).astype(np.int64)
+    edge_starts = np.searchsorted(tail[edges], np.arange(len(tokens) + 1)).astype(np.int64)
     limits = (settings.max_tokens_short, settings.max_tokens_long)
     rows: Rows4 = _chains(
-        head, tail, start, edges, first, paragraph, tokens, mentions.offsets, mentions.targets, groups.offsets, groups.targets, *limits
+        head,
+        tail,
+        start,
+        edges,
+        edge_starts,
+        paragraph,
+        tokens,
+        mentions.offsets,
+        mentions.targets,
+        groups.offsets,
+        groups.targets,
+        *limits,
     )
     return rows
 
@@ -110,9 +121,11 @@ def _drawn_edges(
 ) -> npt.NDArray[np.int32]:
     """Rows of ``pairs``, sorted by tail, place and head: usable pairs of short questions, at most ``fan_in`` per place."""
     head, tail, start = (pairs[name].to_numpy() for name in ("head", "tail", "start"))
-    short = np.flatnonzero(usable & (tokens[head] <= settings.max_tokens) & (tokens[tail] <= settings.max_tokens))
-    draws = shuffling(ids[tail[short]] ^ ids[head[short]], start[short], purpose="heads of a place", seed=seed)
-    table = pl.DataFrame({"edge": short.astype(np.int32), "tail": tail[short], "start": start[short], "head": head[short], "draw": draws})
+    short_rows = np.flatnonzero(usable & (tokens[head] <= settings.max_tokens) & (tokens[tail] <= settings.max_tokens))
+    draws = shuffling(ids[tail[short_rows]] ^ ids[head[short_rows]], start[short_rows], purpose="heads of a place", seed=seed)
+    table = pl.DataFrame(
+        {"edge": short_rows.astype(np.int32), "tail": tail[short_rows], "start": start[short_rows], "head": head[short_rows], "draw": draws}
+    )
     picks = table.sort("tail", "start", "draw", "head").filter(pl.int_range(pl.len()).over("tail", "start") < settings.fan_in)
     edges: npt.NDArray[np.int32] = picks.sort("tail", "start", "head")["edge"].to_numpy()
     return edges
@@ -157,40 +170,42 @@ def _added(out, count, shape, first, second, third):  # type: ignore[no-untyped-
 
 
 @kernel
-def _chains(head, tail, start, edges, first, paragraph, tokens, mention_offsets, mentions, group_offsets, groups, short, long):  # type: ignore[no-untyped-def]
-    """Chains × (shape, three edges). ``first``: where the edges into each question begin in ``edges``."""
+def _chains(  # type: ignore[no-untyped-def]
+    head, tail, start, edges, edge_starts, paragraph, tokens, mention_offsets, mentions, group_offsets, groups, max_short, max_long
+):
+    """Chains × (shape, three edges). ``edge_starts``: where the edges into each question begin in ``edges``."""
     index = (mention_offsets, mentions, group_offsets, groups, paragraph)
     out = np.full((4096, 4), -1, np.int32)
     count = 0
     for i in range(len(edges)):
         e = edges[i]
         a, b = head[e], tail[e]
-        if tokens[a] + tokens[b] <= short:
+        if tokens[a] + tokens[b] <= max_short:
             out, count = _added(out, count, 0, e, -1, -1)
-        for j in range(i + 1, first[b + 1]):  # a second head of b
+        for j in range(i + 1, edge_starts[b + 1]):  # a second head of b
             f = edges[j]
-            if start[f] != start[e] and tokens[a] + tokens[b] + tokens[head[f]] <= short and _apart(*index, a, head[f]):
+            if start[f] != start[e] and tokens[a] + tokens[b] + tokens[head[f]] <= max_short and _apart(*index, a, head[f]):
                 out, count = _added(out, count, 2, e, f, -1)
-        for j in range(first[a], first[a + 1]):  # c leads to a
+        for j in range(edge_starts[a], edge_starts[a + 1]):  # c leads to a
             f = edges[j]
             c = head[f]
             total = tokens[a] + tokens[b] + tokens[c]
             if not _apart(*index, c, b):
                 continue
-            if total <= short:
+            if total <= max_short:
                 out, count = _added(out, count, 1, f, e, -1)
-            for k in range(first[c], first[c + 1]):  # d leads to c
+            for k in range(edge_starts[c], edge_starts[c + 1]):  # d leads to c
                 d = head[edges[k]]
-                if total + tokens[d] <= long and _apart(*index, d, a) and _apart(*index, d, b):
+                if total + tokens[d] <= max_long and _apart(*index, d, a) and _apart(*index, d, b):
                     out, count = _added(out, count, 3, edges[k], f, e)
-            for k in range(j + 1, first[a + 1]):  # d and c both lead to a
+            for k in range(j + 1, edge_starts[a + 1]):  # d and c both lead to a
                 d = head[edges[k]]
-                fits = start[edges[k]] != start[f] and total + tokens[d] <= long
+                fits = start[edges[k]] != start[f] and total + tokens[d] <= max_long
                 if fits and _apart(*index, d, c) and _apart(*index, d, b):
                     out, count = _added(out, count, 4, f, edges[k], e)
-            for k in range(first[b], first[b + 1]):  # d and a both lead to b
+            for k in range(edge_starts[b], edge_starts[b + 1]):  # d and a both lead to b
                 d = head[edges[k]]
-                fits = start[edges[k]] != start[e] and total + tokens[d] <= long
+                fits = start[edges[k]] != start[e] and total + tokens[d] <= max_long
                 if fits and _apart(*index, d, a) and _apart(*index, d, c):
                     out, count = _added(out, count, 5, f, e, edges[k])
     return out[:count]

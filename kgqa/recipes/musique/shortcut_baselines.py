@@ -51,18 +51,18 @@ HOPS = {
 """Score of the filter's readers → its description on the card."""
 
 
-def hop_figures(judged: Judged, connected: pl.DataFrame, *, seed: int) -> dict[str, dict[str, Any]]:
+def hop_figures(judgements: Judged, pairs_kept: pl.DataFrame, *, seed: int) -> dict[str, dict[str, Any]]:
     """Keys of ``HOPS`` → the filter's scores ``before`` and ``after`` it (each as :func:`figure`) and by ``chance``.
 
-    ``connected``: the pairs that the filter kept.
+    ``pairs_kept``: the pairs that the filter kept.
     """
-    heads, tails = judged.heads, judged.tails
-    kept_heads = heads.join(connected.select("head").unique(), on="head", how="semi")
-    kept_tails = tails.join(connected.select("tail", "start").unique(), on=["tail", "start"], how="semi")
+    heads, tails = judgements.heads, judgements.tails
+    kept_heads = heads.join(pairs_kept.select("head").unique(), on="head", how="semi")
+    kept_tails = tails.join(pairs_kept.select("tail", "start").unique(), on=["tail", "start"], how="semi")
     columns = {"heads": (heads, kept_heads, "answer"), "tails": (tails, kept_tails, "answer"), "supports": (tails, kept_tails, "support")}
     return {
         name: {
-            "chance": round(judged.chance[name], 4),
+            "chance": round(judgements.chance[name], 4),
             "before": figure(before[column].to_list(), seed=seed),
             "after": figure(after[column].to_list(), seed=seed),
         }
@@ -92,20 +92,20 @@ def figure(scores: Sequence[float], *, seed: int) -> dict[str, Any]:
 
 def set_figures(splits: Mapping[str, Sequence[Instance]], *, seed: int) -> dict[str, dict[str, Any]]:
     """Keys of ``SCORES`` → answer F1 on samples of dev and test, by readers fitted on a sample of train."""
-    judged = of_list(_sample([*splits["dev"], *splits["test"]], JUDGED, seed=seed))
-    fitted = of_list(_sample(splits["train"], FITTED, seed=seed))
-    if not len(fitted):  # a small dataset whose questions form one component
+    test_questions = of_list(_sample([*splits["dev"], *splits["test"]], JUDGED, seed=seed))
+    train_questions = of_list(_sample(splits["train"], FITTED, seed=seed))
+    if not len(train_questions):  # a small dataset whose questions form one component
         return {name: figure([], seed=seed) for name in SCORES}
     figures = {}
     for name in COUNTING:
         reader = find_reader(name).make(name, Settings(), TrainingSettings())
         with tempfile.TemporaryDirectory(prefix="kgqa-") as folder:
             fitting = Fitting(place=Path(folder), settings=TrainingSettings(), seed=seed, progress=Silent(), record=lambda _: None)
-            reader.fit(fitted, None, fitting)
-        predicted = list(reader.predict(judged, Silent())) if len(judged) else []
-        figures[name] = figure([answer_score(*pair) for pair in zip(judged, predicted, strict=True)], seed=seed)
+            reader.fit(train_questions, None, fitting)
+        predictions = list(reader.predict(test_questions, Silent())) if len(test_questions) else []
+        figures[name] = figure([answer_score(*pair) for pair in zip(test_questions, predictions, strict=True)], seed=seed)
         if name == "tf-idf":
-            figures[DIRE] = figure(disconnected(reader, list(judged), seed=seed), seed=seed)
+            figures[DIRE] = figure(disconnected(reader, list(test_questions), seed=seed), seed=seed)
     return figures
 
 

@@ -82,18 +82,19 @@ class SplitContexts:
             for name, row, some in zip(names, members.tolist(), hops, strict=True)
         ]
         out = np.full((len(members), count), -1, np.int32)
-        pending = np.arange(len(members))
+        pending_rows = np.arange(len(members))
         # First respect the limit, then ignore it; where a split has too few paragraphs, use those of all splits.
         for rows, limit in ((among, often if self.settings.own else None), (among, None), (None, None)):
-            if not len(pending) or (rows is not None and len(rows) < count):
+            if not len(pending_rows) or (rows is not None and len(rows) < count):
                 continue
-            out[pending] = build_contexts(
-                [self.queries[row] for row in members[pending].tolist()], self.hops[members[pending]], self.single_hop, self.paragraphs,
-                count=count, seed=self.seed, ids=self.ids[members[pending]], workers=self.workers, stating=self.stating,
-                among=None if rows is None else rows.astype(np.int32), required=padded([required[row] for row in pending.tolist()]),
-                first=padded([first[row] for row in pending.tolist()]), often=limit, advance=advance,
+            out[pending_rows] = build_contexts(
+                [self.queries[row] for row in members[pending_rows].tolist()], self.hops[members[pending_rows]], self.single_hop,
+                self.paragraphs, count=count, seed=self.seed, ids=self.ids[members[pending_rows]], workers=self.workers,
+                stating=self.stating, among=None if rows is None else rows.astype(np.int32),
+                required=padded([required[row] for row in pending_rows.tolist()]),
+                first=padded([first[row] for row in pending_rows.tolist()]), often=limit, advance=advance,
             )  # fmt: skip
-            pending = pending[out[pending, -1] < 0]
+            pending_rows = pending_rows[out[pending_rows, -1] < 0]
         return out
 
 

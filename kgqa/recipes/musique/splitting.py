@@ -32,24 +32,24 @@ def spread(
     if not len(sizes) or len(components) - sizes[largest] < targets[1] + targets[2]:
         return leak_free(items, shares, seed=seed, kinds=kinds)
     answers: dict[int, Counter[str]] = defaultdict(Counter)
-    long = Counter[int]()
+    long_counts = Counter[int]()
     for component, chain in zip(components.tolist(), chain_features, strict=True):
         answers[component][chain.answer] += 1
-        long[component] += chain.hops != "2hop"
+        long_counts[component] += chain.hops != "2hop"
     draw = np.random.default_rng(seed).permutation(len(sizes))
-    worth = np.array([(len(answers[index]) + LONG * long[index]) / max(1, sizes[index]) for index in range(len(sizes))])
+    worth = np.array([(len(answers[index]) + LONG * long_counts[index]) / max(1, sizes[index]) for index in range(len(sizes))])
     split = np.zeros(len(sizes), np.int8)
-    filled = [0.0, 0.0, 0.0]
+    fill_shares = [0.0, 0.0, 0.0]
     for component in np.lexsort((draw, -worth)).tolist():
         if component == largest:
             continue
-        side = 1 if filled[1] * targets[2] <= filled[2] * targets[1] else 2
+        side = 1 if fill_shares[1] * targets[2] <= fill_shares[2] * targets[1] else 2
         for number in (side, 3 - side):
             # With few chains a share is below one, and some dev is better than none.
-            is_first = shares[number] > 0 and not filled[number] and sizes[component] <= 2 * max(1.0, targets[number])
-            if is_first or filled[number] + sizes[component] <= targets[number]:
+            is_first = shares[number] > 0 and not fill_shares[number] and sizes[component] <= 2 * max(1.0, targets[number])
+            if is_first or fill_shares[number] + sizes[component] <= targets[number]:
                 split[component] = number
-                filled[number] += sizes[component]
+                fill_shares[number] += sizes[component]
                 break
     chain_split = split[components]
     return Cut(split=chain_split, kept=tuple(int((chain_split == number).sum()) for number in range(3)))

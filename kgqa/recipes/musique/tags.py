@@ -67,18 +67,18 @@ def same_tag(pairs: pl.DataFrame, single_hop: pa.Table, paragraphs: pa.Table, pi
     language = _load_pipeline(pipeline)
     is_asked = np.array([kind == ASKED for kind in single_hop["kind"].to_pylist()], np.bool_)
     head, tail = pairs["head"].to_numpy(), pairs["tail"].to_numpy()
-    looked = np.flatnonzero(is_asked[head] | is_asked[tail])
-    if not len(looked):
+    rows = np.flatnonzero(is_asked[head] | is_asked[tail])
+    if not len(rows):
         return np.ones(len(head), np.bool_)
     answers, starts, paragraph, questions = (single_hop[name].to_pylist() for name in ("answer", "start", "paragraph", "question"))
     texts = paragraphs["text"].to_pylist()
     spans = list(zip(pairs["start"].to_list(), pairs["end"].to_list(), strict=True))
-    of_answer = {row: (texts[paragraph[row]], (starts[row], starts[row] + len(answers[row]))) for row in head[looked].tolist()}
-    of_name = {(int(tail[row]), spans[row]): (questions[tail[row]], spans[row]) for row in looked.tolist()}
-    tagged = _tags(language, [*of_answer.values(), *of_name.values()])
+    of_answer = {row: (texts[paragraph[row]], (starts[row], starts[row] + len(answers[row]))) for row in head[rows].tolist()}
+    of_name = {(int(tail[row]), spans[row]): (questions[tail[row]], spans[row]) for row in rows.tolist()}
+    tags = _tags(language, [*of_answer.values(), *of_name.values()])
     flags = np.ones(len(head), np.bool_)
-    for row in looked.tolist():
-        answer_tag, name_tag = tagged[of_answer[int(head[row])]], tagged[of_name[int(tail[row]), spans[row]]]
+    for row in rows.tolist():
+        answer_tag, name_tag = tags[of_answer[int(head[row])]], tags[of_name[int(tail[row]), spans[row]]]
         flags[row] = answer_tag is not None and answer_tag == name_tag
     return flags
 

@@ -48,13 +48,13 @@ def silent_relations(
         for relation in (*template.relations, *template.reversed):
             of.setdefault(relation, []).append(name)
     facts = frame(tables["facts"]).group_by("relation").len()
-    counted = facts.join(frame(tables["relations"]).select(relation="id", label="label"), on="relation").sort("relation")
+    relation_counts = facts.join(frame(tables["relations"]).select(relation="id", label="label"), on="relation").sort("relation")
     relations = []
-    for relation, count, label in counted.select("relation", "len", "label").iter_rows():
+    for relation, count, label in relation_counts.select("relation", "len", "label").iter_rows():
         names = of.get(relation, [])
         if not any(name in asked_templates for name in names):
-            why = _why(names, survivors, unasked=bool({relation, label} & set(settings.unasked)))
-            relations.append(SilentRelation(label=label, facts=count, why=why))
+            reason = _why(names, survivors, unasked=bool({relation, label} & set(settings.unasked)))
+            relations.append(SilentRelation(label=label, facts=count, why=reason))
     order = list(WHY)
     return sorted(relations, key=lambda entry: (order.index(entry.why), -entry.facts, entry.label))
 
@@ -63,14 +63,14 @@ def _why(templates: Sequence[str], survivors: Mapping[str, Collection[str]], *, 
     if not templates:
         return "unasked" if unasked else "template"
     stages = {"unstated": "stated", "several": "unique", "incomplete": "functional", "copied": "unlike"}
-    return next((why for why, stage in stages.items() if not any(name in survivors[stage] for name in templates)), "faults")
+    return next((reason for reason, stage in stages.items() if not any(name in survivors[stage] for name in templates)), "faults")
 
 
 def in_short(silent: Sequence[SilentRelation]) -> str:
     """One sentence for the funnel: the number of relations, and some of them for each reason."""
     parts = []
-    for why, group in groupby(silent, key=lambda entry: entry.why):
+    for reason, group in groupby(silent, key=lambda entry: entry.why):
         labels = [entry.label for entry in group]
         suffix = f" and {len(labels) - NAMED:,} more" if len(labels) > NAMED else ""
-        parts.append(f"{', '.join(labels[:NAMED])}{suffix} ({WHY[why]})")
+        parts.append(f"{', '.join(labels[:NAMED])}{suffix} ({WHY[reason]})")
     return f"no question is asked about {len(silent):,} relations that have facts: {'; '.join(parts)}"

@@ -38,20 +38,26 @@ def pick(value: str | tuple[str, ...], draw: int) -> str:
     return some[draw % len(some)] if some else ""
 
 
-def at_end(value: str | tuple[str, ...], nested: bool) -> str | tuple[str, ...]:
+def at_end(value: str | tuple[str, ...], nested_numbers: bool) -> str | tuple[str, ...]:
     """The forms that end with the name, if a phrase replaces the name and such forms exist; else all. A long phrase hides what follows."""
-    last = tuple(form for form in forms(value) if form.endswith("}"))
-    return last if nested and last else value
+    end_forms = tuple(form for form in forms(value) if form.endswith("}"))
+    return end_forms if nested_numbers and end_forms else value
 
 
 def question(
-    kind: str, templates: Sequence[TemplateSettings], names: Sequence[str], noun: str, nested: Collection[int] = _NONE, *, draw: int = 0
+    kind: str,
+    templates: Sequence[TemplateSettings],
+    names: Sequence[str],
+    noun: str,
+    nested_numbers: Collection[int] = _NONE,
+    *,
+    draw: int = 0,
 ) -> str:
-    """The single-hop question of this kind over ``names``; ``noun`` names its answer's class, ``nested`` the names that are phrases."""
+    """The single-hop question of this kind over ``names``; ``noun``: class of its answer; ``nested_numbers``: names that are phrases."""
     if kind != FORWARD:
-        return _asking(templates, names, noun, nested, draw)
+        return _asking(templates, names, noun, nested_numbers, draw)
     first, text = templates[0], pick(templates[0].question, draw)
-    if nested and not text.endswith("{head}?"):
+    if nested_numbers and not text.endswith("{head}?"):
         end = next((form for form in forms(first.question) if form.endswith("{head}?")), "")
         if not end:
             is_who = any(form.startswith(("Who ", "Whom ")) for form in forms(first.question))
@@ -61,63 +67,75 @@ def question(
 
 
 def phrase(
-    kind: str, templates: Sequence[TemplateSettings], names: Sequence[str], noun: str, nested: Collection[int] = _NONE, *, draw: int = 0
+    kind: str,
+    templates: Sequence[TemplateSettings],
+    names: Sequence[str],
+    noun: str,
+    nested_numbers: Collection[int] = _NONE,
+    *,
+    draw: int = 0,
 ) -> str:
     """The answer of a single-hop question as a noun phrase."""
     if kind == FORWARD:
         return fill(pick(templates[0].phrase, draw), names[0])
-    right_after, clauses = _facts(templates, names, nested, draw)
+    right_after, clauses = _facts(templates, names, nested_numbers, draw)
     relatives = [f"{relative(noun)} {clause}" for clause in clauses]
-    joint = ", and " if nested and len(relatives) > 1 and 0 in nested and 1 in nested else " and "
+    joint = ", and " if nested_numbers and len(relatives) > 1 and 0 in nested_numbers and 1 in nested_numbers else " and "
     return " ".join(part for part in (f"the {noun}", right_after, joint.join(relatives)) if part)
 
 
 def statement(
-    kind: str, templates: Sequence[TemplateSettings], names: Sequence[str], noun: str, nested: Collection[int] = _NONE, *, draw: int = 0
+    kind: str,
+    templates: Sequence[TemplateSettings],
+    names: Sequence[str],
+    noun: str,
+    nested_numbers: Collection[int] = _NONE,
+    *,
+    draw: int = 0,
 ) -> str | None:
     """A sentence that introduces the answer, for a later sentence to refer to; None for a FORWARD question, which has a phrase only."""
     if kind == FORWARD:
         return None
-    clauses = _facts(templates, names, nested, draw, attributes=False)[1]
+    clauses = _facts(templates, names, nested_numbers, draw, attributes=False)[1]
     return f"{with_article(noun).capitalize()} {' and '.join(clauses)}."
 
 
 def relative(noun: str) -> str:
     """The relative pronoun of a noun."""
-    last = noun.rpartition(" ")[2]
-    return "who" if NOUNS.get(last, last) == PERSON else "that"
+    last_word = noun.rpartition(" ")[2]
+    return "who" if NOUNS.get(last_word, last_word) == PERSON else "that"
 
 
-def _asking(templates: Sequence[TemplateSettings], names: Sequence[str], noun: str, nested: Collection[int], draw: int) -> str:
+def _asking(templates: Sequence[TemplateSettings], names: Sequence[str], noun: str, nested_numbers: Collection[int], draw: int) -> str:
     """A question for the head of one or two facts."""
     with_attribute = len(names) > 1 and bool(draw & 1) and noun != PERSON
-    right_after, clauses = _facts(templates, names, nested, draw >> 1, attributes=with_attribute)
+    right_after, clauses = _facts(templates, names, nested_numbers, draw >> 1, attributes=with_attribute)
     opening = "Who" if noun == PERSON else f"{'What' if draw & 2 and not right_after else 'Which'} {noun}"
     if right_after and not clauses:  # the attribute is the only fact
-        return f"{opening} {_facts(templates, names, nested, draw >> 1, attributes=False)[1][0]}?"
-    joint = ", and " if 0 in nested and 1 in nested else " and "
+        return f"{opening} {_facts(templates, names, nested_numbers, draw >> 1, attributes=False)[1][0]}?"
+    joint = ", and " if 0 in nested_numbers and 1 in nested_numbers else " and "
     return " ".join(part for part in (opening, right_after, joint.join(clauses)) if part) + "?"
 
 
 def _facts(
-    templates: Sequence[TemplateSettings], names: Sequence[str], nested: Collection[int], draw: int, *, attributes: bool = True
+    templates: Sequence[TemplateSettings], names: Sequence[str], nested_numbers: Collection[int], draw: int, *, attributes: bool = True
 ) -> tuple[str, list[str]]:
     """The attribute right after the noun (maybe empty) and the clauses after it; facts about names come before facts about phrases."""
-    first, second = sorted(range(len(names)), key=lambda place: place in nested) if len(names) > 1 else (0, 0)
+    first, second = sorted(range(len(names)), key=lambda place: place in nested_numbers) if len(names) > 1 else (0, 0)
     first_template, second_template = templates[first], templates[second]
-    is_plain = first not in nested or " and " not in names[first]  # "both A and B and C" is ambiguous
+    is_plain = first not in nested_numbers or " and " not in names[first]  # "both A and B and C" is ambiguous
     if len(names) > 1 and first_template == second_template and "{a tail}" not in pick(first_template.clause, draw) and is_plain:
         names = [f"both {names[first]} and {names[second]}"]
         first = second = 0
     if second == first:
-        attribute = pick(at_end(first_template.attribute, first in nested), draw) if attributes else ""
+        attribute = pick(at_end(first_template.attribute, first in nested_numbers), draw) if attributes else ""
         return (
             (fill(attribute, names[first]), [])
             if attribute
-            else ("", [fill(pick(at_end(first_template.clause, first in nested), draw), names[first])])
+            else ("", [fill(pick(at_end(first_template.clause, first in nested_numbers), draw), names[first])])
         )
-    last = fill(pick(at_end(second_template.clause, second in nested), draw), names[second])
+    last_clause = fill(pick(at_end(second_template.clause, second in nested_numbers), draw), names[second])
     attribute = pick(first_template.attribute, draw) if attributes else ""
-    if attribute and first not in nested:
-        return fill(attribute, names[first]), [last]
-    return "", [fill(pick(first_template.clause, draw), names[first]), last]
+    if attribute and first not in nested_numbers:
+        return fill(attribute, names[first]), [last_clause]
+    return "", [fill(pick(first_template.clause, draw), names[first]), last_clause]

@@ -1,4 +1,4 @@
-"""Answers and names of a dataset by kind, from which false answers are drawn.
+"""Answers and names of a dataset by kind, to draw false answers from.
 
 ``kinds.py`` finds the kind of a name. Where no title names an entity of a graph, its chains give the kind: entities before the answers of
 one relation are of one kind if their ids look alike (``DB00682`` and ``DB00945``), as the graph's schema makes them.

@@ -23,7 +23,7 @@ WHO = ("who",)
 LEAD = 300
 """Letters at the beginning of a paragraph that introduce its subject."""
 CLAUSE = 200
-"""Letters after a question word in which its noun is looked for."""
+"""Number of letters after a question word that are searched for its noun."""
 NOUNS = {noun: name for name, nouns in word_lists(Path(__file__).with_name("nouns.txt")).items() for noun in nouns}
 """Noun → its class, from ``nouns.txt``."""
 CLASSES = frozenset({*NOUNS.values(), PERSON})
@@ -123,29 +123,29 @@ def answer_kinds(question: str, answer: str, paragraphs: Iterable[Paragraph] = (
     if figures := _figures(answer, words):
         return figures
     # Figures decide alone; then the noun of the question, checked against what the paragraph and the name say.
-    asking, expected = _expected(question)
+    asking, expected_kind = _expected(question)
     if 2 * sum(word[0].islower() for word in words) >= len(words) or ADJECTIVE.fullmatch(answer):
-        return [("phrase", expected.noun)] if expected and expected.noun not in PLACES else []
-    described = _described_as(answer, paragraphs)
-    sense = described or _own_sense(answer)
-    if expected and expected.noun not in ROLES | PLACES:
-        return _agreed(expected, described, sense)
+        return [("phrase", expected_kind.noun)] if expected_kind and expected_kind.noun not in PLACES else []
+    descriptions = _described_as(answer, paragraphs)
+    sense = descriptions or _own_sense(answer)
+    if expected_kind and expected_kind.noun not in ROLES | PLACES:
+        return _agreed(expected_kind, descriptions, sense)
     if sense and (asking != "who" or sense.group in AGENTS):
         return sense.kinds()
-    if asking == "where" or (expected and expected.noun in PLACES):
+    if asking == "where" or (expected_kind and expected_kind.noun in PLACES):
         return Sense("settlement", "place").kinds() if _LIFE_AND_DEATH.search(question) else []
-    return [WHO] if asking == "who" or expected else []
+    return [WHO] if asking == "who" or expected_kind else []
 
 
-def _agreed(expected: Sense, described: Sense | None, sense: Sense | None) -> list[Kind]:
+def _agreed(expected_kind: Sense, descriptions: Sense | None, sense: Sense | None) -> list[Kind]:
     """The expected kinds, if the evidence about the answer agrees.
 
     Of the answer's own words only agents count: a team is no league, and a man is no firm.
     """
-    if not expected.group:
-        return [*expected.kinds(), *(described.kinds() if described else [])]
-    evidence = described or (sense if sense and expected.group in AGENTS and sense.group in AGENTS else None)
-    return expected.kinds() if evidence is None or evidence.group in {expected.group, ""} else []
+    if not expected_kind.group:
+        return [*expected_kind.kinds(), *(descriptions.kinds() if descriptions else [])]
+    evidence = descriptions or (sense if sense and expected_kind.group in AGENTS and sense.group in AGENTS else None)
+    return expected_kind.kinds() if evidence is None or evidence.group in {expected_kind.group, ""} else []
 
 
 def _figures(name: str, words: Sequence[str]) -> list[Kind]:
@@ -154,8 +154,8 @@ def _figures(name: str, words: Sequence[str]) -> list[Kind]:
         return []
     if not any(word[0].isdigit() or word.lower() in NUMBERS for word in words):
         return []
-    spelled = " ".join("month" if word in MONTHS else "00" if word in NUMBERS else word for word in name.lower().split())
-    return [("figures", _NUMBER.sub(_size, spelled))]
+    lower_name = " ".join("month" if word in MONTHS else "00" if word in NUMBERS else word for word in name.lower().split())
+    return [("figures", _NUMBER.sub(_size, lower_name))]
 
 
 def _size(match: re.Match[str]) -> str:
@@ -210,9 +210,9 @@ def _sense(words: Sequence[str], *, in_question: bool = False) -> Sense | None:
     ``in_question``: a verb that looks like a noun may follow ("river flows"), so the last noun with a class wins.
     """
     # Read up to the end of the noun phrase; the last noun before it is the head ("American rock band formed in").
-    noun = before = classed = ""
+    noun = before = kinds_of_name = ""
     for word, following in zip_longest(words, words[1:], fillvalue=""):
-        is_name = word[0].isupper() and noun.islower() and (in_question or bool(classed))
+        is_name = word[0].isupper() and noun.islower() and (in_question or bool(kinds_of_name))
         if word in END or (noun and (word in DETERMINERS or is_name)):
             break
         if noun and _is_participle(word):
@@ -225,10 +225,10 @@ def _sense(words: Sequence[str], *, in_question: bool = False) -> Sense | None:
             noun = before = ""
         elif word not in DETERMINERS:
             noun, before = word, noun
-            classed = word if _class_of(word) else classed
+            kinds_of_name = word if _class_of(word) else kinds_of_name
     noun = noun.removesuffix("'s").removesuffix("’s")
-    if in_question and classed and not _class_of(noun):
-        noun, before = classed, ""
+    if in_question and kinds_of_name and not _class_of(noun):
+        noun, before = kinds_of_name, ""
     if not noun or not noun.islower() or _is_participle(noun) or noun.endswith("ly") or noun in VAGUE - PLACES:
         return None
     # Some nouns need their neighbour ("television series"); plurals are looked up in the singular.
@@ -259,11 +259,11 @@ def _lived(title: str, text: str) -> Sense | None:
 
 def _own_sense(name: str) -> Sense | None:
     """The sense in the name's own words: Odense University, University of Odense, Lake Huron."""
-    spelled = name.partition(",")[0]
-    words = _WORD.findall(spelled.lower())
+    lower_name = name.partition(",")[0]
+    words = _WORD.findall(lower_name.lower())
     if len(words) < 2 or words[0] in DETERMINERS:
         return None
-    nouns = [words[0]] if words[0] in BEFORE and spelled == name else []
+    nouns = [words[0]] if words[0] in BEFORE and lower_name == name else []
     nouns += [words[-1], *([words[words.index("of") - 1]] if "of" in words[1:] else [])]
     noun = next((noun for noun in nouns if NOUNS.get(noun) in NAMED), None)
     return Sense(NOUNS[noun], noun) if noun else None

@@ -58,13 +58,13 @@ def names(answers: Iterable[str]) -> tuple[Stated, ...]:
 def stated(answer: str) -> Stated | None:
     """The pattern for ``answer``; None for yes, no, and answers of punctuation and articles only."""
     answer = composed(answer)
-    normalized, plain = normalize(answer), joined(answer, but=_ARTICLES)
-    if normalized in CLOSED or not (normalized or plain):
+    normal_text, plain = normalize(answer), joined(answer, but=_ARTICLES)
+    if normal_text in CLOSED or not (normal_text or plain):
         return None
-    runs = set(_ASCII.findall((plain or folded(normalized)).encode(*_CODEC)))
+    runs = set(_ASCII.findall((plain or folded(normal_text)).encode(*_CODEC)))
     clues = tuple(sorted(runs, key=lambda run: (-len(run), run)))
-    spelled = answer.strip() if plain else ""
-    return Stated(clues[0] if clues else b"", clues, f" {normalized} " if normalized else "", f" {plain} " if plain else "", spelled)
+    spelling = answer.strip() if plain else ""
+    return Stated(clues[0] if clues else b"", clues, f" {normal_text} " if normal_text else "", f" {plain} " if plain else "", spelling)
 
 
 class Text:
@@ -141,11 +141,11 @@ def stating_places(paragraphs: Sequence[Paragraph], targets: Sequence[Stated], e
 def _plain(text: str) -> bytes:
     """The text as bytes, without ASCII punctuation and capitals; for clues only, since its non-ASCII bytes are not comparable."""
     try:
-        encoded = text.encode("latin-1")  # Python's own memory layout; other encodings take twenty times as long
+        data = text.encode("latin-1")  # Python's own memory layout; other encodings take twenty times as long
     except UnicodeEncodeError:
         # Drop the combining dot above, which no word of a name has (``folded``).
-        encoded = folded(text).replace("\u0307", "").encode(*_CODEC)
-    return encoded.translate(_SMALL, _PUNCTUATION)
+        data = folded(text).replace("\u0307", "").encode(*_CODEC)
+    return data.translate(_SMALL, _PUNCTUATION)
 
 
 def _spelled(name: Stated, text: str) -> bool:

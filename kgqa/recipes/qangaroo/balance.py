@@ -38,9 +38,9 @@ def draw_alternatives(samples: Samples, *, candidates: int, seed: int) -> Sample
     question = samples.question_of_candidate()
     draws = shuffling(samples.questions.id[question], samples.candidates.targets, purpose="alternatives", seed=seed)
     order = np.lexsort((draws, ~samples.is_answer(), question))
-    dropped = np.zeros(len(order), np.bool_)
-    dropped[order] = samples.candidates.places() >= candidates
-    return samples.without_candidates(dropped)
+    is_dropped = np.zeros(len(order), np.bool_)
+    is_dropped[order] = samples.candidates.places() >= candidates
+    return samples.without_candidates(is_dropped)
 
 
 def _chain_order(samples: Samples, seed: int) -> npt.NDArray[np.int64]:
@@ -56,15 +56,15 @@ def _chain_order(samples: Samples, seed: int) -> npt.NDArray[np.int64]:
 @kernel
 def _add(chain, node_offsets, nodes, stamp, mark, documents, limit):  # type: ignore[no-untyped-def]
     """Mark the documents of ``chain``; return the new number of documents, or -1, with nothing marked, if it would exceed ``limit``."""
-    new = 0
+    new_count = 0
     for at in range(node_offsets[chain] + 1, node_offsets[chain + 1], 2):
         if stamp[nodes[at]] != mark:
-            new += 1
-    if documents + new > limit:
+            new_count += 1
+    if documents + new_count > limit:
         return -1
     for at in range(node_offsets[chain] + 1, node_offsets[chain + 1], 2):
         stamp[nodes[at]] = mark
-    return documents + new
+    return documents + new_count
 
 
 @kernel
@@ -77,19 +77,19 @@ def _choose(  # type: ignore[no-untyped-def]
     stamp = np.full(largest, -1, np.int64)
     mark = 0
     for question in range(len(answers)):
-        first, last = candidate_offsets[question], candidate_offsets[question + 1]
-        size = last - first
+        begin, end = candidate_offsets[question], candidate_offsets[question + 1]
+        size = end - begin
         if size == 0:
             continue
-        counts = chain_offsets[first + 1 : last + 1] - chain_offsets[first:last]
+        counts = chain_offsets[begin + 1 : end + 1] - chain_offsets[begin:end]
         answer = 0
         for i in range(size):
-            if candidates[first + i] == answers[question]:
+            if candidates[begin + i] == answers[question]:
                 answer = i
         # The answer first, then candidates with as many chains as the answer, where more do not count; the hash is below 1 and breaks ties.
         keys = np.empty(size, np.float64)
         for i in range(size):
-            keys[i] = -float(min(counts[i], counts[answer])) + tie_breaker(ids[question], candidates[first + i], seed)
+            keys[i] = -float(min(counts[i], counts[answer])) + tie_breaker(ids[question], candidates[begin + i], seed)
         keys[answer] = -np.inf
         order = np.argsort(keys)[:most_candidates]
         mark += 1
@@ -100,7 +100,7 @@ def _choose(  # type: ignore[no-untyped-def]
         for i in order:
             if counts[i] == 0:
                 continue
-            new_total = _add(chains[chain_offsets[first + i]], node_offsets, nodes, stamp, mark, documents, limit)
+            new_total = _add(chains[chain_offsets[begin + i]], node_offsets, nodes, stamp, mark, documents, limit)
             if new_total >= 0:
                 documents = new_total
                 members[count] = i
@@ -108,14 +108,14 @@ def _choose(  # type: ignore[no-untyped-def]
             elif i == answer:
                 break
         rounds = 1
-        most = counts[answer]
+        answer_count = counts[answer]
         for k in range(count):
-            most = min(most, counts[members[k]])
-        while count > 0 and rounds < most:
+            answer_count = min(answer_count, counts[members[k]])
+        while count > 0 and rounds < answer_count:
             # Keep a round only if it fits as a whole. The documents that a failed round marked do no harm, because it is the last one.
             round_total = documents
             for k in range(count):
-                round_total = _add(chains[chain_offsets[first + members[k]] + rounds], node_offsets, nodes, stamp, mark, round_total, limit)
+                round_total = _add(chains[chain_offsets[begin + members[k]] + rounds], node_offsets, nodes, stamp, mark, round_total, limit)
                 if round_total < 0:
                     break
             if round_total < 0:
@@ -123,7 +123,7 @@ def _choose(  # type: ignore[no-untyped-def]
             documents = round_total
             rounds += 1
         for k in range(count):
-            kept_candidates[first + members[k]] = True
-            for chain in range(chain_offsets[first + members[k]], chain_offsets[first + members[k]] + rounds):
+            kept_candidates[begin + members[k]] = True
+            for chain in range(chain_offsets[begin + members[k]], chain_offsets[begin + members[k]] + rounds):
                 kept_chains[chains[chain]] = True
     return kept_candidates, kept_chains

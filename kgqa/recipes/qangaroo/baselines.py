@@ -116,18 +116,18 @@ def chosen_right(samples: Samples, scores: Scores) -> npt.NDArray[np.bool_]:
     sample = samples.question_of_candidate()
     ties = shuffling(samples.questions.id[sample], samples.candidates.targets, purpose="ties")
     order = np.lexsort((ties, scores, sample))
-    right: npt.NDArray[np.bool_] = samples.is_answer()[order[samples.candidates.offsets[1:] - 1]]
-    return right
+    is_right: npt.NDArray[np.bool_] = samples.is_answer()[order[samples.candidates.offsets[1:] - 1]]
+    return is_right
 
 
 def _score(name: str, split: str, samples: Samples, scores: Scores, rng: np.random.Generator) -> Score:
     count = len(samples)
     if not count:
         return Score(baseline=name, split=split, samples=0, accuracy=None, low=None, high=None)
-    right = int(chosen_right(samples, scores).sum())
+    hits = int(chosen_right(samples, scores).sum())
     # Drawing n outcomes of 0 or 1 with replacement and counting the ones is exactly a binomial draw.
-    low, high = np.percentile(rng.binomial(count, right / count, RESAMPLES) / count, [2.5, 97.5])
-    return Score(baseline=name, split=split, samples=count, accuracy=right / count, low=float(low), high=float(high))
+    low, high = np.percentile(rng.binomial(count, hits / count, RESAMPLES) / count, [2.5, 97.5])
+    return Score(baseline=name, split=split, samples=count, accuracy=hits / count, low=float(low), high=float(high))
 
 
 def max_mention(samples: Samples, data: BaselineData) -> Scores:
@@ -140,7 +140,7 @@ def max_mention(samples: Samples, data: BaselineData) -> Scores:
 
 
 @kernel
-def _max_mention(candidate_offsets, candidates, document_offsets, documents, link_offsets, linked, counts, entities):  # type: ignore[no-untyped-def]
+def _max_mention(candidate_offsets, candidates, document_offsets, documents, link_offsets, link_entities, counts, entities):  # type: ignore[no-untyped-def]
     """The kernel of :func:`max_mention`. ``place`` maps an entity to its entry in ``candidates``, if it is one of the present sample.
 
     >>> rows = np.array([0, 2])  # one sample with the candidates 5 and 7, and two documents; document 1 mentions 7 twice
@@ -150,13 +150,13 @@ def _max_mention(candidate_offsets, candidates, document_offsets, documents, lin
     out = np.zeros(len(candidates), np.float64)
     place = np.full(entities, -1, np.int64)
     for sample in range(len(candidate_offsets) - 1):
-        first, last = candidate_offsets[sample], candidate_offsets[sample + 1]
-        for i in range(first, last):
+        begin, end = candidate_offsets[sample], candidate_offsets[sample + 1]
+        for i in range(begin, end):
             place[candidates[i]] = i
         for j in range(document_offsets[sample], document_offsets[sample + 1]):
             for k in range(link_offsets[documents[j]], link_offsets[documents[j] + 1]):
-                at = place[linked[k]]
-                if at >= first and at < last and candidates[at] == linked[k]:
+                at = place[link_entities[k]]
+                if at >= begin and at < end and candidates[at] == link_entities[k]:
                     out[at] += counts[k]
     return out
 
@@ -237,7 +237,7 @@ def _numbered(data, text_offsets, classes, folded, plain, slots, words):  # type
     starts, ends, hashes = np.empty(longest, np.int32), np.empty(longest, np.int32), np.empty(longest, np.uint64)
     spellings, initials = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
     offsets, out = np.zeros(len(text_offsets), np.int64), np.empty(max(16, (text_offsets[-1] - text_offsets[0]) // 8), np.int32)
-    frequency, last = np.zeros(words, np.int64), np.full(words, -1, np.int64)
+    frequency, last_text = np.zeros(words, np.int64), np.full(words, -1, np.int64)
     for text in range(len(text_offsets) - 1):
         begin, at = text_offsets[text], offsets[text]
         count = tokenize(data, begin, text_offsets[text + 1], classes, folded, plain, starts, ends, hashes, spellings, initials)
@@ -248,8 +248,8 @@ def _numbered(data, text_offsets, classes, folded, plain, slots, words):  # type
                 continue
             out[at] = number
             at += 1
-            if last[number] != text:
-                last[number] = text
+            if last_text[number] != text:
+                last_text[number] = text
                 frequency[number] += 1
         offsets[text + 1] = at
     return offsets, out[: offsets[-1]], frequency

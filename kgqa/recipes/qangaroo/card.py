@@ -17,24 +17,24 @@ from kgqa.settings.domain import DomainSettings
 
 def dataset_card(
     settings: DomainSettings, *, seed: int, counts: dict[str, int], funnel: Iterable[FunnelRow], baselines: dict[str, list[dict[str, Any]]],
-    hidden: Hidden, digest: str, is_seed: bool, paths: Sequence[tuple[str, int, int]] = (), relations: Sequence[RelationFigures] = (),
-    plain: Mapping[str, int] | None = None, example: str = "",
+    hidden_counts: Hidden, digest: str, is_seed: bool, paths: Sequence[tuple[str, int, int]] = (),
+    relations: Sequence[RelationFigures] = (), recipe_counts: Mapping[str, int] | None = None, example: str = "",
 ) -> str:  # fmt: skip
     """The text of README.md; it depends only on data and settings, never on the clock.
 
     ``paths``: label, number of samples and number of distinct answers of each path that questions use. Only for graded sets: ``relations``,
-    and ``plain``, the number of samples of the paper's recipe by split.
+    and ``recipe_counts``, the number of samples of the paper's recipe by split.
     """
-    graded = PAPERS_RECIPE in baselines
-    filters = {when: scores for when, scores in baselines.items() if when != PAPERS_RECIPE}
+    has_grades = PAPERS_RECIPE in baselines
+    filters = {stage: scores for stage, scores in baselines.items() if stage != PAPERS_RECIPE}
     sections = [
         "## What was dropped, and why\n\n" + funnel_table(funnel),
         *([_paths(paths)] if paths else []),
         *([relations_section(relations)] if relations else []),
         "## Shortcut baselines\n\n" + _BASELINES + "\n\n" + baseline_table(filters),
-        *([f"## Grades\n\n{GRADES}"] if graded else []),
-        *([beside_the_paper(counts, plain, baselines)] if graded and plain else []),
-        f"## What the masked twin hides\n\n{_masked(hidden)}",
+        *([f"## Grades\n\n{GRADES}"] if has_grades else []),
+        *([beside_the_paper(counts, recipe_counts, baselines)] if has_grades and recipe_counts else []),
+        f"## What the masked twin hides\n\n{_masked(hidden_counts)}",
     ]
     return readme(
         about=_about(is_seed=is_seed),
@@ -69,11 +69,12 @@ def _paths(paths: Sequence[tuple[str, int, int]]) -> str:
     )
 
 
-def _masked(hidden: Hidden) -> str:
-    places = hidden.places + hidden.readable
+def _masked(hidden_counts: Hidden) -> str:
+    places = hidden_counts.places + hidden_counts.readable
     return (
-        f"Names left readable in the masked twin: {hidden.readable:,} of {places:,}. The check searches all masked texts and titles, on "
-        "token boundaries, for labels and all other names of a sample's candidates, their plurals and possessives, and adjectives that "
+        f"Names left readable in the masked twin: {hidden_counts.readable:,} of {places:,}. "
+        "The check searches all masked texts and titles, "
+        "on token boundaries, for labels and all other names of a sample's candidates, their plurals and possessives, and adjectives that "
         "English endings derive from proper nouns. It ignores numbers, single characters, and function words that never link to the entity."
     )
 

@@ -76,16 +76,16 @@ def _facts(tables: Mapping[str, pa.Table], settings: QangarooSettings, *, both_d
     facts = frame(tables["facts"])
     if settings.relations:
         facts = facts.filter(pl.col("relation").is_in(settings.relations))
-    stored = len(facts)
+    fact_count = len(facts)
     if both_directions:
         symmetric = relations.filter("symmetric")["id"]
-        turned = facts.filter(pl.col("relation").is_in(symmetric.implode())).select(head="tail", relation="relation", tail="head")
-        facts = pl.concat([facts, turned])
+        inverse_facts = facts.filter(pl.col("relation").is_in(symmetric.implode())).select(head="tail", relation="relation", tail="head")
+        facts = pl.concat([facts, inverse_facts])
     entities = tables["entities"]["id"]
     head, tail = (row_numbers(facts[name].to_arrow().cast(pa.string()), entities) for name in ("head", "tail"))
     relation_row = row_numbers(facts["relation"].to_arrow().cast(pa.string()), tables["relations"]["id"])
     order = np.lexsort((tail, relation_row, head))
-    return Facts(head=head[order], relation=relation_row[order], tail=tail[order], turned=len(facts) > stored)
+    return Facts(head=head[order], relation=relation_row[order], tail=tail[order], turned=len(facts) > fact_count)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

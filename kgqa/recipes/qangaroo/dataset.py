@@ -34,19 +34,19 @@ CHUNK = 2048
 
 def write_splits(folder: Path, samples: Samples, maker: InstanceMaker, *, run: Run) -> Hidden:
     """Write ``train``, ``dev``, ``test`` and their masked twins; return the counts of the mask. Memory: a chunk of samples with texts."""
-    hidden = Hidden()
-    for masked, target in ((False, folder), (True, folder / "masked")):
+    hidden_counts = Hidden()
+    for is_masked, target in ((False, folder), (True, folder / "masked")):
         target.mkdir(parents=True, exist_ok=True)
         for number, split in enumerate(SPLITS):
             part = samples.select(samples.questions.split == number)
             with pq.ParquetWriter(target / f"{split}.parquet", OF_RECIPES, compression="zstd", compression_level=1) as writer:
-                for first in range(0, len(part), CHUNK):
-                    chunk = part.slice(first, min(first + CHUNK, len(part)))
-                    table, chunk_hidden = maker.masked(chunk) if masked else (maker.plain(chunk), Hidden())
+                for begin in range(0, len(part), CHUNK):
+                    chunk = part.slice(begin, min(begin + CHUNK, len(part)))
+                    table, chunk_hidden = maker.masked(chunk) if is_masked else (maker.plain(chunk), Hidden())
                     writer.write_table(table)
-                    hidden += chunk_hidden
+                    hidden_counts += chunk_hidden
                     run.progress.advance(len(chunk))
-    return hidden
+    return hidden_counts
 
 
 def write_rejected(path: Path, run: Run) -> None:
@@ -97,13 +97,13 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
     names = ("entities", "names", "documents", "mentions", "occurrences", "title_occurrences")
     tables = {**run.tables(*names), "relations": run.table("asked_relations")}
     maker = InstanceMaker(tables, run.domain.settings, samples=samples, seed=run.seed)
-    hidden = write_splits(folder, samples, maker, run=run)
+    hidden_counts = write_splits(folder, samples, maker, run=run)
     write_rejected(folder / "rejected.parquet", run)
     card = partial(
-        dataset_card, run.domain.settings, seed=run.seed, counts=counts, funnel=funnel, baselines=baselines, hidden=hidden,
+        dataset_card, run.domain.settings, seed=run.seed, counts=counts, funnel=funnel, baselines=baselines, hidden_counts=hidden_counts,
         is_seed=run.domain.is_seed, paths=_paths(run, samples), example=example(folder, counts), **_evidence(run),
     )  # fmt: skip
-    return {"counts": counts, "masked": asdict(hidden), **write_card(folder, lambda digest: card(digest=digest))}
+    return {"counts": counts, "masked": asdict(hidden_counts), **write_card(folder, lambda digest: card(digest=digest))}
 
 
 def _paths(run: Run, samples: Samples) -> list[tuple[str, int, int]]:

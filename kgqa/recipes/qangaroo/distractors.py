@@ -75,18 +75,18 @@ class Distractors:
         likeness = self.types.alike(target, samples.questions.answer[sample])
         unlike = ~answer & ~true_too & (likeness < self.settings.alike)
         # Rank the remaining candidates of each sample: the answer first, then by lure, similarity of type in tenths, and hash.
-        staying = answer | ~(true_too | unlike)
+        is_left = answer | ~(true_too | unlike)
         draws = shuffling(samples.questions.id[sample], target, purpose="distractors")
-        order = np.lexsort((draws, -np.round(likeness, 1), -self._lure(samples, hops), ~answer, ~staying, sample))
+        order = np.lexsort((draws, -np.round(likeness, 1), -self._lure(samples, hops), ~answer, ~is_left, sample))
         rank = np.empty(len(order), np.int64)
         rank[order] = np.arange(len(order)) - bounds[sample[order]]
-        many = staying & (rank >= self.settings.candidates)
+        is_surplus = is_left & (rank >= self.settings.candidates)
         rows = [
             traverse_row("candidates", TRUE_TOO, "qangaroo.paths", removed=int(true_too.sum())),
             traverse_row("candidates", UNLIKE, "qangaroo.paths.alike", removed=int(unlike.sum())),
-            traverse_row("candidates", MANY, "qangaroo.paths.candidates", removed=int(many.sum())),
+            traverse_row("candidates", MANY, "qangaroo.paths.candidates", removed=int(is_surplus.sum())),
         ]
-        return true_too | unlike | many, rows
+        return true_too | unlike | is_surplus, rows
 
     def _lure(self, samples: Samples, hops: Hops) -> npt.NDArray[np.float64]:
         """For each candidate a score for how well it misleads a reader that takes shortcuts, as a sum of these terms:
@@ -98,18 +98,18 @@ class Distractors:
         - 1 if it answers another query over the same last document, and 1 if it answers another query about the same path.
         """
         sample, target = samples.question_of_candidate(), samples.candidates.targets
-        document, last, bridge = (hops[name][sample] for name in ("document", "answer_document", "bridge"))
+        document, last_document, bridge = (hops[name][sample] for name in ("document", "answer_document", "bridge"))
         topical = self.topics.alike(target, document)
-        near = self.linked.contains(last, target) | self.linked.contains(document, target)
-        heard = np.log2(1 + np.minimum(named_together(self.mentioning, bridge, target, HEARSAY), HEARSAY))
+        near = self.linked.contains(last_document, target) | self.linked.contains(document, target)
+        co_mention_scores = np.log2(1 + np.minimum(named_together(self.mentioning, bridge, target, HEARSAY), HEARSAY))
         # Answers to other queries over the same last document or about the same path: frequency points at them as well.
-        reached = samples.nodes.targets[samples.nodes.offsets[1:] - 2]
+        documents = samples.nodes.targets[samples.nodes.offsets[1:] - 2]
         of_document = distinct(paired(hops["answer_document"], samples.questions.answer))
         of_path = distinct(paired(samples.questions.relation, samples.questions.answer))
-        rival = (find(of_document, paired(reached, target)) >= 0).astype(np.int64)
+        rival = (find(of_document, paired(documents, target)) >= 0).astype(np.int64)
         rival += find(of_path, paired(samples.questions.relation[sample], target)) >= 0
         earlier = over_earlier(samples, hops, self.linked, self.ranks, self.articles) >= 0
-        lure: npt.NDArray[np.float64] = np.round(3 * earlier + TOPICAL * topical + near + heard + rival, 6)
+        lure: npt.NDArray[np.float64] = np.round(3 * earlier + TOPICAL * topical + near + co_mention_scores + rival, 6)
         return lure
 
 
@@ -120,15 +120,17 @@ def _articles_of_others(bridges: Rows, bridge: IntArray, articles: IntArray) -> 
     return row_bounds(query[mask], len(bridge)), article[mask]
 
 
-def over_earlier(samples: Samples, hops: Hops, linked: Adjacency, ranks: Ranks, articles: IntArray) -> IntArray:
+def over_earlier(samples: Samples, hops: Hops, links: Adjacency, ranks: Ranks, articles: IntArray) -> IntArray:
     """For each candidate the first entity in the subject's document, before the bridge, whose article mentions the candidate; or -1."""
     document = hops["document"]
     # The entities of each document that have articles and are mentioned before the bridge, in the order of their first mentions.
-    rows = Rows(offsets=linked.offsets, targets=linked.targets).take(document)
+    rows = Rows(offsets=links.offsets, targets=links.targets).take(document)
     rank = ranks.of(document[rows.sources()], rows.targets)
-    before = (rank >= 0) & (rank < ranks.of(document, hops["bridge"])[rows.sources()]) & (rows.targets != hops["subject"][rows.sources()])
+    is_earlier = (
+        (rank >= 0) & (rank < ranks.of(document, hops["bridge"])[rows.sources()]) & (rows.targets != hops["subject"][rows.sources()])
+    )
     order = np.lexsort((rank, rows.sources()))
-    order = order[before[order]]
+    order = order[is_earlier[order]]
     offsets = row_bounds(rows.sources()[order], len(samples))
     return _over_earlier(  # type: ignore[no-any-return]
         samples.candidates.offsets,
@@ -137,8 +139,8 @@ def over_earlier(samples: Samples, hops: Hops, linked: Adjacency, ranks: Ranks, 
         rows.targets[order],
         document,
         articles,
-        linked.offsets,
-        linked.targets,
+        links.offsets,
+        links.targets,
     )
 
 
@@ -147,10 +149,10 @@ class Ranks:
 
     def __init__(self, mentions: Places, articles: IntArray) -> None:
         """Memory: 12 bytes per pair of a document and an entity that it mentions."""
-        pairs, first = first_mentions(mentions)
+        pairs, ranks = first_mentions(mentions)
         has_article = articles[pairs & 0xFFFFFFFF] >= 0
-        pairs, first = pairs[has_article], first[has_article]
-        order = np.lexsort((first, pairs >> 32))
+        pairs, ranks = pairs[has_article], ranks[has_article]
+        order = np.lexsort((ranks, pairs >> 32))
         begins = np.searchsorted((pairs >> 32)[order], pairs[order] >> 32)
         rank = np.empty(len(pairs), np.int32)
         rank[order] = np.arange(len(pairs)) - begins
@@ -163,7 +165,7 @@ class Ranks:
 
 
 class Types:
-    """Similarity of types: the cosine of the roles in which facts reach two entities, with log counts and inverse frequency."""
+    """Similarity of types: the cosine of two entities' roles in facts, weighted by log count and inverse frequency."""
 
     def __init__(self, facts: RoleGraph) -> None:
         """Memory: 12 bytes per pair of an entity and a role."""
@@ -181,14 +183,14 @@ class Types:
         return np.where(self._facts[first] >= TYPED, cosines, 0.0)
 
 
-def named_together(mentioning: Adjacency, first: IntArray, second: IntArray, most: int) -> npt.NDArray[np.int64]:
-    """The number of documents that mention both entities of each pair; counting stops above ``most``.
+def named_together(mentioning: Adjacency, first: IntArray, second: IntArray, max_count: int) -> npt.NDArray[np.int64]:
+    """The number of documents that mention both entities of each pair; counting stops above ``max_count``.
 
     >>> mentioning = Adjacency.from_pairs(np.array([0, 0, 1]), np.array([4, 5, 5]), 2)  # entity 0 is in documents 4 and 5, entity 1 in 5
     >>> named_together(mentioning, np.array([0]), np.array([1]), 9).tolist()
     [1]
     """
-    return count_shared(mentioning.offsets, mentioning.targets, first, second, most)  # type: ignore[no-any-return]
+    return count_shared(mentioning.offsets, mentioning.targets, first, second, max_count)  # type: ignore[no-any-return]
 
 
 @kernel
@@ -210,7 +212,7 @@ def _joined_to(candidate_offsets, candidates, bridge_offsets, bridges, offsets, 
 
 
 @kernel
-def _over_earlier(candidate_offsets, candidates, offsets, entities, documents, articles, link_offsets, linked):  # type: ignore[no-untyped-def]
+def _over_earlier(candidate_offsets, candidates, offsets, entities, documents, articles, link_offsets, links):  # type: ignore[no-untyped-def]
     """The kernel of :func:`over_earlier` (int32, candidates); ``entities`` are those before the bridge, by sample, in order of mention."""
     out = np.full(len(candidates), -1, np.int32)
     for sample in range(len(candidate_offsets) - 1):
@@ -219,7 +221,7 @@ def _over_earlier(candidate_offsets, candidates, offsets, entities, documents, a
             if article < 0 or article == documents[sample]:
                 continue
             for i in range(candidate_offsets[sample], candidate_offsets[sample + 1]):
-                if out[i] < 0 and entities[j] != candidates[i] and row_holds(link_offsets, linked, article, candidates[i]):
+                if out[i] < 0 and entities[j] != candidates[i] and row_holds(link_offsets, links, article, candidates[i]):
                     out[i] = entities[j]
     return out
 
@@ -234,8 +236,8 @@ def _cosines(offsets, roles, weights, first, second):  # type: ignore[no-untyped
     """
     out = np.zeros(len(first), np.float64)
     for i in range(len(first)):
-        a, last, b, end = offsets[first[i]], offsets[first[i] + 1], offsets[second[i]], offsets[second[i] + 1]
-        while a < last and b < end:
+        a, first_end, b, end = offsets[first[i]], offsets[first[i] + 1], offsets[second[i]], offsets[second[i] + 1]
+        while a < first_end and b < end:
             if roles[a] == roles[b]:
                 out[i] += weights[a] * weights[b]
                 a += 1

@@ -63,16 +63,16 @@ class Evidence:
         for name in (*HOP_ROLES, "implied"):
             grades[name] = -1
 
-        def run(first: int) -> None:
-            last = min(first + STEP, len(relation))
+        def run(begin: int) -> None:
+            end = min(begin + STEP, len(relation))
             _grade(
                 samples.nodes.offsets,
                 samples.nodes.targets,
                 samples.chains.targets,
                 relation,
                 least_facts,
-                first,
-                last,
+                begin,
+                end,
                 *self._arrays,
                 grades,
             )
@@ -93,20 +93,23 @@ class Evidence:
         )  # fmt: skip
 
 
-def with_best_chains(samples: Samples, grades: Grades, enough: BoolArray, *, only: bool) -> Samples:
+def with_best_chains(samples: Samples, grades: Grades, is_confident: BoolArray, *, only: bool) -> Samples:
     """The same samples with each candidate graded by its best chain, and its chains best first; ``only``: without the other chains.
 
     Chains are ranked by confidence, then by the text grade of their weakest hop, then by length, then by number. For answers, chains with
-    ``enough`` confidence (bool, one per chain) come first, ranked by text grade before confidence, because a reader has only the texts.
+    enough confidence (``is_confident``: bool, one per chain) come first, ranked by text grade before confidence, because a reader has only
+    the texts.
     """
     candidate = samples.chains.sources()
-    answer, length = samples.is_answer()[candidate], samples.nodes.counts()[samples.chains.targets]
-    stated = np.where(answer & enough, grades["text"], 0)
-    order = np.lexsort((np.arange(len(candidate)), length, -grades["text"], -grades["confidence"], -stated, answer & ~enough, candidate))
-    first = np.ones(len(order), np.bool_)
-    first[1:] = candidate[order][1:] != candidate[order][:-1]
-    assert first.sum() == len(samples.candidates.targets), "every candidate has a chain"
-    return samples.with_chains(order[first] if only else order).with_grades(grades[order[first]])
+    is_answer, length = samples.is_answer()[candidate], samples.nodes.counts()[samples.chains.targets]
+    text_grades = np.where(is_answer & is_confident, grades["text"], 0)
+    order = np.lexsort(
+        (np.arange(len(candidate)), length, -grades["text"], -grades["confidence"], -text_grades, is_answer & ~is_confident, candidate)
+    )
+    is_best = np.ones(len(order), np.bool_)
+    is_best[1:] = candidate[order][1:] != candidate[order][:-1]
+    assert is_best.sum() == len(samples.candidates.targets), "every candidate has a chain"
+    return samples.with_chains(order[is_best] if only else order).with_grades(grades[order[is_best]])
 
 
 def path_texts(grades: Grades, labels: Sequence[str]) -> list[str]:
@@ -120,60 +123,67 @@ def path_texts(grades: Grades, labels: Sequence[str]) -> list[str]:
     roles = np.unique(np.concatenate([grades[name] for name in HOP_ROLES]))
     texts = {int(role): role_text(int(role), labels) for role in roles if role >= 0}
     paths, inverse = np.unique(grades[list(HOP_ROLES)], return_inverse=True)
-    joined = [" → ".join(texts[role] for role in path.tolist() if role >= 0) for path in paths]
-    return [joined[i] for i in inverse.tolist()]
+    path_names = [" → ".join(texts[role] for role in path.tolist() if role >= 0) for path in paths]
+    return [path_names[i] for i in inverse.tolist()]
 
 
 def _relations_of(facts: RoleGraph, backwards: int) -> tuple[Offsets, IntArray]:
     """Entity → the relations that it is a subject (``backwards`` = 0) or an object (1) of, ascending."""
     entity = facts.sources()
-    ends = facts.roles % 2 == backwards
+    is_end = facts.roles % 2 == backwards
     if backwards:
         # A symmetric relation has only the forward role, so its edges count in both directions.
-        ends |= np.isin(facts.roles // 2, np.setdiff1d(facts.roles[~ends] // 2, facts.roles[ends] // 2))
-    rows = Adjacency.from_pairs(entity[ends], facts.roles[ends] // 2, facts.entities)
+        is_end |= np.isin(facts.roles // 2, np.setdiff1d(facts.roles[~is_end] // 2, facts.roles[is_end] // 2))
+    rows = Adjacency.from_pairs(entity[is_end], facts.roles[is_end] // 2, facts.entities)
     return rows.offsets, rows.targets
 
 
 def _turned(facts: RoleGraph) -> IntArray:
     """The inverse of each role; a symmetric relation is its own inverse."""
-    turned = np.arange(facts.role_count, dtype=np.int32)
-    plain = 2 * facts.relations
-    asymmetric = np.isin(turned[:plain], np.unique(facts.roles)).reshape(-1, 2).all(axis=1)
-    turned[:plain] = np.where(np.repeat(asymmetric, 2), turned[:plain] ^ 1, turned[:plain])
-    return turned
+    inverses = np.arange(facts.role_count, dtype=np.int32)
+    fact_roles = 2 * facts.relations
+    asymmetric = np.isin(inverses[:fact_roles], np.unique(facts.roles)).reshape(-1, 2).all(axis=1)
+    inverses[:fact_roles] = np.where(np.repeat(asymmetric, 2), inverses[:fact_roles] ^ 1, inverses[:fact_roles])
+    return inverses
 
 
 @kernel
 def _by_facts(  # type: ignore[no-untyped-def]
-    heads, ends, relation, offsets, targets, roles, bounds, keys, confidence, turned
+    heads, ends, relation, offsets, targets, roles, bounds, keys, confidence, inverses
 ):
     """The kernel of :meth:`Evidence.implied_by_facts`: float32, one entry per pair of ``heads`` and ``ends``."""
     out = np.zeros(len(ends), np.float32)
     for i in range(len(ends)):
         x, y = heads[i], ends[i]
-        short, stop, low, last = offsets[x], offsets[x + 1], offsets[y], offsets[y + 1]
-        swapped = stop - short > last - low
-        if swapped:
-            short, stop, low, last = low, last, short, stop
+        short_place, short_end, long_place, long_end = offsets[x], offsets[x + 1], offsets[y], offsets[y + 1]
+        is_swapped = short_end - short_place > long_end - long_place
+        if is_swapped:
+            short_place, short_end, long_place, long_end = long_place, long_end, short_place, short_end
         # Intersect the neighbours of x and y: walk the shorter row, and search the longer one for each of its entities. Rows ascend, so
         # each search starts where the last one ended.
-        while short < stop:
-            z = targets[short]
-            place = low = lower_bound(targets, low, last, z)
-            while z not in (x, y) and place < last and targets[place] == z:
-                first, second = (roles[place], turned[roles[short]]) if swapped else (roles[short], turned[roles[place]])
-                rule = _rule(first, second, relation[i], bounds, keys)
+        while short_place < short_end:
+            z = targets[short_place]
+            place = long_place = lower_bound(targets, long_place, long_end, z)
+            while z not in (x, y) and place < long_end and targets[place] == z:
+                first_role, second_role = (
+                    (roles[place], inverses[roles[short_place]]) if is_swapped else (roles[short_place], inverses[roles[place]])
+                )
+                rule = _rule(first_role, second_role, relation[i], bounds, keys)
                 if rule >= 0:
                     out[i] = max(out[i], confidence[rule])
                 place += 1
-            short += 1
+            short_place += 1
     return out
 
 
 @kernel
 def _edges(x, y, offsets, targets, roles, out):  # type: ignore[no-untyped-def]
-    """Write the roles of the facts from x to y into ``out``, at most ``MOST_ROLES``; return their number."""
+    """Write the roles of the facts from x to y into ``out``, at most ``MOST_ROLES``; return their number.
+
+    >>> offsets, targets, roles, out = np.array([0, 2, 2]), np.array([1, 1]), np.array([4, 6], np.int32), np.zeros(2, np.int32)
+    >>> int(_edges(0, 1, offsets, targets, roles, out)), out.tolist()
+    (2, [4, 6])
+    """
     place = lower_bound(targets, offsets[x], offsets[x + 1], y)
     count = 0
     while place < offsets[x + 1] and targets[place] == y and count < MOST_ROLES:
@@ -184,21 +194,26 @@ def _edges(x, y, offsets, targets, roles, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _text_grade(document, x, z, offsets, before, after, grades):  # type: ignore[no-untyped-def]
-    """The text grade of the hop from x over ``document`` to z; 0 if there is none."""
-    last = offsets[document + 1]
-    first = lower_bound(before, offsets[document], last, x)
-    last = lower_bound(before, first, last, x + 1)
-    place = lower_bound(after, first, last, z)
-    return np.int64(grades[place]) if place < last and after[place] == z else np.int64(0)
+def _text_grade(document, x, z, offsets, sources, targets, grades):  # type: ignore[no-untyped-def]
+    """The text grade of the hop from x over ``document`` to z; 0 without such a hop."""
+    end = offsets[document + 1]
+    begin = lower_bound(sources, offsets[document], end, x)
+    end = lower_bound(sources, begin, end, x + 1)
+    place = lower_bound(targets, begin, end, z)
+    return np.int64(grades[place]) if place < end and targets[place] == z else np.int64(0)
 
 
 @kernel
-def _rule(first, second, relation, bounds, keys):  # type: ignore[no-untyped-def]
-    """The number of the rule ``first, second => relation``, or -1 if there is none."""
-    key = (np.int64(second) << 32) | relation
-    place = lower_bound(keys, bounds[first], bounds[first + 1], key)
-    return place if place < bounds[first + 1] and keys[place] == key else np.int64(-1)
+def _rule(first_role, second_role, relation, bounds, keys):  # type: ignore[no-untyped-def]
+    """The number of the rule ``first_role, second_role => relation``; -1 without such a rule.
+
+    >>> keys, bounds = np.array([(3 << 32) | 7]), np.array([0, 1])
+    >>> int(_rule(0, 3, 7, bounds, keys)), int(_rule(0, 3, 8, bounds, keys))
+    (0, -1)
+    """
+    key = (np.int64(second_role) << 32) | relation
+    place = lower_bound(keys, bounds[first_role], bounds[first_role + 1], key)
+    return place if place < bounds[first_role + 1] and keys[place] == key else np.int64(-1)
 
 
 @kernel
@@ -209,34 +224,34 @@ def _confidence_alone(role, relation, offsets, relations, confidence):  # type: 
 
 
 @kernel
-def _better(value, many, best, enough):  # type: ignore[no-untyped-def]
+def _better(value, has_facts, best, best_has_facts):  # type: ignore[no-untyped-def]
     """Whether a path beats the best one so far: enough facts come before confidence, and confidence 0 never wins.
 
     >>> bool(_better(0.3, True, 0.9, False)), bool(_better(0.9, False, 0.3, True)), bool(_better(0.0, True, 0.0, False))
     (True, False, False)
     """
-    return value > 0 and (many > enough or (many == enough and value > best))
+    return value > 0 and (has_facts > best_has_facts or (has_facts == best_has_facts and value > best))
 
 
 @kernel
 def _implied_between(  # type: ignore[no-untyped-def]
     x, y, fact_roles, fact_count, first_roles, first_count, second_roles, second_count, bounds, keys, relations, confidence,
-    subjects, of_subject, objects, of_object, implied, sure, parts,
+    subjects, of_subject, objects, of_object, implied_roles, implied_confidence, parts,
 ):  # fmt: skip
     """The relations that the roles of two hops imply between their ends x and y; return their number, at most ``MOST_IMPLIED``.
 
-    Writes the role of each relation to ``implied``, its confidence to ``sure``, and the two roles that imply it to ``parts``. A relation
-    that is a fact of the graph (``fact_roles``) has confidence 1. Otherwise, by the partial completeness assumption, it is false if x has
-    other objects of it. It is skipped too if y is not an object of it for any subject.
+    Writes the role of each relation to ``implied_roles``, its confidence to ``implied_confidence``, and the two roles that imply it to
+    ``parts``. A relation that is a fact of the graph (``fact_roles``) has confidence 1. Otherwise, by the partial completeness assumption
+    (Galárraga et al. 2013), it is false if x has other objects of it. It is skipped too if y is not an object of it for any subject.
     """
     count = 0
     for i in range(first_count):
         for j in range(second_count):
             # All rules with these two roles: keys are ``second << 32 | relation``, so those of one second role follow each other.
-            last = bounds[first_roles[i] + 1]
-            first = lower_bound(keys, bounds[first_roles[i]], last, np.int64(second_roles[j]) << 32)
-            last = lower_bound(keys, first, last, np.int64(second_roles[j] + 1) << 32)
-            for rule in range(first, last):
+            end = bounds[first_roles[i] + 1]
+            begin = lower_bound(keys, bounds[first_roles[i]], end, np.int64(second_roles[j]) << 32)
+            end = lower_bound(keys, begin, end, np.int64(second_roles[j] + 1) << 32)
+            for rule in range(begin, end):
                 if confidence[rule] < SURE or count == MOST_IMPLIED:
                     continue
                 relation = relations[rule]
@@ -245,7 +260,7 @@ def _implied_between(  # type: ignore[no-untyped-def]
                     if fact_roles[k] == 2 * relation:
                         value = np.float32(1.0)
                 if value == 1.0 or (not row_holds(subjects, of_subject, x, relation) and row_holds(objects, of_object, y, relation)):
-                    implied[count], sure[count] = 2 * relation, value
+                    implied_roles[count], implied_confidence[count] = 2 * relation, value
                     parts[count, 0], parts[count, 1] = first_roles[i], second_roles[j]
                     count += 1
     return count
@@ -254,16 +269,16 @@ def _implied_between(  # type: ignore[no-untyped-def]
 @kernel
 def _grade(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one chain at a time, so that nothing is allocated for it
     node_offsets, nodes, chains, query_relations, least_facts, first_chain, last_chain, offsets, targets, roles, role_count,
-    hop_offsets, before, after, hop_grades, bounds, keys, relations, confidence, alone_offsets, alone_relations, alone,
+    hop_offsets, hop_sources, hop_targets, hop_grades, bounds, keys, relations, confidence, edge_offsets, edge_relations, edge_confidence,
     subjects, of_subject, objects, of_object, out,
 ):  # fmt: skip
     """The kernel of :meth:`Evidence.grade`: grade the chains ``first_chain`` to ``last_chain`` into ``out`` (``GRADE``, one per chain).
 
     ``nodes`` are entity, document, entity, …; ``bounds`` and ``keys`` index the path rules (:func:`~kgqa.rules.paths.path_index`), the
-    ``alone`` arrays the rules of single edges. O(roles of the hops multiplied, times a binary search) per chain.
+    ``edge_`` arrays the rules of single edges. O(roles of the hops multiplied, times a binary search) per chain.
     """
     hop, counts = np.empty((MOST_HOPS, MOST_ROLES + 1), np.int32), np.zeros(MOST_HOPS, np.int64)
-    implied, sure = np.empty(MOST_IMPLIED, np.int32), np.empty(MOST_IMPLIED, np.float32)
+    implied_roles, implied_confidence = np.empty(MOST_IMPLIED, np.int32), np.empty(MOST_IMPLIED, np.float32)
     parts, fact_roles = np.empty((MOST_IMPLIED, 2), np.int32), np.empty(MOST_ROLES, np.int32)
     texts = role_count - len(TEXT_ROLES)
     for entry in range(first_chain, last_chain):
@@ -273,31 +288,31 @@ def _grade(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one chain at a ti
             continue
         relation = query_relations[entry]
         # The roles of each hop: its facts, then one text role. The chain's text grade is that of its weakest hop.
-        worst = np.int64(len(TEXT_ROLES) - 1)
+        weakest_grade = np.int64(len(TEXT_ROLES) - 1)
         for k in range(hops):
             x, document, z = nodes[begin + 2 * k], nodes[begin + 2 * k + 1], nodes[begin + 2 * k + 2]
-            grade = _text_grade(document, x, z, hop_offsets, before, after, hop_grades)
-            worst = min(worst, grade)
+            grade = _text_grade(document, x, z, hop_offsets, hop_sources, hop_targets, hop_grades)
+            weakest_grade = min(weakest_grade, grade)
             counts[k] = _edges(x, z, offsets, targets, roles, hop[k])
             hop[k, counts[k]] = texts + grade
             counts[k] += 1
-        out[entry].text = worst
-        # Each combination of roles is a path; ``many`` tells whether enough of them are facts and not text roles.
-        best, enough = np.float32(0.0), False
+        out[entry].text = weakest_grade
+        # Each combination of roles is a path; ``has_facts`` tells whether enough of them are facts and not text roles.
+        best, best_has_facts = np.float32(0.0), False
         if hops == 1:
             for i in range(counts[0]):
-                value = _confidence_alone(hop[0, i], relation, alone_offsets, alone_relations, alone)
-                many = (hop[0, i] < texts) >= least_facts[entry]
-                if _better(value, many, best, enough):
-                    best, enough = value, many
+                value = _confidence_alone(hop[0, i], relation, edge_offsets, edge_relations, edge_confidence)
+                has_facts = (hop[0, i] < texts) >= least_facts[entry]
+                if _better(value, has_facts, best, best_has_facts):
+                    best, best_has_facts = value, has_facts
                     out[entry].first = hop[0, i]
         elif hops == 2:
             for i in range(counts[0]):
                 for j in range(counts[1]):
                     rule = _rule(hop[0, i], hop[1, j], relation, bounds, keys)
-                    many = np.int64(hop[0, i] < texts) + np.int64(hop[1, j] < texts) >= least_facts[entry]
-                    if rule >= 0 and _better(confidence[rule], many, best, enough):
-                        best, enough = confidence[rule], many
+                    has_facts = np.int64(hop[0, i] < texts) + np.int64(hop[1, j] < texts) >= least_facts[entry]
+                    if rule >= 0 and _better(confidence[rule], has_facts, best, best_has_facts):
+                        best, best_has_facts = confidence[rule], has_facts
                         out[entry].first, out[entry].second = hop[0, i], hop[1, j]
         else:
             # Two ways to combine three hops: the first two imply a relation that precedes the third hop, or the last two one that follows
@@ -307,17 +322,19 @@ def _grade(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one chain at a ti
                 implied_count = _implied_between(
                     x, y, fact_roles, _edges(x, y, offsets, targets, roles, fact_roles), hop[side], counts[side],
                     hop[side + 1], counts[side + 1], bounds, keys, relations, confidence,
-                    subjects, of_subject, objects, of_object, implied, sure, parts,
+                    subjects, of_subject, objects, of_object, implied_roles, implied_confidence, parts,
                 )  # fmt: skip
                 other_hop = 2 if side == 0 else 0
                 for i in range(implied_count):
                     for j in range(counts[other_hop]):
-                        first, second = (implied[i], hop[2, j]) if side == 0 else (hop[0, j], implied[i])
-                        rule = _rule(first, second, relation, bounds, keys)
+                        first_role, second_role = (implied_roles[i], hop[2, j]) if side == 0 else (hop[0, j], implied_roles[i])
+                        rule = _rule(first_role, second_role, relation, bounds, keys)
                         facts = np.int64(parts[i, 0] < texts) + np.int64(parts[i, 1] < texts) + np.int64(hop[other_hop, j] < texts)
-                        if rule >= 0 and _better(confidence[rule] * sure[i], facts >= least_facts[entry], best, enough):
-                            best, enough = confidence[rule] * sure[i], facts >= least_facts[entry]
-                            out[entry].implied = implied[i] // 2
+                        if rule >= 0 and _better(
+                            confidence[rule] * implied_confidence[i], facts >= least_facts[entry], best, best_has_facts
+                        ):
+                            best, best_has_facts = confidence[rule] * implied_confidence[i], facts >= least_facts[entry]
+                            out[entry].implied = implied_roles[i] // 2
                             if side == 0:
                                 out[entry].first, out[entry].second, out[entry].third = parts[i, 0], parts[i, 1], hop[2, j]
                             else:

@@ -55,12 +55,14 @@ def _largest(out: Sequence[RelationFigures], reason: str) -> str:
     return "; ".join(escaped(figures.label) for figures in members[:NAMED]) + (" …" if len(members) > NAMED else "")
 
 
-def beside_the_paper(counts: Mapping[str, int], plain: Mapping[str, int], baselines: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+def beside_the_paper(
+    counts: Mapping[str, int], recipe_counts: Mapping[str, int], baselines: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> str:
     """The section that compares this dataset with one without evidence: samples per split, and baselines on dev."""
-    last = list(baselines)[-1]
+    last_stage = list(baselines)[-1]
     rows = [
-        [name, *(f"{samples[split]:,}" for split in SPLITS), *(_accuracy(baselines[when], baseline) for baseline in BESIDE)]
-        for name, samples, when in (("this set", counts, last), (PAPERS_RECIPE, plain, PAPERS_RECIPE))
+        [name, *(f"{samples[split]:,}" for split in SPLITS), *(_accuracy(baselines[stage], baseline) for baseline in BESIDE)]
+        for name, samples, stage in (("this set", counts, last_stage), (PAPERS_RECIPE, recipe_counts, PAPERS_RECIPE))
     ]
     return f"## Comparison with the paper's recipe\n\n{PLAIN}\n\n" + table(["set", *SPLITS, *BESIDE], rows)
 

@@ -20,19 +20,19 @@ SUPPORTED = 3
 """Minimum number of pairs with both relations for one to count as implied by the other."""
 
 
-def second_truths(samples: Samples, facts: RoleGraph, implied: ImpliedRelations, least: float) -> BoolArray:
+def second_truths(samples: Samples, facts: RoleGraph, implied: ImpliedRelations, min_confidence: float) -> BoolArray:
     """For each entry of ``candidates.targets`` whether a fact between subject and candidate implies the question's relation.
 
-    Such a fact has a synonymous relation, an inverse or a sub-relation, perhaps from another source. ``least`` is the minimum share of its
-    pairs that must have the question's relation.
+    Such a fact has a synonymous relation, an inverse or a sub-relation, perhaps from another source. ``min_confidence``: minimum share of
+    its pairs that have the question's relation.
     """
     question = samples.question_of_candidate()
-    says = implied.relations.keep((implied.share >= least) & (implied.support >= SUPPORTED))
-    joined = _joined_by(
+    says = implied.relations.keep((implied.share >= min_confidence) & (implied.support >= SUPPORTED))
+    is_joined = _joined_by(
         facts.offsets, facts.targets, facts.roles, samples.questions.head[question], samples.candidates.targets,
         samples.questions.relation[question], says.offsets, says.targets,
     )  # fmt: skip
-    return joined & ~samples.is_answer()  # type: ignore[no-any-return]
+    return is_joined & ~samples.is_answer()  # type: ignore[no-any-return]
 
 
 def kin_of_answers(samples: Samples, facts: RoleGraph, measures: RelationMeasures) -> BoolArray:
@@ -45,11 +45,11 @@ def kin_of_answers(samples: Samples, facts: RoleGraph, measures: RelationMeasure
     roles = np.flatnonzero(np.repeat(orders, 2))
     says = Adjacency.from_pairs(roles, np.zeros(len(roles), np.int32), facts.role_count)
     question = samples.question_of_candidate()
-    joined = _joined_by(
+    is_joined = _joined_by(
         facts.offsets, facts.targets, facts.roles, samples.questions.answer[question], samples.candidates.targets,
         np.zeros(len(question), np.int32), says.offsets, says.targets,
     )  # fmt: skip
-    return joined & ~samples.is_answer()  # type: ignore[no-any-return]
+    return is_joined & ~samples.is_answer()  # type: ignore[no-any-return]
 
 
 def stated_beside_answers(samples: Samples, stated: Adjacency) -> BoolArray:
@@ -57,8 +57,8 @@ def stated_beside_answers(samples: Samples, stated: Adjacency) -> BoolArray:
 
     ``stated``: document → the entities in its text.
     """
-    first = samples.chains.take(np.flatnonzero(samples.is_answer()))
-    chains = first.targets[first.offsets[:-1]]
+    answer_chains = samples.chains.take(np.flatnonzero(samples.is_answer()))
+    chains = answer_chains.targets[answer_chains.offsets[:-1]]
     nodes = samples.nodes.take(chains)
     documents = nodes.places() % 2 == 1
     entities = Rows(offsets=stated.offsets, targets=stated.targets).take(nodes.targets[documents])

@@ -43,19 +43,19 @@ def filter_samples(run: Run) -> StageOutput:
     """Samples → the samples that the filters keep, and the rejected ones; the report has the baselines before and after each filter."""
     recipe = run.domain.settings.section(QangarooSettings)
     settings = recipe.bias
-    samples, plain = (Samples.from_table(run.table(name)) for name in ("samples", "plain"))
+    samples, recipe_samples = (Samples.from_table(run.table(name)) for name in ("samples", "plain"))
     tables = run.tables("entities", "documents", "links", "names", "mentions")
     tables["relations"] = run.table("asked_relations")
-    entering = len(samples)
+    sample_count = len(samples)
     samples, rejections = pass_gates(samples, named_gates(samples, run, tables) if settings.named_answer else ())
     if not len(samples):
-        raise EmptyResult(empty_sentence(gate_rows("filter", entering, rejections)))
+        raise EmptyResult(empty_sentence(gate_rows("filter", sample_count, rejections)))
     data = baseline_data(tables)
     mentions: Mentions | None = None
     if settings.mention_cue:
         language = run.domain.settings.linking.language
         mentions = partial(max_mention, data=_as_read(data, samples, tables, language))
-    gates = _bias_gates(settings, plain, mentions)
+    gates = _bias_gates(settings, recipe_samples, mentions)
     run.progress.start("Filtering and measuring shortcuts", len(gates) + 1, "steps")
     baselines = Baselines(data, graded=recipe.queries == "relations")
     shares = (settings.position_share, settings.count_share, settings.train_share)
@@ -63,11 +63,11 @@ def filter_samples(run: Run) -> StageOutput:
         gates.append(ShortcutSuffices(position=shares[0], count=shares[1], train=shares[2], baselines=baselines))
     # One generator draws all bootstrap resamples, so the order of the measurements is part of the result.
     rng = np.random.default_rng(run.seed)
-    measured = {}
-    if len(plain) and samples.grades is not None:
-        plain, _ = pass_gates(plain, _bias_gates(_papers(settings), plain))
-        measured[PAPERS_RECIPE] = baselines.scores(plain, rng=rng)
-    measured["before the filters"] = baselines.scores(samples, rng=rng)
+    scores_of = {}
+    if len(recipe_samples) and samples.grades is not None:
+        recipe_samples, _ = pass_gates(recipe_samples, _bias_gates(_papers(settings), recipe_samples))
+        scores_of[PAPERS_RECIPE] = baselines.scores(recipe_samples, rng=rng)
+    scores_of["before the filters"] = baselines.scores(samples, rng=rng)
     run.progress.advance(1)
     remarks = list[FunnelRow]()
     # One filter at a time, so that the card shows the effect of each on the baselines.
@@ -77,19 +77,19 @@ def filter_samples(run: Run) -> StageOutput:
         samples, gate_rejections = pass_gates(samples, [gate])
         rejections += gate_rejections
         setting = " / ".join(name.rsplit(".", 1)[-1] for name in gate.setting.split(", "))
-        measured[f"after {setting}"] = baselines.scores(samples, rng=rng)
+        scores_of[f"after {setting}"] = baselines.scores(samples, rng=rng)
         run.progress.advance(1)
     assert len(samples), "no filter rejects all samples"
-    funnel = gate_rows("filter", entering, rejections) + remarks
-    rejected = rejected_table(rejections) if rejections else run.table("rejected_traverse").slice(0, 0)
+    funnel = gate_rows("filter", sample_count, rejections) + remarks
+    rejections_table = rejected_table(rejections) if rejections else run.table("rejected_traverse").slice(0, 0)
     counts = samples.questions.by_split()
     return StageOutput(
-        tables={"kept": samples.to_table(), "rejected_filter": rejected},
+        tables={"kept": samples.to_table(), "rejected_filter": rejections_table},
         funnel=funnel,
         report={
-            "baselines": {when: [asdict(score) for score in scores] for when, scores in measured.items()},
+            "baselines": {stage: [asdict(score) for score in scores] for stage, scores in scores_of.items()},
             "kept": counts,
-            "plain": plain.questions.by_split(),
+            "plain": recipe_samples.questions.by_split(),
         },
         note=splits_note(counts),
     )
@@ -97,22 +97,22 @@ def filter_samples(run: Run) -> StageOutput:
 
 def _papers(settings: BiasSettings) -> BiasSettings:
     """The paper's filters, without those that the domain turns off, as the paper does for MedHop (section 4.1)."""
-    without = {name: getattr(settings, name) for name, off in (("answer_cap", 1), ("document_cue", 0)) if getattr(settings, name) == off}
-    return PAPER.model_copy(update=without)
+    values_off = {name: getattr(settings, name) for name, off in (("answer_cap", 1), ("document_cue", 0)) if getattr(settings, name) == off}
+    return PAPER.model_copy(update=values_off)
 
 
-def _bias_gates(settings: BiasSettings, plain: Samples, mentions: Mentions | None = None) -> list[SampleGate]:
+def _bias_gates(settings: BiasSettings, recipe_samples: Samples, mentions: Mentions | None = None) -> list[SampleGate]:
     """The gates against shortcuts that need only counting.
 
-    Limits that are shares refer to the number of samples that the paper's recipe would let in, ``plain``. Otherwise stricter evidence,
-    which leaves fewer samples, would also make these limits stricter.
+    Limits that are shares refer to ``recipe_samples``, the samples that the paper's recipe would let in. Otherwise stricter evidence, which
+    leaves fewer samples, would also make these limits stricter.
     """
-    entering = {split: int((plain.questions.split == split).sum()) for split in range(len(SPLITS))}
+    recipe_sizes = {split: int((recipe_samples.questions.split == split).sum()) for split in range(len(SPLITS))}
     gates: list[SampleGate] = []
     if settings.answer_cap < 1:
-        gates.append(AnswerTooFrequent(share=settings.answer_cap, of=settings.answer_cap_of, entering=entering))
+        gates.append(AnswerTooFrequent(share=settings.answer_cap, of=settings.answer_cap_of, entering=recipe_sizes))
     if settings.document_cue:
-        gates.append(DocumentCue(limit=settings.document_cue, drops=settings.document_cue_drops, entering=entering))
+        gates.append(DocumentCue(limit=settings.document_cue, drops=settings.document_cue_drops, entering=recipe_sizes))
     if mentions is not None:
         gates.append(AnswerMostMentioned(mentions=mentions))
     return gates
@@ -156,7 +156,7 @@ def _as_read(data: BaselineData, samples: Samples, tables: dict[str, pa.Table], 
 def baseline_data(tables: dict[str, pa.Table]) -> BaselineData:
     """The data of the baselines, from ``entities, relations, documents, links, mentions``."""
     links, mentions = tables["links"], places(tables["mentions"], tables)
-    pairs, first = first_mentions(mentions)
+    pairs, ranks = first_mentions(mentions)
     document = row_numbers(links["document"], tables["documents"]["id"])
     entity = row_numbers(links["entity"], tables["entities"]["id"])
     counts = np.bincount(document, minlength=tables["documents"].num_rows)
@@ -167,6 +167,6 @@ def baseline_data(tables: dict[str, pa.Table]) -> BaselineData:
         texts=tables["documents"]["text"],
         labels=tables["entities"]["label"],
         relation_labels=tables["relations"]["label"],
-        first_places=np.where(at >= 0, np.append(mentions.start, 0)[first[at]] if len(first) else 0, 0).astype(np.int32),
+        first_places=np.where(at >= 0, np.append(mentions.start, 0)[ranks[at]] if len(ranks) else 0, 0).astype(np.int32),
         articles=article_of(tables),
     )

@@ -70,8 +70,8 @@ class NoDocumentFromSubject(QuestionGate):
 
     def rejected(self, questions: Questions) -> BoolArray:
         """The subject leads to no document."""
-        stuck: BoolArray = self.graph.documents_of.counts()[questions.head] == 0
-        return stuck
+        mask: BoolArray = self.graph.documents_of.counts()[questions.head] == 0
+        return mask
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,15 +90,15 @@ class AnswerStatedInSubjectDocument(QuestionGate):
         return _in_subject_document(questions, self.articles, self.stated)
 
 
-def _in_subject_document(questions: Questions, articles: IntArray, stated: Adjacency) -> BoolArray:
+def _in_subject_document(questions: Questions, articles: IntArray, statements: Adjacency) -> BoolArray:
     """For each question whether the article about its subject states its answer; False if there is no article.
 
-    ``articles``: entity → document or -1; ``stated``: document → entities.
+    ``articles``: entity → document or -1; ``statements``: document → entities.
     """
     article = articles[questions.head]
     has = article >= 0
     result = np.zeros(len(questions), np.bool_)
-    result[has] = stated.contains(article[has], questions.answer[has])
+    result[has] = statements.contains(article[has], questions.answer[has])
     return result
 
 
@@ -190,8 +190,8 @@ class RelationSaysLittle(SampleGate):
 
     def rejected(self, samples: Samples) -> BoolArray:
         """The relation is excluded."""
-        excluded: BoolArray = self.left_out[samples.questions.relation]
-        return excluded
+        mask: BoolArray = self.left_out[samples.questions.relation]
+        return mask
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,14 +218,16 @@ class AnswerNotImplied(SampleGate):
     def measured(self, samples: Samples) -> Measure:
         """The confidence, if nothing else is too low."""
         grades = _of_answers(samples)
-        alone = (grades["text"] >= self.text) & (facts_on_path(grades, self.roles) >= self.facts)
-        return np.where(alone, _decimal(grades["confidence"]), np.nan), np.asarray(by_length(grades, self.least, self.long), np.float64)
+        passes_rest = (grades["text"] >= self.text) & (facts_on_path(grades, self.roles) >= self.facts)
+        return np.where(passes_rest, _decimal(grades["confidence"]), np.nan), np.asarray(
+            by_length(grades, self.least, self.long), np.float64
+        )
 
     def weak(self, grades: Grades) -> BoolArray:
         """Whether each of ``grades`` is too low for an answer."""
-        weak: BoolArray = (grades["confidence"] < by_length(grades, self.least, self.long)) | (grades["text"] < self.text)
-        weak |= facts_on_path(grades, self.roles) < self.facts
-        return weak
+        mask: BoolArray = (grades["confidence"] < by_length(grades, self.least, self.long)) | (grades["text"] < self.text)
+        mask |= facts_on_path(grades, self.roles) < self.facts
+        return mask
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,8 +248,8 @@ class PathLeadsAnywhere(SampleGate):
         """The product of the roles' functionalities is below ``least`` in both directions, or the path of an asymmetric relation has a
         symmetric one."""
         functional, by_likeness = self._looked_at(samples)
-        anywhere: BoolArray = (functional < self.least) | by_likeness
-        return anywhere
+        mask: BoolArray = (functional < self.least) | by_likeness
+        return mask
 
     def measured(self, samples: Samples) -> Measure:
         """The product in the better direction; nan if the path is rejected for a symmetric relation."""
@@ -286,25 +288,25 @@ class ChainAddsLittle(SampleGate):
 
     def rejected(self, samples: Samples) -> BoolArray:
         """The odds given the chain are less than ``least`` times the odds given the frequency."""
-        by_chain, by_frequency, least = self._odds(samples)
-        little: BoolArray = by_chain < least * by_frequency
-        return little
+        by_chain, by_frequency, min_ratio = self._odds(samples)
+        mask: BoolArray = by_chain < min_ratio * by_frequency
+        return mask
 
     def measured(self, samples: Samples) -> Measure:
         """The ratio of the two odds; nan if the frequency is 0."""
-        by_chain, by_frequency, least = self._odds(samples)
-        return np.divide(by_chain, by_frequency, out=np.full(len(by_chain), np.nan), where=by_frequency > 0), least
+        by_chain, by_frequency, min_ratio = self._odds(samples)
+        return np.divide(by_chain, by_frequency, out=np.full(len(by_chain), np.nan), where=by_frequency > 0), min_ratio
 
     def _odds(self, samples: Samples) -> tuple[npt.NDArray[np.float64], ...]:
         """The odds given the chain, the odds given the frequency, and the minimum ratio.
 
         Both odds are multiplied by (1 - share) × (1 - confidence), so that no odds are infinite.
         """
-        at = find(self.of, paired(samples.questions.relation, samples.questions.answer))
-        share = np.where(at >= 0, self.share[at] if len(self.share) else 0.0, 0.0)
+        rows = find(self.of, paired(samples.questions.relation, samples.questions.answer))
+        share = np.where(rows >= 0, self.share[rows] if len(self.share) else 0.0, 0.0)
         grades = _of_answers(samples)
-        sure, least = grades["confidence"].astype(np.float64), np.where(grades["third"] >= 0, self.long, self.least)
-        return sure * (1 - share), share * (1 - sure), least
+        confidence, min_ratio = grades["confidence"].astype(np.float64), np.where(grades["third"] >= 0, self.long, self.least)
+        return confidence * (1 - share), share * (1 - confidence), min_ratio
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -317,10 +319,10 @@ class AnotherImpliedMore(SampleGate):
     def rejected(self, samples: Samples) -> BoolArray:
         """Another candidate has a higher confidence than the answer."""
         assert samples.grades is not None
-        best = np.zeros(len(samples), np.float32)
-        np.maximum.at(best, samples.question_of_candidate(), samples.grades["confidence"])
-        outranked: BoolArray = best > _of_answers(samples)["confidence"]
-        return outranked
+        best_confidence = np.zeros(len(samples), np.float32)
+        np.maximum.at(best_confidence, samples.question_of_candidate(), samples.grades["confidence"])
+        mask: BoolArray = best_confidence > _of_answers(samples)["confidence"]
+        return mask
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -337,8 +339,8 @@ class RelationSeldomImplied(SampleGate):
     def rejected(self, samples: Samples) -> BoolArray:
         """The share of the relation's samples that are left is below ``least``."""
         counts = np.bincount(samples.questions.relation, minlength=len(self.samples))
-        seldom: BoolArray = (counts < self.least * self.samples)[samples.questions.relation]
-        return seldom
+        mask: BoolArray = (counts < self.least * self.samples)[samples.questions.relation]
+        return mask
 
     def measured(self, samples: Samples) -> Measure:
         """The share of the relation's samples that are left."""
@@ -358,8 +360,8 @@ def _decimal(confidence: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
     >>> float(np.float32(0.9)), _decimal(np.array([0.9], np.float32)).tolist()
     (0.8999999761581421, [0.9])
     """
-    written: npt.NDArray[np.float64] = confidence.astype(np.float32).astype(str).astype(np.float64)
-    return written
+    decimals: npt.NDArray[np.float64] = confidence.astype(np.float32).astype(str).astype(np.float64)
+    return decimals
 
 
 def _doubt(samples: Samples) -> npt.NDArray[np.float32]:
@@ -368,13 +370,13 @@ def _doubt(samples: Samples) -> npt.NDArray[np.float32]:
     return doubt
 
 
-def _entering(entering: Mapping[int, int], split: int, arriving: int) -> int:
-    """The number of samples that a share of ``split`` refers to: the number in ``entering``, or ``arriving`` if that is larger.
+def _entering(recipe_sizes: Mapping[int, int], split: int, actual_size: int) -> int:
+    """The number of samples that a share refers to: the number of ``split`` in ``recipe_sizes``, or ``actual_size`` if that is larger.
 
     >>> _entering({0: 100}, 0, 40), _entering({0: 100}, 1, 40)
     (100, 40)
     """
-    return max(entering.get(int(split), 0), arriving)
+    return max(recipe_sizes.get(int(split), 0), actual_size)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -408,31 +410,31 @@ class AnswerTooFrequent(SampleGate):
             starts = np.flatnonzero(np.concatenate([[True], answers[1:] != answers[:-1]]))
             counts = np.diff(np.append(starts, len(order)))
             rank = np.arange(len(order)) - np.repeat(starts, counts)
-            result[order] = rank >= self.cap(counts, entering=_entering(self.entering, split, len(rows)))
+            result[order] = rank >= self.cap(counts, split_size=_entering(self.entering, split, len(rows)))
         return result
 
-    def cap(self, counts: npt.NDArray[np.integer], *, entering: int = 0) -> int:
+    def cap(self, counts: npt.NDArray[np.integer], *, split_size: int = 0) -> int:
         """The maximum number of samples per answer, given the ``counts`` of all answers in a split."""
         if self.of == "entering":
-            return int(self.share * max(entering, counts.sum()) + ROUNDING) or int(counts.mean())
+            return int(self.share * max(split_size, counts.sum()) + ROUNDING) or int(counts.mean())
         # With cap c, each answer keeps min(count, c) samples: all of those with fewer than c, and c of the others.
         caps = np.arange(1, counts.max() + 1)
-        ordered = np.sort(counts)
-        below = np.searchsorted(ordered, caps)
-        total = np.concatenate([[0], np.cumsum(ordered)])[below] + caps * (len(counts) - below)
-        fitting = np.flatnonzero(caps <= self.share * total + ROUNDING)
-        return int(caps[fitting[-1]]) if len(fitting) else 1
+        sizes = np.sort(counts)
+        smaller_count = np.searchsorted(sizes, caps)
+        total = np.concatenate([[0], np.cumsum(sizes)])[smaller_count] + caps * (len(counts) - smaller_count)
+        rows = np.flatnonzero(caps <= self.share * total + ROUNDING)
+        return int(caps[rows[-1]]) if len(rows) else 1
 
     def raised(self, samples: Samples) -> Iterator[str]:
         """The splits whose share is less than one sample, so that the mean is used instead."""
         for split in np.unique(samples.questions.split):
             counts = np.unique(samples.questions.answer[samples.questions.split == split], return_counts=True)[1]
-            entering = _entering(self.entering, split, int(counts.sum()))
-            cap = self.cap(counts, entering=entering)
-            if self.of == "entering" and cap > max(1, self.share * entering + ROUNDING):
+            split_size = _entering(self.entering, split, int(counts.sum()))
+            cap = self.cap(counts, split_size=split_size)
+            if self.of == "entering" and cap > max(1, self.share * split_size + ROUNDING):
                 yield (
-                    f"{self.share:.6g} of the {entering:,} samples of {SPLITS[split]} is less than one; an answer keeps at most {cap:,} of "
-                    "them, as many as answers have on average"
+                    f"{self.share:.6g} of the {split_size:,} samples of {SPLITS[split]} is less than one; an answer keeps at most {cap:,} "
+                    "of them, as many as answers have on average"
                 )
 
 
@@ -456,14 +458,14 @@ class DocumentCue(SampleGate):
 
     def rejected(self, samples: Samples) -> BoolArray:
         """Some document of the sample occurs with its answer in more samples of the split than the limit."""
-        most = self._most(samples)
+        pair_counts = self._most(samples)
         result = np.zeros(len(samples), np.bool_)
         for split in np.unique(samples.questions.split):
             rows = samples.questions.split == split
             limit = self.number(_entering(self.entering, split, int(rows.sum())))
             if self.drops == "all":
-                limit = max(limit, int(most[rows].min()))
-            result[rows] = most[rows] > limit
+                limit = max(limit, int(pair_counts[rows].min()))
+            result[rows] = pair_counts[rows] > limit
             if self.drops == "surplus" and result[rows].any():
                 result[self._stay(samples, np.flatnonzero(rows), limit)] = False
         return result
@@ -475,8 +477,8 @@ class DocumentCue(SampleGate):
         documents = samples.documents.take(order)
         pairs = paired(samples.questions.answer[order][documents.sources()], documents.targets)
         _, number = np.unique(pairs, return_inverse=True)
-        stay: npt.NDArray[np.integer] = order[_within(documents.offsets, number.astype(np.int64), limit)]
-        return stay
+        survivors: npt.NDArray[np.integer] = order[_within(documents.offsets, number.astype(np.int64), limit)]
+        return survivors
 
     def number(self, samples: int) -> int:
         """The limit for a split with this many ``samples``.
@@ -488,29 +490,29 @@ class DocumentCue(SampleGate):
 
     def raised(self, samples: Samples) -> Iterator[str]:
         """The splits that would become empty, and those whose share is less than ``LEAST`` samples."""
-        most = self._most(samples)
+        pair_counts = self._most(samples)
         for split in np.unique(samples.questions.split):
-            counts = most[samples.questions.split == split]
-            entering = _entering(self.entering, split, len(counts))
-            number, least, name = self.number(entering), int(counts.min()), SPLITS[split]
-            if least > number and self.drops == "all":
-                yield f"with {number:,}, nothing would be left of {name}; there a document may be seen with an answer {least:,} times"
-            elif self.limit < 1 and number > self.limit * entering + ROUNDING and counts.max() >= number:
+            counts = pair_counts[samples.questions.split == split]
+            split_size = _entering(self.entering, split, len(counts))
+            number, minimum, name = self.number(split_size), int(counts.min()), SPLITS[split]
+            if minimum > number and self.drops == "all":
+                yield f"with {number:,}, nothing would be left of {name}; there a document may be seen with an answer {minimum:,} times"
+            elif self.limit < 1 and number > self.limit * split_size + ROUNDING and counts.max() >= number:
                 yield (
-                    f"{self.limit:.6g} of the {entering:,} samples of {name} is less than {number:,}; there a document may be seen with an "
-                    f"answer {number:,} times"
+                    f"{self.limit:.6g} of the {split_size:,} samples of {name} is less than {number:,}; there a document may be seen with "
+                    f"an answer {number:,} times"
                 )
 
     def _most(self, samples: Samples) -> npt.NDArray[np.int64]:
         """For each sample, the count of its most frequent pair of document and answer in its split."""
-        most = np.zeros(len(samples), np.int64)
+        pair_counts = np.zeros(len(samples), np.int64)
         sample = samples.documents.sources()
         pair = paired(samples.questions.answer[sample], samples.documents.targets)
         for split in np.unique(samples.questions.split):
             rows = samples.questions.split[sample] == split
             _, inverse, counts = np.unique(pair[rows], return_inverse=True, return_counts=True)
-            np.maximum.at(most, sample[rows], counts[inverse])
-        return most
+            np.maximum.at(pair_counts, sample[rows], counts[inverse])
+        return pair_counts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -546,11 +548,11 @@ class AnswerMostMentioned(SampleGate):
     def _share_right(self, samples: Samples) -> npt.NDArray[np.float64]:
         """The probability that the most mentioned candidate, or a random one of several such, is the answer."""
         mentions, question = self.mentions(samples), samples.question_of_candidate()
-        most = np.zeros(len(samples))
-        np.maximum.at(most, question, mentions)
-        best = mentions == most[question]
-        right: npt.NDArray[np.float64] = best[samples.is_answer()] / np.bincount(question[best], minlength=len(samples))
-        return right
+        top_counts = np.zeros(len(samples))
+        np.maximum.at(top_counts, question, mentions)
+        is_top = mentions == top_counts[question]
+        probability: npt.NDArray[np.float64] = is_top[samples.is_answer()] / np.bincount(question[is_top], minlength=len(samples))
+        return probability
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -589,37 +591,37 @@ class ShortcutSuffices(SampleGate):
             names = [name for name in NAMES if name not in {"random", "rule"} and (split or name not in FITTED)]
             train = samples.select((samples.questions.split == 0) & ~result)
             split_samples = samples.select(samples.questions.split == split)
-            right = np.stack([chosen_right(split_samples, self.baselines.candidate_scores(name, train, split_samples)) for name in names])
+            hits = np.stack([chosen_right(split_samples, self.baselines.candidate_scores(name, train, split_samples)) for name in names])
             families = [self.train if name in FITTED else self.count if name in COUNTING else self.position for name in names]
             share = np.maximum(families, (1 / split_samples.candidates.counts()).mean())
-            result[rows] = _brought_down(right, share, _doubt(split_samples), split_samples.questions.id)
+            result[rows] = _brought_down(hits, share, _doubt(split_samples), split_samples.questions.id)
         return result
 
 
 def _brought_down(
-    right: BoolArray, share: npt.NDArray[np.float64], doubt: npt.NDArray[np.float32], ids: npt.NDArray[np.uint64]
+    hits: BoolArray, share: npt.NDArray[np.float64], doubt: npt.NDArray[np.float32], ids: npt.NDArray[np.uint64]
 ) -> BoolArray:
-    """Choose samples to drop (bool), greedily, until each baseline is right for at most its ``share`` of the others.
+    """Choose samples to drop (bool), greedily, until each baseline is right for at most its ``share`` of the remaining samples.
 
-    ``right`` (baselines × samples): whether a baseline gets a sample right; ``share`` has one entry per baseline.
+    ``hits`` (baselines × samples): whether a baseline gets a sample right; ``share`` has one entry per baseline.
 
     >>> right = np.array([[True, True, False, False]])
     >>> _brought_down(right, np.array([0.4]), np.zeros(4, np.float32), np.arange(4, dtype=np.uint64)).tolist()
     [True, False, False, False]
     """
-    dropped = np.zeros(right.shape[1], np.bool_)
-    while (~dropped).sum() > 1:
-        staying = ~dropped
-        excess = right[:, staying].sum(axis=1) - share * staying.sum()
-        over = excess > ROUNDING
-        if not over.any():
+    is_dropped = np.zeros(hits.shape[1], np.bool_)
+    while (~is_dropped).sum() > 1:
+        is_left = ~is_dropped
+        excess = hits[:, is_left].sum(axis=1) - share * is_left.sum()
+        exceeds = excess > ROUNDING
+        if not exceeds.any():
             break
-        weight = np.where(staying, (right & over[:, None]).sum(axis=0), -1)
+        weight = np.where(is_left, (hits & exceeds[:, None]).sum(axis=0), -1)
         worst = np.flatnonzero(weight == weight.max())
         # A dropped sample lowers the excess of a baseline that gets it right by less than one, so this many are needed in any case.
         order = worst[np.lexsort((ids[worst], -doubt[worst]))]
-        dropped[order[: min(max(1, int(excess[over].min())), int(staying.sum()) - 1)]] = True
-    return dropped
+        is_dropped[order[: min(max(1, int(excess[exceeds].min())), int(is_left.sum()) - 1)]] = True
+    return is_dropped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -659,16 +661,16 @@ def _within(offsets, pairs, limit):  # type: ignore[no-untyped-def]
     >>> _within(np.array([0, 1, 2, 3]), np.array([0, 0, 1]), 1).tolist()
     [True, False, True]
     """
-    accepted, counts = np.zeros(len(offsets) - 1, np.bool_), np.zeros(pairs.max() + 1 if len(pairs) else 1, np.int64)
-    for row in range(len(accepted)):
-        room = True
+    is_accepted, counts = np.zeros(len(offsets) - 1, np.bool_), np.zeros(pairs.max() + 1 if len(pairs) else 1, np.int64)
+    for row in range(len(is_accepted)):
+        has_room = True
         for i in range(offsets[row], offsets[row + 1]):
-            room = room and counts[pairs[i]] < limit
-        accepted[row] = room
-        if room:
+            has_room = has_room and counts[pairs[i]] < limit
+        is_accepted[row] = has_room
+        if has_room:
             for i in range(offsets[row], offsets[row + 1]):
                 counts[pairs[i]] += 1
-    return accepted
+    return is_accepted
 
 
 GATES: dict[str, type[Gate]] = {

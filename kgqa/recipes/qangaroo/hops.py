@@ -36,10 +36,10 @@ class TextHops:
     def best(self) -> tuple[Pairs, IntArray]:
         """Each pair of entities once, with its best grade over all documents."""
         order = np.lexsort((-self.grades, self.after, self.before))
-        before, after, grades = self.before[order], self.after[order], self.grades[order]
-        first = np.ones(len(order), np.bool_)
-        first[1:] = (before[1:] != before[:-1]) | (after[1:] != after[:-1])
-        return (before[first], after[first]), grades[first]
+        sources, targets, grades = self.before[order], self.after[order], self.grades[order]
+        is_best = np.ones(len(order), np.bool_)
+        is_best[1:] = (sources[1:] != sources[:-1]) | (targets[1:] != targets[:-1])
+        return (sources[is_best], targets[is_best]), grades[is_best]
 
 
 def text_hops(graph: Graph, tables: Mapping[str, pa.Table]) -> TextHops:
@@ -52,52 +52,64 @@ def text_hops(graph: Graph, tables: Mapping[str, pa.Table]) -> TextHops:
     mentions = places(tables["mentions"], tables)
     sentences = sentence_starts(tables["documents"]["text"])
     subject = subject_of(tables)
-    leading = graph.documents_of.reversed(graph.documents)
-    counts, before, after, grades = _text_hops(
-        leading.offsets, leading.targets, graph.entities_of.offsets, graph.entities_of.targets,
+    entities_into = graph.documents_of.reversed(graph.documents)
+    counts, sources, targets, grades = _text_hops(
+        entities_into.offsets, entities_into.targets, graph.entities_of.offsets, graph.entities_of.targets,
         mentions.offsets, mentions.entity, mentions.start, mentions.end, sentences.offsets, sentences.targets, subject, OPENING, NEAR,
     )  # fmt: skip
     offsets = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=offsets[1:])
-    return TextHops(offsets=offsets, before=before, after=after, grades=grades)
+    return TextHops(offsets=offsets, before=sources, after=targets, grades=grades)
 
 
 @kernel
 def _text_hops(  # type: ignore[no-untyped-def]
-    leading_offsets, leading, out_offsets, out, mention_offsets, entities, starts, ends, sentence_offsets, sentences, subject, opening, near
+    into_offsets,
+    entities_into,
+    out_offsets,
+    out,
+    mention_offsets,
+    entities,
+    starts,
+    ends,
+    sentence_offsets,
+    sentences,
+    subject,
+    opening,
+    near,
 ):
     """The kernel of :func:`text_hops`: the number of hops per document, then their ends and grades (int32 each).
 
-    ``leading`` are the entities that lead to each document, ``out`` those that it leads to; ``sentences`` are starts in characters.
+    ``entities_into`` are the entities that lead to each document, ``out`` those that it leads to; ``sentences`` are starts in characters.
     """
-    counts = np.zeros(len(leading_offsets) - 1, np.int64)
-    before, after, grades = np.empty(1 << 16, np.int32), np.empty(1 << 16, np.int32), np.empty(1 << 16, np.int32)
+    counts = np.zeros(len(into_offsets) - 1, np.int64)
+    sources, targets, grades = np.empty(1 << 16, np.int32), np.empty(1 << 16, np.int32), np.empty(1 << 16, np.int32)
     size = 0
     number = np.empty(1 << 10, np.int64)
     for document in range(len(counts)):
-        rows = leading_offsets[document + 1] - leading_offsets[document]
+        rows = into_offsets[document + 1] - into_offsets[document]
         columns = out_offsets[document + 1] - out_offsets[document]
         if rows == 0 or columns == 0:
             continue
-        first, last = mention_offsets[document], mention_offsets[document + 1]
-        number = grown(number, last - first)
+        begin, end = mention_offsets[document], mention_offsets[document + 1]
+        number = grown(number, end - begin)
         # The sentence number of each mention; mentions and sentences are both ordered by start.
         at = sentence_offsets[document]
-        for i in range(first, last):
+        for i in range(begin, end):
             while at + 1 < sentence_offsets[document + 1] and sentences[at + 1] <= starts[i]:
                 at += 1
-            number[i - first] = at - sentence_offsets[document]
+            number[i - begin] = at - sentence_offsets[document]
         need = size + rows * columns
-        before, after, grades = grown(before, need), grown(after, need), grown(grades, need)
-        for row in range(leading_offsets[document], leading_offsets[document + 1]):
-            x = leading[row]
+        sources, targets, grades = grown(sources, need), grown(targets, need), grown(grades, need)
+        for row in range(into_offsets[document], into_offsets[document + 1]):
+            x = entities_into[row]
             for column in range(out_offsets[document], out_offsets[document + 1]):
                 z = out[column]
                 if z == x:
                     continue
                 # The best grade over all pairs of mentions of x and z.
                 grade = 0
-                for j in range(first, last):
+                for j in range(begin, end):
                     if entities[j] != z:
                         continue
                     if x == subject[document]:
@@ -105,14 +117,14 @@ def _text_hops(  # type: ignore[no-untyped-def]
                             grade = 2
                         elif starts[j] < near:
                             grade = max(grade, 1)
-                    for i in range(first, last):
+                    for i in range(begin, end):
                         if entities[i] != x:
                             continue
-                        if number[i - first] == number[j - first]:
+                        if number[i - begin] == number[j - begin]:
                             grade = 2
                         elif max(starts[i], starts[j]) - min(ends[i], ends[j]) < near:
                             grade = max(grade, 1)
-                before[size], after[size], grades[size] = x, z, grade
+                sources[size], targets[size], grades[size] = x, z, grade
                 size += 1
                 counts[document] += 1
-    return counts, before[:size].copy(), after[:size].copy(), grades[:size].copy()
+    return counts, sources[:size].copy(), targets[:size].copy(), grades[:size].copy()

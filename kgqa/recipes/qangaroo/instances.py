@@ -66,9 +66,9 @@ class InstanceMaker:
         is_candidate[samples.candidates.targets] = True
         self._answers, self._answer_row = _answers(tables, is_candidate), np.cumsum(is_candidate) - 1
         self._forms = Forms.of(tables, is_candidate, language=settings.linking.language)
-        texts, titles, shown = tables["documents"]["text"], tables["documents"]["title"], samples.documents.targets
-        self._occurrences = joined(places(tables["occurrences"], tables), find_forms(texts, self._forms, rows=shown))
-        self._title_occurrences = joined(places(tables["title_occurrences"], tables), find_forms(titles, self._forms, rows=shown))
+        texts, titles, document_rows = tables["documents"]["text"], tables["documents"]["title"], samples.documents.targets
+        self._occurrences = joined(places(tables["occurrences"], tables), find_forms(texts, self._forms, rows=document_rows))
+        self._title_occurrences = joined(places(tables["title_occurrences"], tables), find_forms(titles, self._forms, rows=document_rows))
         self._title_mentions = whole_titles(tables)
         self._mention_lists = mention_lists(self._mentions, self._entities)
         self._expressions = expression_numbers(tables["entities"], settings.section(QangarooSettings).surface)
@@ -95,12 +95,12 @@ class InstanceMaker:
         documents = self._shuffled(samples)
         text = mask_texts(self._documents["text"], self._occurrences, self._mentions, documents, samples.candidates, numbers)
         title = mask_texts(self._documents["title"], self._title_occurrences, self._title_mentions, documents, samples.candidates, numbers)
-        hidden = self._checked(text, samples, documents) + self._checked(title, samples, documents)
+        hidden_counts = self._checked(text, samples, documents) + self._checked(title, samples, documents)
         answer = names.take(pa.array(numbers[samples.is_answer()]))
         answers = pa.ListArray.from_arrays(np.arange(len(samples) + 1, dtype=np.int32), answer)
         mentions = mention_lists(text.mentions, self._entities)
         placeholders = names.take(pa.array(numbers))
-        return self._table(samples, documents, text.texts, title.texts.cast(pa.string()), mentions, placeholders, answers), hidden
+        return self._table(samples, documents, text.texts, title.texts.cast(pa.string()), mentions, placeholders, answers), hidden_counts
 
     def _checked(self, masked: MaskedTexts, samples: Samples, documents: Rows) -> Hidden:
         """The number of placeholders in the masked texts, and of names that can still be read."""
@@ -165,8 +165,8 @@ class InstanceMaker:
         candidate = samples.chains.sources()[samples.nodes.sources()]
         mask = (samples.nodes.places() % 2 == 1) & samples.is_answer()[candidate]
         sample = samples.question_of_candidate()[candidate[mask]]
-        true = Adjacency.from_pairs(sample, samples.nodes.targets[mask], len(samples))
-        return true.contains(documents.sources(), documents.targets)
+        chain_documents = Adjacency.from_pairs(sample, samples.nodes.targets[mask], len(samples))
+        return chain_documents.contains(documents.sources(), documents.targets)
 
     def _chains(self, samples: Samples) -> pa.Array:
         """The ids of entities and documents in turn, for each chain of each candidate."""

@@ -38,7 +38,7 @@ def mask_texts(
     """
     data, offsets = text_buffers(texts)
     entities = 1 + max(int(rows.max(initial=0)) for rows in (occurrences.entity, mentions.entity, candidates.targets))
-    out, bounds, entity, start, end, counts, hidden = _mask(
+    out, bounds, entity, start, end, counts, hidden_count = _mask(
         data, offsets,
         occurrences.offsets, occurrences.entity, occurrences.start, occurrences.end,
         mentions.offsets, mentions.entity, mentions.start, mentions.end,
@@ -46,7 +46,7 @@ def mask_texts(
     )  # fmt: skip
     large = pa.LargeStringArray.from_buffers(len(bounds) - 1, pa.py_buffer(bounds), pa.py_buffer(out))
     places = Places(offsets=Rows.from_counts(counts, entity).offsets, entity=entity, start=start, end=end)
-    return MaskedTexts(texts=large, mentions=places, hidden=hidden)
+    return MaskedTexts(texts=large, mentions=places, hidden=hidden_count)
 
 
 @kernel
@@ -86,10 +86,10 @@ def _swap(spans, first, second):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _without_overlap(spans, count, occupied, mark):  # type: ignore[no-untyped-def]
+def _without_overlap(spans, count, owners, mark):  # type: ignore[no-untyped-def]
     """Reduce the first ``count`` spans to those that will be replaced, ordered by start; return their number.
 
-    ``occupied`` (int64, characters) has ``mark`` for each character inside a chosen span. Insertion sort, as a document has few spans.
+    ``owners`` (int64, characters) has ``mark`` for each character inside a chosen span. Insertion sort, as a document has few spans.
     """
     # Greedy choice in the order of _before: a span is chosen unless it overlaps a chosen one.
     for i in range(1, count):
@@ -99,11 +99,11 @@ def _without_overlap(spans, count, occupied, mark):  # type: ignore[no-untyped-d
             j -= 1
     size = 0
     for i in range(count):
-        free = True
+        is_free = True
         for at in range(spans[i, 0], spans[i, 1]):
-            free = free and occupied[at] != mark
-        if free:
-            occupied[spans[i, 0] : spans[i, 1]] = mark
+            is_free = is_free and owners[at] != mark
+        if is_free:
+            owners[spans[i, 0] : spans[i, 1]] = mark
             _swap(spans, size, i)
             size += 1
     for i in range(1, size):
@@ -128,12 +128,12 @@ def _mask(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one pass 
     """
     samples = len(document_offsets) - 1
     stamp, number = np.full(entities, -1, np.int32), np.empty(entities, np.int32)
-    most, longest = 1, 1
+    max_spans, longest = 1, 1
     for document in range(len(occurrence_offsets) - 1):
         occurrence_count = occurrence_offsets[document + 1] - occurrence_offsets[document]
-        most = max(most, occurrence_count + mention_offsets[document + 1] - mention_offsets[document])
+        max_spans = max(max_spans, occurrence_count + mention_offsets[document + 1] - mention_offsets[document])
         longest = max(longest, text_offsets[document + 1] - text_offsets[document])
-    spans, occupied, hidden = np.empty((most, 5), np.int32), np.full(longest, -1, np.int64), 0
+    spans, owners, hidden_count = np.empty((max_spans, 5), np.int32), np.full(longest, -1, np.int64), 0
     out, size = np.empty(1 << 20, np.uint8), 0
     bounds = np.zeros(len(documents) + 1, np.int64)
     entity, start, end = np.empty(1 << 16, np.int32), np.empty(1 << 16, np.int32), np.empty(1 << 16, np.int32)
@@ -162,19 +162,19 @@ def _mask(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one pass 
                 spans,
                 span_count,
             )
-            replaced = _without_overlap(spans, span_count, occupied, pair)
-            hidden += replaced
-            first, last = text_offsets[document], text_offsets[document + 1]
-            out = grown(out, size + (last - first) + 20 * (replaced + 1))
-            need = mention_count + replaced + mention_offsets[document + 1] - mention_offsets[document]
+            replaced_count = _without_overlap(spans, span_count, owners, pair)
+            hidden_count += replaced_count
+            begin, last = text_offsets[document], text_offsets[document + 1]
+            out = grown(out, size + (last - begin) + 20 * (replaced_count + 1))
+            need = mention_count + replaced_count + mention_offsets[document + 1] - mention_offsets[document]
             entity, start, end = grown(entity, need), grown(start, need), grown(end, need)
             # ``shift`` is by how many characters the masked text is longer than the original up to here.
             begin_mention = mention_count
             character, shift, span = 0, 0, 0
             mention, last_mention = mention_offsets[document], mention_offsets[document + 1]
-            at = first
-            while at < last or (span < replaced and spans[span, 0] <= character):
-                if span < replaced and character == spans[span, 0]:
+            at = begin
+            while at < last or (span < replaced_count and spans[span, 0] <= character):
+                if span < replaced_count and character == spans[span, 0]:
                     # Write ___MASK, the number and ___, and record the placeholder as a mention.
                     digits = 0
                     value = spans[span, 2]
@@ -212,7 +212,7 @@ def _mask(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one pass 
                     continue
                 # No placeholder begins here: keep a mention that does, unless the next placeholder overlaps it, and copy one character.
                 while mention < last_mention and mention_start[mention] <= character:
-                    if mention_start[mention] == character and (span == replaced or mention_end[mention] <= spans[span, 0]):
+                    if mention_start[mention] == character and (span == replaced_count or mention_end[mention] <= spans[span, 0]):
                         entity[mention_count], start[mention_count] = mention_entity[mention], character + shift
                         end[mention_count] = mention_end[mention] + shift
                         mention_count += 1
@@ -234,5 +234,5 @@ def _mask(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one pass 
         start[:mention_count].copy(),
         end[:mention_count].copy(),
         counts,
-        hidden,
+        hidden_count,
     )

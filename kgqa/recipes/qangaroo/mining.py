@@ -61,10 +61,10 @@ def mine_rules(run: Run) -> StageOutput:
     if settings.queries == "paths":
         train = training_graph(tables, training)
         forwards, backwards = train.functionality()
-        implied = mine_implied(train, training.head, training.relation, training.tail)
-        mined = replace(_no_rules(tables), hops=hops, implied=implied, forwards=forwards, backwards=backwards)
+        implications = mine_implied(train, training.head, training.relation, training.tail)
+        result = replace(_no_rules(tables), hops=hops, implied=implications, forwards=forwards, backwards=backwards)
         run.progress.advance(2)
-        return StageOutput(tables=_tables(mined), note="no rules for queries about paths")
+        return StageOutput(tables=_tables(result), note="no rules for queries about paths")
     pairs, grades = hops.best()
     graph = _graph(tables, training, texts=pairs, grades=grades)
     rules = mine_paths(
@@ -72,12 +72,12 @@ def mine_rules(run: Run) -> StageOutput:
         min_confidence=settings.evidence.min_confidence, workers=run.workers,
     )  # fmt: skip
     run.progress.advance(1)
-    implied = mine_implied(graph, training.head, training.relation, training.tail)
+    implications = mine_implied(graph, training.head, training.relation, training.tail)
     run.progress.advance(1)
     row = FunnelRow(stage="mine", what="path rules", reason="mined from the training facts", removed=None, left=len(rules))
     forwards, backwards = graph.functionality()
-    mined = Mined(hops=hops, rules=rules, implied=implied, forwards=forwards, backwards=backwards)
-    return StageOutput(tables=_tables(mined), funnel=[row], report={"rules": len(rules)}, note=f"{len(rules):,} path rules")
+    result = Mined(hops=hops, rules=rules, implied=implications, forwards=forwards, backwards=backwards)
+    return StageOutput(tables=_tables(result), funnel=[row], report={"rules": len(rules)}, note=f"{len(rules):,} path rules")
 
 
 def training_facts(tables: Mapping[str, pa.Table], questions: Questions) -> Triples:
@@ -87,10 +87,10 @@ def training_facts(tables: Mapping[str, pa.Table], questions: Questions) -> Trip
     is_queried[questions.relation] = True
     train, outside = questions.split == 0, ~is_queried[facts.relation]
     other_facts = pl.DataFrame({"head": facts.head, "relation": facts.relation, "tail": facts.tail}).filter(outside)
-    turned = other_facts.filter(_symmetric(tables)[other_facts["relation"].to_numpy()]).select(
+    inverse_facts = other_facts.filter(_symmetric(tables)[other_facts["relation"].to_numpy()]).select(
         head="tail", relation="relation", tail="head"
     )
-    other_facts = pl.concat([other_facts, turned]).unique(
+    other_facts = pl.concat([other_facts, inverse_facts]).unique(
         maintain_order=True
     )  # a table may have a symmetric fact in both directions itself
     return Triples(
@@ -112,14 +112,14 @@ def all_facts(tables: Mapping[str, pa.Table]) -> Triples:
 
 def fact_graph(tables: Mapping[str, pa.Table]) -> RoleGraph:
     """All facts, of every split, as edges with roles: those that a text may state on a hop."""
-    none = np.zeros(0, np.int32)
-    return _graph(tables, all_facts(tables), texts=(none, none), grades=none)
+    no_rows = np.zeros(0, np.int32)
+    return _graph(tables, all_facts(tables), texts=(no_rows, no_rows), grades=no_rows)
 
 
 def training_graph(tables: Mapping[str, pa.Table], triples: Triples) -> RoleGraph:
     """The ``triples`` as edges with roles, without texts."""
-    none = np.zeros(0, np.int32)
-    return _graph(tables, triples, texts=(none, none), grades=none)
+    no_rows = np.zeros(0, np.int32)
+    return _graph(tables, triples, texts=(no_rows, no_rows), grades=no_rows)
 
 
 def _graph(tables: Mapping[str, pa.Table], triples: Triples, *, texts: Pairs, grades: IntArray) -> RoleGraph:
@@ -136,8 +136,8 @@ def read_mined(tables: Mapping[str, pa.Table]) -> Mined:
     """The results of :func:`mine_rules`, from its tables, ``relations`` and ``documents``."""
     rules = {name: _column(tables["path_rules"], name) for name in (field.name for field in fields(PathRules))}
     hops = tables["text_hops"]
-    implied = {name: _column(tables["implied"], name) for name in ("role", "relation", "support", "typed")}
-    roles = row_bounds(implied["role"], 2 * tables["relations"].num_rows + len(TEXT_ROLES))
+    implications = {name: _column(tables["implied"], name) for name in ("role", "relation", "support", "typed")}
+    roles = row_bounds(implications["role"], 2 * tables["relations"].num_rows + len(TEXT_ROLES))
     return Mined(
         hops=TextHops(
             offsets=row_bounds(_column(hops, "document"), tables["documents"].num_rows),
@@ -145,31 +145,37 @@ def read_mined(tables: Mapping[str, pa.Table]) -> Mined:
         ),
         rules=PathRules(**rules),
         implied=ImpliedRelations(
-            relations=Adjacency(offsets=roles, targets=implied["relation"]), support=implied["support"], typed=implied["typed"]
+            relations=Adjacency(offsets=roles, targets=implications["relation"]),
+            support=implications["support"], typed=implications["typed"],
         ),
         forwards=_column(tables["role_measures"], "forwards"), backwards=_column(tables["role_measures"], "backwards"),
     )  # fmt: skip
 
 
-def _tables(mined: Mined) -> dict[str, pa.Table]:
-    hops, implied = mined.hops, mined.implied
-    document, roles = Rows(offsets=hops.offsets, targets=hops.before).sources(), implied.relations.sources()
+def _tables(rules_mined: Mined) -> dict[str, pa.Table]:
+    hops, implications = rules_mined.hops, rules_mined.implied
+    document, roles = Rows(offsets=hops.offsets, targets=hops.before).sources(), implications.relations.sources()
     return {
-        "role_measures": pa.table({"forwards": mined.forwards, "backwards": mined.backwards}),
+        "role_measures": pa.table({"forwards": rules_mined.forwards, "backwards": rules_mined.backwards}),
         "text_hops": pa.table({"document": document, "before": hops.before, "after": hops.after, "grade": hops.grades}),
-        "path_rules": pa.table({field.name: getattr(mined.rules, field.name) for field in fields(PathRules)}),
-        "implied": pa.table({"role": roles, "relation": implied.relations.targets, "support": implied.support, "typed": implied.typed}),
+        "path_rules": pa.table({field.name: getattr(rules_mined.rules, field.name) for field in fields(PathRules)}),
+        "implied": pa.table(
+            {"role": roles, "relation": implications.relations.targets, "support": implications.support, "typed": implications.typed}
+        ),
     }
 
 
 def _no_rules(tables: Mapping[str, pa.Table]) -> Mined:
-    none, many = np.zeros(0, np.int32), np.zeros(0, np.int64)
+    no_rows, no_counts = np.zeros(0, np.int32), np.zeros(0, np.int64)
     roles = 2 * tables["relations"].num_rows + len(TEXT_ROLES)
-    empty = Adjacency(offsets=np.zeros(roles + 1, np.int64), targets=none)
+    no_neighbours = Adjacency(offsets=np.zeros(roles + 1, np.int64), targets=no_rows)
     return Mined(
-        hops=TextHops(offsets=np.zeros(tables["documents"].num_rows + 1, np.int64), before=none, after=none, grades=none),
-        rules=PathRules(first=none, second=none, relation=none, support=many, body=many, typed=many, head_facts=many),
-        implied=ImpliedRelations(relations=empty, support=many, typed=many), forwards=np.zeros(roles), backwards=np.zeros(roles),
+        hops=TextHops(offsets=np.zeros(tables["documents"].num_rows + 1, np.int64), before=no_rows, after=no_rows, grades=no_rows),
+        rules=PathRules(
+            first=no_rows, second=no_rows, relation=no_rows, support=no_counts, body=no_counts, typed=no_counts, head_facts=no_counts
+        ),
+        implied=ImpliedRelations(relations=no_neighbours, support=no_counts, typed=no_counts),
+        forwards=np.zeros(roles), backwards=np.zeros(roles),
     )  # fmt: skip
 
 

@@ -35,7 +35,7 @@ BESIDE = 1.5
 HOP = 3.0
 """Bonus of a distractor that is the answer to another query over the same document."""
 OFTEN_NAMED = 0.15
-"""Exponent of the number of mentions by which the score of a chain is divided: few distractors are mentioned as often as some answers."""
+"""The score of a chain is divided by the number of mentions to this power: few distractors are mentioned as often as some answers."""
 FACT = 0.25
 """Relative bonus of a chain for each hop that is a fact of the graph."""
 NOTHING_STATED = (
@@ -73,7 +73,7 @@ def pair_tables(tables: Mapping[str, pa.Table], settings: QangarooSettings) -> P
     documents = tables["documents"].num_rows
     in_graph = np.zeros(documents, np.bool_)
     in_graph[row_numbers(tables["edges"]["document"], tables["documents"]["id"])] = True
-    linked, occurring = stated(tables["links"], tables), stated(tables["occurrences"], tables)
+    links, occurring = stated(tables["links"], tables), stated(tables["occurrences"], tables)
     # Count mentions as a reader would: all occurrences of possible candidates, including those that are not linked.
     occurrences = frame(tables["occurrences"]).with_columns(pl.col("document", "entity").cast(pl.String))
     readable = occurrences.group_by("document", "entity").agg(read=pl.col("start").n_unique())
@@ -86,9 +86,9 @@ def pair_tables(tables: Mapping[str, pa.Table], settings: QangarooSettings) -> P
         }
     )
     return PairTables(
-        ends=np.asarray(pc.equal(tables["entities"]["kind"], settings.endpoint_kind)), in_graph=in_graph, linked=linked,
+        ends=np.asarray(pc.equal(tables["entities"]["kind"], settings.endpoint_kind)), in_graph=in_graph, linked=links,
         named=Adjacency.from_pairs(
-            np.concatenate([linked.sources(), occurring.sources()]), np.concatenate([linked.targets, occurring.targets]), documents
+            np.concatenate([links.sources(), occurring.sources()]), np.concatenate([links.targets, occurring.targets]), documents
         ),
         mentions=mentions.filter(pl.Series(in_graph[mentions["document"].to_numpy()], dtype=pl.Boolean)),
     )  # fmt: skip
@@ -108,8 +108,8 @@ class PairFinder:
         self._hops = pl.DataFrame(
             {"document": s.document, "end": s.before, "bridge": s.after, "role": s.role, "sure": s.probability, "fact": s.fact}
         ).filter(pl.Series(pairs.in_graph[s.document], dtype=pl.Boolean))
-        true = true_facts(tables, settings)
-        self._true = Adjacency.from_pairs(true.head, true.tail, self._entities)
+        facts_known = true_facts(tables, settings)
+        self._true = Adjacency.from_pairs(facts_known.head, facts_known.tail, self._entities)
 
     def queries(self, questions: Questions) -> tuple[pl.DataFrame, list[FunnelRow]]:
         """The queries, and the funnel rows of their filters.
@@ -125,30 +125,30 @@ class PairFinder:
         chains.keep(~one_document, SHOWN, "qangaroo.answer_stated")
         if self._all.answer_stated == "any_document":
             naming = naming_documents.reversed(self._entities)
-            together = count_shared(naming.offsets, naming.targets, chains["subject"], chains["answer"], 0) > 0
-            chains.keep(~together, TOGETHER, "qangaroo.answer_stated")
+            is_co_mention = count_shared(naming.offsets, naming.targets, chains["subject"], chains["answer"], 0) > 0
+            chains.keep(~is_co_mention, TOGETHER, "qangaroo.answer_stated")
         chains.frame = self._ranked(chains.frame)
         pairs = chains.frame.select("low", "high").to_numpy()
         pair = np.unique(pairs, axis=0, return_inverse=True)[1] if len(pairs) else np.zeros(0, int)
-        selected, again = _select_chains(
+        is_selected, is_repeat = _select_chains(
             pair.ravel().astype(np.int64), chains["subject"], chains["answer"], chains["document"], chains["answer_document"],
             chains["bridge"], self._entities, len(naming_documents.offsets) - 1,
             self._settings.per_document, self._settings.per_answer, self._settings.per_bridge,
         )  # fmt: skip
         # The kernel applies both limits in one pass, so the second filter is told which chains the first one keeps.
-        chains.keep(selected | again, OFTEN, "qangaroo.pairs.per_document")
-        chains.keep(selected[selected | again], ONCE, "qangaroo.pairs")
+        chains.keep(is_selected | is_repeat, OFTEN, "qangaroo.pairs.per_document")
+        chains.keep(is_selected[is_selected | is_repeat], ONCE, "qangaroo.pairs")
         return chains.frame.sort("question"), chains.rows
 
     def _stated_chains(self, questions: Questions) -> pl.DataFrame:
         """All chains of two stated hops from the subject and from the answer of a question to the same bridge, in two documents."""
         settings, hops = self._settings, self._hops
         sure = hops.filter((pl.col("fact") & (pl.col("sure") >= settings.stated)) | (~pl.col("fact") & (pl.col("sure") >= settings.read)))
-        first = sure.select("document", "bridge", subject="end", first="role", first_sure="sure", first_fact="fact")
-        second = sure.select("bridge", answer_document="document", answer="end", second="role", second_sure="sure", second_fact="fact")
+        first_hops = sure.select("document", "bridge", subject="end", first="role", first_sure="sure", first_fact="fact")
+        second_hops = sure.select("bridge", answer_document="document", answer="end", second="role", second_sure="sure", second_fact="fact")
         numbers = np.arange(len(questions))
         query_frame = pl.DataFrame({"subject": questions.head, "answer": questions.answer, "question": numbers, "id": questions.id})
-        chains = first.join(second, on="bridge").join(query_frame, on=["subject", "answer"])
+        chains = first_hops.join(second_hops, on="bridge").join(query_frame, on=["subject", "answer"])
         facts = pl.col("first_fact").cast(int) + pl.col("second_fact").cast(int)
         return chains.filter((pl.col("document") != pl.col("answer_document")) & (facts >= settings.facts))
 
@@ -178,10 +178,10 @@ class PairFinder:
             "subject", "document", "bridge", "answer_document", "answer", query=pl.int_range(pl.len()), order=pl.lit(-1.0)
         )
         entries = pl.concat([answers, rivals.select(answers.columns)]).sort("query", "order", "answer")
-        most = self._all.balance.candidates or self._all.max_candidates
+        max_candidates = self._all.balance.candidates or self._all.max_candidates
         place = entries.select(pl.int_range(pl.len()).over("query")).to_series()
-        rows.append(traverse_row("candidates", MANY, "qangaroo.balance", removed=int((place >= most).sum())))
-        entries = entries.filter(place < most).sort("query", "answer")
+        rows.append(traverse_row("candidates", MANY, "qangaroo.balance", removed=int((place >= max_candidates).sum())))
+        entries = entries.filter(place < max_candidates).sort("query", "answer")
         chain = entries.select("subject", "document", "bridge", "answer_document", "answer").cast(pl.Int32).to_numpy()
         candidates = Rows(
             offsets=row_bounds(entries["query"].to_numpy(), len(queries)), targets=entries["answer"].cast(pl.Int32).to_numpy()
@@ -227,7 +227,7 @@ class PairFinder:
             sure=pl.col("sure").fill_null(0.0), fact=pl.col("fact").fill_null(False)
         )  # fmt: skip
         subject_hops = hops_of_ends.select("document", "bridge", subject="end", first_sure="sure")
-        first = q.join(subject_hops, on=["subject", "document"])
+        first_hops = q.join(subject_hops, on=["subject", "document"])
         rival_hops = hops_of_ends.select("bridge", "count", rival="end", at="document", second_sure="sure")
         # A bridge in hundreds of documents would give too many rivals, so ``per_entity`` of them are drawn by hash.
         draws = shuffling(
@@ -237,7 +237,7 @@ class PairFinder:
         )  # fmt: skip
         rival_hops = rival_hops.with_columns(drawn=draws).sort("bridge", "drawn", "at", "rival")
         rival_hops = rival_hops.filter(pl.int_range(pl.len()).over("bridge") < settings.per_entity).drop("drawn")
-        chains = first.join(rival_hops, on="bridge").filter(
+        chains = first_hops.join(rival_hops, on="bridge").filter(
             (pl.col("rival") != pl.col("subject")) & (pl.col("rival") != pl.col("answer"))
             & (pl.col("at") != pl.col("document")) & (pl.col("at") != pl.col("answer_document"))
         )  # fmt: skip
@@ -251,15 +251,15 @@ class PairFinder:
         )
         one_document |= named.contains(chains["answer_document"].to_numpy(), rival)
         chains = chains.filter(pl.Series(~one_document & ~self._true.contains(subject, rival), dtype=pl.Boolean))
-        left = chains.select("query", "rival").n_unique()
-        rows = [traverse_row("candidates", NAMED, "qangaroo.pairs.per_entity", left=left)]
+        left_count = chains.select("query", "rival").n_unique()
+        rows = [traverse_row("candidates", NAMED, "qangaroo.pairs.per_entity", left=left_count)]
         # A rival may be true as well if both hops to it may be stated, or if facts join it and the subject to the same entity.
         may = (pl.col("first_sure") >= settings.possible) & (pl.col("second_sure") >= settings.possible)
         chains = chains.with_columns(may=may.any().over("query", "rival", "at"))
-        joined = self._joined_by_facts(chains["subject"].to_numpy(), chains["rival"].to_numpy())
-        true_too = chains["may"].to_numpy() | joined
-        removed = chains.filter(pl.Series(true_too, dtype=pl.Boolean)).select("query", "rival").n_unique()
-        rows.append(traverse_row("candidates", TRUE_TOO, "qangaroo.pairs.possible", removed=removed))
+        is_joined = self._joined_by_facts(chains["subject"].to_numpy(), chains["rival"].to_numpy())
+        true_too = chains["may"].to_numpy() | is_joined
+        removed_count = chains.filter(pl.Series(true_too, dtype=pl.Boolean)).select("query", "rival").n_unique()
+        rows.append(traverse_row("candidates", TRUE_TOO, "qangaroo.pairs.possible", removed=removed_count))
         chains = chains.filter(pl.Series(~true_too, dtype=pl.Boolean))
         return self._ordered(queries, q, chains), rows
 
@@ -311,8 +311,8 @@ class PairFinder:
         """For each pair whether facts join both entities to the same entity of another kind."""
         source, target = self._facts.sources(), self._facts.targets
         bridges = ~self._pairs.ends[target]
-        joined = Adjacency.from_pairs(source[bridges], target[bridges], self._entities)
-        return count_shared(joined.offsets, joined.targets, first, second, 0) > 0  # type: ignore[no-any-return]
+        neighbours = Adjacency.from_pairs(source[bridges], target[bridges], self._entities)
+        return count_shared(neighbours.offsets, neighbours.targets, first, second, 0) > 0  # type: ignore[no-any-return]
 
 
 @kernel
@@ -324,9 +324,9 @@ def _select_chains(  # type: ignore[no-untyped-def]
     All arrays have one entry per chain; the two directions of a chain follow each other. Returns two bool arrays: the selected chains, and
     the others whose pair has a selected chain.
     """
-    selected, again = np.zeros(len(pair), np.bool_), np.zeros(len(pair), np.bool_)
+    is_selected, is_repeat = np.zeros(len(pair), np.bool_), np.zeros(len(pair), np.bool_)
     asked_pairs = np.zeros(pair.max() + 1 if len(pair) else 1, np.bool_)
-    served, answers, over = np.zeros(documents, np.int64), np.zeros(entities, np.int64), np.zeros(entities, np.int64)
+    document_counts, answers, over = np.zeros(documents, np.int64), np.zeros(entities, np.int64), np.zeros(entities, np.int64)
     # The limit per document doubles from round to round, so that rarely used documents are preferred: a document in many queries with one
     # answer would reveal it.
     limit = 0
@@ -340,14 +340,14 @@ def _select_chains(  # type: ignore[no-untyped-def]
             if i + 1 < len(pair) and pair[i + 1] == pair[i] and bridge[i + 1] == bridge[i] and document[i + 1] == answer_document[i]:
                 at += answers[answer[i + 1]] < answers[answer[i]]
             if (
-                served[document[at]] >= limit or served[answer_document[at]] >= limit or answers[answer[at]] >= per_answer
+                document_counts[document[at]] >= limit or document_counts[answer_document[at]] >= limit or answers[answer[at]] >= per_answer
                 or over[bridge[at]] >= per_bridge
             ):  # fmt: skip
                 continue
-            selected[at] = asked_pairs[pair[i]] = True
-            served[document[at]] += 1
-            served[answer_document[at]] += 1
+            is_selected[at] = asked_pairs[pair[i]] = True
+            document_counts[document[at]] += 1
+            document_counts[answer_document[at]] += 1
             answers[answer[at]] += 1
             over[bridge[at]] += 1
-    again[:] = asked_pairs[pair]
-    return selected, again & ~selected
+    is_repeat[:] = asked_pairs[pair]
+    return is_selected, is_repeat & ~is_selected

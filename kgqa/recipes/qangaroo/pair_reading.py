@@ -35,13 +35,13 @@ def read_pairs(run: Run) -> StageOutput:
     ends = np.asarray(pc.equal(tables["entities"]["kind"], settings.endpoint_kind))
     pairs, facts = pairs_in_sentences(tables, ends), fact_graph(tables)
     run.progress.advance(1)
-    true, role = joined_by_facts(pairs, facts)
-    probability, tested = stated_by_words(pairs, true, facts, text_hashes(tables["entities"]["id"], seed=run.seed))
+    labels, role = joined_by_facts(pairs, facts)
+    probability, is_tested = stated_by_words(pairs, labels, facts, text_hashes(tables["entities"]["id"], seed=run.seed))
     run.progress.advance(1)
     table = pa.table(
         {
             "document": pairs.document, "before": pairs.one, "after": pairs.other, "role": role, "probability": probability,
-            "lift": np.zeros(len(pairs), np.float32), "fact": true,
+            "lift": np.zeros(len(pairs), np.float32), "fact": labels,
         }
     )  # fmt: skip
     run.progress.advance(1)
@@ -49,16 +49,16 @@ def read_pairs(run: Run) -> StageOutput:
         FunnelRow(stage="read_texts", what="pairs", reason="read: pairs that a sentence mentions", removed=None, left=len(pairs)),
         FunnelRow(
             stage="read_texts", what="statements", reason="are facts of the graph and stated with enough confidence", removed=None,
-            left=int((true & (probability >= settings.pairs.stated)).sum()), setting="qangaroo.pairs.stated",
+            left=int((labels & (probability >= settings.pairs.stated)).sum()), setting="qangaroo.pairs.stated",
         ),
         FunnelRow(
             stage="read_texts", what="statements", reason="are no facts of the graph, and read with enough confidence", removed=None,
-            left=int((~true & (probability >= settings.pairs.read)).sum()), setting="qangaroo.pairs.read",
+            left=int((~labels & (probability >= settings.pairs.read)).sum()), setting="qangaroo.pairs.read",
         ),
     ]  # fmt: skip
     return StageOutput(
-        tables={"statements": table}, funnel=rows, report={"calibration": tenths(probability[tested], true[tested])},
-        note=f"{table.num_rows:,} pairs in one sentence, of them {int(true.sum()):,} facts",
+        tables={"statements": table}, funnel=rows, report={"calibration": tenths(probability[is_tested], labels[is_tested])},
+        note=f"{table.num_rows:,} pairs in one sentence, of them {int(labels.sum()):,} facts",
     )  # fmt: skip
 
 
@@ -73,31 +73,31 @@ def joined_by_facts(pairs: SentencePairs, facts: RoleGraph) -> tuple[npt.NDArray
 
     Pairs without a fact get the most frequent role of all pairs.
     """
-    keys, first = np.unique(paired(facts.sources(), facts.targets), return_index=True)
+    keys, first_rows = np.unique(paired(facts.sources(), facts.targets), return_index=True)
     at = find(keys, paired(pairs.one, pairs.other))
-    roles = np.append(facts.roles[first], np.int32(0))[at]
+    roles = np.append(facts.roles[first_rows], np.int32(0))[at]
     roles_of_facts = roles[at >= 0]
     usual = np.bincount(roles_of_facts).argmax() if len(roles_of_facts) else 0
     return at >= 0, np.where(at >= 0, roles, usual).astype(np.int32)
 
 
 def stated_by_words(
-    pairs: SentencePairs, true: npt.NDArray[np.bool_], facts: RoleGraph, hashes: npt.NDArray[np.uint64],
-    learned: npt.NDArray[np.bool_] | None = None,
+    pairs: SentencePairs, labels: npt.NDArray[np.bool_], facts: RoleGraph, hashes: npt.NDArray[np.uint64],
+    is_example: npt.NDArray[np.bool_] | None = None,
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.bool_]]:  # fmt: skip
     """The probability that a fact joins the entities of each pair (float32), and the pairs for testing the calibration (bool).
 
     Pairs with an entity that has no fact to the other kind are not used for training: a missing fact about an entity that the graph does
     not cover is no negative example. If too few pairs are left, facts have probability 1 and all other pairs 0, and no pair is for testing.
-    ``hashes`` of the entities determine folds and halves. ``learned``: the pairs that may be used for training (default: all).
+    ``hashes`` of the entities determine folds and halves. ``is_example``: the pairs that may be used for training (default: all).
     """
     some = np.zeros(facts.entities, np.bool_)
-    some[pairs.one[true]] = some[pairs.other[true]] = True
+    some[pairs.one[labels]] = some[pairs.other[labels]] = True
     with_facts = some[pairs.one] & some[pairs.other]
-    learned = with_facts if learned is None else with_facts & learned
+    is_example = with_facts if is_example is None else with_facts & is_example
     half = (hashes >> np.uint64(48) & np.uint64(1)).astype(np.bool_)[pairs.one]
-    if min((learned & half).sum(), (learned & ~half).sum()) < TESTED:
-        return true.astype(np.float32), np.zeros(len(pairs), np.bool_)
+    if min((is_example & half).sum(), (is_example & ~half).sum()) < TESTED:
+        return labels.astype(np.float32), np.zeros(len(pairs), np.bool_)
     shares = [((hashes >> np.uint64(16 * number)) % np.uint64(FOLDS)).astype(np.int32)[pairs.one] for number in range(ROUNDS)]
-    scores = cross_fit(pairs, true, shares, learned)
-    return logistic(scores[learned & half], true[learned & half], scores), learned & ~half
+    scores = cross_fit(pairs, labels, shares, is_example)
+    return logistic(scores[is_example & half], labels[is_example & half], scores), is_example & ~half

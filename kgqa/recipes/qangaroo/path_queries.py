@@ -35,7 +35,7 @@ from kgqa.splits.groups import assign_splits
 POSSIBLE = 0.1
 """Minimum probability of a statement that may be true; candidates that such a statement would make true are no distractors."""
 RIVAL = 0.05
-"""Maximum margin by which another role between the same two entities in the same document may be more probable."""
+"""Maximum lead in probability of another role between the same two entities in the same document."""
 FUNCTION = 0.5
 """Minimum functionality of a relation that usually has one object per subject."""
 
@@ -84,7 +84,7 @@ class PathFinder:
         chains = FilteredChains("paths", self._stated_chains())
         chains.rows.append(traverse_row("paths", STATED, "qangaroo.paths.stated", left=len(chains.frame)))
         articles, labels, texts = article_of(self._tables), self._tables["entities"]["label"], self._tables["documents"]["text"]
-        words, common = rare_words(labels), self._paths.common
+        words, max_common = rare_words(labels), self._paths.common
 
         def names(documents: IntArray, entities: IntArray) -> BoolArray:
             """Whether each document (-1: none) names the entity; occurrences cover only possible candidates, so mentions count too."""
@@ -103,7 +103,7 @@ class PathFinder:
                 NAMED, "qangaroo.bias.named_answer",
             ),
             (lambda c: ~shares_stem(labels, c["answer"], texts, articles[c["subject"]]), STEM, "qangaroo.bias.named_answer"),
-            (lambda c: named_together(mentioning, c["bridge"], c["answer"], common) <= common, COMMON, "qangaroo.paths.common"),
+            (lambda c: named_together(mentioning, c["bridge"], c["answer"], max_common) <= max_common, COMMON, "qangaroo.paths.common"),
         )  # fmt: skip
         for kept, reason, setting in filters:
             chains.keep(kept(chains), reason, setting)
@@ -135,8 +135,8 @@ class PathFinder:
             (("subject", "answer"), ("first", "second", "bridge")),
             (("subject", "first_class", "second_class"), ("answer", "first", "second", "bridge")),
         ):
-            descending = [name in better for name in (*query, *better, *ties)]
-            chains.frame = chains.frame.sort([*query, *better, *ties], descending=descending)
+            is_descending = [name in better for name in (*query, *better, *ties)]
+            chains.frame = chains.frame.sort([*query, *better, *ties], descending=is_descending)
             chains.keep(_first_of(chains.frame, *query), ONCE, "qangaroo.paths")
 
     def _keep_varied(self, chains: FilteredChains) -> None:
@@ -145,16 +145,16 @@ class PathFinder:
         places = _place_of(chains.frame, "document", "answer_document")
         chains.keep(places < paths.per_documents, SAME_DOCUMENTS, "qangaroo.paths.per_documents")
         chains.keep(_group_size(chains.frame, *path) >= paths.min_queries, RARE, "qangaroo.paths.min_queries")
-        most = np.maximum(1, _group_size(chains.frame, *path) * paths.answer_share).astype(int)
-        chains.keep(_place_of(chains.frame, *path, "answer") < most, OFTEN, "qangaroo.paths.answer_share")
+        max_queries = np.maximum(1, _group_size(chains.frame, *path) * paths.answer_share).astype(int)
+        chains.keep(_place_of(chains.frame, *path, "answer") < max_queries, OFTEN, "qangaroo.paths.answer_share")
         chains.keep(_place_of(chains.frame, "answer_document", "answer") < paths.per_hop, SAME_HOP, "qangaroo.paths.per_hop")
 
     def _keep_one_split(self, chains: FilteredChains) -> None:
         """Keep the chains of a subject that are in the split of its best one: splits are drawn by bridge, but must not share subjects."""
         splits = self._splits(chains.frame)
-        ordered = chains.frame.with_columns(split=pl.Series(splits)).with_row_index("row")
-        ordered = ordered.sort(["subject", "confidence", "row"], descending=[False, True, False])
-        best = ordered.select("row", split=pl.col("split").first().over("subject")).sort("row")["split"].to_numpy()
+        chain_rows = chains.frame.with_columns(split=pl.Series(splits)).with_row_index("row")
+        chain_rows = chain_rows.sort(["subject", "confidence", "row"], descending=[False, True, False])
+        best = chain_rows.select("row", split=pl.col("split").first().over("subject")).sort("row")["split"].to_numpy()
         chains.keep(best == splits, APART, "qangaroo.splits.by")
 
     def _hops(self) -> pl.DataFrame:
@@ -230,8 +230,8 @@ class PathFinder:
         """Entity → the entities that a fact joins to it, or a statement that may be true."""
         s, facts = self._statements, self._facts
         may = s.probability >= POSSIBLE
-        first = np.concatenate([facts.sources(), s.before[may], s.after[may]])
-        return Adjacency.from_pairs(first, np.concatenate([facts.targets, s.after[may], s.before[may]]), facts.entities)
+        entities = np.concatenate([facts.sources(), s.before[may], s.after[may]])
+        return Adjacency.from_pairs(entities, np.concatenate([facts.targets, s.after[may], s.before[may]]), facts.entities)
 
     def several_bridges(self, hops: Hops) -> npt.NDArray[np.bool_]:
         """For each query whether its first relation usually has several objects."""
@@ -246,24 +246,25 @@ class PathFinder:
         """
         s, facts = self._statements, self._facts
         may = s.probability >= POSSIBLE
-        first = self._synonyms[np.concatenate([facts.roles, s.role[may]])]
+        roles = self._synonyms[np.concatenate([facts.roles, s.role[may]])]
         edges = pl.DataFrame(
             {
-                "subject": np.concatenate([facts.sources(), s.before[may]]), "first": first,
+                "subject": np.concatenate([facts.sources(), s.before[may]]), "first": roles,
                 "bridge": np.concatenate([facts.targets, s.after[may]]),
             }
         )  # fmt: skip
         query_frame = pl.DataFrame(
             {"query": np.arange(len(queries.questions)), "subject": queries.hops["subject"], "first": self._synonyms[queries.hops["first"]]}
         )
-        reached = query_frame.join(edges, on=["subject", "first"]).select("query", "bridge")
+        bridges_by_fact = query_frame.join(edges, on=["subject", "first"]).select("query", "bridge")
         mentions = Rows(offsets=linked.offsets, targets=linked.targets).take(queries.hops["document"])
         of = mentions.sources()
         same_type = types.alike(mentions.targets, queries.hops["bridge"][of]) >= self._paths.alike
-        typed = pl.DataFrame({"query": of[same_type].astype(np.int64), "bridge": mentions.targets[same_type]})
-        reached = pl.concat([reached.cast(typed.schema), typed]).unique().sort("query", "bridge")
+        bridges_by_type = pl.DataFrame({"query": of[same_type].astype(np.int64), "bridge": mentions.targets[same_type]})
+        bridges_by_fact = pl.concat([bridges_by_fact.cast(bridges_by_type.schema), bridges_by_type]).unique().sort("query", "bridge")
         return Rows(
-            offsets=row_bounds(reached["query"].to_numpy(), len(query_frame)), targets=reached["bridge"].to_numpy().astype(np.int32)
+            offsets=row_bounds(bridges_by_fact["query"].to_numpy(), len(query_frame)),
+            targets=bridges_by_fact["bridge"].to_numpy().astype(np.int32),
         )
 
 
@@ -301,8 +302,8 @@ def path_names(first: Sequence[int], second: Sequence[int], names: Sequence[str]
 
 def no_facts() -> Facts:
     """An empty set of facts: the search excludes no candidate. :class:`Distractors` removes those that may be true as well."""
-    none = np.zeros(0, np.int32)
-    return Facts(head=none, relation=none, tail=none)
+    no_rows = np.zeros(0, np.int32)
+    return Facts(head=no_rows, relation=no_rows, tail=no_rows)
 
 
 def with_stated_chains(samples: Samples, hops: Hops) -> Samples:
@@ -339,10 +340,10 @@ def with_stated_grades(samples: Samples, hops: Hops, confidence: npt.NDArray[np.
 
 def _joined(firsts: pl.DataFrame, seconds: pl.DataFrame) -> pl.DataFrame:
     """All pairs of hops where the second begins at the end of the first, in another document and with another relation."""
-    first = firsts.select(
+    first_hops = firsts.select(
         "document", subject="before", bridge="after", first="role", first_probability="probability", functional="functional"
     )
-    second = seconds.select(
+    second_hops = seconds.select(
         answer_document="document",
         bridge="before",
         answer="after",
@@ -350,7 +351,7 @@ def _joined(firsts: pl.DataFrame, seconds: pl.DataFrame) -> pl.DataFrame:
         second_probability="probability",
         second_functional="functional",
     )
-    chains = first.join(second, on="bridge").filter(
+    chains = first_hops.join(second_hops, on="bridge").filter(
         (pl.col("answer") != pl.col("subject")) & (pl.col("document") != pl.col("answer_document"))
         & (pl.col("first") // 2 != pl.col("second") // 2)
     )  # fmt: skip
@@ -375,8 +376,8 @@ def _first_of(frame: pl.DataFrame, *columns: str) -> npt.NDArray[np.bool_]:
     >>> _first_of(pl.DataFrame({"a": [7, 8, 7]}), "a").tolist()
     [True, True, False]
     """
-    first: npt.NDArray[np.bool_] = frame.select(pl.struct(columns).is_first_distinct()).to_series().to_numpy()
-    return first
+    is_first: npt.NDArray[np.bool_] = frame.select(pl.struct(columns).is_first_distinct()).to_series().to_numpy()
+    return is_first
 
 
 def rare_words(labels: pa.ChunkedArray) -> Adjacency:
@@ -384,8 +385,8 @@ def rare_words(labels: pa.ChunkedArray) -> Adjacency:
     bounds, hashes = word_hashes(labels)
     entity = np.repeat(np.arange(len(labels)), np.diff(bounds))
     _, number, counts = np.unique(hashes, return_inverse=True, return_counts=True)
-    rare = counts[number] <= max(SHARED_WORD, RARE_WORD * len(labels))
-    return Adjacency.from_pairs(entity[rare], number[rare], len(labels))
+    is_rare = counts[number] <= max(SHARED_WORD, RARE_WORD * len(labels))
+    return Adjacency.from_pairs(entity[is_rare], number[is_rare], len(labels))
 
 
 def _share_words(words: Adjacency, first: IntArray, second: IntArray) -> npt.NDArray[np.bool_]:
@@ -407,8 +408,8 @@ def _group_size(frame: pl.DataFrame, *columns: str) -> npt.NDArray[np.integer]:
 def _place_of(frame: pl.DataFrame, *columns: str) -> npt.NDArray[np.int64]:
     """For each row its rank, from 0, among the rows with the same values in ``columns``, by descending confidence."""
     keys = [name for name in ("confidence", "subject", "document", "first", "second", "bridge") if name not in columns]
-    ordered = frame.select(*columns, *keys).with_row_index("row")
-    ordered = ordered.sort([*columns, *keys, "row"], descending=[name == "confidence" for name in (*columns, *keys, "row")])
-    place = ordered.select("row", place=pl.int_range(pl.len(), dtype=pl.Int64).over(columns)).sort("row")["place"]
+    sorted_rows = frame.select(*columns, *keys).with_row_index("row")
+    sorted_rows = sorted_rows.sort([*columns, *keys, "row"], descending=[name == "confidence" for name in (*columns, *keys, "row")])
+    place = sorted_rows.select("row", place=pl.int_range(pl.len(), dtype=pl.Int64).over(columns)).sort("row")["place"]
     places: npt.NDArray[np.int64] = place.to_numpy()
     return places

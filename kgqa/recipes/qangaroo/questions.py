@@ -49,8 +49,8 @@ def splits_of(head: pa.Array, tail: pa.Array, settings: SplitSettings, *, seed: 
     """The split of each question from ``head`` to ``tail`` (ids): by its head, or by the unordered pair."""
     group = head
     if settings.by == "pair":
-        turned = pc.greater(head, tail)
-        group = joined(pc.if_else(turned, tail, head), pc.if_else(turned, head, tail))
+        is_inverse = pc.greater(head, tail)
+        group = joined(pc.if_else(is_inverse, tail, head), pc.if_else(is_inverse, head, tail))
     return assign_splits(group, (settings.train, settings.dev, settings.test), seed=seed)
 
 
@@ -62,9 +62,9 @@ def _rank_among_objects(facts: Facts, hashes: npt.NDArray[np.uint64]) -> npt.NDA
     order = np.lexsort((hashes, facts.relation, facts.head))
     pairs = paired(facts.head, facts.relation)[order]
     place = np.arange(len(order))
-    first = np.maximum.accumulate(np.where(np.concatenate([[True], pairs[1:] != pairs[:-1]]), place, 0))
+    group_starts = np.maximum.accumulate(np.where(np.concatenate([[True], pairs[1:] != pairs[:-1]]), place, 0))
     rank = np.empty(len(order), np.int64)
-    rank[order] = place - first
+    rank[order] = place - group_starts
     return rank
 
 

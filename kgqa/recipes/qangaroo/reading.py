@@ -69,45 +69,45 @@ def read_texts(run: Run) -> StageOutput:
         return StageOutput(tables={"statements": _table(tables, tables["text_hops"].slice(0, 0))}, note="no queries about paths")
     questions = Questions.from_table(tables["questions"])
     facts, train = fact_graph(tables), training_graph(tables, training_facts(tables, questions))
-    document, before, after = (tables["text_hops"][name].combine_chunks().to_numpy() for name in ("document", "before", "after"))
+    document, sources, targets = (tables["text_hops"][name].combine_chunks().to_numpy() for name in ("document", "before", "after"))
     mentions = places(tables["mentions"], tables)
     pair_contexts = contexts(
         tables["documents"]["text"], (mentions.offsets, mentions.entity, mentions.start, mentions.end), subject_of(tables),
-        (document, before, after), workers=run.workers,
+        (document, sources, targets), workers=run.workers,
     )  # fmt: skip
     run.progress.advance(1)
     held_out = np.zeros(tables["entities"].num_rows, np.bool_)
     held_out[questions.head[questions.split != 0]] = True
     profiles = Profiles.of(facts)
-    weights = learn(pair_contexts, (before, after), train, profiles, ~held_out[before])
+    weights = learn(pair_contexts, (sources, targets), train, profiles, ~held_out[sources])
     run.progress.advance(1)
-    stated = score(pair_contexts, (before, after), facts, profiles, weights, workers=run.workers)
-    true = _are_facts(facts, before[stated.pair], after[stated.pair], stated.role)
-    odd = ~true & unfit(tables["documents"]["text"], article_of(tables), facts, before[stated.pair], stated.role)
-    stated, true = stated.select(~odd), true[~odd]
+    statements = score(pair_contexts, (sources, targets), facts, profiles, weights, workers=run.workers)
+    is_fact = _are_facts(facts, sources[statements.pair], targets[statements.pair], statements.role)
+    odd = ~is_fact & unfit(tables["documents"]["text"], article_of(tables), facts, sources[statements.pair], statements.role)
+    statements, is_fact = statements.select(~odd), is_fact[~odd]
     # A missing fact counts as false. PCA confidence (Galárraga et al. 2013) would skip subjects without a fact of the role, but most
     # statements that are no facts are about such subjects, and their probabilities would be too high.
-    tested = held_out[before[stated.pair]] & (np.diff(facts.offsets)[before[stated.pair]] > 0)
+    is_tested = held_out[sources[statements.pair]] & (np.diff(facts.offsets)[sources[statements.pair]] > 0)
     # One half of the held-out subjects is used to fit the calibration, the other half to test it.
-    half = (text_hashes(tables["entities"]["id"], seed=run.seed) & np.uint64(1)).astype(np.bool_)[before[stated.pair]]
-    held_out_half = tested & ~half
+    half = (text_hashes(tables["entities"]["id"], seed=run.seed) & np.uint64(1)).astype(np.bool_)[sources[statements.pair]]
+    held_out_half = is_tested & ~half
     run.progress.advance(1)
-    if min((tested & half).sum(), held_out_half.sum()) < TESTED:
+    if min((is_tested & half).sum(), held_out_half.sum()) < TESTED:
         return _by_facts_alone(tables, facts)
-    probability = Calibration.fitted(stated.probability[tested & half], true[tested & half]).of(stated.probability)
+    probability = Calibration.fitted(statements.probability[is_tested & half], is_fact[is_tested & half]).of(statements.probability)
     table = pa.table(
         {
-            "document": document[stated.pair], "before": before[stated.pair], "after": after[stated.pair], "role": stated.role,
-            "probability": probability, "lift": stated.lift, "fact": true,
+            "document": document[statements.pair], "before": sources[statements.pair], "after": targets[statements.pair],
+            "role": statements.role, "probability": probability, "lift": statements.lift, "fact": is_fact,
         }
     )  # fmt: skip
-    read_count = int((~true & (probability >= settings.paths.read)).sum())
+    read_count = int((~is_fact & (probability >= settings.paths.read)).sum())
     rows = [
         FunnelRow(stage="read_texts", what="hops", reason="read: pairs that a document mentions", removed=None, left=len(document)),
-        FunnelRow(stage="read_texts", what="statements", reason=UNFIT, removed=int(odd.sum()), left=len(true)),
+        FunnelRow(stage="read_texts", what="statements", reason=UNFIT, removed=int(odd.sum()), left=len(is_fact)),
         FunnelRow(
             stage="read_texts", what="statements", reason="are facts of the graph and stated with enough confidence", removed=None,
-            left=int((true & (probability >= settings.paths.stated)).sum()), setting="qangaroo.paths.stated",
+            left=int((is_fact & (probability >= settings.paths.stated)).sum()), setting="qangaroo.paths.stated",
         ),
         FunnelRow(
             stage="read_texts", what="statements", reason="are no facts of the graph, and read with enough confidence", removed=None,
@@ -115,20 +115,20 @@ def read_texts(run: Run) -> StageOutput:
         ),
     ]  # fmt: skip
     return StageOutput(
-        tables={"statements": table}, funnel=rows, report={"calibration": tenths(probability[held_out_half], true[held_out_half])},
-        note=f"{table.num_rows:,} statements, of them {int(true.sum()):,} facts",
+        tables={"statements": table}, funnel=rows, report={"calibration": tenths(probability[held_out_half], is_fact[held_out_half])},
+        note=f"{table.num_rows:,} statements, of them {int(is_fact.sum()):,} facts",
     )  # fmt: skip
 
 
 def _by_facts_alone(tables: Mapping[str, pa.Table], facts: RoleGraph) -> StageOutput:
     """The output without a model, if there are too few facts to train one: a fact is stated if a text names both of its ends nearby."""
     hops = tables["text_hops"].filter(pc.greater_equal(tables["text_hops"]["grade"], NEAR))
-    before, after = (hops[name].combine_chunks().to_numpy() for name in ("before", "after"))
+    sources, targets = (hops[name].combine_chunks().to_numpy() for name in ("before", "after"))
     keys = paired(facts.sources(), facts.targets)  # ascending
-    first, last = (np.searchsorted(keys, paired(before, after), side) for side in ("left", "right"))
-    counts = last - first
-    repeated = hops.select(["document", "before", "after"]).take(pa.array(np.repeat(np.arange(len(counts)), counts)))
-    role = facts.roles[spread(first, counts)]
+    begin, end = (np.searchsorted(keys, paired(sources, targets), side) for side in ("left", "right"))
+    counts = end - begin
+    hop_rows = hops.select(["document", "before", "after"]).take(pa.array(np.repeat(np.arange(len(counts)), counts)))
+    role = facts.roles[spread(begin, counts)]
     ones = np.ones(len(role))
     columns = {
         "role": role,
@@ -140,7 +140,7 @@ def _by_facts_alone(tables: Mapping[str, pa.Table], facts: RoleGraph) -> StageOu
         stage="read_texts", what="statements", reason="are facts whose ends a text names near each other; there are too few for training",
         removed=None, left=len(role), setting="qangaroo.paths",
     )  # fmt: skip
-    table = pa.table({**{name: repeated[name].combine_chunks() for name in repeated.column_names}, **columns})
+    table = pa.table({**{name: hop_rows[name].combine_chunks() for name in hop_rows.column_names}, **columns})
     return StageOutput(
         tables={"statements": table}, funnel=[row], report={"calibration": []}, note=f"{len(role):,} statements, by facts alone"
     )
@@ -148,16 +148,16 @@ def _by_facts_alone(tables: Mapping[str, pa.Table], facts: RoleGraph) -> StageOu
 
 def _table(tables: Mapping[str, pa.Table], hops: pa.Table) -> pa.Table:
     """A table of statements with the columns of ``hops`` and zeros elsewhere."""
-    none = np.zeros(hops.num_rows)
-    numbers = {name: none.astype(np.float32) for name in ("probability", "lift")}
+    zeros = np.zeros(hops.num_rows)
+    numbers = {name: zeros.astype(np.float32) for name in ("probability", "lift")}
     columns = {name: hops[name].combine_chunks() for name in ("document", "before", "after")}
-    return pa.table({**columns, "role": none.astype(np.int32), **numbers, "fact": none.astype(np.bool_)})
+    return pa.table({**columns, "role": zeros.astype(np.int32), **numbers, "fact": zeros.astype(np.bool_)})
 
 
-def _are_facts(facts: RoleGraph, before: IntArray, after: IntArray, role: IntArray) -> npt.NDArray[np.bool_]:
-    """For each entry whether an edge with the role leads from ``before`` to ``after`` (bool)."""
+def _are_facts(facts: RoleGraph, sources: IntArray, targets: IntArray, role: IntArray) -> npt.NDArray[np.bool_]:
+    """For each entry whether an edge with the role leads from ``sources`` to ``targets`` (bool)."""
     numbers, inverse = np.unique(paired(facts.sources(), facts.targets), return_inverse=True)
     fact_keys = inverse.astype(np.int64) * facts.role_count + facts.roles  # ascending: edges are ordered by role
-    at = find(numbers, paired(before, after))
+    at = find(numbers, paired(sources, targets))
     is_fact: npt.NDArray[np.bool_] = (at >= 0) & (find(fact_keys, at * facts.role_count + role) >= 0)
     return is_fact

@@ -81,23 +81,23 @@ def pass_gates(items: T, gates: Iterable[Gate]) -> tuple[T, list[RejectedQuestio
     return items, rejections
 
 
-def _measured(gate: Gate, items: object, rejected: BoolArray) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def _measured(gate: Gate, items: object, is_rejected: BoolArray) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """The number that the gate compares for each rejected item, and the threshold; nan if there is none."""
-    measure = gate.measured(items) if isinstance(gate, SampleGate) and isinstance(items, Samples) and rejected.any() else None
-    missing = np.full(len(rejected), np.nan)
-    value, threshold = (missing, missing) if measure is None else measure
-    return value[rejected], np.where(np.isnan(value), np.nan, threshold)[rejected]
+    measure = gate.measured(items) if isinstance(gate, SampleGate) and isinstance(items, Samples) and is_rejected.any() else None
+    no_values = np.full(len(is_rejected), np.nan)
+    value, threshold = (no_values, no_values) if measure is None else measure
+    return value[is_rejected], np.where(np.isnan(value), np.nan, threshold)[is_rejected]
 
 
-def gate_rows(stage: str, entering: int, rejections: list[RejectedQuestions]) -> list[FunnelRow]:
-    """A funnel row for each gate; a gate that was applied twice has one row. ``entering`` is the number of items before the first gate."""
-    removed: dict[type[Gate], int] = {}
+def gate_rows(stage: str, sample_count: int, rejections: list[RejectedQuestions]) -> list[FunnelRow]:
+    """A funnel row for each gate; a gate that was applied twice has one row. ``sample_count``: number of items before the first gate."""
+    removed_counts: dict[type[Gate], int] = {}
     for rejection in rejections:
-        removed[rejection.gate] = removed.get(rejection.gate, 0) + len(rejection.questions)
+        removed_counts[rejection.gate] = removed_counts.get(rejection.gate, 0) + len(rejection.questions)
     rows = []
-    for gate, count in removed.items():
-        entering -= count
-        rows.append(FunnelRow(stage=stage, what="questions", reason=gate.reason, removed=count, left=entering, setting=gate.setting))
+    for gate, count in removed_counts.items():
+        sample_count -= count
+        rows.append(FunnelRow(stage=stage, what="questions", reason=gate.reason, removed=count, left=sample_count, setting=gate.setting))
     return rows
 
 
@@ -109,12 +109,12 @@ def empty_sentence(
     These are the settings of the last rule, because it would also reject what an earlier rule lets through, and of the rule that removed
     most. ``nothing`` is the message if no rule removed anything.
     """
-    biting = [row for row in funnel if row.removed and row.what in what]
-    if not biting:
+    rows_removing = [row for row in funnel if row.removed and row.what in what]
+    if not rows_removing:
         return nothing
-    most_first = sorted(biting, key=lambda row: -(row.removed or 0))
+    most_first = sorted(rows_removing, key=lambda row: -(row.removed or 0))
     reasons = "; ".join(f"{row.removed:,} because {row.reason}" for row in most_first)
-    change = " or ".join(dict.fromkeys((biting[-1].setting, most_first[0].setting)))
+    change = " or ".join(dict.fromkeys((rows_removing[-1].setting, most_first[0].setting)))
     return f"no sample is left: {reasons}. Change {change} first, or add documents and facts."
 
 

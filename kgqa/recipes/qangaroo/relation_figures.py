@@ -46,7 +46,7 @@ class RelationFigures:
     implied: int | None
     """Number of samples whose answer is implied by its chain."""
     share_implied: float | None
-    """``implied`` as a share of the graded samples; None if there are none."""
+    """``implied`` as a share of the graded samples; None without graded samples."""
     kept: int | None
     """Number of samples in the finished dataset, in all splits."""
     verdict: str

@@ -23,7 +23,7 @@ RARE_WORD, SHARED_WORD = 0.001, 2
 
 def shares_stem(labels: pa.ChunkedArray, names: IntArray, texts: pa.ChunkedArray, documents: IntArray) -> npt.NDArray[np.bool_]:
     """For each pair of a row of ``labels`` and a row of ``texts`` (-1: none) whether the text has a word that begins as a rare one of the
-    label. Memory: a row for each word of the texts that are asked about, or for each letter without spaces."""
+    label. Memory: a row for each word of the queried texts; in scripts without spaces, for each letter."""
     every = _words(pl.Series(labels.combine_chunks()), pl.int_range(len(labels), eager=True))
     counts = every.group_by("word").agg(pl.len())
     rare = counts.filter(pl.col("len") <= max(SHARED_WORD, RARE_WORD * len(labels)))

@@ -1,4 +1,4 @@
-"""Surface forms: all expressions by which a reader may recognise an entity, including those that are too ambiguous for linking.
+"""Surface forms: all expressions that may tell a reader an entity, including those that are too ambiguous for linking.
 
 This is not the linker's dictionary and follows none of its rules: all names from all sources count, with their inflected and derived forms.
 Inflection and derivation follow English endings; in other languages they rarely apply.

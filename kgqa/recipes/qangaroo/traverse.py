@@ -94,25 +94,25 @@ def traverse(run: Run) -> StageOutput:
     # The samples of the paper's recipe are always made: without evidence they are the result, with evidence the card compares both.
     with _traversal(run, graph, tables) as traversal:
         search = Search(run=run, settings=settings, traversal=traversal, tables=tables)
-        reached, rejected = search.reached(questions, roles)
-        rejections += rejected
-        plain, rejected = search.within_limits(reached)
+        reached_samples, new_rejections = search.reached(questions, roles)
+        rejections += new_rejections
+        recipe_samples, new_rejections = search.within_limits(reached_samples)
         remarks = [traverse_row("candidates", SAME, removed=search.duplicates)]
-        samples = plain
+        samples = recipe_samples
         if evidence is not None and not evidence.knows_something:
             remarks.append(traverse_row("samples", NO_RULES, "qangaroo.evidence"))
         elif evidence is not None:
-            samples, rejected, counted = search.implied(reached, evidence)
-            remarks += counted
+            samples, new_rejections, funnel_rows = search.implied(reached_samples, evidence)
+            remarks += funnel_rows
             if evidence.least_facts < settings.evidence.facts:
                 remarks.append(traverse_row("samples", NO_FACTS, "qangaroo.evidence.facts"))
-        rejections += rejected
+        rejections += new_rejections
     funnel += [*gate_rows("traverse", question_count, rejections), *remarks]
     if not len(samples):
         raise EmptyResult(empty_sentence(funnel))
     return _output(
-        samples, rejections, funnel, relations=tables["relations"], plain=plain, implied=(search.before, search.still),
-        note=f"{len(samples):,} samples of {question_count:,} questions",
+        samples, rejections, funnel, relations=tables["relations"], recipe_samples=recipe_samples,
+        implied_counts=(search.before, search.still), note=f"{len(samples):,} samples of {question_count:,} questions",
     )  # fmt: skip
 
 
@@ -126,10 +126,10 @@ def traverse_paths(run: Run) -> StageOutput:
     search = PathSearch(run=run, tables={**run.tables(*names), "documents": run.table("documents", columns=["id", "about", "text"])})
     try:
         samples, queries, rejections, funnel = search.samples(settings)
-        small = len(samples) < SMALL
+        is_small = len(samples) < SMALL
     except EmptyResult:
-        small = True
-    if small:
+        is_small = True
+    if is_small:
         paths = settings.paths.model_copy(update=LIFTED)
         samples, queries, rejections, funnel = search.samples(settings.model_copy(update={"paths": paths}))
         funnel.append(_lifted([f"{PATHS}.{name}" for name in LIFTED], PATHS))
@@ -139,9 +139,9 @@ def traverse_paths(run: Run) -> StageOutput:
         raise EmptyResult(
             f"none of the {len(samples):,} samples is in the training split; add documents and facts, or raise qangaroo.splits.train."
         )
-    none = np.zeros(search.tables["relations"].num_rows, np.int64)
+    zeros = np.zeros(search.tables["relations"].num_rows, np.int64)
     return _output(
-        samples, rejections, funnel, relations=queries.relations, implied=(none, none),
+        samples, rejections, funnel, relations=queries.relations, implied_counts=(zeros, zeros),
         note=f"{len(samples):,} samples of {len(queries.questions):,} queries about {len(queries.paths):,} paths",
     )  # fmt: skip
 
@@ -158,49 +158,49 @@ def traverse_pairs(run: Run) -> StageOutput:
         finder = PairFinder(tables, pairs, statements, facts, settings, seed=run.seed)
         queries, rows = finder.queries(questions)
         samples, candidate_rows = finder.samples(questions, queries)
-        entering = len(samples)
+        sample_count = len(samples)
         limits = [TooFewCandidates(minimum=settings.min_candidates), TooManyDocuments(maximum=settings.max_documents)]
         samples, rejections = pass_gates(samples, limits)
-        return samples, rejections, [*rows, *gate_rows("traverse", entering, rejections), *candidate_rows]
+        return samples, rejections, [*rows, *gate_rows("traverse", sample_count, rejections), *candidate_rows]
 
     run.progress.start("Traversing", 1, "steps")
     samples, rejections, rows = samples_within(settings)
     if len(samples) < SMALL:
-        lifted = settings.pairs.model_copy(update=LIFTED_OF_PAIRS)
-        samples, rejections, rows = samples_within(settings.model_copy(update={"pairs": lifted, "min_candidates": 2}))
+        loose_limits = settings.pairs.model_copy(update=LIFTED_OF_PAIRS)
+        samples, rejections, rows = samples_within(settings.model_copy(update={"pairs": loose_limits, "min_candidates": 2}))
         rows.append(_lifted(["qangaroo.min_candidates", *(f"{PAIRS}.{name}" for name in LIFTED_OF_PAIRS)], PAIRS))
     run.progress.advance(1)
     funnel += rows
     if not len(samples):
         raise EmptyResult(empty_sentence(rows, what=("chains", "questions"), nothing=NOTHING_STATED))
-    none = np.zeros(tables["relations"].num_rows, np.int64)
+    zeros = np.zeros(tables["relations"].num_rows, np.int64)
     return _output(
-        samples, rejections, funnel, relations=tables["relations"], implied=(none, none),
+        samples, rejections, funnel, relations=tables["relations"], implied_counts=(zeros, zeros),
         note=f"{len(samples):,} samples of {len(questions):,} questions",
     )  # fmt: skip
 
 
 def _output(
-    samples: Samples, rejections: list[RejectedQuestions], funnel: list[FunnelRow], *, relations: pa.Table, implied: tuple[Counts, Counts],
-    note: str, plain: Samples | None = None,
+    samples: Samples, rejections: list[RejectedQuestions], funnel: list[FunnelRow], *, relations: pa.Table,
+    implied_counts: tuple[Counts, Counts], note: str, recipe_samples: Samples | None = None,
 ) -> StageOutput:  # fmt: skip
     """The tables and the report of the stage.
 
-    ``relations`` are those of the questions. ``implied`` has, for each relation, the number of samples before and after the gates that look
-    at grades. ``plain`` are the samples of the paper's recipe, for a comparison.
+    ``relations`` are those of the questions. ``implied_counts`` has, for each relation, the number of samples before and after the gates
+    that look at grades. ``recipe_samples`` are the samples of the paper's recipe, for a comparison.
     """
-    before, still = implied
+    counts_before, counts_after = implied_counts
     no_samples = samples.select(np.zeros(len(samples), np.bool_))
     return StageOutput(
         tables={
             "samples": samples.to_table(),
-            "plain": (no_samples if plain is None else plain).to_table(),
+            "plain": (no_samples if recipe_samples is None else recipe_samples).to_table(),
             "asked_relations": relations,
             "rejected_traverse": rejected_table(rejections),
-            "implied_samples": pa.table({"before": before, "implied": still}),
+            "implied_samples": pa.table({"before": counts_before, "implied": counts_after}),
         },
         funnel=funnel,
-        report={"samples": samples.questions.by_split(), "plain": {} if plain is None else plain.questions.by_split()},
+        report={"samples": samples.questions.by_split(), "plain": {} if recipe_samples is None else recipe_samples.questions.by_split()},
         note=note,
     )
 
@@ -240,8 +240,8 @@ class PathSearch:
         self.ranks = Ranks(places(tables["mentions"], tables), article_of(tables))
         self.types = Types(self.facts)
         self.topics = Topics.of(self.linked, tables["documents"]["id"], self.facts.entities)
-        learned = training_facts(tables, Questions.from_table(self.run.table("questions")))
-        self.measures = relation_measures(learned, self.mined, tables["relations"].num_rows, tables)
+        train_facts = training_facts(tables, Questions.from_table(self.run.table("questions")))
+        self.measures = relation_measures(train_facts, self.mined, tables["relations"].num_rows, tables)
         self.graph = graph_from_edges(tables["edges"], tables["entities"], tables["documents"])
 
     def samples(self, settings: QangarooSettings) -> tuple[Samples, PathQueries, list[RejectedQuestions], list[FunnelRow]]:
@@ -259,9 +259,9 @@ class PathSearch:
                 questions, traversal, no_facts(), finder.end_points(queries), settings, workers=run.workers, advance=run.progress.advance
             )
         assert (samples.candidates.counts() > 0).all(), "the chain of each query leads to its answer"
-        before = len(samples.candidates.targets)
+        candidate_count = len(samples.candidates.targets)
         samples = without_same_expression(samples, expression_numbers(tables["entities"], settings.surface), no_facts())
-        duplicates = before - len(samples.candidates.targets)
+        duplicates = candidate_count - len(samples.candidates.targets)
         samples = with_stated_chains(samples, hops)
         choice = Distractors(
             possible=finder.possible(), linked=self.linked, mentioning=self.mentioning, articles=article_of(tables), ranks=self.ranks,
@@ -269,10 +269,12 @@ class PathSearch:
         )  # fmt: skip
         bridges = finder.bridges(queries, self.linked, self.types)
         kin = kin_of_answers(samples, self.facts, self.measures)
-        dropped, rows = choice.dropped(samples, hops, bridges, finder.several_bridges(hops), kin)
-        samples = with_stated_grades(samples.without_candidates(dropped), hops, queries.confidence)
-        least = max(settings.min_candidates, settings.paths.min_alike + 1)
-        samples, rejections = pass_gates(samples, [TooFewCandidates(minimum=least), TooManyDocuments(maximum=settings.max_documents)])
+        is_dropped, rows = choice.dropped(samples, hops, bridges, finder.several_bridges(hops), kin)
+        samples = with_stated_grades(samples.without_candidates(is_dropped), hops, queries.confidence)
+        min_candidates = max(settings.min_candidates, settings.paths.min_alike + 1)
+        samples, rejections = pass_gates(
+            samples, [TooFewCandidates(minimum=min_candidates), TooManyDocuments(maximum=settings.max_documents)]
+        )
         remarks = [traverse_row("candidates", SAME, removed=duplicates), *rows]
         return samples, queries, rejections, [*funnel, *gate_rows("traverse", len(questions), rejections), *remarks]
 
@@ -289,8 +291,8 @@ def _first_try(run: Run, questions: Questions) -> tuple[Questions, list[FunnelRo
     """The questions that ``--limit`` selects, and a funnel row if these are not all."""
     if run.limit is None or run.limit >= len(questions):
         return questions, []
-    skipped = len(questions) - run.limit
-    row = traverse_row("questions", "not selected by --limit", "--limit", removed=skipped, left=run.limit)
+    skip_count = len(questions) - run.limit
+    row = traverse_row("questions", "not selected by --limit", "--limit", removed=skip_count, left=run.limit)
     return questions.select(first_try(questions, run.limit, seed=run.seed)), [row]
 
 
@@ -306,13 +308,17 @@ def _question_gates(tables: dict[str, pa.Table], graph: Graph, settings: Qangaro
 def _traversal(run: Run, graph: Graph, tables: dict[str, pa.Table]) -> Iterator[Traversal]:
     """The search: the kernel on the graph in memory, or the domain's queries in the store."""
     settings = run.domain.settings.section(QangarooSettings)
-    most = settings.traversal.max_documents
+    max_documents = settings.traversal.max_documents
     if run.traversal == "kernel":
-        closed = None if settings.traversal.through_end_points else np.asarray(pc.equal(tables["entities"]["kind"], settings.endpoint_kind))
-        yield Kernel(graph, max_documents=most, closed=closed)
+        is_closed = (
+            None if settings.traversal.through_end_points else np.asarray(pc.equal(tables["entities"]["kind"], settings.endpoint_kind))
+        )
+        yield Kernel(graph, max_documents=max_documents, is_closed=is_closed)
         return
     projection = run.domain.settings.projection
-    candidates, chains = ([run.domain.queries[name] for name in names[:most]] for names in (projection.candidates, projection.chains))
+    candidates, chains = (
+        [run.domain.queries[name] for name in names[:max_documents]] for names in (projection.candidates, projection.chains)
+    )
     with open_graph(run) as store:
         yield InDatabase(store, candidates, chains, entities=tables["entities"], documents=tables["documents"])
 
@@ -342,11 +348,11 @@ class Search:
             questions, self.traversal, facts, roles, self.settings, workers=self.run.workers, advance=self.run.progress.advance
         )
         samples, rejections = pass_gates(samples, [AnswerNotReached()])
-        before = len(samples.candidates.targets)
+        candidate_count = len(samples.candidates.targets)
         samples = without_same_expression(samples, expression_numbers(self.tables["entities"], self.settings.surface), facts)
-        self.duplicates = before - len(samples.candidates.targets)
-        samples, rejected = pass_gates(samples, [self._too_few])
-        return samples, rejections + rejected
+        self.duplicates = candidate_count - len(samples.candidates.targets)
+        samples, new_rejections = pass_gates(samples, [self._too_few])
+        return samples, rejections + new_rejections
 
     def within_limits(self, samples: Samples) -> tuple[Samples, list[RejectedQuestions]]:
         """The samples of the paper's recipe: balanced if the settings say so, and within the limits on candidates and documents."""
@@ -357,36 +363,36 @@ class Search:
         samples, rejections = pass_gates(samples, [*limits, TooManyCandidates(maximum=settings.max_candidates)])
         if not settings.balance.candidates and settings.traversal.chains != "tree":
             samples = self._with_chains(samples)
-        samples, rejected = pass_gates(samples, [TooManyDocuments(maximum=settings.max_documents)])
-        return samples, rejections + rejected
+        samples, new_rejections = pass_gates(samples, [TooManyDocuments(maximum=settings.max_documents)])
+        return samples, rejections + new_rejections
 
     def implied(self, samples: Samples, evidence: SampleEvidence) -> tuple[Samples, list[RejectedQuestions], list[FunnelRow]]:
         """The samples whose answer is implied by its chain, without candidates that may be true as well, and within the limits."""
-        settings, counted = self.settings, []
+        settings, funnel_rows = self.settings, []
         samples, rejections = pass_gates(samples, [evidence.relation_gate(samples)])
         self.before = self._by_relation(samples.questions)
         samples, rows = evidence.without_second_truths(samples)
-        counted += rows
-        balanced = settings.balance.candidates > 0
-        samples, rejected = pass_gates(
-            samples, [self._too_few] if balanced else [self._too_few, TooManyCandidates(maximum=settings.max_candidates)]
+        funnel_rows += rows
+        is_balanced = settings.balance.candidates > 0
+        samples, new_rejections = pass_gates(
+            samples, [self._too_few] if is_balanced else [self._too_few, TooManyCandidates(maximum=settings.max_candidates)]
         )
-        rejections += rejected
-        if balanced:
+        rejections += new_rejections
+        if is_balanced:
             samples = self._alternatives(samples)
-        samples = evidence.graded(self._with_chains(samples, simple=True), only=not balanced, workers=self.run.workers)
-        samples, rejected = pass_gates(samples, evidence.sample_gates(self.before))
-        rejections += rejected
-        seldom = [group.questions for group in rejected if group.gate is RelationSeldomImplied]
-        self.still = sum((self._by_relation(questions) for questions in seldom), self._by_relation(samples.questions))
+        samples = evidence.graded(self._with_chains(samples, simple=True), only=not is_balanced, workers=self.run.workers)
+        samples, new_rejections = pass_gates(samples, evidence.sample_gates(self.before))
+        rejections += new_rejections
+        rare_questions = [group.questions for group in new_rejections if group.gate is RelationSeldomImplied]
+        self.still = sum((self._by_relation(questions) for questions in rare_questions), self._by_relation(samples.questions))
         samples, rows = evidence.without_equally_implied(samples, stated(self.tables["occurrences"], self.tables))
-        counted += rows
-        if balanced:
+        funnel_rows += rows
+        if is_balanced:
             samples = self._balanced(samples)
-        samples, rejected = pass_gates(
+        samples, new_rejections = pass_gates(
             samples, [self._too_few, TooManyCandidates(maximum=settings.max_candidates), TooManyDocuments(maximum=settings.max_documents)]
         )
-        return samples, rejections + rejected, counted
+        return samples, rejections + new_rejections, funnel_rows
 
     def _by_relation(self, questions: Questions) -> Counts:
         return np.bincount(questions.relation, minlength=len(self.before))

@@ -26,7 +26,7 @@ _VARIABLE = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suggestion:
-    """One completion."""
+    """A word to insert, and its kind for the list of completions."""
 
     word: str
     kind: str

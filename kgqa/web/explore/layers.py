@@ -133,7 +133,7 @@ def label_places(
 
     ``widths`` are the widths of each label's forms, the best form first. None if no form fits.
     """
-    covered, places = list(nodes), list[tuple[int, Point] | None]()
+    covered_places, places = list(nodes), list[tuple[int, Point] | None]()
     for line, forms in zip(lines, widths, strict=True):
         # Greedy: the longest form first, at the first centre where it covers nothing.
         free = next(
@@ -142,12 +142,12 @@ def label_places(
                 for form, wide in enumerate(forms)
                 for point in _points(line)
                 for area in [(point[0] - wide / 2, point[1] - LABEL / 2, point[0] + wide / 2, point[1] + LABEL / 2)]
-                if not any(area[0] < x2 and x1 < area[2] and area[1] < y2 and y1 < area[3] for x1, y1, x2, y2 in covered)
+                if not any(area[0] < x2 and x1 < area[2] and area[1] < y2 and y1 < area[3] for x1, y1, x2, y2 in covered_places)
             ),
             None,
         )
         places.append(free and (free[0], free[2]))
-        covered += [free[1]] if free else []
+        covered_places += [free[1]] if free else []
     return places
 
 

@@ -187,10 +187,10 @@ def _dataset_routes(router: APIRouter, project: Project, pages: Pages) -> None:
         source = stored.dataset(project.workspace.path, dataset)
         instance = stored.sample(source, split, name, masked=masked)
         before, after = stored.beside(source, split, name)
-        opened = chains.open_sample(project.graph, instance, every=every)
+        graph = chains.open_sample(project.graph, instance, every=every)
         return pages.page(
-            request, "sample.html", dataset=source, split=split, masked=masked, every=every, opened=opened,
-            before=before, after=after, pictures=[opened.picture.data()],
+            request, "sample.html", dataset=source, split=split, masked=masked, every=every, opened=graph,
+            before=before, after=after, pictures=[graph.picture.data()],
         )  # fmt: skip
 
 

@@ -35,7 +35,7 @@ class End:
 
 
 def find_end(graph: Graph, text: str, was: str = "") -> End:
-    """The entity with this id or name. If the field's text is still the label of entity ``was``, that entity is meant.
+    """The entity with this id or name. If the field's text is still the label of entity ``was``, the field means that entity.
 
     Raises QueryError for text that is none.
     """

@@ -47,7 +47,7 @@ def find_paths(graph: Graph, first: Subject, second: Subject, over: Over) -> Pat
     """The shortest paths between two entities. Longer ones are searched only if there are few; paths of one length alternate between
     relations.
     """
-    paths = find(graph.table, over, first.id, second.id, longest=LONGEST[over], limit=MOST, enough=ENOUGH)
+    paths = find(graph.table, over, first.id, second.id, longest=LONGEST[over], limit=MOST, sufficient=ENOUGH)
     return listed_paths(graph, over, paths, longest=len(paths[-1]) - 1 if len(paths) >= ENOUGH else LONGEST[over])
 
 

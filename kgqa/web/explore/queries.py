@@ -69,11 +69,11 @@ class Answer:
 def ask(graph: Graph, query: Query, form: Mapping[str, str]) -> Answer:
     """Run ``query`` with the fields of its form. Empty fields take their defaults. Raises QueryError and QueryTimeout."""
     check_runs_on(query, graph.stores.name)
-    filled = filled_in(form)
-    missing = [parameter.name for parameter in query.params if parameter.default is None and parameter.name not in filled]
+    values = filled_in(form)
+    missing = [parameter.name for parameter in query.params if parameter.default is None and parameter.name not in values]
     if missing:
         raise QueryError(f"query {query.name}: {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} empty; fill in the form.")
-    arguments = resolved(graph.stores, query, query.arguments(filled), seconds=graph.seconds)
+    arguments = resolved(graph.stores, query, query.arguments(values), seconds=graph.seconds)
     table = graph.stores.run(query, arguments, seconds=graph.seconds)
     why = "" if table.num_rows else reason_for_empty_result(graph.stores, query, arguments, seconds=graph.seconds)
     between = _between(graph, query, arguments, table) if table.num_rows and query.name in BETWEEN else None
@@ -115,9 +115,9 @@ def show(graph: Graph, answer: limits.Answer, *, arguments: Sequence[object], pi
         picture = _picture(*_joined(rows, row_keys), start, entities=entities, documents=documents)
     if picture is not None and not picture.nodes:
         picture = None
-    shortened = any(cell.shortened for row in cells for cell in row)
+    short_rows = any(cell.shortened for row in cells for cell in row)
     return Answer(
-        columns=tuple(columns), rows=cells, total=total, picture=picture, cut=answer.cut, nothing=answer.nothing, shortened=shortened
+        columns=tuple(columns), rows=cells, total=total, picture=picture, cut=answer.cut, nothing=answer.nothing, shortened=short_rows
     )
 
 

@@ -42,7 +42,7 @@ class Box:
     label: str
     full: str
     kind: str
-    """CSS classes."""
+    """CSS classes of the box, for its colour."""
     link: str
     width: int
     parent: str = ""
@@ -88,8 +88,8 @@ class ServerSvg:
     tree: bool
 
 
-def server_svg(pictures: list[Data], node_link: Callable[[str], str], *, down: bool = False) -> ServerSvg | None:
-    """The pictures of one page (:meth:`~kgqa.web.explore.picture.Picture.data`) as one SVG; ``down``: layers are rows.
+def server_svg(pictures: list[Data], node_link: Callable[[str], str], *, is_down: bool = False) -> ServerSvg | None:
+    """The pictures of one page (:meth:`~kgqa.web.explore.picture.Picture.data`) as one SVG; ``is_down``: layers are rows.
 
     None if there is nothing to draw.
     """
@@ -115,7 +115,7 @@ def server_svg(pictures: list[Data], node_link: Callable[[str], str], *, down: b
         lines = [_line(edge, boxes[edge["source"]], boxes[edge["target"]]) for edge in edges.values()]
         points = [(box.x, box.y) for box in boxes.values()]
     else:
-        lines, points = _place_layers(boxes, list(edges.values()), down=down)
+        lines, points = _place_layers(boxes, list(edges.values()), is_down=is_down)
     left = min([x for x, _ in points] + [box.x - box.width / 2 for box in boxes.values()])
     right = max([x for x, _ in points] + [box.x + box.width / 2 for box in boxes.values()])
     top, bottom = min(y for _, y in points), max(y for _, y in points)
@@ -187,19 +187,19 @@ def _place_tree(root: Box) -> None:
         place_column(side_boxes, side, side * (root.width / 2 + GAP + 20), -sum(map(tall, side_boxes)) / 2)
 
 
-def _place_layers(boxes: dict[str, Box], edges: list[Data], *, down: bool) -> tuple[list[Line], list[Point]]:
+def _place_layers(boxes: dict[str, Box], edges: list[Data], *, is_down: bool) -> tuple[list[Line], list[Point]]:
     """Place nodes layer by layer. Returns the lines, and all points that the picture must contain, except the sides of boxes."""
-    if not down and len({box.layer for box in boxes.values()}) >= MANY:
+    if not is_down and len({box.layer for box in boxes.values()}) >= MANY:
         for box in boxes.values():
             box.label = _short(box.label, FEWER)
             box.width = _box_width(box)
     forms = [list(dict.fromkeys(_short(edge["label"], letters) for letters in FORMS)) if edge["label"] else [] for edge in edges]
     widths = [[_width(form) * SMALL + 6 for form in texts_widths] for texts_widths in forms]
-    gap = DOWN if down else max(BETWEEN[0], BETWEEN[1] + max((texts_widths[0] for texts_widths in widths if texts_widths), default=0))
+    gap = DOWN if is_down else max(BETWEEN[0], BETWEEN[1] + max((texts_widths[0] for texts_widths in widths if texts_widths), default=0))
     placed = place(
         {box.key: (box.layer, box.width) for box in boxes.values()},
         [(edge["source"], edge["target"]) for edge in edges],
-        down=down,
+        down=is_down,
         gap=gap,
     )
     for box in boxes.values():
@@ -246,12 +246,12 @@ def _short(text: str, letters: int = LETTERS) -> str:
     room = letters * 7.6
     if _width(text[: letters * 3]) <= room and len(text) <= letters * 3:
         return text
-    fitted = ""
+    short_text = ""
     for letter in text[: letters * 3]:
-        if _width(fitted + letter) > room - 12:
+        if _width(short_text + letter) > room - 12:
             break
-        fitted += letter
-    return f"{fitted.rstrip()}…"
+        short_text += letter
+    return f"{short_text.rstrip()}…"
 
 
 def _box_width(box: Box) -> int:

@@ -184,8 +184,8 @@ def test_grades_stay_only_where_all_chains_do() -> None:
     candidates = tuple(replace(CANDIDATE, id=name) for name in ("E7", "E8"))
     grades = (Grade(confidence=0.5, path="place of birth", text="in one sentence"), None)
     instance = asked(paragraphs, chains=chains, candidates=candidates, grades=grades, answer_id="E7", answer_type="candidate")
-    assert showing(instance, tuple(paragraphs[:3]), removed=["d"]).grades == grades
-    assert showing(instance, (*paragraphs[:2], paragraphs[3]), removed=["c"]).grades is None
+    assert showing(instance, tuple(paragraphs[:3]), removed_facts=["d"]).grades == grades
+    assert showing(instance, (*paragraphs[:2], paragraphs[3]), removed_facts=["c"]).grades is None
     assert {part.grades for part in probe(faced(instance))} == {None}
     seen = set()
     for seed in range(20):

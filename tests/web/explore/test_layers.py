@@ -103,7 +103,7 @@ def through(line: Sequence[Sequence[float]], area: Sequence[float]) -> bool:
 @pytest.mark.parametrize("down", [False, True])
 @pytest.mark.parametrize("make", [crowded, woven])
 def test_the_server_places_lines_and_labels_where_nothing_else_is(make: Callable[[], Picture], down: bool) -> None:
-    result = server_svg([make().data()], lambda key: key, down=down)
+    result = server_svg([make().data()], lambda key: key, is_down=down)
     assert result is not None
     nodes = {box.key: (box.x - box.width / 2, box.y - 13, box.x + box.width / 2, box.y + 13) for box in result.boxes}
     room = (result.left, result.top, result.left + result.width, result.top + result.height)

@@ -79,9 +79,9 @@ def required_names(hop: Hop) -> list[str]:
     text = hop.question
     for need in sorted(hop.needs, key=lambda need: -need.start):
         text = f"{text[: need.start]} {text[need.end :]}"
-    first = re.match(r"\s*\w+", text)
+    first_word = re.match(r"\s*\w+", text)
     begins_with_name = any(need.start == 0 for need in hop.needs)
-    begin = first.end() if first and not begins_with_name and " >> " not in hop.question else 0
+    begin = first_word.end() if first_word and not begins_with_name and " >> " not in hop.question else 0
     words = (match[0] for match in _WORD.finditer(text) if match.start() >= begin)
     names = (_words(word) for word in words if word[0].isdigit() or word != word.lower())
     return [word for word in names if word]

@@ -56,10 +56,10 @@ class Client:
 
     async def _check(self, response: httpx2.Response) -> None:
         """Check the headers, before the body is read or a redirect is followed."""
-        packed = response.headers.get("content-encoding", "identity").strip().lower()
-        if packed not in {"", "identity"}:
+        encoding = response.headers.get("content-encoding", "identity").strip().lower()
+        if encoding not in {"", "identity"}:
             raise Unusable(
-                f"its answer is compressed ({packed[:20]}), but the request asked for plain bytes; turn compression off on the server"
+                f"its answer is compressed ({encoding[:20]}), but the request asked for plain bytes; turn compression off on the server"
             )
         if response.has_redirect_location:
             try:
@@ -75,9 +75,9 @@ class Client:
 class _Bounded(httpx2.AsyncByteStream):
     """A response body that raises Unusable if it is longer than the limit."""
 
-    def __init__(self, stream: Any, most: int) -> None:
-        """``most``: maximum number of bytes."""
-        self._stream, self._most = stream, most
+    def __init__(self, stream: Any, max_bytes: int) -> None:
+        """``max_bytes``: maximum number of bytes."""
+        self._stream, self._most = stream, max_bytes
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0

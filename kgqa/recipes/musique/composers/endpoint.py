@@ -1,4 +1,4 @@
-"""Step S7 (Trivedi et al. 2022): a chat-completions endpoint, with one sentence for each way in which it can fail."""
+"""Step S7 (Trivedi et al. 2022): a chat-completions endpoint, with one sentence for each failure."""
 
 from __future__ import annotations
 
@@ -80,9 +80,9 @@ class Endpoint:
         form: dict[str, Any] = {"type": "json_object"}
         if settings.structured == "schema":
             form = {"type": "json_schema", "json_schema": {"name": "composed", "strict": True, "schema": dict(self._schema)}}
-        sampling = {} if settings.temperature is None else {"temperature": settings.temperature}
+        temperature = {} if settings.temperature is None else {"temperature": settings.temperature}
         limit = {"max_completion_tokens": settings.max_output_tokens}
-        return {"model": self._model, "messages": list(messages), "response_format": form, **limit, **sampling}
+        return {"model": self._model, "messages": list(messages), "response_format": form, **limit, **temperature}
 
     def close(self) -> None:
         """Close the connections; the next request opens new ones."""
@@ -118,13 +118,13 @@ class Endpoint:
             late = f"no answer in {self._settings.timeout_seconds:g} s, or none that ended"
             raise Failed(f"{place}: {late}; {AGAIN}, or raise timeout_seconds.", may_be_paid=True) from None
         except Unusable as error:
-            raise EndpointError(f"{place}: {_short(error, most=400)}.") from None
+            raise EndpointError(f"{place}: {_short(error, max_length=400)}.") from None
         except openai.APIConnectionError as error:
             raise Failed(f"{place}: it cannot be reached ({_short(error.__cause__ or error)}); {AGAIN}.") from None
         except openai.APIStatusError as error:
-            filtered = _filtered(error)
-            if filtered:
-                return filtered
+            filter_message = _filtered(error)
+            if filter_message:
+                return filter_message
             kind = Failed if error.status_code in {408, 409, 429} or error.status_code >= 500 else EndpointError
             message = f"{place}: {self._reason(error)}"
             raise (Failed(message, after=_seconds(error)) if kind is Failed else EndpointError(message)) from None
@@ -167,8 +167,14 @@ class Endpoint:
         usage = payload.get("usage")
         inputs = _count(usage, "prompt_tokens", request_length)
         outputs = _count(usage, "completion_tokens", len(text))
-        ended = _blanked(str(choice.get("finish_reason") or "stop"))
-        finish = FILTERED if message.get("refusal") else ended if ended.isidentifier() and len(ended) <= MOST_FINISH else "other"
+        finish_reason = _blanked(str(choice.get("finish_reason") or "stop"))
+        finish = (
+            FILTERED
+            if message.get("refusal")
+            else finish_reason
+            if finish_reason.isidentifier() and len(finish_reason) <= MOST_FINISH
+            else "other"
+        )
         return Answer(text=text, finish=finish, input_tokens=inputs, output_tokens=outputs)
 
 
@@ -220,8 +226,8 @@ def _parsed(body: bytes) -> Mapping[str, Any]:
 
 def _count(usage: object, name: str, characters: int) -> int:
     value: Any = usage.get(name) if isinstance(usage, dict) else None
-    counted = type(value) is int and 0 <= value < MOST_TOKENS
-    return value if counted else round(characters / CHARACTERS_PER_TOKEN)
+    is_count = type(value) is int and 0 <= value < MOST_TOKENS
+    return value if is_count else round(characters / CHARACTERS_PER_TOKEN)
 
 
 def _blanked(text: str) -> str:
@@ -234,9 +240,9 @@ def _blanked(text: str) -> str:
     return re.sub("".join(letters), BLANKED, text)
 
 
-def _short(message: object, *, most: int = 160) -> str:
-    """At most ``most`` characters of another program's message, without the key."""
+def _short(message: object, *, max_length: int = 160) -> str:
+    """At most ``max_length`` characters of another program's message, without the key."""
     text, key = " ".join(str(message).split()), os.environ.get(KEY)
     if key:  # the key has printable characters only, so messages quote it unchanged
         text = text.replace(key, BLANKED)
-    return f"{text[:most]}…" if len(text) > most else text
+    return f"{text[:max_length]}…" if len(text) > max_length else text

@@ -59,20 +59,20 @@ def noun_phrase(question: str, *, person: bool) -> str | None:
     words = text.split()
     if len(words) < 3 or any(mark in text for mark in ';:?"“”()') or not is_self_contained(text):
         return None
-    first, then = words[0].lower(), words[1].lower()
-    if first in {"who", "whom"}:
+    first_word, second_word = words[0].lower(), words[1].lower()
+    if first_word in {"who", "whom"}:
         return _who_phrase(words, person=person)
-    if first == "where":
+    if first_word == "where":
         return _where_phrase(words)
-    of_which = first in PREPOSITIONS and then in {"what", "which"}
-    return _which_phrase(words[1 + of_which :], first if of_which else "") if of_which or first in {"what", "which"} else None
+    of_which = first_word in PREPOSITIONS and second_word in {"what", "which"}
+    return _which_phrase(words[1 + of_which :], first_word if of_which else "") if of_which or first_word in {"what", "which"} else None
 
 
 def is_self_contained(text: str) -> bool:
     """Whether a question is clear by itself: one question word, and no pronoun without a referent."""
     words = [word.strip(",.?'’").lower() for word in text.split()]
-    asking = [word for word in words if word in ASKING]
-    return len(asking) == 1 and not UNKNOWN & set(words)
+    question_words = [word for word in words if word in ASKING]
+    return len(question_words) == 1 and not UNKNOWN & set(words)
 
 
 def pronoun(noun: str) -> str:
@@ -82,16 +82,18 @@ def pronoun(noun: str) -> str:
 
 
 def _who_phrase(words: Words, *, person: bool) -> str | None:
-    verb, following = words[1].lower(), words[2:]
+    verb, next_words = words[1].lower(), words[2:]
     if verb in COPULAS:
-        return _identity(verb, following) or (f"{_somebody(person)} {verb} {' '.join(following)}" if is_participle(following[0]) else None)
+        return _identity(verb, next_words) or (
+            f"{_somebody(person)} {verb} {' '.join(next_words)}" if is_participle(next_words[0]) else None
+        )
     if verb in {"did", "does"}:
-        clause = _active_clause(verb, following)
+        clause = _active_clause(verb, next_words)
         return f"the person whom {clause}" if clause and person else None
-    if verb in AUXILIARIES and not is_participle(following[0]):
+    if verb in AUXILIARIES and not is_participle(next_words[0]):
         return None
     is_verb = is_finite(verb) and verb not in PREPOSITIONS
-    return f"{_somebody(person)} {verb} {' '.join(following)}" if is_verb else None
+    return f"{_somebody(person)} {verb} {' '.join(next_words)}" if is_verb else None
 
 
 def _somebody(person: bool) -> str:
@@ -99,13 +101,13 @@ def _somebody(person: bool) -> str:
 
 
 def _where_phrase(words: Words) -> str | None:
-    verb, following = words[1].lower(), words[2:]
+    verb, next_words = words[1].lower(), words[2:]
     if verb in {"did", "does"}:
-        clause = _active_clause(verb, following)
+        clause = _active_clause(verb, next_words)
         return f"the place where {clause}" if clause else None
     if verb not in COPULAS:
         return None
-    subject, remainder = _subject(following)
+    subject, remainder = _subject(next_words)
     if not subject or (remainder and not is_participle(remainder[0])):
         return None
     return f"the place where {subject} {verb}{_spaced(remainder)}"
@@ -117,22 +119,22 @@ def _which_phrase(words: Words, preposition: str) -> str | None:
         return None
     if words[0].lower() in COPULAS:
         return None if preposition else _identity(words[0].lower(), words[1:])
-    noun, following = _asked_noun(words)
+    noun, next_words = _asked_noun(words)
     if not noun:
         return None
-    verb = following[0].lower()
+    verb = next_words[0].lower()
     if verb in {"did", "does"}:
-        clause = _active_clause(verb, following[1:])
+        clause = _active_clause(verb, next_words[1:])
         return _about(noun, preposition, clause) if clause else None
     if preposition:
-        clause = _passive(verb, following[1:])
+        clause = _passive(verb, next_words[1:])
         return _about(noun, preposition, clause) if clause else None
-    return f"the {noun} {pronoun(noun)} {' '.join(following)}" if _has_no_subject(noun, following) else None
+    return f"the {noun} {pronoun(noun)} {' '.join(next_words)}" if _has_no_subject(noun, next_words) else None
 
 
-def _passive(verb: str, following: Words) -> str | None:
+def _passive(verb: str, next_words: Words) -> str | None:
     """``Mozart was born`` of "was Mozart born"."""
-    subject, remainder = _subject(following)
+    subject, remainder = _subject(next_words)
     return f"{subject} {verb}{_spaced(remainder)}" if verb in COPULAS and subject and remainder and is_participle(remainder[0]) else None
 
 
@@ -147,44 +149,44 @@ def _asked_noun(words: Words) -> tuple[str, Words]:
     for end in range(1, min(len(words), 8)):
         if is_finite(words[end]) or words[end].lower() in AUXILIARIES:
             noun = words[:end]
-            plain = [word for word in noun if word.islower()]
-            bad = not plain or noun[-1].endswith("ly") or any(word.lower() in AUXILIARIES | DETERMINERS for word in noun[:1])
-            return ("", ()) if bad or noun[-1] in PREPOSITIONS else (" ".join(noun), words[end:])
+            lower_words = [word for word in noun if word.islower()]
+            is_no_noun = not lower_words or noun[-1].endswith("ly") or any(word.lower() in AUXILIARIES | DETERMINERS for word in noun[:1])
+            return ("", ()) if is_no_noun or noun[-1] in PREPOSITIONS else (" ".join(noun), words[end:])
     return "", ()
 
 
-def _has_no_subject(noun: str, following: Words) -> bool:
+def _has_no_subject(noun: str, next_words: Words) -> bool:
     """Whether the noun is the subject of the verb: "which team won", but not "which team was X beaten by"."""
-    if following[-1].lower() in PREPOSITIONS:
+    if next_words[-1].lower() in PREPOSITIONS:
         return False
-    if following[0] not in AUXILIARIES:
-        return len(following) > 1
-    if len(following) < 2 or (following[0] in {"were", "are"} and not noun.endswith("s")):
+    if next_words[0] not in AUXILIARIES:
+        return len(next_words) > 1
+    if len(next_words) < 2 or (next_words[0] in {"were", "are"} and not noun.endswith("s")):
         return False
-    subject, remainder = _subject(following[1:])
+    subject, remainder = _subject(next_words[1:])
     return not (subject and remainder and is_participle(remainder[0]))
 
 
-def _identity(verb: str, following: Words) -> str | None:
+def _identity(verb: str, next_words: Words) -> str | None:
     """ "the capital of X" of "what is the capital of X"."""
-    text = NAME_OF.sub("", " ".join(following))
+    text = NAME_OF.sub("", " ".join(next_words))
     words = text.split()
     if not words or words[0].lower() != "the" or len(words) < 3 or words[-1].lower() in PREPOSITIONS or is_past(words[-1]):
         return None
     return f"the {' '.join(words[1:])}"
 
 
-def _active_clause(verb: str, following: Words) -> str | None:
+def _active_clause(verb: str, next_words: Words) -> str | None:
     """``Napoleon invaded Russia`` of "did Napoleon invade Russia"; the word after the subject must be the verb."""
-    subject, remainder = _subject(following)
+    subject, remainder = _subject(next_words)
     if not subject or not remainder or not remainder[0].islower() or not remainder[0].isalpha():
         return None
-    main_verb, after = remainder[0], remainder[1:]
+    main_verb, object_words = remainder[0], remainder[1:]
     if main_verb in PREPOSITIONS | AUXILIARIES or main_verb.endswith(("ed", "ing", "ly")):
         return None
-    if after and after[0].lower() not in PREPOSITIONS:  # the verb seems to have an object already
+    if object_words and object_words[0].lower() not in PREPOSITIONS:  # the verb seems to have an object already
         return None
-    return f"{subject} {past(main_verb) if verb == 'did' else present(main_verb)}{_spaced(after)}"
+    return f"{subject} {past(main_verb) if verb == 'did' else present(main_verb)}{_spaced(object_words)}"
 
 
 def _subject(words: Words) -> tuple[str, Words]:

@@ -100,10 +100,10 @@ class LlmComposer:
         # Chains with the same steps share one request; the first chain stands for them.
         chain_of = dict(reversed(list(zip(keys, chains, strict=True))))
         progress.finish(self._estimate(chain_of))
-        before = self._spent()
+        spent_before = self._spent()
         progress.start(f"Composing at {self._endpoint.address}", len(chains), "questions")
         results = self._ask_all(chain_of, Counter(keys), progress)
-        progress.finish(f"{self._requests:,} requests{self._price(self._spent() - before)}")
+        progress.finish(f"{self._requests:,} requests{self._price(self._spent() - spent_before)}")
         return iter([results[key] for key in keys])
 
     def answers_used(self) -> dict[str, str]:
@@ -112,27 +112,27 @@ class LlmComposer:
 
     def _ask_all(self, chains: Mapping[str, Chain], times: Mapping[str, int], progress: Progress) -> dict[str, Written]:
         results: dict[str, Written] = {}
-        broken = new = 0
+        broken_count = new_count = 0
         pool = ThreadPoolExecutor(self._settings.at_once)
         keys: dict[Future[_Judged], str] = {}
         try:
             keys = {pool.submit(self._compose, key, chain): key for key, chain in chains.items()}
-            waiting = set(keys)
-            while waiting:
+            pending_keys = set(keys)
+            while pending_keys:
                 # On some systems Ctrl-C does not interrupt a wait without a timeout.
-                finished, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
-                for future in finished:
+                done_futures, pending_keys = wait(pending_keys, timeout=0.2, return_when=FIRST_COMPLETED)
+                for future in done_futures:
                     try:
-                        judged = future.result()
+                        judgement = future.result()
                     except Stopped:
                         continue  # another request raised the reason
-                    results[keys[future]] = judged.result
+                    results[keys[future]] = judgement.result
                     progress.advance(times[keys[future]])
-                    new += judged.is_new
-                    broken += judged.is_new and judged.is_broken
-                if broken == new >= ALL_BROKEN:
+                    new_count += judgement.is_new
+                    broken_count += judgement.is_new and judgement.is_broken
+                if broken_count == new_count >= ALL_BROKEN:
                     raise EndpointError(
-                        f"{self._endpoint.address}: all {new} answers have the wrong form; set another structured "
+                        f"{self._endpoint.address}: all {new_count} answers have the wrong form; set another structured "
                         f'("object" or "schema"), a higher max_output_tokens, or give another --model; {self._recording.path} keeps them '
                         "until it is removed."
                     )
@@ -152,20 +152,20 @@ class LlmComposer:
 
     def _estimate(self, chains: Mapping[str, Chain]) -> str:
         """The estimate for the user. Raises SettingsError where it exceeds the budget."""
-        new = [first(chain) for key, chain in chains.items() if not self._recording.find(key)]
-        if new and self._endpoint.is_without_key:
+        new_prompts = [first(chain) for key, chain in chains.items() if not self._recording.find(key)]
+        if new_prompts and self._endpoint.is_without_key:
             raise SettingsError(NO_KEY)
-        inputs = sum(len(message["content"]) for messages in new for message in messages) / CHARACTERS_PER_TOKEN
-        outputs = len(new) * OUTPUT_TOKENS
+        inputs = sum(len(message["content"]) for messages in new_prompts for message in messages) / CHARACTERS_PER_TOKEN
+        outputs = len(new_prompts) * OUTPUT_TOKENS
         amount, limit, spent = cost(self._settings, inputs, outputs), self._settings.max_cost, self._spent()
-        if new and limit is not None and spent + amount > limit:
+        if new_prompts and limit is not None and spent + amount > limit:
             raise SettingsError(
-                f"{len(new):,} requests would cost about {amount:,.4f} (after {spent:,.4f} for {self._recording.path.name}), "
+                f"{len(new_prompts):,} requests would cost about {amount:,.4f} (after {spent:,.4f} for {self._recording.path.name}), "
                 f"and max_cost is {limit:g}; raise it, or take fewer pairs with --limit."
             )
         price = self._price(amount) or "; without input_price and output_price their cost is not known"
-        recorded = f"{len(chains) - len(new):,} answers are recorded"
-        return f"{recorded}; {len(new):,} requests, about {inputs:,.0f} tokens in and {outputs:,} out{price}"
+        recording_note = f"{len(chains) - len(new_prompts):,} answers are recorded"
+        return f"{recording_note}; {len(new_prompts):,} requests, about {inputs:,.0f} tokens in and {outputs:,} out{price}"
 
     def _compose(self, key: str, chain: Chain) -> _Judged:
         """Compose one chain: retry until the question passes all checks, repeats an earlier answer, or the attempts are used up."""
@@ -174,11 +174,11 @@ class LlmComposer:
             request = self._endpoint.request(messages)
             answer, was_sent = self._answer(key if not texts else key_of(request), request)
             is_new = is_new or was_sent
-            judged = _judge(answer, chain, max_words=self._max_words)
+            judgement = _judge(answer, chain, max_words=self._max_words)
             texts.append(answer.text)
-            if not judged.complaint or len(texts) == self._settings.tries or answer.text in texts[:-1]:
-                return replace(judged, is_new=is_new)
-            messages = [*messages, {"role": "assistant", "content": answer.text}, {"role": "user", "content": judged.complaint}]
+            if not judgement.complaint or len(texts) == self._settings.tries or answer.text in texts[:-1]:
+                return replace(judgement, is_new=is_new)
+            messages = [*messages, {"role": "assistant", "content": answer.text}, {"role": "user", "content": judgement.complaint}]
 
     def _answer(self, key: str, request: Mapping[str, Any]) -> tuple[Answer, bool]:
         """The answer to the request with this hash, and whether a request was sent for it."""
@@ -216,8 +216,8 @@ class LlmComposer:
 
     def _reserve(self, request: Mapping[str, Any]) -> float:
         """Reserve the maximum cost of a request. Raises EndpointError where the remaining budget is too small, Stopped."""
-        most = len(json.dumps(request).encode())  # a token has at least one byte
-        amount, limit = cost(self._settings, most, self._settings.max_output_tokens), self._settings.max_cost
+        max_tokens = len(json.dumps(request).encode())  # a token has at least one byte
+        amount, limit = cost(self._settings, max_tokens, self._settings.max_output_tokens), self._settings.max_cost
         with self._lock:
             if self._stop.is_set():
                 raise Stopped
@@ -251,8 +251,10 @@ def _judge(answer: Answer, chain: Chain, *, max_words: int) -> _Judged:
     question = " ".join(form.question.split())
     if not question:
         return _Judged(result=Written(reason=REFUSED))
-    wrong = [checks.REASONS[fault] for fault in checks.faults(question, chain, max_words=max_words)]
-    complaint = f"This cannot be used: {'; '.join(wrong)}. Write the question anew, as JSON of the same form." if wrong else ""
+    fault_reasons = [checks.REASONS[fault] for fault in checks.faults(question, chain, max_words=max_words)]
+    complaint = (
+        f"This cannot be used: {'; '.join(fault_reasons)}. Write the question anew, as JSON of the same form." if fault_reasons else ""
+    )
     return _Judged(result=Written(question=question), complaint=complaint)
 
 

@@ -48,26 +48,26 @@ class PeopleComposer:
         """Read the questions of the chains. Raises InputError with the line of an invalid entry."""
         progress.start(f"Reading {self._path.name}", len(chains), "questions")
         chain_ids, ids, results = {chain.id for chain in chains}, Ids(), dict[str, Written]()
-        for where, task in records(self._path, _TASK):
-            ids.add(task["id"], where)
+        for location, task in records(self._path, _TASK):
+            ids.add(task["id"], location)
             if task["id"] not in chain_ids:
                 raise UnknownId(
-                    f"{where}: there is no chain {task['id']} among the {len(chain_ids):,} of this run; give the answers to its own tasks, "
-                    "with the same sets, settings and seed."
+                    f"{location}: there is no chain {task['id']} among the {len(chain_ids):,} of this run; give the answers to its own "
+                    "tasks, with the same sets, settings and seed."
                 )
-            results[task["id"]] = _result(task, where)
+            results[task["id"]] = _result(task, location)
         for chain in chains:
             progress.advance(1)
             yield results.get(chain.id, Written(reason=NOT_WRITTEN))
 
 
-def _result(task: Task, where: str) -> Written:
+def _result(task: Task, location: str) -> Written:
     if task.get("same_entity") is False:
         return Written(reason=OTHER_ENTITY)
     question = " ".join(task.get("question", "").split())
     if task.get("refusal", "").strip():
         if question:
-            raise BrokenInput(f"{where}: it has a question and a refusal; leave one of them empty.")
+            raise BrokenInput(f"{location}: it has a question and a refusal; leave one of them empty.")
         return Written(reason=NO_QUESTION)
     return Written(question=question) if question else Written(reason=NOT_WRITTEN)
 

@@ -90,11 +90,11 @@ def compose(chain: Chain, templates: Mapping[str, TemplateSettings], *, max_clau
         raise Refused("nested")
     if nested_clauses(sentence) <= max_clauses:
         return sentence
-    for apart in range(len(chain.hops) - 1):
-        if chain.hops[apart].kind in {INVERSE, BOTH}:
-            two = _composed(chain, templates, bits, apart)
+    for split_hop in range(len(chain.hops) - 1):
+        if chain.hops[split_hop].kind in {INVERSE, BOTH}:
+            two = _composed(chain, templates, bits, split_hop)
             # "That movie" does not begin a clause.
-            if nested_clauses(two.replace(f"that {chain.hops[apart].noun}", chain.hops[apart].noun)) <= max_clauses:
+            if nested_clauses(two.replace(f"that {chain.hops[split_hop].noun}", chain.hops[split_hop].noun)) <= max_clauses:
                 return two
     raise Refused("nested")
 
@@ -105,20 +105,23 @@ def nested_clauses(sentence: str) -> int:
     return sum(word in CLAUSES for word in words[1:])
 
 
-def _composed(chain: Chain, templates: Mapping[str, TemplateSettings], bits: int, apart: int | None) -> str:
-    """``apart``: the hop that has a sentence of its own, if any."""
+def _composed(chain: Chain, templates: Mapping[str, TemplateSettings], bits: int, split_hop: int | None) -> str:
+    """``split_hop``: the hop that has a sentence of its own, if any."""
     phrases: list[str] = []
-    before = ""
+    first_sentence = ""
     for number, hop in enumerate(chain.hops[:-1]):
         hop_bits = bits >> 8 * number
-        if number == apart:
-            names, nested = _names(hop, phrases)
-            before = wording.statement(hop.kind, [templates[name] for name in hop.relations], names, hop.noun, nested, draw=hop_bits) or ""
-            before += " "
+        if number == split_hop:
+            names, nested_numbers = _names(hop, phrases)
+            first_sentence = (
+                wording.statement(hop.kind, [templates[name] for name in hop.relations], names, hop.noun, nested_numbers, draw=hop_bits)
+                or ""
+            )
+            first_sentence += " "
             phrases.append(f"that {hop.noun}")
         else:
             phrases.append(_phrase(hop, phrases, templates, hop_bits))
-    return before + _sentence(_question(chain.hops[-1], phrases, templates, bits >> 8 * len(phrases)))
+    return first_sentence + _sentence(_question(chain.hops[-1], phrases, templates, bits >> 8 * len(phrases)))
 
 
 def can_say(question: str, kind: str, *, is_person: bool) -> bool:
@@ -130,7 +133,7 @@ def can_take(question: str, start: int, end: int) -> bool:
     """Whether a noun phrase fits into this place of a question; a name that modifies a noun cannot be replaced."""
     if _RELATION in question:
         return True
-    before, after = question[:start].split(), question[end:].split()
+    words_before, words_after = question[:start].split(), question[end:].split()
     if (
         question[end : end + 1] in {"'", "’", "-", "/"}
         or question[start - 1 : start] in {"-", "(", '"', "/"}
@@ -140,20 +143,25 @@ def can_take(question: str, start: int, end: int) -> bool:
     # A quotation must stay as it is, and a comma after a phrase would begin a list or extend the phrase.
     if question[:start].count('"') % 2 or question[:start].count("“") > question[:start].count("”") or question[end:].lstrip()[:1] == ",":
         return False
-    last = before[-1].strip(",").lower() if before else ""
-    if last == "of" and len(before) > 1 and before[-2][:1].isupper() and NOUNS.get(before[-2].lower(), PERSON) != PERSON:
+    last_word = words_before[-1].strip(",").lower() if words_before else ""
+    if (
+        last_word == "of"
+        and len(words_before) > 1
+        and words_before[-2][:1].isupper()
+        and NOUNS.get(words_before[-2].lower(), PERSON) != PERSON
+    ):
         return False  # "the University of Chicago" is one name
-    if last in DETERMINERS | ASKING_NOUNS or NOUNS.get(last) or last.endswith("ing") or last in {"called", "named"}:
+    if last_word in DETERMINERS | ASKING_NOUNS or NOUNS.get(last_word) or last_word.endswith("ing") or last_word in {"called", "named"}:
         return False
-    return not after or not after[0][0].isalnum() or _goes_on(last, after[0])
+    return not words_after or not words_after[0][0].isalnum() or _goes_on(last_word, words_after[0])
 
 
-def _goes_on(before: str, after: str) -> bool:
-    """Whether ``after`` can continue a sentence where a name followed ``before``."""
-    word = after.strip("?.,")
-    if before in {"did", "does", "do", "can", "could", "will", "would"}:
+def _goes_on(text_before: str, text_after: str) -> bool:
+    """Whether ``text_after`` can continue a sentence where a name followed ``text_before``."""
+    word = text_after.strip("?.,")
+    if text_before in {"did", "does", "do", "can", "could", "will", "would"}:
         return word.islower() and not word.endswith("s")
-    if before in COPULAS | {"has", "had", "have"}:
+    if text_before in COPULAS | {"has", "had", "have"}:
         return is_participle(word) or word in FUNCTION or word.endswith("ing")
     return word in FUNCTION or is_past(word) or word in AUXILIARIES or word[0].isdigit()
 
@@ -166,8 +174,8 @@ def _names(hop: Hop, phrases: list[str]) -> tuple[list[str], frozenset[int]]:
 
 def _phrase(hop: Hop, phrases: list[str], templates: Mapping[str, TemplateSettings], bits: int) -> str:
     if hop.kind != ASKED:
-        names, nested = _names(hop, phrases)
-        return wording.phrase(hop.kind, [templates[name] for name in hop.relations], names, hop.noun, nested, draw=bits)
+        names, nested_numbers = _names(hop, phrases)
+        return wording.phrase(hop.kind, [templates[name] for name in hop.relations], names, hop.noun, nested_numbers, draw=bits)
     phrase = noun_phrase(_filled(hop, phrases), person=hop.is_person)
     if phrase is None:
         raise Refused("form")
@@ -176,8 +184,8 @@ def _phrase(hop: Hop, phrases: list[str], templates: Mapping[str, TemplateSettin
 
 def _question(hop: Hop, phrases: list[str], templates: Mapping[str, TemplateSettings], bits: int) -> str:
     if hop.kind != ASKED:
-        names, nested = _names(hop, phrases)
-        return wording.question(hop.kind, [templates[name] for name in hop.relations], names, hop.noun, nested, draw=bits)
+        names, nested_numbers = _names(hop, phrases)
+        return wording.question(hop.kind, [templates[name] for name in hop.relations], names, hop.noun, nested_numbers, draw=bits)
     text = _filled(hop, phrases)
     if _RELATION not in text:
         return text
