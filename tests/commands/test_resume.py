@@ -79,7 +79,7 @@ def test_a_run_that_is_killed_anywhere_goes_on_to_the_same_bytes(
     assert whole.returncode == 0, whole.stderr
     expected, calls, rng = wikihop(seed_wikidata), int(whole.stdout), random.Random(random_seed)
     assert wikihop(tmp_path / "whole") == expected
-    for _ in range(20 if pytestconfig.getoption("--thorough") else 4):
+    for _ in range(20 if pytestconfig.getoption("--thorough") else 3):
         workspace, nth = tmp_path / "killed", rng.randrange(calls // 50, calls * 19 // 20)
         killed = run(workspace, nth)
         assert killed.returncode == -signal.SIGKILL, (nth, killed.stderr)
