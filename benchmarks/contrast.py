@@ -19,7 +19,7 @@ from benchmarks.measure import Section, Table, spread
 from kgqa.commands.contrast import contrast
 from kgqa.formats import native
 from kgqa.formats.columns import SCHEMA, table_of
-from kgqa.recipes.contrasts.dataset import PARQUET
+from kgqa.formats.native import PARQUET
 from kgqa.recipes.contrasts.transforms import KINDS, Settings
 from kgqa.records import Instance, Paragraph, Step
 from kgqa.runs.funnel import Rejection

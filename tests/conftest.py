@@ -1,7 +1,7 @@
 """How the tests share the work, how thorough they are, and what many of them use: the server, finished workspaces, the command line.
 
-Two options: ``--thorough`` (``make test-thorough``) makes random tests as long as they can be, ``--update-golden``
-(``make golden``) accepts today's seed datasets.
+Two options: ``--thorough`` (``make test-thorough``) makes random tests as long as they can be and runs those marked ``thorough`` too,
+``--update-golden`` (``make golden``) accepts today's seed datasets.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
@@ -66,11 +67,16 @@ def pytest_report_header(config: pytest.Config) -> str:
         "queries of a store": _queries(config),
         "examples of a property": settings().max_examples,
     }
-    return "random tests: " + ", ".join(f"{size:,} {what}" for what, size in sizes.items())
+    return "random tests: " + ", ".join(f"{size:,} {what}" for what, size in sizes.items()) + f"; KGQA_TEST_SEED={_seed()}"
+
+
+def _seed() -> int:
+    """The date, so that each day draws others: 20250131."""
+    return int(os.environ.get("KGQA_TEST_SEED") or f"{datetime.now(UTC):%Y%m%d}")
 
 
 def _mutants(config: pytest.Config) -> int:
-    return 1_000 if config.getoption("--thorough") else 200
+    return 1_000 if config.getoption("--thorough") else 40
 
 
 def _queries(config: pytest.Config) -> int:
@@ -84,50 +90,44 @@ def mutant_count(pytestconfig: pytest.Config) -> int:
 
 
 @pytest.fixture(scope="session")
+def random_seed() -> int:
+    """Of random tests; the same one again by the variable KGQA_TEST_SEED, which the first lines of a test run give."""
+    return _seed()
+
+
+@pytest.fixture(scope="session")
 def query_count(pytestconfig: pytest.Config) -> int:
     """How many random queries a store is asked."""
     return _queries(pytestconfig)
 
 
 @cache
-def piece(path: str) -> str:
-    """What goes to one worker together: a file, and all files that use the server, which has one database."""
-    return "server" if USES_SERVER.search((ROOT / path).read_text("utf-8")) else path
+def uses_server(path: Path) -> bool:
+    return bool(USES_SERVER.search(path.read_text("utf-8")))
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
-    """``--dist loadfile``, with those files as one; the marks of ``--dist loadgroup`` are lost between pytest 9.2 and xdist 3.8."""
-    if config.getoption("dist") != "loadfile":
-        return None
-    from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what only repeats, and set the order in which files begin, which ``make test`` tells xdist to keep.
 
-    class Pieces(LoadFileScheduling):  # type: ignore[misc]
-        def _split_scope(self, nodeid: str) -> str:
-            return piece(nodeid.split("::", maxsplit=1)[0])
-
-    return Pieces(config, log)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The order in which pieces begin, which ``make test`` tells xdist to keep.
-
-    First what uses the server, as it takes longest; in it, the file that needs no kernels, so that the other worker compiles them
-    meanwhile. Then files with slow tests, and those with many.
+    First the files that use the server, as they take longest; of them, the one that needs no kernels, so that the other worker compiles
+    them meanwhile. Then files with slow tests, and those with many. Each worker has a server of its own.
     """
+    if not config.getoption("--thorough"):
+        left_out = [item for item in items if item.get_closest_marker("thorough")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("thorough")]
     sizes = Counter(item.path for item in items)
     slow = {item.path for item in items if item.get_closest_marker("slow")}
 
     def order(item: pytest.Item) -> tuple[bool, bool, bool, int, Path]:
-        on_server = piece(item.path.relative_to(ROOT).as_posix()) == "server"
-        return not on_server, item.path.name != "test_neo4j.py", item.path not in slow, -sizes[item.path], item.path
+        return not uses_server(item.path), item.path.name != "test_neo4j.py", item.path not in slow, -sizes[item.path], item.path
 
     items.sort(key=order)
 
 
 @pytest.fixture(scope="session")
 def neo4j_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServer]:
-    """A running Neo4j with authentication on, of the tests' own; the one of this run."""
+    """A running Neo4j with authentication on, of the tests' own; the one of this worker."""
     if reason := missing():
         unavailable(reason)
     server = Neo4jServer(tmp_path_factory.mktemp("neo4j") / "home")

@@ -151,7 +151,8 @@ class Rows:
 
     def count(self) -> int:
         """Rows of all tables."""
-        return sum(map(len, self._rows.values())) + sum(batch.num_rows for batches in self._batches.values() for batch in batches)
+        loose = sum(len(rows) for rows in self._rows.values())
+        return loose + sum(int(batch.num_rows) for batches in self._batches.values() for batch in batches)
 
     def tables(self) -> dict[str, pa.Table]:
         """Table → its rows in Arrow; tables without rows are absent."""

@@ -18,16 +18,20 @@ import pytest
 
 import kgqa
 from kgqa.errors import InputError, KgqaError
-from kgqa.training import extra, record
+from kgqa.training import batches, extra, record
 from tests.conftest import Cli, SmallDisk
 from tests.contents import files, leftovers
 from tests.small_questions import question, questions, write_set, write_toml
 
 torch = pytest.importorskip("torch", reason="the extra [readers] is not installed")
 
+import safetensors.torch  # noqa: E402
+
 from kgqa.commands import train as command  # noqa: E402
-from kgqa.readers.transformer.select_answer import SelectAnswer  # noqa: E402
-from kgqa.training import checkpoints, loop  # noqa: E402
+from kgqa.readers.transformer import select_answer  # noqa: E402
+from kgqa.readers.transformer.end_to_end import SpanReader  # noqa: E402
+from kgqa.training import batches, checkpoints, loop  # noqa: E402
+from kgqa.training.processes import Processes  # noqa: E402
 
 
 class Place:
@@ -122,7 +126,7 @@ def test_a_recurrent_run_that_died_goes_on_to_the_same_bytes(place: Place, monke
     for number, nth in enumerate((3, 6, 8)):
         run = place.folder / f"run{number}"
         with monkeypatch.context() as patched:
-            dies(patched, loop._Run, "_step", nth)
+            dies(patched, loop, "token_batches", nth)
             with pytest.raises(Killed):
                 kgqa.train(str(toml), place.set, out=run)
         kgqa.train(str(toml), place.set, out=run)
@@ -137,17 +141,17 @@ def test_a_run_that_died_anywhere_goes_on_to_the_same_bytes(reader: str, place: 
     kgqa.train(str(toml), place.set, out=place.folder / "whole")
     wanted, lines = place.predictions(place.folder / "whole"), curve(place.folder / "whole")
     deaths: list[tuple[Any, str, int]] = [
-        (loop, "encode", 1), (loop, "encode", 2), (loop._Run, "_step", 1), (loop._Run, "_step", 2), (loop, "mean_score", 1),
-        (checkpoints, "save_weights", 2), (checkpoints, "_save_tensors", 2), (loop._Run, "fit", 1), (command, "_save", 1),
-        (command, "new_folder", 1), (command, "_conclude", 1), (command, "write_whole", 1), (command, "write_whole", 2),
+        (loop, "encode", 1), (loop, "encode", 2), (loop, "Objective", 1), (loop, "token_batches", 1), (loop, "token_batches", 2),
+        (loop, "mean_score", 1), (checkpoints, "save_weights", 2), (safetensors.torch, "save_file", 3), (command, "new_folder", 1),
+        (SpanReader, "save", 1), (command, "write_whole", 1), (command, "write_whole", 2),
     ]  # fmt: skip
     if reader == "sa":  # between its parts, and in the second
         deaths = [
-            (SelectAnswer, "_with_selection", 1),
-            (SelectAnswer, "_with_selection", 2),
-            (loop._Run, "_step", 3),
+            (select_answer, "write_whole", 1),
+            (select_answer, "write_whole", 2),
+            (loop, "token_batches", 3),
             (loop, "encode", 3),
-            (command, "_save", 1),
+            (command, "new_folder", 1),
         ]
     for number, (owner, name, nth) in enumerate(deaths):
         run = place.folder / f"run{number}"
@@ -175,7 +179,7 @@ def test_a_run_with_dropout_that_died_after_an_evaluation_goes_on_to_the_same_by
     toml = place.toml(checkpoint_seconds=0)
     kgqa.train(str(toml), place.set, out=place.folder / "whole")
     with monkeypatch.context() as patched:
-        dies(patched, loop._Run, "_step", 6)
+        dies(patched, loop, "token_batches", 6)
         with pytest.raises(Killed):
             kgqa.train(str(toml), place.set, out=place.run)
     kgqa.train(str(toml), place.set, out=place.run)
@@ -201,7 +205,7 @@ def test_a_reader_that_was_removed_is_made_again(place: Place) -> None:
 def killed(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that died in its second step."""
     with monkeypatch.context() as patched:
-        dies(patched, loop._Run, "_step", 2)
+        dies(patched, loop, "token_batches", 2)
         with pytest.raises(Killed):
             kgqa.train(str(place.toml()), place.set, out=place.run)
 
@@ -417,7 +421,7 @@ def test_a_set_without_lessons_is_a_sentence_and_leaves_no_run(name: str, place:
 def test_what_is_refused_when_a_run_goes_on_stays_in_the_record(place: Place, cli: Cli) -> None:
     command = ["train", place.toml(checkpoint_seconds=0), place.set, "--out", place.run]
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("kgqa.training.loop._Run._evaluate", refuse)
+        patched.setattr(loop, "mean_score", refuse)
         cli(*command).sentence("is gone")
     assert place.run.exists()
     (run,) = kgqa.training_runs(place.folder).runs
@@ -425,7 +429,7 @@ def test_what_is_refused_when_a_run_goes_on_stays_in_the_record(place: Place, cl
     assert cli(*command).status == 0
 
 
-def refuse(self: Any) -> bool:
+def refuse(*_: Any, **__: Any) -> float:
     """As where a file went away in the middle of training."""
     raise InputError("The file is gone.")
 
@@ -612,15 +616,15 @@ def answers(place: Place, run: Path) -> dict[str, str]:
 
 
 def test_a_loss_that_is_not_finite_is_a_sentence_and_keeps_the_checkpoint(place: Place, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    inner, count = loop._Run._gradients, 0
+    step = 0
 
-    def infinite(self: Any, rows: Any) -> float:
-        nonlocal count
-        count += 1
-        return inner(self, rows) if count != 3 else float("nan")
+    def infinite(_: Processes, loss: float) -> float:
+        nonlocal step
+        step += 1
+        return loss if step != 3 else float("nan")
 
     with monkeypatch.context() as patched:
-        patched.setattr(loop._Run, "_gradients", infinite)
+        patched.setattr(Processes, "sum", infinite)
         cli("train", place.toml(checkpoint_seconds=0), place.set, "--out", place.run).sentence(
             "the loss is nan in step 3", "q", "last checkpoint is kept"
         )
@@ -630,7 +634,6 @@ def test_a_loss_that_is_not_finite_is_a_sentence_and_keeps_the_checkpoint(place:
 
 def test_two_trainers_in_one_folder(place: Place, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     killed(place, monkeypatch)
-    monkeypatch.setattr(record, "_TRIES", 2)
     facts = record.RunFacts(reader="ee", dataset="d", hashes={}, seed=1, settings={})
     with record.open_record(None, run=place.run, facts=facts):
         cli("train", place.toml(), place.set, "--out", place.run).sentence("another process trains in this folder")
@@ -642,16 +645,18 @@ def test_a_signal_is_a_sentence_and_the_run_goes_on(
     number: signal.Signals, place: Place, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kgqa.train(str(place.toml()), place.set, out=place.folder / "whole")
-    step, before = loop._Run._step, signal.getsignal(number)
+    cut, before, step = batches.token_batches, signal.getsignal(number), 0
 
-    def asks(self: Any, rows: Any) -> float:
-        if self._state.step == 2:
+    def asks(*given: Any, **more: Any) -> Any:
+        nonlocal step
+        step += 1
+        if step == 3:
             signal.raise_signal(number)
-        return step(self, rows)
+        return cut(*given, **more)
 
     monkeypatch.setattr(os, "_exit", lambda status: (_ for _ in ()).throw(SystemExit(status)))
     with monkeypatch.context() as patched:
-        patched.setattr(loop._Run, "_step", asks)
+        patched.setattr(loop, "token_batches", asks)
         cli("train", place.toml(), place.set, "--out", place.run).stopped(number, "stopped after step 3", "run the same command again")
     signal.signal(number, before)
     assert cli("train", place.toml(), place.set, "--out", place.run).status == 0

@@ -138,7 +138,7 @@ def import_into(server: Neo4jServer, folder: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("domain", ["seed_wikidata", "seed_medline"])
+@pytest.mark.parametrize("domain", ["seed_wikidata", pytest.param("seed_medline", marks=pytest.mark.thorough)])
 def test_an_imported_graph_is_the_one_that_the_driver_loads(
     domain: str,
     request: pytest.FixtureRequest,

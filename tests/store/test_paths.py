@@ -44,12 +44,14 @@ def sparse_graph(rng: random.Random) -> RandomGraph:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("mentions", "tails"), [(1, 0), (3, 1_000_000)])
-def test_how_much_is_looked_at_together_changes_no_row(mentions: int, tails: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_how_much_is_looked_at_together_changes_no_row(
+    mentions: int, tails: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config
+) -> None:
     # One entity's companions at a time or some, and the tails of both sides or what is beside the smaller one.
     monkeypatch.setattr(paths, "MENTIONS", mentions)
     monkeypatch.setattr(paths, "TAILS", tails)
     rng, lengths = random.Random(3), Counter[object]()
-    for number in range(8):
+    for number in range(8 if pytestconfig.getoption("--thorough") else 3):
         result = GraphIndex(sparse_graph(rng))
         build(tmp_path / str(number), result.graph.arrow())
         with EmbeddedStore(tmp_path / str(number)) as store:
@@ -66,7 +68,7 @@ def test_how_much_is_looked_at_together_changes_no_row(mentions: int, tails: int
                 rows = found_rows(query, store.run(query, arguments))
                 assert rows == expected_rows(query, result, arguments), (name, arguments)
                 lengths.update((query.search, row[0]) for row in rows)
-    assert min(lengths["facts", 3], lengths["facts", 4], lengths["documents", 3]) > 40, lengths
+    assert min(lengths["facts", 3], lengths["facts", 4], lengths["documents", 3]) > 10, lengths
 
 
 @pytest.mark.parametrize("limit", [1, 3, 20])

@@ -30,7 +30,7 @@ from kgqa.store.samples import SAMPLES_VERSION
 from tests.store.samples_truth import SamplesTruth
 
 
-@pytest.fixture(params=["seed_wikidata", pytest.param("seed_medline", marks=pytest.mark.slow)])
+@pytest.fixture(params=["seed_wikidata", pytest.param("seed_medline", marks=pytest.mark.thorough)])
 def workspace(request: pytest.FixtureRequest) -> Workspace:
     return Workspace(request.getfixturevalue(request.param))
 

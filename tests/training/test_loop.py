@@ -19,6 +19,7 @@ from tests.small_questions import question
 
 torch = pytest.importorskip("torch", reason="the extra [readers] is not installed")
 
+import safetensors.torch  # noqa: E402
 from torch import nn  # noqa: E402
 
 from kgqa.errors import BrokenInput, EmptyResult, InterruptedRun, MissingInput, OutOfMemory, RunMismatch, TrainingError  # noqa: E402
@@ -131,17 +132,21 @@ class Killed(BaseException):
     """The process is gone."""
 
 
-def dying(steps: Sequence[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The process dies in the middle of each of these steps, once."""
-    left, step = list(steps), loop._Run._step
+class Acting(Lengths):
+    """Acts in its n-th computation of losses, from 0: a step, where the batch is one part; before it, in each of them without a number."""
 
-    def once(self: Any, rows: Any) -> float:
-        if self._state.step in left:
-            left.remove(self._state.step)
-            raise Killed
-        return step(self, rows)
+    def __init__(self, act: Callable[[], object], step: int | None = None) -> None:
+        super().__init__()
+        self._act, self._at = act, step
 
-    monkeypatch.setattr(loop._Run, "_step", once)
+    def losses(self, batch: Any) -> Any:
+        if self._at in {None, len(self.batches)}:
+            self._act()
+        return super().losses(batch)
+
+
+def die() -> None:
+    raise Killed
 
 
 @pytest.mark.parametrize("seconds", [0.0, 1000.0])
@@ -153,11 +158,12 @@ def test_a_run_that_dies_in_a_step_goes_on_to_the_same_curve(
     whole: list[Point] = []
     task, fitted = fit(tmp_path / "whole", whole)
     texts = said(task)
-    dying(steps, monkeypatch)
     points: list[Point] = []
-    for _ in steps:
+    saved = 0
+    for step in steps:
         with pytest.raises(Killed):
-            fit(tmp_path / "run", points, checkpoint_seconds=seconds)
+            fit(tmp_path / "run", points, task=Acting(die, step - saved), checkpoint_seconds=seconds)
+        saved = step if seconds == 0 else 0  # with few checkpoints it begins anew
     task, again = fit(tmp_path / "run", points, checkpoint_seconds=seconds)
     assert said(task) == texts
     assert again == fitted
@@ -169,18 +175,10 @@ def test_a_run_that_dies_in_a_step_goes_on_to_the_same_curve(
 def test_a_signal_ends_the_step_and_the_run_goes_on(tmp_path: Path, number: signal.Signals, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "REPORTS", 2)
     whole: list[Point] = []
-    texts, step, before = said(fit(tmp_path / "whole", whole)[0]), loop._Run._step, signal.getsignal(number)
-
-    def asks(self: Any, rows: Any) -> float:
-        if self._state.step == 6:
-            signal.raise_signal(number)
-        return step(self, rows)
-
+    texts, before = said(fit(tmp_path / "whole", whole)[0]), signal.getsignal(number)
     points: list[Point] = []
-    with monkeypatch.context() as patched:
-        patched.setattr(loop._Run, "_step", asks)
-        with pytest.raises(InterruptedRun, match="stopped after step 7; run the same command again"):
-            fit(tmp_path / "run", points, checkpoint_seconds=1000)
+    with pytest.raises(InterruptedRun, match="stopped after step 7; run the same command again"):
+        fit(tmp_path / "run", points, task=Acting(lambda: signal.raise_signal(number), 6), checkpoint_seconds=1000)
     assert signal.getsignal(number) == before
     assert said(fit(tmp_path / "run", points)[0]) == texts
     assert curve(points) == curve(whole)
@@ -234,25 +232,18 @@ def test_a_signal_between_two_parts_of_a_step_is_obeyed_there(tmp_path: Path, mo
     assert (said(task), again, curve(points)) == (texts, fitted, curve(whole))
 
 
-def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before, step = signal.signal(signal.SIGHUP, signal.SIG_IGN), loop._Run._step
-
-    def asks(self: Any, rows: Any) -> float:
-        signal.raise_signal(signal.SIGHUP)
-        return step(self, rows)
-
-    monkeypatch.setattr(loop._Run, "_step", asks)
+def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        fit(tmp_path / "run")
+        fit(tmp_path / "run", task=Acting(lambda: signal.raise_signal(signal.SIGHUP)))
     finally:
         signal.signal(signal.SIGHUP, before)
 
 
-@pytest.mark.parametrize("name", ["save_weights", "_save_tensors", "_optimiser_tensors"])
-@pytest.mark.parametrize("nth", [1, 3, 15, 16])
-def test_a_run_that_dies_while_it_saves_goes_on(tmp_path: Path, name: str, nth: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also in the save of the last step, which is made twice: as a step and as the end."""
-    texts, inner, count = said(fit(tmp_path / "whole", dev=0)[0]), getattr(checkpoints, name), 0
+@pytest.mark.parametrize("nth", [1, 2, 5, 6, 29, 30, 31, 32])
+def test_a_run_that_dies_while_it_saves_goes_on(tmp_path: Path, nth: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before it writes the weights, odd numbers, or the optimiser; the last step is saved twice, as a step and as the end."""
+    texts, inner, count = said(fit(tmp_path / "whole", dev=0)[0]), safetensors.torch.save_file, 0
 
     def once(*given: Any) -> Any:
         nonlocal count
@@ -262,7 +253,7 @@ def test_a_run_that_dies_while_it_saves_goes_on(tmp_path: Path, name: str, nth: 
         return inner(*given)
 
     with monkeypatch.context() as patched:
-        patched.setattr(checkpoints, name, once)
+        patched.setattr(safetensors.torch, "save_file", once)
         with pytest.raises(Killed):
             fit(tmp_path / "run", dev=0)
     assert said(fit(tmp_path / "run", dev=0)[0]) == texts
@@ -283,10 +274,9 @@ def test_memory_does_not_change_what_a_step_learns(tmp_path: Path, tokens: int) 
     assert losses[0] == pytest.approx(losses[1], rel=1e-4)
 
 
-def test_a_run_may_go_on_with_fewer_tokens_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    dying([5], monkeypatch)
+def test_a_run_may_go_on_with_fewer_tokens_at_once(tmp_path: Path) -> None:
     with pytest.raises(Killed):
-        fit(tmp_path / "run")
+        fit(tmp_path / "run", task=Acting(die, 5))
     task = Lengths()
     fit(tmp_path / "run", task=task, batch_tokens=1)
     assert set(task.batches) == {1}
@@ -351,17 +341,21 @@ def test_out_of_memory_twice_is_the_end_in_a_sentence(tmp_path: Path) -> None:
 
 def test_the_first_process_decides_when_all_save(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They wait for each other while they do; one that went by its own clock would wait for ever."""
-    saves: list[int] = []
+    task, waits = Lengths(), []
     monkeypatch.setattr(Processes, "is_first", False)
-    monkeypatch.setattr(loop._Run, "_save", lambda self: saves.append(self._state.step))
-    fit(tmp_path, dev=0, checkpoint_seconds=0)
-    assert saves == [15]
+    monkeypatch.setattr(Processes, "wait", lambda _: waits.append(len(task.batches)))
+    fit(tmp_path, task=task, dev=0, checkpoint_seconds=0)
+    assert waits == [15, 15]  # after the last save, and at the end
 
 
-def test_another_number_of_tokens_may_be_halved_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    dying([5], monkeypatch)
+def test_another_number_of_tokens_may_be_halved_again(tmp_path: Path) -> None:
+    def refuses(call: int) -> bool:
+        if call == 9:
+            raise Killed
+        return call == 1
+
     with pytest.raises(Killed):
-        fit(tmp_path, task=Hungry(lambda call: call == 1), batch_tokens=64)
+        fit(tmp_path, task=Hungry(refuses), batch_tokens=64)
     points: list[Point] = []
     fit(tmp_path, points, task=Hungry(lambda call: call == 1), batch_tokens=128)
     assert [point["remark"] for point in points if "remark" in point] == ["GPU memory did not suffice: 64 tokens at once from now on"]
@@ -499,9 +493,8 @@ def test_early_stop_keeps_the_best_weights(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(loop, "mean_score", lambda *_, **__: next(scores))
     task, fitted = fit(tmp_path / "run", epochs=10, patience=2)
     assert (fitted.steps, fitted.best, fitted.best_step) == (20, 0.5, 10)
-    shorter = Lengths()
+    shorter = Acting(die, 10)
     monkeypatch.setattr(loop, "mean_score", lambda *_, **__: 0.0)
-    dying([10], monkeypatch)
     with pytest.raises(Killed):
         fit(tmp_path / "short", task=shorter, epochs=10, patience=100)
     assert said(shorter) == said(task)

@@ -42,7 +42,7 @@ from kgqa.web.explore.picture import Edge, Node, Picture, in_turn
 from kgqa.web.explore.project import Project, open_project
 from kgqa.web.explore.queries import show
 from kgqa.web.explore.server_svg import server_svg
-from kgqa.web.explore.stores import StorePool, _Slot
+from kgqa.web.explore.stores import StorePool
 from kgqa.web.guard import POLICY
 from kgqa.web.marks import pieces
 from kgqa.web.rendering import Pages
@@ -498,16 +498,24 @@ def test_a_workspace_without_datasets_says_so(seed_wikidata: Path, tmp_path: Pat
 
 
 @pytest.mark.parametrize(("wait", "tries"), [(0.0, 2), (0.2, 1)])
-def test_a_silent_server_is_not_waited_for_twice(wait: float, tries: int) -> None:
+def test_a_silent_server_is_not_waited_for_twice(wait: float, tries: int, seed_wikidata: Path) -> None:
     tried: list[float] = []
+    open_at_first = [EmbeddedStore(seed_wikidata / "store" / "graph.lbug")]
 
     def open_one() -> EmbeddedStore:
+        if open_at_first:
+            return open_at_first.pop()
         tried.append(wait)
         time.sleep(wait)
         raise StoreUnreachable("nobody answers")
 
-    pool = StorePool(open_one, size=0)
-    pool._free.put(_Slot(store=None))
+    def went_away(_: object) -> None:
+        raise StoreUnreachable("it was there a moment ago")
+
+    pool = StorePool(open_one, size=1)
+    with pytest.raises(StoreUnreachable):
+        pool.use(went_away, seconds=0.3)
+    tried.clear()
     with pytest.raises(StoreUnreachable, match="nobody answers"):
         pool.use(lambda store: store.name, seconds=0.3)
     assert len(tried) == tries
