@@ -46,8 +46,8 @@ class ImportSettings(Settings):
     format: str
     """Name of the format, one of ``kgqa import --list``."""
     files: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)]
-    """Files in the folder of the TOML file or below, in the order of reading. A pattern with ``*``, ``?`` or ``[…]`` names all files that it
-    matches, sorted."""
+    """Files in the folder of the TOML file or below, in the order of reading. A pattern with ``*``, ``?`` or ``[…]`` names all files that
+    it matches, sorted."""
     options: dict[str, Any] = Field(default_factory=dict)
     """Options of the format. A text or number is read as after ``--option``."""
     licence: str | None = None
