@@ -101,10 +101,10 @@ class Said(Silent):
 
 
 def by_hand(place: Path, out: Path) -> Path:
+    """The import of EDGES, RELATIONS and TEXTS."""
+    options = {"head": "subject", "relation": 2, "tail": "object"}
+    kgqa.import_files("edges", [place / "facts.csv"], out=out, options=options, licence="cc0-1.0")
     kgqa.import_files("relations", [place / "relations.tsv"], out=out)
-    kgqa.import_files(
-        "edges", [place / "facts.csv"], out=out, options={"head": "subject", "relation": 2, "tail": "object"}, licence="cc0-1.0"
-    )
     texts = [place / "texts" / "a.jsonl", place / "texts" / "b.jsonl"]
     kgqa.import_files(
         "texts", texts, out=out, options={"name_of_about": True}, licence="cc-by-4.0", attribution="Texts: a traveller.", workers=1
@@ -116,13 +116,6 @@ def test_one_command_gives_what_an_import_by_hand_gives(place: Path, tmp_path: P
     (place / "own.toml").write_text(SETTINGS + EDGES + RELATIONS + TEXTS)
     reports = [kgqa.generate(place / "own.toml", workspace=tmp_path / f"w{workers}", workers=workers) for workers in (1, 2)]
     assert sum(reports[0].counts.values()) > 0
-    kgqa.import_files(
-        "edges",
-        [place / "facts.csv"],
-        out=tmp_path / "out",
-        options={"head": "subject", "relation": 2, "tail": "object"},
-        licence="cc0-1.0",
-    )
     by_hand(place, tmp_path / "out")
     hand = kgqa.generate(place / "own.toml", source=tmp_path / "out", workspace=tmp_path / "hand")
     assert tables(tmp_path / "w1" / "import") == tables(tmp_path / "w2" / "import") == tables(tmp_path / "out")
@@ -139,12 +132,12 @@ def test_one_command_gives_what_an_import_by_hand_gives(place: Path, tmp_path: P
 
 def test_an_unchanged_import_is_reused(place: Path, tmp_path: Path, cli: Cli) -> None:
     kgqa.generate(place / "own.toml", workspace=tmp_path / "w")
-    before = {path: path.stat().st_mtime_ns for path in contents.files(tmp_path / "w" / "import")}
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "w" / "import").rglob("*")}
     said = Said()
     again = kgqa.generate(place / "own.toml", workspace=tmp_path / "w", progress=said)
     assert said.stages == ["Hashing files"]
     assert "traverse" in again.reused
-    assert {path: path.stat().st_mtime_ns for path in contents.files(tmp_path / "w" / "import")} == before
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "w" / "import").rglob("*")} == before
     planned = cli("generate", "--domain", place / "own.toml", "--workspace", tmp_path / "w", "--dry-run")
     assert "to do" not in planned.out
     assert "facts.csv" in planned.out
