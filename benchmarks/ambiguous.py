@@ -1,8 +1,8 @@
 """Shared names: the entity that linking chooses beside the one that the name means most often. ``python -m benchmarks.ambiguous``.
 
-The articles of ``benchmarks.hyperlinks``, 8,000 characters each. A place counts if its name belongs to several entities, and the article links
-to exactly one of them, which is then right; its own subject counts nowhere. Linking does not see the links. "Most frequent" is the entity that
-the same name means most often in other articles, counted on the links of four fifths of the articles, for each fifth in turn.
+The articles of ``benchmarks.hyperlinks``, 8,000 characters each. A place counts if its name belongs to several entities, and the article
+links to exactly one of them, which is then right; its own subject counts nowhere. Linking does not see the links. "Most frequent" is the
+entity that the same name means most often in other articles, counted on the links of four fifths of them, for each fifth in turn.
 """
 
 from __future__ import annotations

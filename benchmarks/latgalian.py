@@ -1,8 +1,8 @@
 """From a real dump to a dataset: the Latgalian Wikipedia and a Wikidata excerpt made for it. ``python -m benchmarks.latgalian [FOLDER]``.
 
 The dump does not say which item of Wikidata each article is about. So the excerpt is made of what the dump itself states in a form that
-programs can read: an item for each article, in the JSON of Wikidata's dump, with a link to the article, and statements from the parameters of
-its infobox. The ids of the items are made up; those of the properties are Wikidata's.
+programs can read: an item for each article, in the JSON of Wikidata's dump, with a link to the article, and statements from the
+parameters of its infobox. The ids of the items are made up; those of the properties are Wikidata's.
 """
 
 from __future__ import annotations
