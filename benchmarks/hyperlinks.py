@@ -21,12 +21,13 @@ import polars as pl
 import kgqa
 from benchmarks.measure import data_folder
 from kgqa.progress import Silent
-from kgqa.runs.importing import Origin, run_import
+from kgqa.runs.importing import Imported, Origin, run_import
 from kgqa.settings.base import Settings
 from kgqa.sources.formats import Bytes, Piece
 from kgqa.sources.rows import Rows
 from kgqa.sources.streams import line_pieces
 
+ARTICLES = "wikispeedia-2007-first8000.jsonl.xz"
 CHARACTERS = 2000
 HEADER = re.compile(r"(?s)^.*?Related subjects:.*?\n\n")
 DOMAIN = """extends = "wikidata"
@@ -40,6 +41,9 @@ annotations = "{annotations}"
 class Articles(Settings):
     """JSON lines with title, text and the titles of the links' targets."""
 
+    characters: int = CHARACTERS
+    """Length of the texts."""
+
     def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
         """Some MiB of whole lines."""
         return line_pieces(text, start)
@@ -50,7 +54,7 @@ class Articles(Settings):
         for line in piece.data.splitlines():
             article = json.loads(line)
             title = article["title"].replace("_", " ")
-            text = re.sub(r"\s*\n\s+", " ", HEADER.sub("", article["text"], count=1)).strip()[:CHARACTERS]
+            text = re.sub(r"\s*\n\s+", " ", HEADER.sub("", article["text"], count=1)).strip()[: self.characters]
             rows.document(f"school:{article['title']}", title, text)
             rows.page("school", title, document=f"school:{article['title']}")
             for target in article["links"]:
@@ -91,24 +95,29 @@ class Facts(Settings):
         return rows
 
 
+def imported(out: Path, articles: Path, wikidata: Path, *, characters: int = CHARACTERS) -> Imported:
+    """Import facts, names and articles into ``out``."""
+    origin = Origin(format="linked", licence="cc-by-sa-3.0", attribution="")
+    for parser, path in (
+        (Facts(columns=4), wikidata / "entities.tsv.gz"),
+        (Facts(columns=3), wikidata / "triples.tsv.gz"),
+        (Facts(columns=2), wikidata / "relations.tsv.gz"),
+        (Articles(characters=characters), articles),
+    ):
+        result = run_import(parser, [path], out, origin, workers=1, partial=False, progress=Silent())
+    return result
+
+
 def main() -> None:
     """Import once, generate three times."""
     linked, wikidata = data_folder("sources/linked"), data_folder("wikidata")
     if linked is None or wikidata is None:
         sys.exit("The real data are not there; set KGQA_DATA to the folder that holds them.")
-    articles = linked / "wikispeedia-2007-first8000.jsonl.xz"
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        origin = Origin(format="linked", licence="cc-by-sa-3.0", attribution="")
         out = folder / "import"
-        for parser, path in (
-            (Facts(columns=4), wikidata / "entities.tsv.gz"),
-            (Facts(columns=3), wikidata / "triples.tsv.gz"),
-            (Facts(columns=2), wikidata / "relations.tsv.gz"),
-            (Articles(), articles),
-        ):
-            imported = run_import(parser, [path], out, origin, workers=1, partial=False, progress=Silent())
-        sys.stdout.write(f"{imported.rows}\n{[(row['reason'], row['count']) for row in imported.skipped]}\n")
+        result = imported(out, linked / ARTICLES, wikidata)
+        sys.stdout.write(f"{result.rows}\n{[(row['reason'], row['count']) for row in result.skipped]}\n")
         for annotations in ("without", "with", "only"):
             domain = folder / "linked.toml"
             domain.write_text(DOMAIN.format(annotations=annotations), encoding="utf-8")

@@ -18,7 +18,7 @@ import pytest
 
 import kgqa
 from kgqa.errors import InputError, KgqaError
-from kgqa.training import batches, extra, record
+from kgqa.training import extra, record
 from tests.conftest import Cli, SmallDisk
 from tests.contents import files, leftovers
 from tests.small_questions import question, questions, write_set, write_toml
@@ -30,7 +30,8 @@ import safetensors.torch  # noqa: E402
 from kgqa.commands import train as command  # noqa: E402
 from kgqa.readers.transformer import select_answer  # noqa: E402
 from kgqa.readers.transformer.end_to_end import SpanReader  # noqa: E402
-from kgqa.training import batches, checkpoints, loop  # noqa: E402
+from kgqa.training import checkpoints, loop  # noqa: E402
+from kgqa.training.batches import token_batches  # noqa: E402
 from kgqa.training.processes import Processes  # noqa: E402
 
 
@@ -645,7 +646,7 @@ def test_a_signal_is_a_sentence_and_the_run_goes_on(
     number: signal.Signals, place: Place, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kgqa.train(str(place.toml()), place.set, out=place.folder / "whole")
-    cut, before, step = batches.token_batches, signal.getsignal(number), 0
+    cut, before, step = token_batches, signal.getsignal(number), 0
 
     def asks(*given: Any, **more: Any) -> Any:
         nonlocal step
