@@ -12,6 +12,7 @@ from .commands.export import export as export
 from .commands.generate import Plan as Plan, Report as Report, generate as generate, plan as plan
 from .commands.graph import graph as graph
 from .commands.import_files import format_options as format_options, import_files as import_files, list_formats as list_formats
+from .commands.init import NewDomain as NewDomain, init as init
 from .commands.load import Loaded as Loaded, load as load
 from .commands.predict import Predicted as Predicted, predict as predict
 from .commands.query import cypher as cypher, query as query

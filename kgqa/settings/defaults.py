@@ -8,6 +8,8 @@ WORKSPACE = Path("kgqa-workspace")
 RECIPE = "qangaroo"
 COMPOSED = "musique"
 """Name of a dataset of composed questions."""
+LANGUAGE = "en"
+"""Language of the texts of a new domain."""
 STORE = "embedded"
 TRAVERSAL = "kernel"
 SEED = 0
