@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kgqa.commands.generate import TRAVERSALS, input_files
+from kgqa.commands.imports import entries, import_entries
 from kgqa.domains import load_domain
 from kgqa.errors import MissingInput, SettingsError, check_seed, storage_errors, suggestion
 from kgqa.formats import native
@@ -128,9 +129,11 @@ def compose(
         raise SettingsError("--source is the folder of a domain's graph, but question sets are given; leave out one of the two.")
     if not set_paths and domain is None:
         raise SettingsError("there is nothing to compose; give question sets, or --domain with --source for a graph.")
+    place = Workspace(Path(workspace))
     opened_domain = load_domain(
         domain or QUESTIONS,
         source=None if source is None else Path(source),
+        imported=place.imported,
         made_by="musique",
         change=_changes(name, filter, composer, readers, model, max_cost),
         default={
@@ -160,11 +163,12 @@ def compose(
         # Notice a missing server, or one with other data, before anything is read.
         with Neo4jStore(neo4j) as server:
             check_can_put(server)
+    import_entries(opened_domain, entries(opened_domain), place, workers=threads, progress=progress or Silent())
     watches = _watches(opened_domain, set_paths, settings, people)
     ordered, inputs = _in_order(set_paths) if set_paths else ((), _source_hashes(opened_domain))
     run = Run(
         domain=opened_domain,
-        workspace=Workspace(Path(workspace)),
+        workspace=place,
         seed=seed,
         workers=threads,
         limit=limit,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from kgqa.commands.imports import IMPORTING, entries, import_entries, plan_entries
 from kgqa.domains import built_in_variant, load_domain
 from kgqa.errors import EmptyResult, SettingsError, check_seed, storage_errors, suggestion
 from kgqa.progress import Progress, Silent
@@ -65,6 +66,7 @@ class Plan:
 
     domain: str
     source: Path
+    """Folder with the files, or the TOML file that names them as ``imports``."""
     dataset: Path
     files: dict[str, int]
     """Input file → bytes."""
@@ -136,7 +138,13 @@ def _by_relations(domain: str | Path, opened_domain: Domain) -> Domain | None:
         return None
     if opened_domain.settings.section(QangarooSettings).queries != "paths":
         return None
-    return load_domain(domain, source=None if opened_domain.is_seed else opened_domain.source, default=built_in_variant(domain, RELATIONS))
+    is_given = opened_domain.imports_in is None and not opened_domain.is_seed
+    return load_domain(
+        domain,
+        source=opened_domain.source if is_given else None,
+        imported=opened_domain.source,
+        default=built_in_variant(domain, RELATIONS),
+    )
 
 
 def _performed(runner: Runner, relations: Domain | None) -> Runner:
@@ -199,26 +207,28 @@ def plan(
     """
     runner = prepared(
         domain, recipe=recipe, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, store=store,
-        traversal=traversal, neo4j=neo4j, progress=Silent(),
+        traversal=traversal, neo4j=neo4j, progress=Silent(), importing=False,
     )  # fmt: skip
     opened_domain, place = runner.run.domain, runner.run.workspace
     place.check()
     with storage_errors(place.path):
         runner.changed = place.changes(domain=opened_domain.settings.name, inputs=runner.inputs) or []
         runner.refuse_strangers()
-    is_finished: dict[str, bool] = {}
+    imports = plan_entries(opened_domain)
+    is_finished: dict[str, bool] = {} if imports is None else {IMPORTING: imports.done}
     record = None
     for stage, key in runner.stage_keys():
-        record = runner.finished(stage, key)
+        record = runner.finished(stage, key) if imports is None or imports.done else None
         is_finished[stage.doing] = record is not None
         if record is not None:
             runner.records.append(record)
     is_finished["Writing the dataset"] = record is not None and runner.written(runner.dataset_key(record)) is not None
+    files = {path.name: path.stat().st_size for path in input_files(opened_domain)} if imports is None else imports.files
     return Plan(
         domain=opened_domain.settings.name,
-        source=opened_domain.source,
+        source=opened_domain.source if opened_domain.imports_in is None else opened_domain.imports_in,
         dataset=runner.folder,
-        files={path.name: path.stat().st_size for path in input_files(opened_domain)},
+        files=files,
         stages=[(doing, "finished before" if is_done else "to do") for doing, is_done in is_finished.items()],
         is_seed=opened_domain.is_seed,
         replaces=runner.folder.exists() and not is_finished["Writing the dataset"],
@@ -240,8 +250,13 @@ def prepared(
     traversal: str,
     neo4j: Neo4jSettings | None,
     progress: Progress,
+    importing: bool = True,
 ) -> Runner:
-    """A run with checked arguments of :func:`generate`, and the hashes of its input files. Writes nothing."""
+    """A run with checked arguments of :func:`generate`, and the hashes of its input files.
+
+    Writes nothing but the import of a domain that names ``imports``; without ``importing`` not even that, and the hashes are of the files
+    that are there.
+    """
     # Checks that need no file come first, so that a typing error is reported before anything is read.
     check_seed(seed)
     threads = worker_count(workers)
@@ -251,7 +266,8 @@ def prepared(
         raise SettingsError(f"neo4j says where a server is, but the {store} store needs none; leave it out, or give store='neo4j'.")
     if limit is not None and limit < 1:
         raise SettingsError(f"limit {limit} is not at least 1; leave it out for all questions.")
-    opened_domain = load_domain(domain, source=None if source is None else Path(source), recipe=recipe)
+    place = Workspace(Path(workspace))
+    opened_domain = load_domain(domain, source=None if source is None else Path(source), imported=place.imported, recipe=recipe)
     if opened_domain.settings.source.layout == QUESTIONS:
         raise SettingsError(f"the domain {opened_domain.settings.name} has no graph; compose question sets with kgqa compose SET...")
     if traversal not in TRAVERSALS:
@@ -264,8 +280,10 @@ def prepared(
         # Notice a missing server, or one with other data, before anything is read.
         with Neo4jStore(neo4j) as server:
             check_can_load(server)
+    if importing:
+        import_entries(opened_domain, entries(opened_domain), place, workers=threads, progress=progress)
     run = Run(
-        domain=opened_domain, workspace=Workspace(Path(workspace)), seed=seed, workers=threads, limit=limit, progress=progress, store=store,
+        domain=opened_domain, workspace=place, seed=seed, workers=threads, limit=limit, progress=progress, store=store,
         traversal=traversal, neo4j=neo4j,
     )  # fmt: skip
     with storage_errors(opened_domain.source):
@@ -276,4 +294,5 @@ def prepared(
 
 def input_files(domain: Domain) -> list[Path]:
     """Paths of the source files that the domain's layout reads."""
-    return [find_file(domain.source, name) for name in LAYOUTS[domain.settings.source.layout].FILES]
+    names = LAYOUTS[domain.settings.source.layout].FILES
+    return [find_file(domain.source, name) if domain.imports_in is None else domain.source / name for name in names]

@@ -13,6 +13,7 @@ from kgqa.progress import Progress, Silent
 from kgqa.runs.files import file_hash
 from kgqa.runs.importing import Imported, Origin, run_import
 from kgqa.settings.workers import worker_count
+from kgqa.sources.formats import Parser, Service
 from kgqa.sources.registry import FORMATS, describe_options, find_format, parser_of
 from kgqa.sources.streams import require_files
 
@@ -49,22 +50,39 @@ def import_files(
     ``partial`` reads a file that is cut up to its last whole record. Memory: some pieces of 4 MiB per worker, and 1 GiB to merge them.
     Raises KgqaError.
     """
-    known = find_format(format)
-    if missing := [name for name in NEEDED if find_spec(name) is None]:
-        raise SettingsError(f"kgqa import needs {' and '.join(missing)}, which is not installed; run: pip install 'kgqa[sources]'")
-    parser = parser_of(format, dict(options))
+    parser, origin = prepared_import(format, options, licence=licence, attribution=attribution)
     if not files:
-        raise SettingsError(f"no files are named; give those of the format {format}: {known.files}.")
+        raise SettingsError(f"no files are named; give those of the format {format}: {FORMATS[format].files}.")
+    return run_import(
+        parser, [Path(file) for file in files], Path(out), origin, workers=worker_count(workers), partial=partial,
+        progress=progress or Silent(),
+    )  # fmt: skip
+
+
+def prepared_import(
+    format: str,  # noqa: A002 - what it is called everywhere
+    options: Mapping[str, Any],
+    *,
+    licence: str | None,
+    attribution: str | None,
+) -> tuple[Parser | Service, Origin]:
+    """Parser of a format with these options, and what the card says about its files. Raises SettingsError."""
+    known = find_format(format)
+    require_extra()
+    parser = parser_of(format, dict(options))
     origin = Origin(
         format=format,
         licence=known.licence if licence is None else licence,
         attribution=known.attribution if attribution is None else attribution,
         options={name: _recorded(getattr(parser, name)) for name in sorted(options)},
     )
-    return run_import(
-        parser, [Path(file) for file in files], Path(out), origin, workers=worker_count(workers), partial=partial,
-        progress=progress or Silent(),
-    )  # fmt: skip
+    return parser, origin
+
+
+def require_extra() -> None:
+    """Raise SettingsError where a package of the extra ``sources`` is missing."""
+    if missing := [name for name in NEEDED if find_spec(name) is None]:
+        raise SettingsError(f"an import needs {' and '.join(missing)}, which is not installed; run: pip install 'kgqa[sources]'")
 
 
 def _recorded(value: object) -> str:

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_args
@@ -21,6 +22,7 @@ from kgqa.settings.defaults import RECIPE
 from kgqa.settings.domain import UNREAD, DomainSettings, with_sections
 from kgqa.settings.source import QUESTIONS
 from kgqa.sources.imported import read_manifest
+from kgqa.sources.registry import find_format
 from kgqa.store.cypher import check_own_query
 from kgqa.store.queries import PLURALS, Query, read_queries
 
@@ -34,6 +36,7 @@ def load_domain(
     domain: str | Path,
     *,
     source: Path | None = None,
+    imported: Path | None = None,
     recipe: str | None = None,
     made_by: str | None = None,
     change: Mapping[str, Any] = MappingProxyType({}),
@@ -44,8 +47,9 @@ def load_domain(
     ``made_by`` is the recipe of the calling command and overrides the domain's. ``change`` overrides all files, and ``default`` overrides
     only the built-in ones.
 
-    Without ``source``, a built-in domain reads its seed domain with the settings in the seed's ``domain.toml``. A user's domain does so
-    only if one of its own files sets ``seed_domain``, and its settings override the seed's. Raises SettingsError.
+    Without ``source``, a domain whose file names ``imports`` reads the folder ``imported``, which the caller makes of them. Otherwise a
+    built-in domain reads its seed domain with the settings in the seed's ``domain.toml``. A user's domain does so only if one of its own
+    files sets ``seed_domain``, and its settings override the seed's. Raises SettingsError.
     """
     files = read_files(str(domain))
     changes = {**change, **({"recipe": made_by} if made_by else {})}
@@ -55,26 +59,52 @@ def load_domain(
     layout = raw.get("source", {}).get("layout") if isinstance(raw.get("source"), dict) else None
     if source is not None and (manifest := read_manifest(source)) is not None:
         changes = merged(changes, {"source": {"layout": "import"}})
-        raw = merged(raw, {key: value for key, value in _origins(manifest, source).items() if key not in own_settings})
-    if source is not None or layout == QUESTIONS:
-        return _checked(files, merged(_varied(files, raw, recipe), changes), Path(source or ""), is_seed=False)
+        try:
+            described = {"title": source.resolve().name, **_origins(manifest["sources"])}
+        except (KeyError, TypeError):
+            raise BrokenInput(f"{source}: the manifest of this import is damaged; import the files again.") from None
+        raw = merged(raw, {key: value for key, value in described.items() if key not in own_settings})
+    if source is not None or (layout == QUESTIONS and not own_settings.get("imports")):
+        return _checked(files, merged(_varied(files, raw, recipe), changes), source=Path(source or ""), is_seed=False)
+    if own_settings.get("imports"):
+        return _reading_imports(files, _varied(files, raw, recipe), changes, explicit=own_settings, at=files.imports_in, imported=imported)
     folder = resource("seeds") / _seed_domain(files)
     ours = {key: value for key, value in built_in_settings.items() if key != "attribution"}  # the seed domains need no attribution
-    raw = merged(merged(ours, parse(folder / "domain.toml")), own_settings)
-    return _checked(files, merged(_varied(files, raw, recipe), changes), folder, is_seed=True)
+    seed = parse(folder / "domain.toml")
+    raw = _varied(files, merged(merged(ours, seed), own_settings), recipe)
+    if seed.get("imports"):
+        explicit = merged(seed, own_settings)
+        return _reading_imports(files, raw, changes, explicit=explicit, at=folder / "domain.toml", imported=imported, is_seed=True)
+    return _checked(files, merged(raw, changes), source=folder, is_seed=True)
 
 
-def _origins(manifest: Mapping[str, Any], source: Path) -> dict[str, Any]:
-    """Title, licence and attribution of an import, for the card."""
-    try:
-        licences = list(dict.fromkeys(entry["licence"] for entry in manifest["sources"]))
-        sentences = list(dict.fromkeys(entry["attribution"] for entry in manifest["sources"] if entry["attribution"]))
-    except (KeyError, TypeError):
-        raise BrokenInput(f"{source}: the manifest of this import is damaged; import the files again.") from None
+def _reading_imports(
+    files: Files, raw: dict[str, Any], changes: dict[str, Any], *, explicit: Mapping[str, Any], at: Path | None, imported: Path | None,
+    is_seed: bool = False,
+) -> Domain:  # fmt: skip
+    """The domain that reads the ``imports`` named in the file ``at``. Their licences count where no setting is ``explicit``."""
+    assert at is not None
+    changes = merged(changes, {"source": {"layout": "import"}})
+    domain = _checked(files, merged(raw, changes), source=imported or at.parent, is_seed=is_seed, imports_in=at)
+    entries = []
+    for number, entry in enumerate(domain.settings.imports, start=1):
+        try:
+            known = find_format(entry.format)
+        except SettingsError as error:
+            raise SettingsError(f"{at}: entry {number} of imports: {error}") from None
+        licence, attribution = (getattr(known if getattr(entry, name) is None else entry, name) for name in ("licence", "attribution"))
+        entries.append({"licence": licence, "attribution": attribution})
+    origins = {key: value for key, value in _origins(entries).items() if key not in explicit}
+    return replace(domain, settings=domain.settings.model_copy(update=origins))
+
+
+def _origins(sources: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Licence and attribution of imported files, for the card."""
+    licences = list(dict.fromkeys(entry["licence"] for entry in sources))
+    sentences = list(dict.fromkeys(entry["attribution"] for entry in sources if entry["attribution"]))
     return {
-        "title": source.resolve().name,
         "licence": licences[0] if len(licences) == 1 else "other",
-        "attribution": [*sentences, f"Licences: {', '.join(licences)}."] if len(licences) > 1 else sentences,
+        "attribution": (*sentences, f"Licences: {', '.join(licences)}.") if len(licences) > 1 else tuple(sentences),
         "limits": UNREAD,
     }
 
@@ -99,6 +129,8 @@ def _varied(files: Files, raw: dict[str, Any], recipe: str | None) -> dict[str, 
     settings, variants = {key: value for key, value in raw.items() if key != "variants"}, raw.get("variants", {})
     if not isinstance(variants, dict) or not all(isinstance(variant, dict) for variant in variants.values()):
         raise SettingsError(f"{files.path}: 'variants' must hold a table for each name, as [variants.paper]; fix the file.")
+    if named := sorted(name for name, variant in variants.items() if "imports" in variant):
+        raise SettingsError(f"{files.path}: the variant {named[0]} names imports, but all variants read the same; name them outside of it.")
     if recipe is None:
         return settings
     if recipe not in variants:
@@ -116,8 +148,8 @@ def _seed_domain(files: Files) -> str:
         _settings(files, _varied(files, merged(files.built_in, files.own), None))  # which says what is wrong with it
     example = files.built_in.get("seed_domain", seed_domains()[-1])
     raise SettingsError(
-        f"{files.path}: nothing says which files to read; give --source the folder with yours, or to try the domain on the small one that "
-        f'kgqa ships, write seed_domain = "{example}" into the file.'
+        f"{files.path}: nothing says which files to read; give --source the folder with yours, name them under [[imports]], or to try the "
+        f'domain on the small one that kgqa ships, write seed_domain = "{example}" into the file.'
     )
 
 
@@ -153,13 +185,15 @@ def _settings(files: Files, raw: dict[str, Any]) -> DomainSettings:
     return settings
 
 
-def _checked(files: Files, raw: dict[str, Any], source: Path, *, is_seed: bool) -> Domain:
+def _checked(files: Files, raw: dict[str, Any], *, source: Path, is_seed: bool, imports_in: Path | None = None) -> Domain:
     settings, path = _settings(files, raw), files.path
+    if imports_in is None and settings.imports:
+        settings = settings.model_copy(update={"imports": ()})  # a source is given instead
     queries = read_queries([path.parent / name for name in settings.projection.files])
     for name in queries.keys() - read_queries().keys():
         check_own_query(queries[name])
     _check_projection(path, settings, queries)
-    return Domain(settings=settings, own=files.own, source=source, is_seed=is_seed, queries=queries)
+    return Domain(settings=settings, own=files.own, source=source, imports_in=imports_in, is_seed=is_seed, queries=queries)
 
 
 def _check_projection(path: Path, settings: DomainSettings, queries: dict[str, Query]) -> None:
@@ -206,13 +240,17 @@ def chain_columns(documents: int) -> list[str]:
 def _sentence(error: ValidationError) -> str:
     """The first fault as one sentence: the setting, the fault, and the value."""
     first = error.errors(include_url=False)[0]
-    name = ".".join(str(part) for part in first["loc"])
+    place, where = first["loc"], ""
+    if place[:1] == ("imports",) and len(place) > 1:
+        where, place = f"entry {int(place[1]) + 1} of imports: ", place[2:]
+    name = ".".join(str(part) for part in place)
     if first["type"] == "extra_forbidden":
-        return f"unknown setting {name!r}; {suggestion(str(first['loc'][-1]), _setting_names(first['loc'][:-1]))}"
+        return f"{where}unknown setting {name!r}; {suggestion(str(place[-1]), _setting_names(first['loc'][:-1]))}"
     if first["type"] == "missing":
-        return f'the setting {name!r} is missing; add it, or begin with extends = "wikidata" to take that domain\'s.'
+        other = "" if where else ', or begin with extends = "wikidata" to take that domain\'s'
+        return f"{where}the setting {name!r} is missing; add it{other}."
     message = first["msg"].removeprefix("Value error, ")
-    return (
+    return where + (
         f"the setting {name or 'file'!r} cannot be {first['input']!r}: {message}."
         if first["type"] != "value_error"
         else f"{name}: {message}."

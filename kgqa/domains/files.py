@@ -24,6 +24,8 @@ class Files:
     """The built-in file at the end of ``extends``; empty if the last file is a user's."""
     own: dict[str, Any]
     """The user's files, merged; a file overrides those it extends. Empty for a built-in domain."""
+    imports_in: Path | None = None
+    """The user's file whose ``imports`` count, since theirs are in its folder."""
 
     @property
     def is_own(self) -> bool:
@@ -41,18 +43,21 @@ def read_files(domain: str) -> Files:
     path = _find(domain)
     settings: dict[str, Any] = {}
     visited: set[str] = set()
+    imports_in: Path | None = None
     at = path
     while at.parent != FOLDER:
         visited.add(os.path.realpath(at))
         raw = parse(at)
         base = raw.pop("extends", None)
+        if "imports" in raw and imports_in is None:
+            imports_in = at
         settings = merged(_moved(raw, at, path.parent), settings)
         if base is None:
-            return Files(path=path, built_in={}, own=settings)
+            return Files(path=path, built_in={}, own=settings, imports_in=imports_in)
         at = _extended(at, base)
         if os.path.realpath(at) in visited:
             raise SettingsError(f"{at}: 'extends' leads back to this file; remove one of the two.")
-    return Files(path=path, built_in=parse(at), own=settings)
+    return Files(path=path, built_in=parse(at), own=settings, imports_in=imports_in)
 
 
 def parse(path: Path) -> dict[str, Any]:
@@ -95,7 +100,7 @@ def _extended(path: Path, base: object) -> Path:
         raise SettingsError(f"{path}: 'extends' must be the name of a built-in domain or the path of a .toml file.")
     if base in {*built_in(), QUESTIONS}:
         return FOLDER / f"{base}.toml"
-    file = _inside(path, "extends", base)
+    file = inside(path, "extends", base)
     if file is None:
         raise SettingsError(f"{path}: extends {base!r}, which is neither a built-in domain ({', '.join(built_in())}) nor a file here.")
     return file
@@ -122,14 +127,14 @@ def _queries_moved(raw: dict[str, Any], path: Path, folder: Path) -> dict[str, A
         return raw  # validation of the settings reports the fault
     files = []
     for name in names:
-        file = _inside(path, "projection.files", name)
+        file = inside(path, "projection.files", name)
         if file is None:
             raise SettingsError(f"{path}: projection.files names {name!r}, but there is no such file in its folder.")
         files.append(os.path.relpath(file, folder))
     return {**raw, "projection": {**projection, "files": files}}
 
 
-def _inside(path: Path, key: str, name: str) -> Path | None:
+def inside(path: Path, key: str, name: str) -> Path | None:
     """The file ``name`` in the folder of the domain file ``path``, or None. Raises SettingsError if it lies elsewhere, also through a link.
 
     A domain may come from a stranger, so it may only read files in its own folder.

@@ -19,6 +19,8 @@ class Domain:
     """Contents of the user's own files; empty for a built-in domain."""
     source: Path
     """The folder with the source files."""
+    imports_in: Path | None
+    """The TOML file whose ``imports`` make ``source``; None where ``source`` was there before."""
     is_seed: bool
     """Whether ``source`` is the small domain that kgqa ships."""
     queries: dict[str, Query]

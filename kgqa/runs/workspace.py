@@ -70,6 +70,11 @@ class Workspace:
         return self.path / "tables"
 
     @property
+    def imported(self) -> Path:
+        """Folder of the tables that a domain's ``imports`` make."""
+        return self.path / "import"
+
+    @property
     def graph(self) -> Path:
         """Path of the embedded graph."""
         return self.path / "store" / "graph.lbug"

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-from pydantic import Field, create_model, model_validator
+from pydantic import Field, create_model, field_validator, model_validator
 
 from kgqa.settings.base import RecipeSettings, Settings
 from kgqa.settings.defaults import RECIPE
 from kgqa.settings.linking import LinkingSettings
 from kgqa.settings.projection import ProjectionSettings
-from kgqa.settings.source import KINDS, NAME_SOURCES, DocumentSettings, SourceSettings
+from kgqa.settings.source import KINDS, NAME_SOURCES, DocumentSettings, ImportSettings, SourceSettings
 
 if TYPE_CHECKING:
     from kgqa.settings.qangaroo import QangarooSettings
@@ -41,6 +41,9 @@ class DomainSettings(Settings):
     """How far the samples can be trusted, for the dataset card."""
     seed_domain: str = ""
     """Folder in ``seeds/`` to use when no source is given. A domain of your own uses one only if it sets this itself."""
+    imports: tuple[ImportSettings, ...] = ()
+    """Files that are imported when no source is given: ``format``, ``files``, and if need be ``options``, ``licence``, ``attribution``,
+    ``partial``."""
     source: SourceSettings
     documents: DocumentSettings = DocumentSettings()
     linking: LinkingSettings = LinkingSettings()
@@ -51,6 +54,13 @@ class DomainSettings(Settings):
     if TYPE_CHECKING:
         qangaroo: QangarooSettings
         """Declared for type checkers only; like every recipe's section, it comes from the registry."""
+
+    @field_validator("imports", mode="before")
+    @classmethod
+    def _entries(cls, value: Any) -> Any:
+        if isinstance(value, dict):
+            raise ValueError("there may be several entries; begin each with [[imports]], in double brackets")
+        return value
 
     @model_validator(mode="after")
     def _names_and_kinds_exist(self) -> DomainSettings:
@@ -78,7 +88,8 @@ class DomainSettings(Settings):
     def resolved(self) -> dict[str, Any]:
         """All settings with their defaults as JSON-able data, without the sections of unused recipes."""
         other_recipes = {name for name in type(self).model_fields if isinstance(getattr(self, name), RecipeSettings)} - {self.recipe}
-        return self.model_dump(mode="json", exclude={"recipe", *other_recipes})
+        unused = set() if self.imports else {"imports"}
+        return self.model_dump(mode="json", exclude={"recipe", *other_recipes, *unused})
 
 
 def with_sections(recipes: Mapping[str, type[RecipeSettings]]) -> type[DomainSettings]:

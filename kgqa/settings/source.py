@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from kgqa.settings.base import Settings
 
@@ -38,3 +38,26 @@ class DocumentSettings(Settings):
     """Entities whose own article is left out of the graph (WikiHop: the United States, section 3.2)."""
     max_tokens: int = Field(default=0, ge=0)
     """Leave out texts with more tokens than this beyond their title; 0: no limit (MedHop: 300, section 4)."""
+
+
+class ImportSettings(Settings):
+    """One entry of ``imports``: files of one public format, as ``kgqa import`` reads them."""
+
+    format: str
+    """Name of the format, one of ``kgqa import --list``."""
+    files: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)]
+    """Files in the folder of the TOML file or below, in the order of reading. A pattern with ``*``, ``?`` or ``[…]`` names all files that
+    it matches, sorted."""
+    options: dict[str, Any] = Field(default_factory=dict)
+    """Options of the format. A text or number is read as after ``--option``."""
+    licence: str | None = None
+    """Licence of the files; by default the publisher's."""
+    attribution: str | None = None
+    """A sentence about the files, for the dataset card; by default the publisher's."""
+    partial: bool = False
+    """Read a file that is cut up to its last whole record."""
+
+    @field_validator("files", mode="before")
+    @classmethod
+    def _one_file(cls, value: Any) -> Any:
+        return [value] if isinstance(value, str) else value

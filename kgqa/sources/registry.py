@@ -177,7 +177,7 @@ def parser_of(name: str, options: dict[str, Any]) -> Parser:
         first = error.errors(include_url=False)[0]
         option = str(first["loc"][0]) if first["loc"] else ""
         if first["type"] == "missing":
-            raise SettingsError(f"the format {name} needs the option {option}; give --option {option}=VALUE.") from None
+            raise SettingsError(f"the format {name} needs the option {option}; give it as {option}=VALUE.") from None
         message = first["msg"].removeprefix("Value error, ")
         shown = "so" if "://" in str(first["input"]) else repr(first["input"])  # an address may hold a password
         raise SettingsError(f"the option {option!r} of the format {name} cannot be {shown}: {message}.") from None
