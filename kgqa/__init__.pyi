@@ -1,5 +1,6 @@
 """The front door, for type checkers and for :mod:`lazy_loader`, which imports each name from here when it is first used."""
 
+from .checks.domain.problem import Problem as Problem
 from .checks.result import Audit as Audit
 from .commands.audit import audit as audit, verify_certificate as verify_certificate
 from .commands.compose import Composition as Composition, compose as compose
@@ -22,6 +23,7 @@ from .commands.runs import TrainingRuns as TrainingRuns, training_runs as traini
 from .commands.show import named_chains as named_chains, show as show
 from .commands.split import Split as Split, split as split
 from .commands.train import Trained as Trained, list_readers as list_readers, train as train
+from .commands.validate import Validation as Validation, validate as validate
 from .domains import load_domain as load_domain
 from .errors import KgqaError as KgqaError
 from .formats.faults import Fault as Fault, faults_of as faults_of
