@@ -7,6 +7,7 @@ from .commands.compose import Composition as Composition, compose as compose
 from .commands.contrast import Contrast as Contrast, contrast as contrast
 from .commands.convert import Conversion as Conversion, convert as convert
 from .commands.doctor import doctor as doctor
+from .commands.estimate import Estimate as Estimate, Figure as Figure, estimate as estimate
 from .commands.evaluate import evaluate as evaluate
 from .commands.explore import explore as explore
 from .commands.export import export as export

@@ -14,6 +14,8 @@ STORE = "embedded"
 TRAVERSAL = "kernel"
 SEED = 0
 """Seed of datasets, and of the doctor's graphs."""
+SHARE = 0.05
+"""Share of a domain that is run to predict the rest."""
 DRAWS_SEED = 13
 """Seed of draws from an existing set: intervals, folds, removals of a contrast."""
 PORT = 8484
