@@ -122,9 +122,7 @@ def estimate(
         try:
             on_part = performed(on_part, fallback)
         except EmptyResult as error:
-            raise EmptyResult(
-                f"a part of {part.documents:,} of {total:,} documents has no sample: {str(error).rstrip('.')}; raise --share."
-            ) from None
+            raise EmptyResult(f"a part of {part.documents:,} of {total:,} documents has no sample: {str(error).rstrip('.')}; raise --share.") from None
         on_part.write({})
         result = _predict(runner, on_part, part, tables, base)
         runner.run.progress.finish(f"{part.documents:,} of {total:,} documents")
@@ -160,9 +158,7 @@ def _draw(run: Run, tables: dict[str, pa.Table], share: float) -> _Part:
     mask = number < (share if has_articles else math.sqrt(share))
     if not has_articles or share == 1:
         chosen = with_documents(tables, mask)
-        return _Part(
-            tables=chosen, share=float(mask.mean()) ** (1 if share == 1 else 2), subjects=entities, links=(0.0, 0.0), mentions=NONE
-        )
+        return _Part(tables=chosen, share=float(mask.mean()) ** (1 if share == 1 else 2), subjects=entities, links=(0.0, 0.0), mentions=NONE)
     first = with_documents(tables, mask)
     begin = time.perf_counter()
     candidates = np.asarray(possible_candidates(tables, section))
@@ -202,9 +198,7 @@ def _predict(runner: Runner, on_part: Runner, part: _Part, tables: dict[str, pa.
         by_stage[name] *= more
     by_stage[WRITING] *= max(1.0, sum(figure.value for figure in samples.values()) / in_part)
     read = sum(path.stat().st_size for path in files_below(runner.run.workspace.tables) if path.stem in tables)
-    rest = sum(path.stat().st_size for path in files_below(place.path)) - sum(
-        (place.tables / f"{name}.parquet").stat().st_size for name in tables
-    )
+    rest = sum(path.stat().st_size for path in files_below(place.path)) - sum((place.tables / f"{name}.parquet").stat().st_size for name in tables)
     peak = _peak()
     return Estimate(
         domain=runner.run.domain.settings.name, documents=total, drawn=part.documents, mentions=predicted, samples=samples,

@@ -102,9 +102,7 @@ def suggested_base(from_: Sequence[str]) -> str:
 
 def _check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
-        raise SettingsError(
-            f"the name {name!r} is not 1 to 64 lower-case letters, digits, - and _, with a letter or digit first; give another."
-        )
+        raise SettingsError(f"the name {name!r} is not 1 to 64 lower-case letters, digits, - and _, with a letter or digit first; give another.")
     if name in {*built_in(), QUESTIONS}:
         raise SettingsError(f"{name} is a domain that kgqa brings; give yours another name, and --extends {name} to take its settings.")
 
