@@ -95,7 +95,7 @@ def estimate(
     The tables are read whole into ``workspace``, where ``generate`` finds them. A random ``share`` of the articles is drawn by ``seed``; with
     the articles of all entities that they mention they make a part in which the chains of the drawn subjects are whole up to two documents.
     It has all entities and facts. All stages run on it in a temporary folder. Without articles the square root of ``share`` of the documents
-    is drawn, so that ``share`` of the pairs of documents are. Of domains with 2,000 documents or fewer all are run. Raises KgqaError.
+    is drawn, so that ``share`` of the pairs of documents are; the bounds of the yield are wide then. Of domains with 2,000 documents or fewer all are run. Raises KgqaError.
     """
     if not 0 < share <= 1:
         raise SettingsError(f"share {share:g} is not above 0 and at most 1; give another, such as {SHARE:g}.")
@@ -135,7 +135,7 @@ class _Part:
 
     tables: dict[str, pa.Table]
     share: float
-    """Share of the questions whose chains the part has."""
+    """Share of the documents that were drawn."""
     subjects: pa.Array
     """Ids of the entities whose questions count; all without articles."""
     links: tuple[float, float]
@@ -158,7 +158,7 @@ def _draw(run: Run, tables: dict[str, pa.Table], share: float) -> _Part:
     mask = number < (share if has_articles else math.sqrt(share))
     if not has_articles or share == 1:
         chosen = with_documents(tables, mask)
-        return _Part(tables=chosen, share=float(mask.mean()) ** (1 if share == 1 else 2), subjects=entities, links=(0.0, 0.0), mentions=NONE)
+        return _Part(tables=chosen, share=float(mask.mean()), subjects=entities, links=(0.0, 0.0), mentions=NONE)
     first = with_documents(tables, mask)
     begin = time.perf_counter()
     candidates = np.asarray(possible_candidates(tables, section))
@@ -183,7 +183,8 @@ def _predict(runner: Runner, on_part: Runner, part: _Part, tables: dict[str, pa.
     mine = pc.is_in(entities.take(kept["head"].to_arrow()), value_set=part.subjects).to_numpy(zero_copy_only=False)
     counts = np.bincount(kept["split"].to_numpy()[mine], minlength=len(SPLITS))
     is_whole = part.documents == total
-    samples = {split: _yield(int(count), part.share, exact=is_whole) for split, count in zip(SPLITS, counts.tolist(), strict=True)}
+    by_articles = part.links[1] > 0
+    samples = {split: _yield(int(count), part.share, exact=is_whole, by_articles=by_articles) for split, count in zip(SPLITS, counts.tolist(), strict=True)}
     times = total / part.documents
     mentions = place.rows("mentions")
     predicted = part.mentions if part.mentions.value else _around(mentions * times, 1.0 if is_whole else 1.1)
@@ -217,11 +218,17 @@ def _around(value: float, factor: float) -> Figure:
     return Figure(value=value, low=value / factor, high=value * factor)
 
 
-def _yield(count: int, share: float, *, exact: bool) -> Figure:
-    """Samples of the whole from ``count`` in a ``share``: the 95% interval of a Poisson count, widened by ``MODEL_ERROR``."""
+def _yield(count: int, share: float, *, exact: bool, by_articles: bool) -> Figure:
+    """Samples of the whole from ``count`` in a ``share``: the 95% interval of a Poisson count, widened by ``MODEL_ERROR``.
+
+    Without articles, limits on repeated documents and answers let the yield grow more slowly than the documents: it lies between not at all
+    and in proportion.
+    """
     if exact:
         return Figure(value=count, low=count, high=count)
     low, high = max(0.0, math.sqrt(count) - 0.98) ** 2, (math.sqrt(count + 1) + 0.98) ** 2
+    if not by_articles:
+        return Figure(value=count / math.sqrt(share), low=low, high=high / share)
     return Figure(value=count / share, low=low / share * (1 - MODEL_ERROR), high=high / share * (1 + MODEL_ERROR))
 
 

@@ -28,6 +28,10 @@ SOURCES = "sources"
 _PLACE = re.compile(r"<([a-z_.]+)(:text)?>")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+TABLES = frozenset({"edges", "nodes", "relations"})
+"""Formats whose options name columns; a column with an option's own name is taken for it."""
+MOST_HEADER = 1 << 16
+"""Bytes of a header that are looked at."""
 LONGEST = 200
 """Characters of a title or a licence."""
 
@@ -202,7 +206,12 @@ def _imports(files: Mapping[str, list[Path]], language: str) -> Iterator[str]:
     for format_, paths in files.items():
         fields = find_format(format_).model().model_fields
         in_languages = [option for option, field in fields.items() if field.default == (LANGUAGE,)]
-        options = {option: list(dict.fromkeys([language, LANGUAGE])) for option in in_languages} if language != LANGUAGE else {}
+        options: dict[str, object] = {}
+        if language != LANGUAGE:
+            options |= {option: list(dict.fromkeys([language, LANGUAGE])) for option in in_languages}
+        if format_ in TABLES:
+            columns = set.intersection(*(_columns(path) for path in paths))
+            options |= {option: option for option, field in fields.items() if field.default == "" and option in columns}
         yield f"[[imports]]\nformat = {_toml(format_)} # {FORMATS[format_].files}\n"
         yield f"files = {_toml([f'{SOURCES}/{glob.escape(path.name)}' for path in paths])}\n"
         if options:
@@ -210,6 +219,17 @@ def _imports(files: Mapping[str, list[Path]], language: str) -> Iterator[str]:
         if further := [name for name in fields if name not in options]:
             yield f"# options: {', '.join(further)} (kgqa import --list says what they mean)\n"
         yield "\n"
+
+
+def _columns(path: Path) -> set[str]:
+    """The columns that the first line of a table names; none of a packed one, or one without names."""
+    try:
+        with path.open("rb") as file:
+            line = file.readline(MOST_HEADER).decode("utf-8-sig").rstrip("\r\n")
+    except UnicodeDecodeError:
+        return set()
+    separator = "," if path.suffix == ".csv" else "\t"
+    return {column.strip().strip('"') for column in line.split(separator)}
 
 
 def _listed(files: Mapping[str, list[Path]]) -> str:

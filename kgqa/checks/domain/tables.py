@@ -24,6 +24,8 @@ FIXES = {
 }
 """Reason of ``DROP_REASONS`` → what to do."""
 HARMLESS = frozenset({"repeated fact", "self-loop"})
+MANY_IDS = 0.2
+"""Share of the entities that may be called by an id without a word."""
 FEW_ARTICLES = 0.1
 """Share of the subjects with an article below which questions about articles are hardly possible."""
 
@@ -49,12 +51,20 @@ def lacking(tables: Mapping[str, pa.Table], *, about_articles: bool) -> Iterator
     """Relations without a label, entities without a name; if questions are ``about_articles``, subjects of facts without an article."""
     facts, entities, documents = (frame(tables[name]) for name in ("facts", "entities", "documents"))
     used = frame(tables["relations"]).filter(pl.col("id").is_in(facts["relation"].unique().implode()))
-    bare = used.filter((pl.col("label") == pl.col("id")) | (pl.col("label") == ""))
+    # An id of letters alone, such as "river", is a label as well.
+    bare = used.filter(((pl.col("label") == pl.col("id")) & ~pl.col("id").str.contains(r"^\p{L}+$")) | (pl.col("label") == ""))
     if len(bare):
         yield Problem(
             check="no-label", severity=WARNING, where="relations", count=len(bare),
             what=f"{len(bare):,} of {len(used):,} relations have no label, so questions show their id: {some(bare['id'].to_list())}",
             advice="add labels to the relation table (kgqa import relations)",
+        )  # fmt: skip
+    ids = entities.filter((pl.col("label") == pl.col("id")) & pl.col("id").str.contains(r"\p{N}"))
+    if len(ids) > MANY_IDS * len(entities):
+        yield Problem(
+            check="id-for-name", severity=WARNING, where="entities", count=len(ids),
+            what=f"{len(ids):,} of {len(entities):,} entities are called by their id, which no text uses: {some(ids['id'].head(4).to_list())}",
+            advice='add their labels, or say which column has them: options = { label = "COLUMN" } for the format nodes',
         )  # fmt: skip
     nameless = entities.join(frame(tables["names"]).select(id="entity").unique(), on="id", how="anti").sort("id")
     if len(nameless):
