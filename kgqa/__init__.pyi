@@ -1,17 +1,20 @@
 """The front door, for type checkers and for :mod:`lazy_loader`, which imports each name from here when it is first used."""
 
+from .checks.domain.problem import Problem as Problem
 from .checks.result import Audit as Audit
 from .commands.audit import audit as audit, verify_certificate as verify_certificate
 from .commands.compose import Composition as Composition, compose as compose
 from .commands.contrast import Contrast as Contrast, contrast as contrast
 from .commands.convert import Conversion as Conversion, convert as convert
 from .commands.doctor import doctor as doctor
+from .commands.estimate import Estimate as Estimate, Figure as Figure, estimate as estimate
 from .commands.evaluate import evaluate as evaluate
 from .commands.explore import explore as explore
 from .commands.export import export as export
 from .commands.generate import Plan as Plan, Report as Report, generate as generate, plan as plan
 from .commands.graph import graph as graph
 from .commands.import_files import format_options as format_options, import_files as import_files, list_formats as list_formats
+from .commands.init import NewDomain as NewDomain, init as init
 from .commands.load import Loaded as Loaded, load as load
 from .commands.predict import Predicted as Predicted, predict as predict
 from .commands.query import cypher as cypher, query as query
@@ -21,6 +24,7 @@ from .commands.runs import TrainingRuns as TrainingRuns, training_runs as traini
 from .commands.show import named_chains as named_chains, show as show
 from .commands.split import Split as Split, split as split
 from .commands.train import Trained as Trained, list_readers as list_readers, train as train
+from .commands.validate import Validation as Validation, validate as validate
 from .domains import load_domain as load_domain
 from .errors import KgqaError as KgqaError
 from .formats.faults import Fault as Fault, faults_of as faults_of

@@ -188,6 +188,12 @@ def seed_medline(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return _finished("medline", tmp_path_factory)
 
 
+@pytest.fixture(scope="session")
+def seed_companies(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished workspace; nobody changes it."""
+    return _finished("companies", tmp_path_factory)
+
+
 def _finished(domain: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy for this worker, as a workspace serves one process at a time, of what is made once by the first that needs it."""
     base = tmp_path_factory.getbasetemp()

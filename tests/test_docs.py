@@ -76,6 +76,26 @@ def test_the_page_about_domains_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_the_page_about_ones_own_domain_runs(tmp_path: Path) -> None:
+    page = ROOT / "docs" / "own-domain.md"
+    commands = 0
+    for language, text in blocks(page):
+        if language == "sh":
+            for line in text.splitlines():
+                run(["sh", "-c", line], tmp_path)
+                commands += 1
+                if line.startswith(("kgqa generate", "kgqa compose")):
+                    (dataset,) = [
+                        path for path in (tmp_path / "mine-workspace" / "datasets").iterdir() if ("compose" in line) == ("-" in path.name)
+                    ]
+                    counts = json.loads((dataset / "manifest.json").read_text("utf-8"))["counts"]
+                    assert ", ".join(f"{split} {counts[split]}" for split in ("train", "dev", "test")) in page.read_text("utf-8")
+        else:
+            (tmp_path / text.splitlines()[0].removeprefix("#").strip()).write_text(text, "utf-8")
+    assert commands == 9
+
+
+@pytest.mark.slow
 def test_the_commands_of_the_readme_run(tmp_path: Path) -> None:
     shown = [line for language, text in blocks(ROOT / "README.md") if language == "sh" for line in text.splitlines()]
     commands = [line for line in shown if line.startswith("kgqa ")]

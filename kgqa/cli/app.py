@@ -15,8 +15,8 @@ from kgqa.errors import SettingsError
 from kgqa.version import __version__
 
 COMMANDS = (
-    "audit", "compose", "contrast", "convert", "doctor", "evaluate", "generate", "explore", "export", "import", "load", "predict", "show",
-    "split", "query", "relations", "review", "runs", "train",
+    "audit", "compose", "contrast", "convert", "doctor", "estimate", "evaluate", "generate", "explore", "export", "import", "init", "load",
+    "predict", "show", "split", "query", "relations", "review", "runs", "train", "validate",
 )  # fmt: skip
 """The commands in the order of the help."""
 MODULES = {"import": "import_files"}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def generate(
-    domain: Annotated[str, Option(help="wikidata, medline, or your own domain's TOML file.")],
+    domain: Annotated[str, Option(help="wikidata, medline, companies, or your own domain's TOML file.")],
     source: Annotated[
         Path | None, Option(help="Folder with the domain's files; by default a built-in domain uses the small one that kgqa ships.")
     ] = None,

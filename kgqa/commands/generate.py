@@ -111,7 +111,7 @@ def generate(
     with locked(place):
         runner.changed = place.claim(domain=opened_domain.settings.name, inputs=runner.inputs)
         runner.refuse_strangers()
-        runner = _performed(runner, None if recipe or limit else _by_relations(domain, opened_domain))
+        runner = performed(runner, None if recipe or limit else by_relations(domain, opened_domain))
         opened_domain = runner.run.domain
         options = {
             "domain": str(domain),
@@ -131,7 +131,7 @@ def generate(
     )  # fmt: skip
 
 
-def _by_relations(domain: str | Path, opened_domain: Domain) -> Domain | None:
+def by_relations(domain: str | Path, opened_domain: Domain) -> Domain | None:
     """The domain with queries about single relations, if only the built-in file asks for paths; otherwise None."""
     own_settings = opened_domain.own.get(RECIPE)
     if opened_domain.settings.recipe != RECIPE or (isinstance(own_settings, dict) and "queries" in own_settings):
@@ -147,7 +147,7 @@ def _by_relations(domain: str | Path, opened_domain: Domain) -> Domain | None:
     )
 
 
-def _performed(runner: Runner, relations: Domain | None) -> Runner:
+def performed(runner: Runner, relations: Domain | None) -> Runner:
     """The runner with all stages done, or one for ``relations`` if the first leaves splits empty that the second fills.
 
     A small graph may have few stated paths of two hops, or none.

@@ -8,10 +8,14 @@ WORKSPACE = Path("kgqa-workspace")
 RECIPE = "qangaroo"
 COMPOSED = "musique"
 """Name of a dataset of composed questions."""
+LANGUAGE = "en"
+"""Language of the texts of a new domain."""
 STORE = "embedded"
 TRAVERSAL = "kernel"
 SEED = 0
 """Seed of datasets, and of the doctor's graphs."""
+SHARE = 0.05
+"""Share of a domain that is run to predict the rest."""
 DRAWS_SEED = 13
 """Seed of draws from an existing set: intervals, folds, removals of a contrast."""
 PORT = 8484

@@ -36,10 +36,7 @@ def project_edges(
     for direction in ROLES:
         parts = []
         for name in getattr(settings, direction):
-            edges = _edges(frame(store.run(queries[name])), name)
-            if edges.null_count().sum_horizontal().item():
-                raise StoreError(f"query {name}: a row has no document or no entity; a projection must return ids only.")
-            parts.append(edges)
+            parts.append(query_edges(store, queries[name]))
             if advance:
                 advance(1)
         edge_tables.append(_once_each(arrow(pl.concat(parts)), direction))
@@ -50,6 +47,14 @@ def project_edges(
                 "check the linking rules and the documents."
             )
     return pa.concat_tables(edge_tables)
+
+
+def query_edges(store: GraphStore, query: Query) -> pl.DataFrame:
+    """The rows of one query of a projection as edges ``document, entity``. Raises StoreError for a row without ids."""
+    edges = _edges(frame(store.run(query)), query.name)
+    if edges.null_count().sum_horizontal().item():
+        raise StoreError(f"query {query.name}: a row has no document or no entity; a projection must return ids only.")
+    return edges
 
 
 def _once_each(edges: pa.Table, direction: str) -> pa.Table:

@@ -60,7 +60,7 @@ EXTENDS = {
     "nothing": ('extends = ""', "extends '', which is neither a built-in domain"),
     "what is not there": (
         'extends = "wikidatta"',
-        "extends 'wikidatta', which is neither a built-in domain (medline, wikidata) nor a file",
+        "extends 'wikidatta', which is neither a built-in domain (companies, medline, wikidata) nor a file",
     ),
     "a folder": ('extends = "folder"', "extends 'folder', which is neither"),
     "no file name": (r'extends = "a\u0000b"', "extends 'a\\x00b', which is neither"),

@@ -41,7 +41,7 @@ def summary(folder: Path) -> dict[str, Any]:
     return json.loads(json.dumps(plain))  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize(("domain", "dataset"), [("wikidata", "wikihop"), ("medline", "medhop")])
+@pytest.mark.parametrize(("domain", "dataset"), [("wikidata", "wikihop"), ("medline", "medhop"), ("companies", "companyhop")])
 def test_the_seed_dataset_is_the_golden_one(domain: str, dataset: str, request: pytest.FixtureRequest) -> None:
     workspace: Path = request.getfixturevalue(f"seed_{domain}")
     golden = Path(__file__).parent / f"{domain}.json"

@@ -1,0 +1,67 @@
+"""The command ``kgqa estimate``: options and printed prediction."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Argument, Option
+
+from kgqa.settings.defaults import SEED, SHARE, WORKSPACE
+
+if TYPE_CHECKING:
+    from kgqa.cli.terminal import Terminal
+    from kgqa.commands.estimate import Estimate
+
+REASONS = 5
+"""Main reasons that are printed."""
+
+
+def estimate(
+    domain: Annotated[str, Argument(help="wikidata, medline, or your own domain's TOML file.")],
+    source: Annotated[Path | None, Option(help="Folder with the domain's files, as for kgqa generate.")] = None,
+    workspace: Annotated[Path, Option(help="Workspace: folder for the tables, which kgqa generate reuses.")] = WORKSPACE,
+    share: Annotated[float, Option(help="Share of the domain to run; a larger one takes longer and predicts better.")] = SHARE,
+    seed: Annotated[int, Option(help="Seed of the part, and as for kgqa generate.")] = SEED,
+    workers: Annotated[int | None, Option(help="Threads, as for kgqa generate.")] = None,
+) -> None:
+    """Predict size, yield, seconds, memory and disk of kgqa generate from a part of the domain.
+
+    Example: kgqa estimate museums/museums.toml
+
+    Example: kgqa estimate wikidata --source lat --workspace lat-workspace --share 0.1
+    """
+    import kgqa
+    from kgqa.cli.progress import ConsoleProgress
+    from kgqa.cli.terminal import Terminal
+
+    console = Terminal()
+    with ConsoleProgress(console) as progress:
+        result = kgqa.estimate(domain, source=source, workspace=workspace, share=share, seed=seed, workers=workers, progress=progress)
+    _print(console, result)
+
+
+def _print(console: Terminal, result: Estimate) -> None:
+    from rich.table import Table
+
+    from kgqa.cli.summary import LOSES, plain
+
+    table = Table("", "predicted", "between", title=f"kgqa generate on {result.domain}, {result.documents:,} documents")
+    rows = {"mentions": result.mentions, **{f"samples, {split}": figure for split, figure in result.samples.items()}, "seconds": result.seconds}
+    for name, figure in rows.items():
+        table.add_row(name, f"{figure.value:,.0f}", f"{figure.low:,.0f} and {figure.high:,.0f}")
+    for name, figure, unit, letters in (("peak memory", result.memory, 1 << 30, "GiB"), ("disk", result.disk, 1_000_000, "MB")):
+        digits = 1 if unit > 1_000_000 else 0
+        bounds = f"{figure.low / unit:,.{digits}f} and {figure.high / unit:,.{digits}f}"
+        table.add_row(f"{name}, {letters}", f"{figure.value / unit:,.{digits}f}", bounds)
+    console.print(table)
+    lost = sorted((row for row in result.funnel if row.what in LOSES), key=lambda row: -(row.removed or 0))
+    if lost:
+        console.say(f"Main reasons for rejection in the part of {result.drawn:,} documents:")
+        for row in lost[:REASONS]:
+            console.say(f"  {row.removed:>9,}  {plain(row.reason)}")
+    slowest = sorted(result.by_stage.items(), key=lambda entry: -entry[1])[:3]
+    console.say("Predicted seconds, mostly " + ", ".join(f"{name} {part:,.0f}" for name, part in slowest))
+    console.say(f"The part took {result.spent:,.0f} s.")
+    if result.is_seed:
+        console.print("No --source given: using the small domain that kgqa ships.", style="yellow")

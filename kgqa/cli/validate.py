@@ -1,0 +1,63 @@
+"""The command ``kgqa validate``: options and printed problems."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from typer import Argument, Option
+
+from kgqa.settings.defaults import SEED, WORKSPACE
+
+if TYPE_CHECKING:
+    from kgqa.cli.terminal import Terminal
+    from kgqa.commands.validate import Validation
+
+
+def validate(
+    domain: Annotated[str, Argument(help="wikidata, medline, or your own domain's TOML file.")],
+    source: Annotated[Path | None, Option(help="Folder with the domain's files, as for kgqa generate.")] = None,
+    workspace: Annotated[Path, Option(help="Workspace: folder for tables and graph; kgqa generate reuses what is finished.")] = WORKSPACE,
+    documents: Annotated[int, Option(help="Documents to link at most; of more, a random part.")] = 50_000,
+    seed: Annotated[int, Option(help="Seed, as for kgqa generate.")] = SEED,
+    workers: Annotated[int | None, Option(help="Threads; by default one per core. The result does not depend on them.")] = None,
+) -> None:
+    """Say what is wrong with a domain: its settings, tables, mentions and edges.
+
+    Exits with status 1 if there is an error, and with 0 if there are only warnings.
+
+    Example: kgqa validate museums/museums.toml
+
+    Example: kgqa validate wikidata --source lat --workspace lat-workspace
+    """
+    import kgqa
+    from kgqa.cli.progress import ConsoleProgress
+    from kgqa.cli.terminal import Terminal
+
+    console = Terminal()
+    with ConsoleProgress(console) as progress:
+        result = kgqa.validate(
+            domain, source=source, workspace=workspace, documents=documents, seed=seed, workers=workers, progress=progress
+        )
+    _print(console, result)
+    if not result.passed:
+        raise typer.Exit(1)
+
+
+def _print(console: Terminal, result: Validation) -> None:
+    from kgqa.checks.domain.problem import ERROR
+
+    for problem in result.problems:
+        console.say(f"{problem.severity} {problem.check}, {problem.where}:", style="red" if problem.severity == ERROR else "yellow")
+        console.say(f"  {problem.what}.")
+        advice = problem.advice[:1].upper() + problem.advice[1:]
+        console.say(f"  {advice}" + ("" if advice.endswith("?") else "."), style="dim")
+    if result.rows:
+        part = "" if result.documents in (0, result.rows["documents"]) else f" in {result.documents:,} of them"
+        rows = ", ".join(f"{result.rows[name]:,} {name}" for name in ("entities", "facts", "documents"))
+        console.say(f"{result.domain}: {rows}; {result.mentions:,} mentions{part}.")
+    if result.is_seed:
+        console.print("No --source given: using the small domain that kgqa ships.", style="yellow")
+    errors = sum(problem.severity == ERROR for problem in result.problems)
+    console.say(f"{errors:,} errors, {len(result.problems) - errors:,} warnings.", style="bold")
