@@ -122,7 +122,9 @@ def estimate(
         try:
             on_part = performed(on_part, fallback)
         except EmptyResult as error:
-            raise EmptyResult(f"a part of {part.documents:,} of {total:,} documents has no sample: {str(error).rstrip('.')}; raise --share.") from None
+            raise EmptyResult(
+                f"a part of {part.documents:,} of {total:,} documents has no sample: {str(error).rstrip('.')}; raise --share."
+            ) from None
         on_part.write({})
         result = _predict(runner, on_part, part, tables, base)
         runner.run.progress.finish(f"{part.documents:,} of {total:,} documents")
@@ -146,7 +148,7 @@ class _Part:
     @property
     def documents(self) -> int:
         """Number of documents."""
-        return self.tables["documents"].num_rows
+        return int(self.tables["documents"].num_rows)
 
 
 def _draw(run: Run, tables: dict[str, pa.Table], share: float) -> _Part:
@@ -184,7 +186,10 @@ def _predict(runner: Runner, on_part: Runner, part: _Part, tables: dict[str, pa.
     counts = np.bincount(kept["split"].to_numpy()[mine], minlength=len(SPLITS))
     is_whole = part.documents == total
     by_articles = part.links[1] > 0
-    samples = {split: _yield(int(count), part.share, exact=is_whole, by_articles=by_articles) for split, count in zip(SPLITS, counts.tolist(), strict=True)}
+    samples = {
+        split: _yield(int(count), part.share, exact=is_whole, by_articles=by_articles)
+        for split, count in zip(SPLITS, counts.tolist(), strict=True)
+    }
     times = total / part.documents
     mentions = place.rows("mentions")
     predicted = part.mentions if part.mentions.value else _around(mentions * times, 1.0 if is_whole else 1.1)
@@ -199,7 +204,9 @@ def _predict(runner: Runner, on_part: Runner, part: _Part, tables: dict[str, pa.
         by_stage[name] *= more
     by_stage[WRITING] *= max(1.0, sum(figure.value for figure in samples.values()) / in_part)
     read = sum(path.stat().st_size for path in files_below(runner.run.workspace.tables) if path.stem in tables)
-    rest = sum(path.stat().st_size for path in files_below(place.path)) - sum((place.tables / f"{name}.parquet").stat().st_size for name in tables)
+    rest = sum(path.stat().st_size for path in files_below(place.path)) - sum(
+        (place.tables / f"{name}.parquet").stat().st_size for name in tables
+    )
     peak = _peak()
     return Estimate(
         domain=runner.run.domain.settings.name, documents=total, drawn=part.documents, mentions=predicted, samples=samples,
@@ -238,7 +245,7 @@ def _linking(seconds: float, part: _Part, tables: dict[str, pa.Table], times: fl
     whole, read = tables["documents"]["text"].nbytes, part.tables["documents"]["text"].nbytes
     if not first or read <= size:
         return seconds * times
-    return seconds + max(0.0, seconds - first) / (read - size) * (whole - read)
+    return float(seconds + max(0.0, seconds - first) / (read - size) * (whole - read))
 
 
 def _peak() -> int:

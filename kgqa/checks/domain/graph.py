@@ -78,7 +78,11 @@ def unlinked(
         return
     looser = _looser(tables, domain, candidates, workers=workers)
     found = reason.partition(";")[0] if mentions is None else f"only {linked:,} of {count:,} documents have a mention"
-    advice = f"these changes link more ({some(looser)})" if looser else "see whether the names are those that the texts use, and in their language"
+    advice = (
+        f"these changes link more ({some(looser)})"
+        if looser
+        else "see whether the names are those that the texts use, and in their language"
+    )
     yield Problem(
         check="nothing-linked", severity=WARNING if linked else ERROR, where="linking", what=found, advice=advice, count=count - linked,
     )  # fmt: skip
@@ -94,12 +98,15 @@ def _looser(tables: Mapping[str, pa.Table], domain: Domain, candidates: np.ndarr
     def mentions(change: Mapping[str, Any]) -> int:
         changed = LinkingSettings.model_validate({**settings.model_dump(), **change})
         try:
-            return link_mentions(part, changed, DocumentSettings(), candidates=candidates, workers=workers).mentions.num_rows
+            linked = link_mentions(part, changed, DocumentSettings(), candidates=candidates, workers=workers)
         except EmptyResult:
             return 0
+        return int(linked.mentions.num_rows)
 
     before = mentions({})
-    changes = {text: mentions(change) for text, change in LOOSER.items() if any(getattr(settings, key) != new for key, new in change.items())}
+    changes = {
+        text: mentions(change) for text, change in LOOSER.items() if any(getattr(settings, key) != new for key, new in change.items())
+    }
     better = sorted((-count, text) for text, count in changes.items() if count > MORE * before)
     return [f"{text}: {-count:,} mentions instead of {before:,}" for count, text in better]
 
