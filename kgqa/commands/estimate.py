@@ -92,10 +92,11 @@ def estimate(
 ) -> Estimate:
     """Predict what :func:`kgqa.generate` would make of a domain, and what it would cost.
 
-    The tables are read whole into ``workspace``, where ``generate`` finds them. A random ``share`` of the articles is drawn by ``seed``; with
-    the articles of all entities that they mention they make a part in which the chains of the drawn subjects are whole up to two documents.
-    It has all entities and facts. All stages run on it in a temporary folder. Without articles the square root of ``share`` of the documents
-    is drawn, so that ``share`` of the pairs of documents are; the bounds of the yield are wide then. Of domains with 2,000 documents or fewer all are run. Raises KgqaError.
+    The tables are read whole into ``workspace``, where ``generate`` finds them. A random ``share`` of the articles is drawn by ``seed``;
+    with the articles of all entities that they mention they make a part in which the chains of the drawn subjects are whole up to two documents.
+    It has all entities and facts. All stages run on it in a temporary folder. Without articles the square root of ``share`` of the
+    documents is drawn, so that ``share`` of the pairs of documents are; the bounds of the yield are wide then. Of domains with
+    2,000 documents or fewer all are run. Raises KgqaError.
     """
     if not 0 < share <= 1:
         raise SettingsError(f"share {share:g} is not above 0 and at most 1; give another, such as {SHARE:g}.")
@@ -172,7 +173,8 @@ def _draw(run: Run, tables: dict[str, pa.Table], share: float) -> _Part:
     error = 1.96 * float(counts.std()) / math.sqrt(max(len(counts), 1)) * len(mask)
     mean = float(counts.mean()) * len(mask)
     return _Part(
-        tables=with_documents(tables, mask | mentioned), share=float(mask.mean()), subjects=first["documents"]["about"].drop_null().unique(),
+        tables=with_documents(tables, mask | mentioned), share=float(mask.mean()),
+        subjects=first["documents"]["about"].drop_null().unique(),
         links=(seconds, first["documents"]["text"].nbytes), mentions=Figure(value=mean, low=mean - error, high=mean + error),
     )  # fmt: skip
 

@@ -60,7 +60,12 @@ CASES: dict[str, tuple[str, Callable[[Path], object], str, str]] = {
         "did you mean 'Lisbon' (Q597)?",
     ),
     "a name that nobody has": ('[linking]\nexclude_names = ["Zzyzx"]\n', lambda _: None, "unknown-name", "write it as the tables do"),
-    "a template's relation": ('[musique.templates.x]\nrelations = ["P0"]\nclause = "is {tail}"\nnoun = "x"\n', lambda _: None, "unknown-relation", ""),
+    "a template's relation": (
+        '[musique.templates.x]\nrelations = ["P0"]\nclause = "is {tail}"\nnoun = "x"\n',
+        lambda _: None,
+        "unknown-relation",
+        "",
+    ),
     "nothing is linked": ("", nonsense, "nothing-linked", "see whether the names"),
     "too long": ("[documents]\nmax_tokens = 1\n", lambda _: None, "unused-documents", "raise documents.max_tokens"),
 }

@@ -71,7 +71,7 @@ def language(documents: pa.Table, linking: LinkingSettings) -> Iterator[Problem]
 def unlinked(
     tables: Mapping[str, pa.Table], mentions: pa.Table | None, domain: Domain, candidates: np.ndarray, *, reason: str, workers: int
 ) -> Iterator[Problem]:
-    """Whether hardly any document has a mention (none, for this ``reason``: ``mentions`` is None), and which change of the settings would link more."""
+    """Whether hardly any document has a mention (None, for this ``reason``), and which settings would link more."""
     count = tables["documents"].num_rows
     linked = 0 if mentions is None else frame(mentions)["document"].n_unique()
     if linked >= HARDLY * count:
@@ -127,6 +127,6 @@ def projection(store: GraphStore, domain: Domain) -> Iterator[Problem]:
             alone = not any(count > 0 for count in counts.values())
             yield Problem(
                 check="empty-projection", severity=ERROR if alone else WARNING, where=f"query {name} ({domain.queries[name].file})",
-                what=f"projection.{role}: the query returns no edge" + (", nor does any other, so nothing can be traversed" if alone else ""),
-                advice="loosen its conditions; relation ids and kinds in it must be those of the tables (kgqa query shows what the graph has)",
+                what=f"projection.{role}: the query returns no edge" + (", nor does any other" if alone else ""),
+                advice="loosen its conditions; relation ids and kinds in it must be those of the tables",
             )  # fmt: skip
