@@ -53,21 +53,23 @@ class NewDomain:
 def init(
     name: str,
     *,
-    directory: str | Path = ".",
+    directory: str | Path = Path(),
     from_: Sequence[str] = (),
     extends: str | None = None,
-    language: str = LANGUAGE,
+    language: str | None = None,
     title: str | None = None,
     licence: str | None = None,
 ) -> NewDomain:
     """Write the folder ``name`` into ``directory`` with a domain of one's own: settings, projection and README.
 
     ``from_`` names the files to import, each as ``FORMAT:FILE`` with a format of :func:`kgqa.list_formats`; they are linked into the
-    folder, or copied from another disk. Without any, the domain reads the small one that kgqa ships. ``extends`` is the built-in domain whose
-    rules apply, by default the one that fits the first format. ``language`` is that of the texts, as ``en`` or ``ltg``. ``licence`` is for the
+    folder, or copied from another disk. Without any, the domain reads the small one that kgqa ships. ``extends`` is the built-in
+    domain whose
+    rules apply, by default the one that fits the first format. ``language`` is that of the texts, by default ``en``. ``licence`` is for the
     dataset card, by default that of the files. Raises SettingsError, StorageError and InputError; then nothing is written.
     """
     _check_name(name)
+    language = LANGUAGE if language is None else language
     title = name if title is None else title
     for what, text in (("title", title), ("licence", licence)):
         if text is not None and (not text.strip() or not text.isprintable() or len(text) > LONGEST):

@@ -84,7 +84,8 @@ def test_the_files_are_linked_and_named_in_their_order(raw: Path) -> None:
     new = kgqa.init("towns", from_=[*TOWNS, "texts:more[1].jsonl"])
     settings = tomllib.loads(new.settings.read_text("utf-8"))
     assert [(entry["format"], entry["files"]) for entry in settings["imports"]] == [
-        ("edges", ["sources/facts.csv"]), ("nodes", ["sources/places.tsv"]), ("texts", ["sources/articles.jsonl", "sources/more[[]1].jsonl"]),
+        ("edges", ["sources/facts.csv"]), ("nodes", ["sources/places.tsv"]), 
+        ("texts", ["sources/articles.jsonl", "sources/more[[]1].jsonl"]),
     ]  # fmt: skip
     assert os.path.samefile(new.folder / "sources" / "facts.csv", raw / "facts.csv")
     assert new.copied == ()
