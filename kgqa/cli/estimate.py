@@ -47,7 +47,11 @@ def _print(console: Terminal, result: Estimate) -> None:
     from kgqa.cli.summary import LOSES, plain
 
     table = Table("", "predicted", "between", title=f"kgqa generate on {result.domain}, {result.documents:,} documents")
-    rows = {"mentions": result.mentions, **{f"samples, {split}": figure for split, figure in result.samples.items()}, "seconds": result.seconds}
+    rows = {
+        "mentions": result.mentions,
+        **{f"samples, {split}": figure for split, figure in result.samples.items()},
+        "seconds": result.seconds,
+    }
     for name, figure in rows.items():
         table.add_row(name, f"{figure.value:,.0f}", f"{figure.low:,.0f} and {figure.high:,.0f}")
     for name, figure, unit, letters in (("peak memory", result.memory, 1 << 30, "GiB"), ("disk", result.disk, 1_000_000, "MB")):

@@ -45,7 +45,7 @@ def init(
         extends = extends or typer.prompt("Rules to begin with, wikidata (articles) or medline (abstracts)", default=suggested_base(from_))
         language = language if language is not None else typer.prompt("Language of the texts", default=LANGUAGE)
     result = kgqa.init(
-        name, directory=directory, from_=from_ or (), extends=extends, language=LANGUAGE if language is None else language, title=title,
+        name, directory=directory, from_=from_ or (), extends=extends, language=language, title=title,
         licence=licence,
     )  # fmt: skip
     console = Terminal()

@@ -92,10 +92,11 @@ def estimate(
 ) -> Estimate:
     """Predict what :func:`kgqa.generate` would make of a domain, and what it would cost.
 
-    The tables are read whole into ``workspace``, where ``generate`` finds them. A random ``share`` of the articles is drawn by ``seed``; with
-    the articles of all entities that they mention they make a part in which the chains of the drawn subjects are whole up to two documents.
-    It has all entities and facts. All stages run on it in a temporary folder. Without articles the square root of ``share`` of the documents
-    is drawn, so that ``share`` of the pairs of documents are; the bounds of the yield are wide then. Of domains with 2,000 documents or fewer all are run. Raises KgqaError.
+    The tables are read whole into ``workspace``, where ``generate`` finds them. A random ``share`` of the articles is drawn by ``seed``;
+    with the articles of all entities that they mention they make a part in which the chains of the drawn subjects are whole up to two
+    documents. It has all entities and facts. All stages run on it in a temporary folder. Without articles the square root of ``share`` of the
+    documents is drawn, so that ``share`` of the pairs of documents are; the bounds of the yield are wide then. Of domains with
+    2,000 documents or fewer all are run. Raises KgqaError.
     """
     if not 0 < share <= 1:
         raise SettingsError(f"share {share:g} is not above 0 and at most 1; give another, such as {SHARE:g}.")
@@ -122,7 +123,9 @@ def estimate(
         try:
             on_part = performed(on_part, fallback)
         except EmptyResult as error:
-            raise EmptyResult(f"a part of {part.documents:,} of {total:,} documents has no sample: {str(error).rstrip('.')}; raise --share.") from None
+            raise EmptyResult(
+                f"a part of {part.documents:,} of {total:,} documents has no sample: {str(error).rstrip('.')}; raise --share."
+            ) from None
         on_part.write({})
         result = _predict(runner, on_part, part, tables, base)
         runner.run.progress.finish(f"{part.documents:,} of {total:,} documents")
@@ -146,7 +149,7 @@ class _Part:
     @property
     def documents(self) -> int:
         """Number of documents."""
-        return self.tables["documents"].num_rows
+        return int(self.tables["documents"].num_rows)
 
 
 def _draw(run: Run, tables: dict[str, pa.Table], share: float) -> _Part:
@@ -170,7 +173,8 @@ def _draw(run: Run, tables: dict[str, pa.Table], share: float) -> _Part:
     error = 1.96 * float(counts.std()) / math.sqrt(max(len(counts), 1)) * len(mask)
     mean = float(counts.mean()) * len(mask)
     return _Part(
-        tables=with_documents(tables, mask | mentioned), share=float(mask.mean()), subjects=first["documents"]["about"].drop_null().unique(),
+        tables=with_documents(tables, mask | mentioned), share=float(mask.mean()),
+        subjects=first["documents"]["about"].drop_null().unique(),
         links=(seconds, first["documents"]["text"].nbytes), mentions=Figure(value=mean, low=mean - error, high=mean + error),
     )  # fmt: skip
 
@@ -184,7 +188,10 @@ def _predict(runner: Runner, on_part: Runner, part: _Part, tables: dict[str, pa.
     counts = np.bincount(kept["split"].to_numpy()[mine], minlength=len(SPLITS))
     is_whole = part.documents == total
     by_articles = part.links[1] > 0
-    samples = {split: _yield(int(count), part.share, exact=is_whole, by_articles=by_articles) for split, count in zip(SPLITS, counts.tolist(), strict=True)}
+    samples = {
+        split: _yield(int(count), part.share, exact=is_whole, by_articles=by_articles)
+        for split, count in zip(SPLITS, counts.tolist(), strict=True)
+    }
     times = total / part.documents
     mentions = place.rows("mentions")
     predicted = part.mentions if part.mentions.value else _around(mentions * times, 1.0 if is_whole else 1.1)
@@ -199,7 +206,9 @@ def _predict(runner: Runner, on_part: Runner, part: _Part, tables: dict[str, pa.
         by_stage[name] *= more
     by_stage[WRITING] *= max(1.0, sum(figure.value for figure in samples.values()) / in_part)
     read = sum(path.stat().st_size for path in files_below(runner.run.workspace.tables) if path.stem in tables)
-    rest = sum(path.stat().st_size for path in files_below(place.path)) - sum((place.tables / f"{name}.parquet").stat().st_size for name in tables)
+    rest = sum(path.stat().st_size for path in files_below(place.path)) - sum(
+        (place.tables / f"{name}.parquet").stat().st_size for name in tables
+    )
     peak = _peak()
     return Estimate(
         domain=runner.run.domain.settings.name, documents=total, drawn=part.documents, mentions=predicted, samples=samples,
@@ -238,7 +247,7 @@ def _linking(seconds: float, part: _Part, tables: dict[str, pa.Table], times: fl
     whole, read = tables["documents"]["text"].nbytes, part.tables["documents"]["text"].nbytes
     if not first or read <= size:
         return seconds * times
-    return seconds + max(0.0, seconds - first) / (read - size) * (whole - read)
+    return float(seconds + max(0.0, seconds - first) / (read - size) * (whole - read))
 
 
 def _peak() -> int:

@@ -53,21 +53,23 @@ class NewDomain:
 def init(
     name: str,
     *,
-    directory: str | Path = ".",
+    directory: str | Path = Path(),
     from_: Sequence[str] = (),
     extends: str | None = None,
-    language: str = LANGUAGE,
+    language: str | None = None,
     title: str | None = None,
     licence: str | None = None,
 ) -> NewDomain:
     """Write the folder ``name`` into ``directory`` with a domain of one's own: settings, projection and README.
 
-    ``from_`` names the files to import, each as ``FORMAT:FILE`` with a format of :func:`kgqa.list_formats`; they are linked into the folder,
-    or copied from another disk. Without any, the domain reads the small one that kgqa ships. ``extends`` is the built-in domain whose rules
-    apply, by default the one that fits the first format. ``language`` is that of the texts, as ``en`` or ``ltg``. ``licence`` is for the
+    ``from_`` names the files to import, each as ``FORMAT:FILE`` with a format of :func:`kgqa.list_formats`; they are linked into the
+    folder, or copied from another disk. Without any, the domain reads the small one that kgqa ships. ``extends`` is the built-in
+    domain whose
+    rules apply, by default the one that fits the first format. ``language`` is that of the texts, by default ``en``. ``licence`` is for the
     dataset card, by default that of the files. Raises SettingsError, StorageError and InputError; then nothing is written.
     """
     _check_name(name)
+    language = LANGUAGE if language is None else language
     title = name if title is None else title
     for what, text in (("title", title), ("licence", licence)):
         if text is not None and (not text.strip() or not text.isprintable() or len(text) > LONGEST):
@@ -106,7 +108,9 @@ def suggested_base(from_: Sequence[str]) -> str:
 
 def _check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
-        raise SettingsError(f"the name {name!r} is not 1 to 64 lower-case letters, digits, - and _, with a letter or digit first; give another.")
+        raise SettingsError(
+            f"the name {name!r} is not 1 to 64 lower-case letters, digits, - and _, with a letter or digit first; give another."
+        )
     if name in {*built_in(), QUESTIONS}:
         raise SettingsError(f"{name} is a domain that kgqa brings; give yours another name, and --extends {name} to take its settings.")
 
@@ -123,7 +127,7 @@ def _read_sources(from_: Sequence[str]) -> dict[str, list[Path]]:
         needed = [name for name, field in find_format(format_).model().model_fields.items() if field.is_required()]
         if needed:
             raise SettingsError(
-                f"{text}: the format {format_} needs the option {needed[0]}; leave it out here, and write its [[imports]] into the TOML file."
+                f"{text}: the format {format_} needs the option {needed[0]}; leave it out here, and add its [[imports]] to the TOML file."
             )
         if not path.name.isprintable():
             raise SettingsError(f"{path.name!r}: the file's name holds characters that cannot be printed; rename it.")

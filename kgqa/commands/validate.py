@@ -152,7 +152,9 @@ def _of_tables(run: Run, tables: Mapping[str, pa.Table], manifest: Mapping[str, 
 
 def _nothing(check: str, where: str, error: Exception) -> Problem:
     what, semicolon, advice = str(error).rstrip(".").rpartition("; ")
-    return Problem(check=check, severity=ERROR, where=where, what=what if semicolon else advice, advice=advice if semicolon else "see above")
+    return Problem(
+        check=check, severity=ERROR, where=where, what=what if semicolon else advice, advice=advice if semicolon else "see above"
+    )
 
 
 def _part(tables: dict[str, pa.Table], documents: int, seed: int) -> dict[str, pa.Table]:

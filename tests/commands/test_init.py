@@ -63,7 +63,9 @@ def test_the_commands_of_the_readme_run_as_they_stand(raw: Path) -> None:
     assert len(commands) == 4
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     for command in commands:
-        done = subprocess.run(["sh", "-c", command], cwd=new.folder, env={**environment(), "PATH": path}, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            ["sh", "-c", command], cwd=new.folder, env={**environment(), "PATH": path}, capture_output=True, text=True, check=False
+        )
         assert done.returncode == 0, (command, done.stdout, done.stderr)
     manifest = json.loads((new.folder / "workspace" / "datasets" / "towns" / "manifest.json").read_text("utf-8"))
     assert manifest["counts"]["train"] > 0
@@ -82,7 +84,8 @@ def test_the_files_are_linked_and_named_in_their_order(raw: Path) -> None:
     new = kgqa.init("towns", from_=[*TOWNS, "texts:more[1].jsonl"])
     settings = tomllib.loads(new.settings.read_text("utf-8"))
     assert [(entry["format"], entry["files"]) for entry in settings["imports"]] == [
-        ("edges", ["sources/facts.csv"]), ("nodes", ["sources/places.tsv"]), ("texts", ["sources/articles.jsonl", "sources/more[[]1].jsonl"]),
+        ("edges", ["sources/facts.csv"]), ("nodes", ["sources/places.tsv"]),
+        ("texts", ["sources/articles.jsonl", "sources/more[[]1].jsonl"]),
     ]  # fmt: skip
     assert os.path.samefile(new.folder / "sources" / "facts.csv", raw / "facts.csv")
     assert new.copied == ()

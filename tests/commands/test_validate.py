@@ -46,13 +46,27 @@ def nonsense(folder: Path) -> None:
 BROKEN = "// name: mine\n// purpose: p\n// params: none\n// returns: entity: string, document: string\n// stores: embedded\n"
 MINE = '[projection]\nfiles = ["mine.cypher"]\nentity_to_document = ["mine"]\n'
 CASES: dict[str, tuple[str, Callable[[Path], object], str, str]] = {
-    "a relation by its label": ('[qangaroo]\nrelations = ["capital"]\n', lambda _: None, "unknown-relation", "did you mean 'capital' (P36)?"),
+    "a relation by its label": (
+        '[qangaroo]\nrelations = ["capital"]\n',
+        lambda _: None,
+        "unknown-relation",
+        "did you mean 'capital' (P36)?",
+    ),
     "a misspelled relation": ('[qangaroo]\nrelations = ["capitol"]\n', lambda _: None, "unknown-relation", "(P36)"),
-    "an entity by its name": ('[documents]\nexclude_about = ["Lisbon"]\n', lambda _: None, "unknown-entity", "did you mean 'Lisbon' (Q597)?"),
+    "an entity by its name": (
+        '[documents]\nexclude_about = ["Lisbon"]\n',
+        lambda _: None,
+        "unknown-entity",
+        "did you mean 'Lisbon' (Q597)?",
+    ),
     "a name that nobody has": ('[linking]\nexclude_names = ["Zzyzx"]\n', lambda _: None, "unknown-name", "write it as the tables do"),
-    "a template's relation": ('[musique.templates.x]\nrelations = ["P0"]\nclause = "is {tail}"\n', lambda _: None, "unknown-relation", ""),
+    "a template's relation": (
+        '[musique.templates.x]\nrelations = ["P0"]\nclause = "is {tail}"\nnoun = "x"\n',
+        lambda _: None,
+        "unknown-relation",
+        "",
+    ),
     "nothing is linked": ("", nonsense, "nothing-linked", "see whether the names"),
-    "a fact of nobody": ("", append("triples.tsv", "Q597\tP36\tnobody\n"), "left-out", "add the entity"),
     "too long": ("[documents]\nmax_tokens = 1\n", lambda _: None, "unused-documents", "raise documents.max_tokens"),
 }
 
@@ -65,8 +79,18 @@ def test_each_fault_is_found_with_advice(case: str, tmp_path: Path) -> None:
     assert advice in found[check].advice
 
 
+def test_facts_of_nobody_are_counted_with_their_line(tmp_path: Path) -> None:
+    shutil.copytree(SEEDS, tmp_path / "source")
+    append("triples.tsv", "Q597\tP36\tnobody\n")(tmp_path / "source")
+    found = kgqa.validate("wikidata", source=tmp_path / "source", workspace=tmp_path / "w").problems
+    (problem,) = [problem for problem in found if "second entity" in problem.what]
+    assert (problem.count, problem.advice) == (3, "add the entity to the entity table, or remove the fact")
+
+
 def test_an_empty_projection_names_its_query(tmp_path: Path) -> None:
-    text = BROKEN + "MATCH (e:Entity)-[:ABOUT]->(d:Document) WHERE e.kind = 'nothing' RETURN e.id AS entity, d.id AS document ORDER BY d.row"
+    text = (
+        BROKEN + "MATCH (e:Entity)-[:ABOUT]->(d:Document) WHERE e.kind = 'nothing' RETURN e.id AS entity, d.id AS document ORDER BY d.row"
+    )
     (tmp_path / "mine.cypher").write_text(text, "utf-8")
     problem = problems(tmp_path, MINE)["empty-projection"]
     assert (problem.severity, problem.where) == ("error", "query mine (mine.cypher)")
@@ -77,7 +101,13 @@ def test_relations_in_two_directions_and_twice(tmp_path: Path) -> None:
     rows = "".join(f"t{number},near,t{(number + 1) % 6}\nt{(number + 1) % 6},near,t{number}\n" for number in range(6))
     rows += "".join(f"l{number % 6},has_river,r{number}\nr{number},in_land,l{number % 6}\n" for number in range(12))
     (tmp_path / "facts.csv").write_text((tmp_path / "facts.csv").read_text("utf-8") + rows, "utf-8")
-    new = kgqa.init("towns", directory=tmp_path, from_=[f"{kind}:{tmp_path / name}" for kind, name in (("edges", "facts.csv"), ("nodes", "places.tsv"), ("texts", "articles.jsonl"))])
+    new = kgqa.init(
+        "towns",
+        directory=tmp_path,
+        from_=[
+            f"{kind}:{tmp_path / name}" for kind, name in (("edges", "facts.csv"), ("nodes", "places.tsv"), ("texts", "articles.jsonl"))
+        ],
+    )
     found = {problem.check: problem for problem in kgqa.validate(new.settings, workspace=tmp_path / "w").problems}
     assert "near" in found["two-directions"].where
     assert "in_land" in found["same-relations"].where

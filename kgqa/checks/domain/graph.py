@@ -71,14 +71,18 @@ def language(documents: pa.Table, linking: LinkingSettings) -> Iterator[Problem]
 def unlinked(
     tables: Mapping[str, pa.Table], mentions: pa.Table | None, domain: Domain, candidates: np.ndarray, *, reason: str, workers: int
 ) -> Iterator[Problem]:
-    """Whether hardly any document has a mention (none, for this ``reason``: ``mentions`` is None), and which change of the settings would link more."""
+    """Whether hardly any document has a mention (None, for this ``reason``), and which settings would link more."""
     count = tables["documents"].num_rows
     linked = 0 if mentions is None else frame(mentions)["document"].n_unique()
     if linked >= HARDLY * count:
         return
     looser = _looser(tables, domain, candidates, workers=workers)
     found = reason.partition(";")[0] if mentions is None else f"only {linked:,} of {count:,} documents have a mention"
-    advice = f"these changes link more ({some(looser)})" if looser else "see whether the names are those that the texts use, and in their language"
+    advice = (
+        f"these changes link more ({some(looser)})"
+        if looser
+        else "see whether the names are those that the texts use, and in their language"
+    )
     yield Problem(
         check="nothing-linked", severity=WARNING if linked else ERROR, where="linking", what=found, advice=advice, count=count - linked,
     )  # fmt: skip
@@ -94,12 +98,15 @@ def _looser(tables: Mapping[str, pa.Table], domain: Domain, candidates: np.ndarr
     def mentions(change: Mapping[str, Any]) -> int:
         changed = LinkingSettings.model_validate({**settings.model_dump(), **change})
         try:
-            return link_mentions(part, changed, DocumentSettings(), candidates=candidates, workers=workers).mentions.num_rows
+            linked = link_mentions(part, changed, DocumentSettings(), candidates=candidates, workers=workers)
         except EmptyResult:
             return 0
+        return int(linked.mentions.num_rows)
 
     before = mentions({})
-    changes = {text: mentions(change) for text, change in LOOSER.items() if any(getattr(settings, key) != new for key, new in change.items())}
+    changes = {
+        text: mentions(change) for text, change in LOOSER.items() if any(getattr(settings, key) != new for key, new in change.items())
+    }
     better = sorted((-count, text) for text, count in changes.items() if count > MORE * before)
     return [f"{text}: {-count:,} mentions instead of {before:,}" for count, text in better]
 
@@ -120,6 +127,6 @@ def projection(store: GraphStore, domain: Domain) -> Iterator[Problem]:
             alone = not any(count > 0 for count in counts.values())
             yield Problem(
                 check="empty-projection", severity=ERROR if alone else WARNING, where=f"query {name} ({domain.queries[name].file})",
-                what=f"projection.{role}: the query returns no edge" + (", nor does any other, so nothing can be traversed" if alone else ""),
-                advice="loosen its conditions; relation ids and kinds in it must be those of the tables (kgqa query shows what the graph has)",
+                what=f"projection.{role}: the query returns no edge" + (", nor does any other" if alone else ""),
+                advice="loosen its conditions; relation ids and kinds in it must be those of the tables",
             )  # fmt: skip

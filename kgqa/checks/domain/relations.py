@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import groupby
 
 import numpy as np
 import polars as pl
@@ -39,7 +38,7 @@ def doubtful_relations(tables: Mapping[str, pa.Table], settings: QangarooSetting
             yield Problem(
                 check="two-directions", severity=WARNING, where=f"relation {label[ids[first]]}", count=shared,
                 what=f"{share:.0%} of its {sizes[first]:,} facts hold in both directions, but it is not marked as symmetric",
-                advice=f"mark it in the relation table, or with --option symmetric={ids[first]} of the import; then splits keep both together",
+                advice=f"mark it in the relation table, or with --option symmetric={ids[first]} of the import",
             )  # fmt: skip
     for kind, pairs in (("inverse", both_ways), ("same", _shared(facts, facts))):
         yield from _pairs(pairs, sizes, [label[id_] for id_ in ids], inverse=kind == "inverse")
@@ -99,7 +98,7 @@ def _unasked(total: pl.DataFrame, relations: pl.DataFrame, settings: QangarooSet
         texts = [f"{named(id_, label)}: {fewest:.1f}" for id_, label, fewest in rows.select("id", "label", "fewest").iter_rows()]
         yield Problem(
             check="many-answers", severity=WARNING, where=where, count=len(rows),
-            what=f"{len(rows):,} of {len(asked):,} relations have more than {limit:.3g} objects per subject and subjects per object, so none of"
-            f" their facts has one answer: {some(texts)}",
+            what=f"{len(rows):,} of {len(asked):,} relations have more than {limit:.3g} objects per subject and subjects per object, so no"
+            f" fact has one answer: {some(texts)}",
             advice="nothing, if these should not be asked about; otherwise change the setting",
         )  # fmt: skip

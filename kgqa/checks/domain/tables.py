@@ -42,7 +42,8 @@ def left_out(dropped: pa.Table | None, manifest: Mapping[str, Any] | None) -> It
     for entry in (manifest or {}).get("skipped", ()):
         yield Problem(
             check="left-out", severity=WARNING, where=entry["file"] or "the files together",
-            what=f"the import left out {entry['count']:,}: {entry['reason']}" + (f" (first {entry['example']})" if entry["example"] else ""),
+            what=f"the import left out {entry['count']:,}: {entry['reason']}"
+            + (f" (first {entry['example']})" if entry["example"] else ""),
             advice="look at the example; where it should count, correct the file or the options of the format", count=entry["count"],
         )  # fmt: skip
 
@@ -63,7 +64,8 @@ def lacking(tables: Mapping[str, pa.Table], *, about_articles: bool) -> Iterator
     if len(ids) > MANY_IDS * len(entities):
         yield Problem(
             check="id-for-name", severity=WARNING, where="entities", count=len(ids),
-            what=f"{len(ids):,} of {len(entities):,} entities are called by their id, which no text uses: {some(ids['id'].head(4).to_list())}",
+            what=f"{len(ids):,} of {len(entities):,} entities are called by their id, which no text uses: "
+            f"{some(ids['id'].head(4).to_list())}",
             advice='add their labels, or say which column has them: options = { label = "COLUMN" } for the format nodes',
         )  # fmt: skip
     nameless = entities.join(frame(tables["names"]).select(id="entity").unique(), on="id", how="anti").sort("id")
