@@ -155,7 +155,7 @@ def excerpt(dump: Path) -> list[dict[str, Any]]:
         label = re.sub(r" \(.*\)$", "", title)
         link = {"ltgwiki": {"site": "ltgwiki", "title": title, "badges": []}}
         records.append({"type": "item", "id": ids[title], "labels": term(label), "claims": statements, "sitelinks": link})
-    named = {"descriptions": {}, "aliases": {}, "claims": {}, "sitelinks": {}}
+    named: dict[str, dict[str, Any]] = {"descriptions": {}, "aliases": {}, "claims": {}, "sitelinks": {}}
     records += [{"type": "item", "id": ids[name], "labels": term(name.removeprefix(BOX).strip() or name), **named} for name in classes]
     return records
 

@@ -94,8 +94,8 @@ def estimate(
 
     The tables are read whole into ``workspace``, where ``generate`` finds them. A random ``share`` of the articles is drawn by ``seed``;
     with the articles of all entities that they mention they make a part in which the chains of the drawn subjects are whole up to two
-    documents. It has all entities and facts. All stages run on it in a temporary folder. Without articles the square root of ``share`` of the
-    documents is drawn, so that ``share`` of the pairs of documents are; the bounds of the yield are wide then. Of domains with
+    documents. It has all entities and facts. All stages run on it in a temporary folder. Without articles the square root of ``share`` of
+    the documents is drawn, so that ``share`` of the pairs of documents are; the bounds of the yield are wide then. Of domains with
     2,000 documents or fewer all are run. Raises KgqaError.
     """
     if not 0 < share <= 1:

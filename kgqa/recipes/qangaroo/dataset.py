@@ -123,4 +123,4 @@ def _evidence(run: Run) -> dict[str, Any]:
         return {}
     record = run.workspace.finished("filter_samples")
     assert record is not None, "the dataset is written from the output of the last stage"
-    return {"relations": relation_figures(run, ("traverse", "filter_samples")), "plain": record.report["plain"]}
+    return {"relations": relation_figures(run, ("traverse", "filter_samples")), "recipe_counts": record.report["plain"]}
