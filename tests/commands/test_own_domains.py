@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+import kgqa
+from kgqa.domains import built_in
 from kgqa.formats.columns import OF_RECIPES
 from kgqa.formats.question_set import open_dataset
 from kgqa.records import SPLITS
+from tests.command import ROOT
 from tests.commands.test_small_domains import town_folk
 from tests.conftest import Cli
 
@@ -193,3 +197,18 @@ def test_relations_without_a_question_are_listed_with_the_reason(tmp_path: Path,
     assert [line.split(" | ")[:2] for line in section.splitlines() if line.startswith("| ")][2:] == [
         ["| colour", "1"], ["| founded by", "59"], ["| pen friend", "40"]
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", built_in())
+def test_a_built_in_domain_uses_nothing_that_a_users_file_cannot(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    """The same files in a user's folder give the same samples."""
+    seed = ROOT / "seeds" / name
+    place = Path(shutil.copytree(seed, tmp_path / "place"))
+    (place / "base.toml").write_text((ROOT / "kgqa" / "domains" / f"{name}.toml").read_text("utf-8"), "utf-8")
+    (place / "own.toml").write_text('extends = "base.toml"\n' + (place / "domain.toml").read_text("utf-8"), "utf-8")
+    has_imports = "[[imports]]" in (place / "domain.toml").read_text("utf-8")
+    report = kgqa.generate(place / "own.toml", source=None if has_imports else seed, workspace=tmp_path / "w")
+    (shipped,) = (request.getfixturevalue(f"seed_{name}") / "datasets").iterdir()
+    assert min(report.counts.values()) > 0
+    for split in SPLITS:
+        assert (report.dataset / f"{split}.parquet").read_bytes() == (shipped / f"{split}.parquet").read_bytes()
