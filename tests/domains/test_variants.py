@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.domains import DESCRIPTION, built_in, load_domain
+from kgqa.domains import DESCRIPTION, load_domain
 from kgqa.errors import SettingsError
 from kgqa.recipes.qangaroo.filtering import PAPER
 from tests import contents
