@@ -52,6 +52,6 @@ def init(
     console.say(f"{result.folder}: {result.settings.name}, {result.settings.with_suffix('.cypher').name}, README.md", style="bold")
     for file in result.copied:
         console.say(f"{file} was copied, as it is on another disk or cannot be linked.", style="yellow")
-    console.say(f"Next: cd {quote(str(result.folder))}")
+    console.say(f"Run in {quote(str(result.folder))}:")
     for command in result.commands:
-        console.say(f"      {command}")
+        console.say(f"  {command}")

@@ -2,7 +2,23 @@
 -- `place`, which sorts in the order of the sources: number of the file, position in its text, row. A heading says what a query is: a table
 -- to prepare, a table to write, or the number of rows that were left out, with the reason.
 
--- prepare: chosen
+-- prepare: restricted
+SELECT DISTINCT place.file AS file
+FROM chosen;
+
+-- view: facts
+SELECT *
+FROM parsed_facts
+WHERE place.file NOT IN (SELECT file FROM restricted)
+  OR relation IN (SELECT relation FROM chosen WHERE relation IS NOT NULL);
+
+-- view: "values"
+SELECT *
+FROM parsed_values
+WHERE place.file NOT IN (SELECT file FROM restricted)
+  OR relation IN (SELECT relation FROM chosen WHERE relation IS NOT NULL);
+
+-- prepare: newest
 -- A document is its newest version; of equal versions the first.
 SELECT id, arg_min(place, {'version': -version, 'place': place}) AS place, count(*) AS rows
 FROM documents
@@ -11,12 +27,12 @@ GROUP BY id;
 -- prepare: withdrawn
 -- By the file that holds it or a later one.
 SELECT c.id
-FROM chosen c JOIN deleted d ON d.document = c.id AND d.place.file >= c.place.file
+FROM newest c JOIN deleted d ON d.document = c.id AND d.place.file >= c.place.file
 GROUP BY c.id;
 
 -- prepare: texts
 SELECT d.id, d.title, d.about, d.text, d.place.file AS file
-FROM chosen c
+FROM newest c
 JOIN documents d ON d.id = c.id AND d.place = c.place
 ANTI JOIN withdrawn w ON w.id = c.id
 WHERE trim(d.text) <> '';
@@ -192,7 +208,7 @@ ORDER BY document, start;
 
 -- left out: repeated document
 SELECT coalesce(sum(rows - 1), 0)
-FROM chosen;
+FROM newest;
 
 -- left out: deleted document
 SELECT count(*)
@@ -200,7 +216,7 @@ FROM withdrawn;
 
 -- left out: empty document
 SELECT count(*)
-FROM chosen ANTI JOIN withdrawn USING (id) ANTI JOIN texts USING (id);
+FROM newest ANTI JOIN withdrawn USING (id) ANTI JOIN texts USING (id);
 
 -- left out: link elsewhere
 SELECT count(*)
@@ -217,6 +233,10 @@ SELECT (SELECT count(*) FROM places SEMI JOIN known ON known.id = places.entity)
 
 -- left out: overlapping mention
 SELECT (SELECT count(*) FROM inside) - (SELECT count(*) FROM apart);
+
+-- left out: relation not chosen
+SELECT (SELECT count(*) FROM parsed_facts) - (SELECT count(*) FROM facts)
+  + (SELECT count(*) FROM parsed_values) - (SELECT count(*) FROM "values");
 
 -- left out: fact of an unknown entity
 SELECT (SELECT count(*) FROM facts) - (SELECT count(*) FROM facts f JOIN known h ON h.id = f.head JOIN known t ON t.id = f.tail);

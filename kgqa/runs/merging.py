@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 MEMORY = "1GiB"
 """Of DuckDB's buffers."""
 BATCH_ROWS = 1 << 16
+CREATED = {"prepare": "TABLE", "view": "VIEW"}
+RESTRICTED = {"facts": "parsed_facts", "values": "parsed_values"}
+"""Table → the view of its rows before those of relations that are not chosen are left out."""
 PATTERN = re.compile(r"([*?[])")
 """Characters of a path that DuckDB would take for a pattern."""
 REASONS = {
@@ -35,6 +38,7 @@ REASONS = {
     "mention of an unknown entity": "the annotated entity is not in the files",
     "mention outside its text": "the mention's offsets are not in the document's text",
     "overlapping mention": "another mention begins earlier, or is longer, in the same place",
+    "relation not chosen": "the relation is of no chosen class, or its record is not in the files (option property_classes)",
     "fact of an unknown entity": "the fact's head or tail is not in the files",
     "self-loop": "the fact connects an entity with itself",
     "value of an unknown entity": "the value's head is not in the files",
@@ -45,11 +49,14 @@ REASONS = {
 
 @cache
 def queries() -> dict[str, dict[str, str]]:
-    """The queries of ``merge.sql``: ``prepare``, ``write`` and ``left out``, each name → query, in order."""
+    """The queries of ``merge.sql``: ``prepare`` (tables and views), ``write`` and ``left out``, each name → query, in order."""
     text = Path(__file__).with_name("merge.sql").read_text(encoding="utf-8")
     result: dict[str, dict[str, str]] = {"prepare": {}, "write": {}, "left out": {}}
-    for what, name, query in re.findall(r"(?ms)^-- (prepare|write|left out): ([^\n]+)\n(.*?);\n", text):
-        result[what][name] = query
+    for what, name, query in re.findall(r"(?ms)^-- (prepare|view|write|left out): ([^\n]+)\n(.*?);\n", text):
+        if what in CREATED:
+            result["prepare"][name] = f"CREATE {CREATED[what]} {name} AS {query}"
+        else:
+            result[what][name] = query
     return result
 
 
@@ -72,9 +79,9 @@ def merge(
     con = duckdb.connect(config=settings)
     try:
         for name in SCHEMAS:
-            _view(con, name, sorted(path for path in parts if path.stem.endswith(f"-{name}")))
-        for name, query in queries()["prepare"].items():
-            con.sql(f"CREATE TABLE {name} AS {query}")
+            _view(con, RESTRICTED.get(name, name), name, sorted(path for path in parts if path.stem.endswith(f"-{name}")))
+        for query in queries()["prepare"].values():
+            con.sql(query)
             advance(1)
         rows = {name: _write(con, query, out / f"{name}.parquet", advance) for name, query in queries()["write"].items()}
         skipped = {reason: count for reason, query in queries()["left out"].items() if (count := _count(con, query))}
@@ -92,7 +99,7 @@ def steps() -> int:
     return len(queries()["prepare"]) + len(queries()["write"])
 
 
-def _view(con: duckdb.DuckDBPyConnection, name: str, files: list[Path]) -> None:
+def _view(con: duckdb.DuckDBPyConnection, name: str, table: str, files: list[Path]) -> None:
     """A view of the rows of one table with their ``place``: number of the file, position of the piece in its text, row."""
     if files:
         # The rows of a piece are in one part, so the row's number in it orders them.
@@ -102,7 +109,7 @@ def _view(con: duckdb.DuckDBPyConnection, name: str, files: list[Path]) -> None:
         rows.project(f"* EXCLUDE (filename, file_row_number, position), {place}").create_view(name)
     else:
         place_type = pa.struct({"file": pa.int32(), "position": pa.int64(), "row": pa.int64()})
-        con.register(name, SCHEMAS[name].append(pa.field("place", place_type)).empty_table())
+        con.register(name, SCHEMAS[table].append(pa.field("place", place_type)).empty_table())
 
 
 def _write(con: duckdb.DuckDBPyConnection, query: str, path: Path, advance: Callable[[int], object]) -> int:

@@ -17,6 +17,7 @@ links        ``document``, ``start``, ``end``, ``site``, ``title``: a hyperlink 
 pages        ``site``, ``title``, ``entity``, ``document``: the entity that a page is about, the document made of it, or both; else null
 redirects    ``site``, ``title``, ``target``: a page that stands for another
 deleted      ``document``: ids of documents that a later file withdraws
+chosen       ``relation``: of the files with such rows, the facts and values of other relations are left out; null chooses none
 ===========  ==========================================================================================================================
 
 All text is NFC-normalised, except that the text of documents with ``mentions`` or ``links`` keeps its offsets.
@@ -66,6 +67,7 @@ SCHEMAS = {
     "pages": pa.schema({"site": TEXT, "title": TEXT, "entity": TEXT, "document": TEXT}),
     "redirects": pa.schema({"site": TEXT, "title": TEXT, "target": TEXT}),
     "deleted": pa.schema({"document": TEXT}),
+    "chosen": pa.schema({"relation": TEXT}),
 }
 """Table → its columns."""
 
@@ -98,6 +100,10 @@ class Rows:
     def fact(self, head: str, relation: str, tail: str) -> None:
         """A fact between two entities."""
         self._rows["facts"].append((head, relation, tail))
+
+    def choose(self, relation: str | None) -> None:
+        """Keep only the facts and values of chosen relations, which other pieces of the same files may name; None chooses none."""
+        self._rows["chosen"].append((relation,))
 
     def value(
         self,

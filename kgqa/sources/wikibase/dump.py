@@ -139,6 +139,9 @@ def _fields(name: str, keys: dict[str, str], kind: Any) -> Any:
 class WikidataJson(RankedSelection):
     """Parser of the JSON dump, or of one entity's JSON."""
 
+    property_classes: tuple[str, ...] = ()
+    """Properties that are an instance of (P31) one of these, not of a subclass; empty for all. Their records must be in the files."""
+
     def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
         """Lines, or the whole file where it is one document over several lines."""
         peeked = Peeked(text)
@@ -150,13 +153,20 @@ class WikidataJson(RankedSelection):
 
     def parse(self, piece: Piece) -> Rows:
         """Rows of the entities in a piece."""
-        rows = Rows()
+        rows = self._rows()
         if piece.position == 0 and _several_lines(piece.data):
             self._document(piece, rows)
             return rows
         for number, line in enumerate(piece.data.split(b"\n"), piece.line):
             if record := line.strip(b"[], \t\r"):
                 self.record(record, rows, f"line {number}")
+        return rows
+
+    def _rows(self) -> Rows:
+        """Empty rows. With ``property_classes``, the records of properties choose the relations."""
+        rows = Rows()
+        if self.property_classes:
+            rows.choose(None)
         return rows
 
     def record(self, data: bytes | Raw, rows: Rows, where: str, *, within: bool = False) -> None:
@@ -179,6 +189,11 @@ class WikidataJson(RankedSelection):
         elif record.type == "item":
             self._item(record, read, rows)
         elif record.type == "property":
+            if self.property_classes:
+                if not set(self.property_classes).intersection(_objects(_statements(record, read, INSTANCE_OF))):
+                    rows.skip(reasons.OTHER_PROPERTY, record.id)
+                    return
+                rows.choose(record.id)
             constraints = [found for found in _objects(_statements(record, read, CONSTRAINT)) if found]
             self.relation(rows, record.id, _labels(record.labels, read), constraints)
         else:

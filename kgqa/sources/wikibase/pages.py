@@ -30,7 +30,7 @@ class WikidataXml(WikidataJson):
         """Rows of the entities of the pages in a piece."""
         from lxml import etree
 
-        rows = Rows()
+        rows = self._rows()
         parser = xml_parser(huge_tree=True)
         for found in PAGE.finditer(piece.data):
             try:

@@ -46,7 +46,7 @@ REASONS = {
     OTHER_OBJECT: "the object is a property, lexeme, form or sense",
     UNREADABLE_VALUE: "the value is not written as its kind demands",
     OTHER_CLASS: "the entity is an instance of none of the chosen classes (option classes)",
-    OTHER_PROPERTY: "the record describes a property that is not chosen (option properties)",
+    OTHER_PROPERTY: "the record describes a property that is not chosen (options properties and property_classes)",
     LEXEME: "the record describes a word and not an entity",
     REDIRECT: "the record says that the entity has been merged into another",
     MISSING: "the record says that there is no such entity",
@@ -80,7 +80,7 @@ class Selection(Settings):
             raise ValueError(f"{bad[0]!r} is no language code; write for instance en, pt-br or zh-hant")
         return codes
 
-    @field_validator("properties", "classes")
+    @field_validator("properties", "classes", "property_classes", check_fields=False)
     @classmethod
     def _ids(cls, value: tuple[str, ...], info: object) -> tuple[str, ...]:
         kind, pattern = ("property", PROPERTY) if getattr(info, "field_name", "") == "properties" else ("item", ITEM)

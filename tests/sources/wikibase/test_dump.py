@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings, strategies as st
 from pydantic import ValidationError
 
+import kgqa
 from kgqa.errors import BrokenInput
 from kgqa.sources import streams
 from kgqa.sources.rows import Rows, plain_rows
@@ -201,6 +203,21 @@ def test_a_kind_of_value_that_nobody_knows_costs_itself_alone(value: object) -> 
     rows = parse(entity("Q1", statement("P1", "fresh", value), thing("P2", "Q2")))
     assert plain_rows(rows)["facts"] == [("Q1", "P2", "Q2")]
     assert rows.skipped == {reasons.OTHER_VALUE: 1}
+
+
+def test_properties_are_chosen_by_their_class(tmp_path: Path) -> None:
+    files, out = [tmp_path / "items.json", tmp_path / "properties.json"], tmp_path / "out"
+    files[0].write_bytes(dump(entity("Q11", thing("P17", "Q40"), thing("P31", "Q21")), entity("Q40"), entity("Q21")))
+    files[1].write_bytes(dump(entity("P17", thing("P31", "Q900")), entity("P31", thing("P31", "Q901"), thing("P31", "Q902"))))
+    (tmp_path / "other.json").write_bytes(dump(entity("Q40", thing("P31", "Q21"))))
+    result = kgqa.import_files("wikidata", files, out=out, options={"property_classes": ["Q900", "Q903"]})
+    assert pq.read_table(out / "facts.parquet").to_pylist() == [{"head": "Q11", "relation": "P17", "tail": "Q40"}]
+    assert pq.read_table(out / "relations.parquet")["id"].to_pylist() == ["P17"]
+    assert {row["reason"]: row["count"] for row in result.skipped if "chosen" in row["reason"]} == {
+        reasons.OTHER_PROPERTY: 1, "relation not chosen": 1,
+    }  # fmt: skip
+    kgqa.import_files("wikidata", [tmp_path / "other.json"], out=out)  # the facts of other imports stay
+    assert [row["relation"] for row in pq.read_table(out / "facts.parquet").to_pylist()] == ["P17", "P31"]
 
 
 def test_properties_and_classes_are_chosen() -> None:
