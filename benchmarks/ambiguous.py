@@ -21,9 +21,11 @@ from benchmarks.linking import read
 from benchmarks.measure import Section, Table, absent, data_folder
 from kgqa.linking.dictionary import build_dictionary
 from kgqa.linking.link import matched
+from kgqa.linking.matcher import Spans
 from kgqa.linking.resolve import resolve
 from kgqa.metrics.wilson import wilson
 from kgqa.recipes.qangaroo.corpus import possible_candidates
+from kgqa.settings.linking import LinkingSettings
 from kgqa.sources.tables import frame
 
 TITLE = "Shared names, by context and by frequency"
@@ -45,7 +47,13 @@ def main() -> Section:
     rows = [
         (what, f"{table.height:,}", choice, *figures(table, column))
         for what, table in (("all", first), ("names with two or more right entities", several))
-        for choice, column in (("context (kgqa)", "chosen"), ("most frequent", "frequent"), ("better claim", "prior"))
+        for choice, column in (
+            ("context alone", "chosen"),
+            ("context and links", "learned"),
+            ("context and links, no place left out", "learned_everywhere"),
+            ("most frequent", "frequent"),
+            ("better claim", "prior"),
+        )
     ]
     return Section(
         title=TITLE,
@@ -70,7 +78,13 @@ def gold_places(folder: Path, articles: Path) -> pl.DataFrame:
         tables["names"], tables["entities"], settings.linking, candidates, documents=tables["documents"], facts=tables["facts"]
     )
     matches, usage = matched(tables, dictionary, settings.linking)
-    spans, _ = resolve(matches.pairs, dictionary, usage, tables, settings.linking)
+
+    everywhere = settings.linking.model_copy(update={"belief": 0.0, "hubs": 1.0, "head_nouns": False})
+
+    def choices(marked: Spans | None, linking: LinkingSettings = settings.linking) -> pl.DataFrame:
+        spans, _ = resolve(matches.pairs, dictionary, usage, tables, linking, marked=marked)
+        return pl.DataFrame({"document": spans.document, "end": spans.end, "chosen": spans.entity})
+
     numbers = frame(tables["entities"]).select(about="id").with_row_index("entity").cast({"entity": pl.Int32})
     documents = frame(tables["documents"]).select("id", "about").with_row_index("document").cast({"document": pl.Int32})
     documents = documents.join(numbers, on="about", how="left")
@@ -87,6 +101,7 @@ def gold_places(folder: Path, articles: Path) -> pl.DataFrame:
         {
             "place": pairs.place,
             "document": pairs.document,
+            "start": pairs.start,
             "end": pairs.end,
             "entity": pairs.entity,
             "priority": dictionary.priority[pairs.entry],
@@ -101,21 +116,31 @@ def gold_places(folder: Path, articles: Path) -> pl.DataFrame:
     table = table.join(documents.select("document", "id", subject="entity"), on="document", how="left", maintain_order="left")
     linked = pl.col("entity").filter(pl.col("linked").fill_null(False))
     places = table.group_by("place", maintain_order=True).agg(
-        pl.first("document", "end", "id", "name"),
+        pl.first("document", "start", "end", "id", "name"),
         prior=pl.first("entity"),
         gold=linked.first(),
         number=linked.len(),
         subject=(pl.col("entity") == pl.col("subject")).any(),
     )
     places = places.filter((pl.col("number") == 1) & ~pl.col("subject").fill_null(False))
-    chosen = pl.DataFrame({"document": spans.document, "end": spans.end, "chosen": spans.entity})
-    return places.join(chosen, on=["document", "end"], how="left", maintain_order="left")
+    fold = pl.Series([int(hashlib.sha256(id_.encode()).hexdigest()[:8], 16) % FOLDS for id_ in places["id"]], dtype=pl.Int32)
+    places = places.with_columns(fold=fold)
+    places = places.join(choices(None), on=["document", "end"], how="left", maintain_order="left")
+    parts = []
+    for number in range(FOLDS):  # the places of the other folds are marked, as hyperlinks mark them
+        others = places.filter(pl.col("fold") != number).unique(["document", "name"], keep="first", maintain_order=True)
+        columns = (others[name].cast(pl.Int32).to_numpy() for name in ("document", "start", "end", "gold"))
+        marked = Spans(**dict(zip(("document", "start", "end", "entity"), columns, strict=True)))
+        part = places.filter(pl.col("fold") == number)
+        for name, linking in (("learned", settings.linking), ("learned_everywhere", everywhere)):
+            choice = choices(marked, linking).rename({"chosen": name})
+            part = part.join(choice, on=["document", "end"], how="left", maintain_order="left")
+        parts.append(part)
+    return pl.concat(parts).sort("place")
 
 
 def with_frequent(places: pl.DataFrame) -> pl.DataFrame:
     """``frequent``: the entity that the name means in most articles of the other folds; null where it is in none."""
-    fold = pl.Series([int(hashlib.sha256(id_.encode()).hexdigest()[:8], 16) % FOLDS for id_ in places["id"]])
-    places = places.with_columns(fold=fold)
     parts = []
     for number in range(FOLDS):
         counts = places.filter(pl.col("fold") != number).unique(["document", "name"]).group_by("name", "gold").len()

@@ -38,6 +38,17 @@ def with_marked(source_spans: Spans, matches: Spans) -> Spans:
     return merged_places(source_spans, taken(matches, np.flatnonzero(is_free)))
 
 
+def verdicts_of(source_spans: Spans, pairs: Spans) -> npt.NDArray[np.int8]:
+    """For each pair: 1 where a marked place with the same ends means its entity, -1 where it means another, 0 without such a place."""
+    starts, ends = _places(source_spans)
+    if not len(starts):
+        return np.zeros(len(pairs.entity), np.int8)
+    document = pairs.document.astype(np.int64) << 32
+    at = np.minimum(np.searchsorted(starts, document | pairs.start), len(starts) - 1)
+    is_marked = (starts[at] == document | pairs.start) & (ends[at] == document | pairs.end)
+    return np.where(is_marked, np.where(source_spans.entity[at] == pairs.entity, 1, -1), 0).astype(np.int8)
+
+
 def merged_places(spans: Spans, additions: Spans) -> Spans:
     """The places of both, each once, ordered by document, start, end and entity."""
     columns = [np.concatenate([getattr(spans, name), getattr(additions, name)]) for name in ("document", "start", "end", "entity")]

@@ -97,7 +97,7 @@ def link_mentions(
     # Disambiguation uses one thread, so a second core can make the tables that need none.
     with ThreadPoolExecutor(1) as pool:
         occurrences = pool.submit(stated)
-        spans, rejected = resolve(matches.pairs, dictionary, word_usage, tables, linking)
+        spans, rejected = resolve(matches.pairs, dictionary, word_usage, tables, linking, marked=source_spans)
         if source_spans is not None:
             spans = source_spans if linking.annotations == "only" else with_marked(source_spans, spans)
         mentions = _table(spans, *ids)

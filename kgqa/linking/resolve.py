@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kgqa.arrays.kernel import kernel
+from kgqa.linking.annotations import verdicts_of
 from kgqa.linking.belief import ADJECTIVE, COMMON_NOUN, ONE, SEVERAL, Places, beliefs, kinds_of, start_beside, worth_of_levels
 from kgqa.linking.definitions import CONTRADICTED, DEFINED, shares, verdicts
 from kgqa.linking.dictionary import Dictionary
@@ -50,9 +51,13 @@ PLACE_RULES = {
 
 
 def resolve(
-    pairs: Pairs, dictionary: Dictionary, usage: Usage, tables: Mapping[str, pa.Table], settings: LinkingSettings
-) -> tuple[Spans, dict[str, int]]:
-    """The mentions, ordered by place, and the number of places that each rule removed."""
+    pairs: Pairs, dictionary: Dictionary, usage: Usage, tables: Mapping[str, pa.Table], settings: LinkingSettings, *,
+    marked: Spans | None = None,
+) -> tuple[Spans, dict[str, int]]:  # fmt: skip
+    """The mentions, ordered by place, and the number of places that each rule removed.
+
+    ``marked``: mentions of the source, without overlap, ordered by document and start. They teach how often a name means an entity.
+    """
     heads, tails, subject = _rows(tables)
     count = tables["entities"].num_rows
     degree = np.bincount(heads, minlength=count) + np.bincount(tails, minlength=count)
@@ -85,14 +90,17 @@ def resolve(
     kind = kinds_of(joined(class_before, class_after, letter), sort[name])
     features = name_measures.features.copy()
     features[:, list(START).index("adjective")] = is_adjective
+    verdict_of_source = np.zeros(len(entry), np.int8) if marked is None else verdicts_of(marked, pairs)
     places = Places(
-        place=pairs.place, entry=entry, odds=np.exp(worth), kind=kind, most=shares(verdict, pairs.document, name, len(features))
+        place=pairs.place, entry=entry, odds=np.exp(worth), kind=kind, most=shares(verdict, pairs.document, name, len(features)),
+        marked=verdict_of_source,
     )  # fmt: skip
     belief = beliefs(places, features, name_measures.start, start_beside())
-    has_weaker_claim = features[:, list(START).index("another has more claim")][name] > 0
+    has_weaker_claim = features[:, list(START).index("another has more claim")] > 0
+    has_weaker_claim[entry[verdict_of_source != 0]] = False  # the source says which entity the name means
     is_lower = (letter == SMALL) & has_case(dictionary.names["name"]).to_numpy()[name]
     return _decided(
-        pairs, belief, level, (class_before, class_after, is_lower), name_measures.everyday[name], has_weaker_claim, subject, settings
+        pairs, belief, level, (class_before, class_after, is_lower), name_measures.everyday[name], has_weaker_claim[name], subject, settings
     )
 
 

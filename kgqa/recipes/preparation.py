@@ -185,7 +185,7 @@ def preparation(*, candidates: Candidates, depends_on: Callable[[Run], object], 
         ),
         Stage(
             name="link_mentions",
-            version=6,
+            version=7,
             doing="Linking mentions",
             depends_on=lambda run: [depends_on_settings("linking", "documents")(run), depends_on(run)],
             run=partial(link, candidates=candidates),

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from kgqa.errors import EmptyResult
-from kgqa.linking.annotations import marked_mentions, with_marked
+from kgqa.linking.annotations import marked_mentions, verdicts_of, with_marked
 from kgqa.linking.link import Linked, link_mentions
 from kgqa.linking.matcher import Spans
 from kgqa.settings.linking import LinkingSettings
@@ -79,3 +79,38 @@ def test_the_setting_takes_marked_mentions_with_others_alone_or_not_at_all() -> 
     assert ("b", 17) in [(row["entity"], row["start"]) for row in both.occurrences.to_pylist()]
     with pytest.raises(EmptyResult, match="marks no mentions"):
         linked("only", [])
+
+
+@pytest.mark.parametrize(("right", "wrong"), [("a", "b"), ("b", "a")])
+def test_marked_mentions_teach_what_a_shared_name_means(right: str, wrong: str) -> None:
+    text = "Walkers follow the Avon for a day."
+    names = [str(number) for number in range(12)]
+    documents = {"id": names, "title": "", "about": None, "text": text}
+    entities = {"id": ["a", "b"], "kind": "entity", "label": ["Avon", "Avon"], "description": ["a river", "a town"]}
+    tables = {
+        "entities": arrow(pl.DataFrame(entities)),
+        "names": arrow(pl.DataFrame({"entity": ["a", "b"], "name": ["Avon", "Avon"], "source": ["label", "label"]})),
+        "documents": arrow(pl.DataFrame(documents, schema_overrides={"about": pl.String})),
+        "facts": arrow(pl.DataFrame({"head": ["a"], "tail": ["b"]})),
+    }
+
+    def linked_in_last(places: list[tuple[str, str, int, int]]) -> list[str]:
+        columns = [("document", pl.String), ("entity", pl.String), ("start", pl.Int64), ("end", pl.Int64)]
+        annotations = {"annotations": arrow(pl.DataFrame(places, schema=columns, orient="row"))}
+        result = link_mentions({**tables, **annotations}, LinkingSettings(), DocumentSettings(), candidates=np.array([True, True]))
+        return [row["entity"] for row in result.mentions.to_pylist() if row["document"] == names[-1]]
+
+    start, end = text.index("Avon"), text.index("Avon") + 4
+    assert linked_in_last([(name, right, start, end) for name in names[:-1]]) == [right]
+    assert linked_in_last([(name, right if number < 6 else wrong, start, end) for number, name in enumerate(names[:-1])]) == []
+    assert linked_in_last([("0", right, 0, 7)]) == []  # a marked place elsewhere teaches nothing
+
+
+@given(st.lists(PLACE, max_size=8), st.lists(PLACE, max_size=8))
+def test_a_marked_place_speaks_of_the_same_place_alone(
+    first: list[tuple[int, int, int, int]], second: list[tuple[int, int, int, int]]
+) -> None:
+    one, places = rows(marked(first)), spans(sorted(second))
+    meant = {row[:3]: row[3] for row in one}
+    expected = [0 if row[:3] not in meant else 1 if meant[row[:3]] == row[3] else -1 for row in rows(places)]
+    assert verdicts_of(marked(first), places).tolist() == expected
