@@ -102,15 +102,30 @@ def query_count(pytestconfig: pytest.Config) -> int:
 
 
 @cache
-def uses_server(path: Path) -> bool:
-    return bool(USES_SERVER.search(path.read_text("utf-8")))
+def piece(path: str) -> str:
+    """What goes to one worker together: a file, and all files that use the server, which has one database."""
+    return "server" if USES_SERVER.search((ROOT / path).read_text("utf-8")) else path
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """``--dist loadfile``, with those files as one; the marks of ``--dist loadgroup`` are lost between pytest 9.2 and xdist 3.8."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
+
+    class Pieces(LoadFileScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            return piece(nodeid.split("::", maxsplit=1)[0])
+
+    return Pieces(config, log)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what only repeats, and set the order in which files begin, which ``make test`` tells xdist to keep.
+    """Leave out what only repeats, and set the order in which pieces begin, which ``make test`` tells xdist to keep.
 
-    First the files that use the server, as they take longest; of them, the one that needs no kernels, so that the other worker compiles
-    them meanwhile. Then files with slow tests, and those with many. Each worker has a server of its own.
+    First what uses the server, as it takes longest; in it, the file that needs no kernels, so that the other worker compiles them
+    meanwhile. Then files with slow tests, and those with many.
     """
     if not config.getoption("--thorough"):
         left_out = [item for item in items if item.get_closest_marker("thorough")]
@@ -120,14 +135,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     slow = {item.path for item in items if item.get_closest_marker("slow")}
 
     def order(item: pytest.Item) -> tuple[bool, bool, bool, int, Path]:
-        return not uses_server(item.path), item.path.name != "test_neo4j.py", item.path not in slow, -sizes[item.path], item.path
+        on_server = piece(item.path.relative_to(ROOT).as_posix()) == "server"
+        return not on_server, item.path.name != "test_neo4j.py", item.path not in slow, -sizes[item.path], item.path
 
     items.sort(key=order)
 
 
 @pytest.fixture(scope="session")
 def neo4j_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServer]:
-    """A running Neo4j with authentication on, of the tests' own; the one of this worker."""
+    """A running Neo4j with authentication on, of the tests' own; the one of this run."""
     if reason := missing():
         unavailable(reason)
     server = Neo4jServer(tmp_path_factory.mktemp("neo4j") / "home")

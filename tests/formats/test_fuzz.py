@@ -92,9 +92,10 @@ def test_whatever_is_changed_is_read_or_named(name: str, mutant_count: int, rand
             error.add_note(what)
             raise
     assert sum(outcomes.values()) == mutant_count
-    assert outcomes["BrokenInput"] > mutant_count // 20
-    assert mutant_count < 1_000 or outcomes["read"] > mutant_count // 50
-    assert outcomes["MissingInput"]
+    if mutant_count >= 1_000:  # few changes need not meet every kind
+        assert outcomes["BrokenInput"] > mutant_count // 20
+        assert outcomes["read"] > mutant_count // 50
+        assert outcomes["MissingInput"]
 
 
 def check_conversion(example: Example, folder: Path, rng: Random) -> None:
