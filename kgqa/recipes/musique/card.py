@@ -37,11 +37,11 @@ UNFILTERED = (
     "**No disconnection filter was used: for comparison only, as part of the questions can be answered without all of their hops.**"
 )
 UNLEARNED = (
-    "**The filter's readers answer {hops} no better than guesses do: they have learned nothing, and what they keep says nothing. Give more "
+    "**The filter's readers answer {hops} no better than guesses: they have learned nothing, so passing the filter means nothing. Use more "
     "questions, other readers, or longer training (`musique.disconnection`).**"
 )
 UNTOLD = (
-    "They know supporting paragraphs no better than guesses do, so that tails went by their answers alone "
+    "They find supporting paragraphs no better than guesses, so tails were filtered by their answers alone "
     "(`musique.disconnection.tail_at_most`)."
 )
 
@@ -79,8 +79,8 @@ def dataset_card(
         *([_silent(silent, idle)] if silent or idle else []),
         f"## How the questions were written\n\nBy `{composer}`: {COMPOSERS[composer]}. Disconnected pairs "
         f"were found by `{filter_name}`{': ' + FILTERS[filter_name] if filter_name in FILTERS else ''}.",
-        "## How far it can be guessed\n\n" + _guessed(filter_figures, guess_figures),
-        "## What it gives away, and how even it is\n\n" + _given_away(shortcut_figures, even),
+        "## Shortcut baselines\n\n" + _guessed(filter_figures, guess_figures),
+        "## Shortcuts and balance\n\n" + _given_away(shortcut_figures, even),
         "## Splits\n\n" + proof.to_markdown().strip(),
         "## Samples\n\n" + "\n".join(_sample(instance) for instance in samples),
     ]
@@ -105,11 +105,11 @@ def _silent(silent: Sequence[SilentRelation], idle: Sequence[str]) -> str:
     parts = ["## Relations without a question"]
     if silent:
         rows = [[escaped(relation.label), f"{relation.facts:,}", WHY[relation.why]] for relation in silent]
-        parts += ["Of these no single-hop question is asked:", table(["relation", "facts", "why"], rows)]
+        parts += ["No single-hop question is asked about these relations:", table(["relation", "facts", "why"], rows)]
     if idle:
         parts.append(
-            "Single-hop questions of these templates are in no composed question, because they fit into no chain, or a filter or a limit "
-            f"took all of theirs: {', '.join(map(escaped, idle))}."
+            "No composed question uses these templates, because their single-hop questions fit into no chain, or a filter or limit removed "
+            f"them all: {', '.join(map(escaped, idle))}."
         )
     return "\n\n".join(parts)
 
@@ -120,7 +120,7 @@ def _guessed(filter_figures: Mapping[str, Any], set_figures: Mapping[str, Mappin
     if filter_figures:
         hops = filter_figures["hops"]
         rows = [[HOPS[name], f"{100 * of['chance']:.1f}", _interval(of["before"]), _interval(of["after"])] for name, of in hops.items()]
-        parts += ["What the filter's readers reach on single hops:", table(["", "guesses", *sides], rows)]
+        parts += ["Scores of the filter's readers on single hops:", table(["", "guesses", *sides], rows)]
         if untrained_note := unlearned(hops):
             parts.append(UNLEARNED.format(hops=" and ".join(untrained_note)))
         if not filter_figures["tells_support"]:
@@ -130,18 +130,18 @@ def _guessed(filter_figures: Mapping[str, Any], set_figures: Mapping[str, Mappin
             for name, meaning in SCORES.items()
         ]
         parts.append(
-            "Answer F1 of readers that count, on composable pairs as questions of two hops, as many before the filter as after it, split "
-            "for this alone:"
+            "Answer F1 of lexical readers on composable pairs as two-hop questions: the same number before and after the filter, with "
+            "splits of their own:"
         )
         parts.append(table(["", "what it is", *sides], rows))
     rows = [[name, meaning, _interval(set_figures[name])] for name, meaning in SCORES.items()]
-    parts.append("The same on dev and test, fitted on train; `kgqa audit --readers minimal` lets trained readers try:")
+    parts.append("The same readers, fitted on train, on dev and test (`kgqa audit --readers minimal` uses trained readers):")
     return "\n\n".join([*parts, table(["", "what it is", "answer F1"], rows)])
 
 
 def _given_away(shortcut_figures: Mapping[str, Sequence[float]], even: Mapping[str, Evenness]) -> str:
     rows = [[name, MEASURES[name], _percent(sum(scores) / len(scores)) if scores else "–"] for name, scores in shortcut_figures.items()]
-    columns = ["split", "different answers", "commonest answer", "last step", "wording without names", "relation, of all facts", "hops"]
+    columns = ["split", "different answers", "most frequent answer", "last step", "wording without names", "relation, of all facts", "hops"]
     by_split = [
         [
             split, f"{of.answers:,}", *map(_percent, (of.answer, of.last, of.template, of.relation)),
@@ -149,7 +149,7 @@ def _given_away(shortcut_figures: Mapping[str, Sequence[float]], even: Mapping[s
         ]
         for split, of in even.items()
     ]  # fmt: skip
-    return "\n\n".join(["In per cent, counted without a reader.", table(["", "what it is", "share"], rows), table(columns, by_split)])
+    return "\n\n".join(["In per cent. No reader is used.", table(["", "what it is", "share"], rows), table(columns, by_split)])
 
 
 def _percent(share: float) -> str:

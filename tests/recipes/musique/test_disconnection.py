@@ -156,8 +156,8 @@ def test_trained_readers_filter_and_go_on_where_they_were_stopped(
     card = (whole.dataset / "README.md").read_text("utf-8")
     assert "trained readers, cross-fitted (the paper's disconnection filter)" in card
     # One epoch of a network of two layers that was never trained.
-    assert "no better than guesses do: they have learned nothing" in card
-    assert "tails went by their answers alone" in card
+    assert "no better than guesses: they have learned nothing" in card
+    assert "tails were filtered by their answers alone" in card
 
     fit, calls = vars(disconnection)["cross_fit"], itertools.count(1)
 
