@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def validate(
-    domain: Annotated[str, Argument(help="wikidata, medline, or your own domain's TOML file.")],
+    domain: Annotated[str, Argument(help="wikidata, medline, companies, or your own domain's TOML file.")],
     source: Annotated[Path | None, Option(help="Folder with the domain's files, as for kgqa generate.")] = None,
     workspace: Annotated[Path, Option(help="Workspace: folder for tables and graph; kgqa generate reuses what is finished.")] = WORKSPACE,
     documents: Annotated[int, Option(help="Documents to link at most; of more, a random part.")] = 50_000,
