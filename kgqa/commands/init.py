@@ -69,10 +69,9 @@ def init(
     """Write the folder ``name`` into ``directory`` with a domain of one's own: settings, projection and README.
 
     ``from_`` names the files to import, each as ``FORMAT:FILE`` with a format of :func:`kgqa.list_formats`; they are linked into the
-    folder, or copied from another disk. Without any, the domain reads the small one that kgqa ships. ``extends`` is the built-in
-    domain whose
-    rules apply, by default the one that fits the first format. ``language`` is that of the texts, by default ``en``. ``licence`` is for the
-    dataset card, by default that of the files. Raises SettingsError, StorageError and InputError; then nothing is written.
+    folder, or copied from another disk. Without any, the domain reads the small one that kgqa ships. ``extends`` is the built-in domain
+    whose rules apply, by default the one that fits the first format. ``language`` is that of the texts, by default ``en``. ``licence`` is
+    for the dataset card, by default that of the files. Raises SettingsError, StorageError and InputError; then nothing is written.
     """
     _check_name(name)
     language = LANGUAGE if language is None else language
