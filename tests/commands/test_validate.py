@@ -138,6 +138,15 @@ def test_generate_reuses_what_validate_did(tmp_path: Path) -> None:
     assert set(kgqa.generate("wikidata", workspace=tmp_path / "w").reused) == {"read_sources", "link_mentions", "build_store"}
 
 
+def test_an_estimate_of_all_documents_does_not_ask_for_more(tmp_path: Path, cli: Cli) -> None:
+    shutil.copytree(SEEDS, tmp_path / "source")
+    nonsense(tmp_path / "source")
+    outcome = cli("estimate", "wikidata", "--source", tmp_path / "source", "--workspace", tmp_path / "w")
+    outcome.sentence("kgqa: no name of any entity occurs in any document; check the names")
+    assert "--share" not in outcome.err
+    assert outcome.err.count("no name") == 1
+
+
 def test_a_small_domain_is_estimated_exactly(tmp_path: Path, seed_wikidata: Path, cli: Cli) -> None:
     result = kgqa.estimate("wikidata", workspace=tmp_path / "w")
     import json
