@@ -60,4 +60,5 @@ def _print(console: Terminal, result: Validation) -> None:
     if result.is_seed:
         console.print("No --source given: using the small domain that kgqa ships.", style="yellow")
     errors = sum(problem.severity == ERROR for problem in result.problems)
-    console.say(f"{errors:,} errors, {len(result.problems) - errors:,} warnings.", style="bold")
+    counts = {"error": errors, "warning": len(result.problems) - errors}
+    console.say(", ".join(f"{count:,} {noun}{'' if count == 1 else 's'}" for noun, count in counts.items()) + ".", style="bold")

@@ -138,6 +138,16 @@ def test_generate_reuses_what_validate_did(tmp_path: Path) -> None:
     assert set(kgqa.generate("wikidata", workspace=tmp_path / "w").reused) == {"read_sources", "link_mentions", "build_store"}
 
 
+def test_tables_without_rows_have_no_reasons_to_see(tmp_path: Path, cli: Cli) -> None:
+    write_raw_files(tmp_path)
+    (tmp_path / "facts.csv").write_text("head,relation,tail\n", "utf-8")
+    new = kgqa.init("towns", directory=tmp_path, from_=[f"edges:{tmp_path / 'facts.csv'}", f"nodes:{tmp_path / 'places.tsv'}"])
+    outcome = cli("validate", new.settings, "--workspace", tmp_path / "w")
+    assert outcome.status == 1
+    assert "have no relations.\n  Add a file that has them.\n" in outcome.out
+    assert "\n1 error, 0 warnings.\n" in outcome.out
+
+
 def test_an_estimate_of_all_documents_does_not_ask_for_more(tmp_path: Path, cli: Cli) -> None:
     shutil.copytree(SEEDS, tmp_path / "source")
     nonsense(tmp_path / "source")
