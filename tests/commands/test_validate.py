@@ -138,6 +138,12 @@ def test_generate_reuses_what_validate_did(tmp_path: Path) -> None:
     assert set(kgqa.generate("wikidata", workspace=tmp_path / "w").reused) == {"read_sources", "link_mentions", "build_store"}
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_as_many_documents_are_linked_as_asked_for(seed: int, tmp_path: Path) -> None:
+    result = kgqa.validate("wikidata", workspace=tmp_path / "w", documents=2, seed=seed)
+    assert result.documents == 2
+
+
 def test_tables_without_rows_have_no_reasons_to_see(tmp_path: Path, cli: Cli) -> None:
     write_raw_files(tmp_path)
     (tmp_path / "facts.csv").write_text("head,relation,tail\n", "utf-8")
