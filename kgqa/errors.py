@@ -223,7 +223,8 @@ def storage_errors(path: Path) -> Iterator[None]:
             reason = f"the system refuses ({os.strerror(error.errno)}); choose another path"
         if reason is None:
             raise
-        place = error.filename or path
+        # Of the two files of a copy, the second is written.
+        place = (error.filename2 if error.errno in {errno.ENOSPC, errno.EDQUOT} else None) or error.filename or path
         if error.errno in {errno.EACCES, errno.EPERM} and os.path.isfile(place):
             reason = "permission denied; choose a file that you may use, or change its permissions"
         raise StorageError(f"{place}: {reason}.") from error

@@ -59,3 +59,8 @@ def test_a_file_that_may_not_be_read_is_called_a_file(tmp_path: Path) -> None:
     for path, what in ((tmp_path / "x.json", "choose a file that you may use"), (tmp_path, "choose a folder that you may use")):
         with pytest.raises(StorageError, match=what), storage_errors(path):
             raise PermissionError(errno.EACCES, "refused")
+
+
+def test_a_full_disk_is_that_of_the_copy() -> None:
+    with pytest.raises(StorageError, match=r"^copy\.csv: the disk is full"), storage_errors(Path("folder")):
+        raise OSError(errno.ENOSPC, "", "original.csv", None, "copy.csv")

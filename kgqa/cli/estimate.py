@@ -18,7 +18,7 @@ REASONS = 5
 
 
 def estimate(
-    domain: Annotated[str, Argument(help="wikidata, medline, or your own domain's TOML file.")],
+    domain: Annotated[str, Argument(help="wikidata, medline, companies, or your own domain's TOML file.")],
     source: Annotated[Path | None, Option(help="Folder with the domain's files, as for kgqa generate.")] = None,
     workspace: Annotated[Path, Option(help="Workspace: folder for the tables, which kgqa generate reuses.")] = WORKSPACE,
     share: Annotated[float, Option(help="Share of the domain to run; a larger one takes longer and predicts better.")] = SHARE,

@@ -20,7 +20,11 @@ def init(
         list[str] | None, Option("--from", help="A file to import, as FORMAT:FILE (see kgqa import --list); repeatable.")
     ] = None,
     extends: Annotated[
-        str | None, Option(help="Rules to begin with: wikidata (articles) or medline (abstracts); by default those of the first format.")
+        str | None,
+        Option(
+            help="Rules to begin with: wikidata (articles), medline (abstracts) or companies (texts that state the facts); "
+            "by default those of the first format."
+        ),
     ] = None,
     language: Annotated[str | None, Option(help="Language of the texts, as en, de or ltg; by default en.")] = None,
     title: Annotated[str | None, Option(help="Title on the dataset card; by default the name.")] = None,
@@ -42,7 +46,10 @@ def init(
         if from_ is None:
             typer.echo("Files to import, each as FORMAT:FILE, such as edges:facts.csv; an empty line ends the list.")
             from_ = list(iter(lambda: typer.prompt("File", default="", show_default=False), ""))
-        extends = extends or typer.prompt("Rules to begin with, wikidata (articles) or medline (abstracts)", default=suggested_base(from_))
+        extends = extends or typer.prompt(
+            "Rules to begin with: wikidata (articles), medline (abstracts) or companies (texts that state the facts)",
+            default=suggested_base(from_),
+        )
         language = language if language is not None else typer.prompt("Language of the texts", default=LANGUAGE)
     result = kgqa.init(
         name, directory=directory, from_=from_ or (), extends=extends, language=language, title=title,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def validate(
-    domain: Annotated[str, Argument(help="wikidata, medline, or your own domain's TOML file.")],
+    domain: Annotated[str, Argument(help="wikidata, medline, companies, or your own domain's TOML file.")],
     source: Annotated[Path | None, Option(help="Folder with the domain's files, as for kgqa generate.")] = None,
     workspace: Annotated[Path, Option(help="Workspace: folder for tables and graph; kgqa generate reuses what is finished.")] = WORKSPACE,
     documents: Annotated[int, Option(help="Documents to link at most; of more, a random part.")] = 50_000,
@@ -60,4 +60,5 @@ def _print(console: Terminal, result: Validation) -> None:
     if result.is_seed:
         console.print("No --source given: using the small domain that kgqa ships.", style="yellow")
     errors = sum(problem.severity == ERROR for problem in result.problems)
-    console.say(f"{errors:,} errors, {len(result.problems) - errors:,} warnings.", style="bold")
+    counts = {"error": errors, "warning": len(result.problems) - errors}
+    console.say(", ".join(f"{count:,} {noun}{'' if count == 1 else 's'}" for noun, count in counts.items()) + ".", style="bold")

@@ -123,6 +123,8 @@ def estimate(
         try:
             on_part = performed(on_part, fallback)
         except EmptyResult as error:
+            if part.documents == total:
+                raise
             raise EmptyResult(
                 f"a part of {part.documents:,} of {total:,} documents has no sample: {str(error).rstrip('.')}; raise --share."
             ) from None

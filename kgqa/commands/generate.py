@@ -158,7 +158,7 @@ def performed(runner: Runner, relations: Domain | None) -> Runner:
     except EmptyResult as error:
         if relations is None:
             raise
-        reason = str(error).partition(". ")[0].rstrip(".")
+        reason = _first_sentence(error)
     empty = [] if reason or relations is None else _empty_splits(runner)
     if relations is None or not (reason or empty):
         return runner
@@ -166,6 +166,8 @@ def performed(runner: Runner, relations: Domain | None) -> Runner:
     try:
         fallback.perform()
     except EmptyResult as error:
+        if _first_sentence(error) == reason:  # it comes from a stage before the questions
+            raise
         if reason:
             raise EmptyResult(f"about paths {reason}; about single relations {error}") from None
     else:
@@ -179,6 +181,10 @@ def performed(runner: Runner, relations: Domain | None) -> Runner:
     runner = replace(runner, records=[], reused=[], seconds={})
     runner.perform()
     return runner
+
+
+def _first_sentence(error: EmptyResult) -> str:
+    return str(error).partition(". ")[0].rstrip(".")
 
 
 def _empty_splits(runner: Runner) -> list[str]:

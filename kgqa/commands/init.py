@@ -21,8 +21,14 @@ from kgqa.sources.registry import FORMATS, find_format
 from kgqa.sources.streams import require_files
 
 TEMPLATES = Path(__file__).resolve().parents[1] / "domains" / "new"
-KINDS = {"wikidata": "articles", "medline": "abstracts"}
+KINDS = {"wikidata": "articles", "medline": "abstracts", "companies": "articles"}
 """Built-in domain → the templates of a domain that extends it."""
+RULES = {
+    "wikidata": "the rules for articles of an encyclopedia: a text is about an entity and names others",
+    "medline": "the rules for abstracts about substances: a text is about no entity, and names several",
+    "companies": "the rules for a graph with kinds of entity whose texts state its facts",
+}
+"""Built-in domain → what its rules are for, for the comment on ``extends``."""
 SOURCES = "sources"
 """Folder of a domain's files in its folder, as a domain may read only what is there."""
 _PLACE = re.compile(r"<([a-z_.]+)(:text)?>")
@@ -63,10 +69,9 @@ def init(
     """Write the folder ``name`` into ``directory`` with a domain of one's own: settings, projection and README.
 
     ``from_`` names the files to import, each as ``FORMAT:FILE`` with a format of :func:`kgqa.list_formats`; they are linked into the
-    folder, or copied from another disk. Without any, the domain reads the small one that kgqa ships. ``extends`` is the built-in
-    domain whose
-    rules apply, by default the one that fits the first format. ``language`` is that of the texts, by default ``en``. ``licence`` is for the
-    dataset card, by default that of the files. Raises SettingsError, StorageError and InputError; then nothing is written.
+    folder, or copied from another disk. Without any, the domain reads the small one that kgqa ships. ``extends`` is the built-in domain
+    whose rules apply, by default the one that fits the first format. ``language`` is that of the texts, by default ``en``. ``licence`` is
+    for the dataset card, by default that of the files. Raises SettingsError, StorageError and InputError; then nothing is written.
     """
     _check_name(name)
     language = LANGUAGE if language is None else language
@@ -165,6 +170,7 @@ def _places(
     """The function that fills a place of a template: a text of the domain, or a setting as it is in ``extends``."""
     resolved = load_domain(extends, source=Path()).settings.model_dump(mode="json")
     texts = {
+        "extends": f"{_toml(extends)} # {RULES[extends]}",
         "name": name, "name.toml": f"{name}.toml", "name.cypher": f"{name}.cypher", "title": title, "commands": "\n".join(commands),
         "language": "en" if _is_english(language) else "",
         "articles": "" if _is_english(language) else ARTICLES,

@@ -158,11 +158,11 @@ def _nothing(check: str, where: str, error: Exception) -> Problem:
 
 
 def _part(tables: dict[str, pa.Table], documents: int, seed: int) -> dict[str, pa.Table]:
-    """``tables`` with about this many documents at most."""
-    total = tables["documents"].num_rows
-    if total <= documents:
+    """``tables`` with this many documents at most."""
+    if tables["documents"].num_rows <= documents:
         return tables
-    return with_documents(tables, drawn(tables["documents"]["id"], purpose="validate", seed=seed) < documents / total)
+    numbers = drawn(tables["documents"]["id"], purpose="validate", seed=seed)
+    return with_documents(tables, numbers <= np.partition(numbers, documents - 1)[documents - 1])
 
 
 def _unused(run: Run, documents: int) -> Iterator[Problem]:

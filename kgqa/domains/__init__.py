@@ -18,6 +18,7 @@ from kgqa.errors import BrokenInput, SettingsError, suggestion
 from kgqa.recipes.registry import COMMANDS, RECIPES, find_recipe
 from kgqa.resources import resource
 from kgqa.runs.domain import Domain
+from kgqa.settings.base import plain_fault
 from kgqa.settings.defaults import RECIPE
 from kgqa.settings.domain import UNREAD, DomainSettings, with_sections
 from kgqa.settings.source import QUESTIONS
@@ -249,7 +250,7 @@ def _sentence(error: ValidationError) -> str:
     if first["type"] == "missing":
         other = "" if where else ', or begin with extends = "wikidata" to take that domain\'s'
         return f"{where}the setting {name!r} is missing; add it{other}."
-    message = first["msg"].removeprefix("Value error, ")
+    message = plain_fault(first)
     return where + (
         f"the setting {name or 'file'!r} cannot be {first['input']!r}: {message}."
         if first["type"] != "value_error"

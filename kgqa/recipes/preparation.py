@@ -52,13 +52,15 @@ def read_sources(run: Run) -> StageOutput:
     sizes = {name: table.num_rows for name, table in tables.items() if name != "dropped"}
     for name, size in sizes.items():
         if not size and name != "annotations":
-            raise EmptyResult(f"no {name} are left after reading {run.domain.source}; see the reasons: {_listed(rows)}.")
+            if rows:
+                raise EmptyResult(f"no {name} are left after reading {run.domain.source}; see the reasons: {_listed(rows)}.")
+            raise EmptyResult(f"the files of {run.domain.source} have no {name}; add a file that has them.")
     rows += [FunnelRow(stage="read", what=name, reason="read", removed=None, left=size) for name, size in sizes.items() if size]
     return StageOutput(tables=tables, funnel=rows, report=sizes, note=", ".join(f"{size:,} {name}" for name, size in sizes.items() if size))
 
 
 def _listed(rows: list[FunnelRow]) -> str:
-    return "; ".join(f"{row.reason} ({row.removed:,})" for row in rows if row.removed) or "none"
+    return "; ".join(f"{row.reason} ({row.removed:,})" for row in rows if row.removed)
 
 
 def link(run: Run, *, candidates: Candidates) -> StageOutput:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
@@ -28,6 +29,21 @@ class Settings(BaseModel):
         if isinstance(value, bool) and kinds & {int, float}:
             raise ValueError(f"it must be a number, not {str(value).lower()}")
         return value
+
+
+_PLAIN = {
+    "tuple_type": "it must be a list, in brackets",
+    "too_short": "the list is empty",
+    "dict_type": "it must be a table, as { name = value }",
+    "string_type": "it must be a text, in quotation marks",
+    "string_too_short": "it is empty",
+}
+"""Type of an error of pydantic → words for those who write TOML and no Python. No list or text has another least length than 1."""
+
+
+def plain_fault(error: Mapping[str, Any]) -> str:
+    """The fault of a value, from one of the ``errors`` of a ValidationError, without a full stop."""
+    return _PLAIN.get(error["type"], str(error["msg"])).removeprefix("Value error, ")
 
 
 class RecipeSettings(Settings):

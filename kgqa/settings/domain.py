@@ -58,8 +58,8 @@ class DomainSettings(Settings):
     @field_validator("imports", mode="before")
     @classmethod
     def _entries(cls, value: Any) -> Any:
-        if isinstance(value, dict):
-            raise ValueError("there may be several entries; begin each with [[imports]], in double brackets")
+        if not isinstance(value, (list, tuple)) or not all(isinstance(entry, (dict, ImportSettings)) for entry in value):
+            raise ValueError("each entry is a table; begin it with [[imports]], in double brackets")
         return value
 
     @model_validator(mode="after")

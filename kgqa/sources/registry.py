@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any, cast
 
 from kgqa.errors import SettingsError, suggestion
-from kgqa.settings.base import Settings
+from kgqa.settings.base import Settings, plain_fault
 from kgqa.sources.formats import Parser
 
 
@@ -178,7 +178,7 @@ def parser_of(name: str, options: dict[str, Any]) -> Parser:
         option = str(first["loc"][0]) if first["loc"] else ""
         if first["type"] == "missing":
             raise SettingsError(f"the format {name} needs the option {option}; give it as {option}=VALUE.") from None
-        message = first["msg"].removeprefix("Value error, ")
+        message = plain_fault(first)
         shown = "so" if "://" in str(first["input"]) else repr(first["input"])  # an address may hold a password
         raise SettingsError(f"the option {option!r} of the format {name} cannot be {shown}: {message}.") from None
 

@@ -106,7 +106,7 @@ class TextFile:
         try:
             raw = self.path.open("rb")
         except FileNotFoundError:
-            raise MissingInput(f"{self.path}: there is no such file.") from None
+            raise MissingInput(f"{self.path}: there is no such file; correct the name.") from None
         except IsADirectoryError:
             raise MissingInput(f"{self.path}: this is a folder; name its files.") from None
         with raw:
@@ -114,7 +114,7 @@ class TextFile:
             raw.seek(0)
             packing = next((name for magic, name in PACKED.items() if start.startswith(magic)), "")
             if not start:
-                raise BrokenInput(f"{self.name}: the file is empty.")
+                raise BrokenInput(f"{self.name}: the file is empty; fetch it again, or leave it out.")
             if (wanted := ENDINGS.get(self.path.suffix, "")) and packing != wanted:
                 page = " but a web page, perhaps an error of the server" if WEB_PAGE.match(raw.read(1024)) else ""
                 raise BrokenInput(f"{self.name}: this is no {wanted} file{page}; fetch it again, or correct its ending.")
@@ -328,7 +328,7 @@ def require_files(paths: list[Path]) -> None:
         try:
             mode = path.stat().st_mode
         except (OSError, ValueError):
-            raise MissingInput(f"{path}: there is no such file.") from None
+            raise MissingInput(f"{path}: there is no such file; correct the name.") from None
         if not stat.S_ISREG(mode):
             what = "folder; name its files" if stat.S_ISDIR(mode) else "pipe or device; give a file"
             raise MissingInput(f"{path}: this is a {what}.")

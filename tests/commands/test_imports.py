@@ -344,6 +344,10 @@ BAD: dict[str, tuple[str | Callable[[Path], str], tuple[str, ...]]] = {
     "a wrong value of an option": (
         TEXTS.replace("true", '"yes"'), ("entry 1 of imports (texts)", "the option 'name_of_about' of the format texts cannot be 'yes'"),
     ),
+    "an option of another kind": (
+        EDGES.replace('"subject"', "[1]"),
+        ("the option 'head' of the format edges cannot be [1]: it must be a text, in quotation marks",),
+    ),
     "an option that is missing": (
         '[[imports]]\nformat = "sparql"\nfiles = ["facts.csv"]\n', ("entry 1 of imports (sparql)", "needs the option endpoint"),
     ),
@@ -352,14 +356,19 @@ BAD: dict[str, tuple[str | Callable[[Path], str], tuple[str, ...]]] = {
     "a pattern without a match": (TEXTS.replace("*.jsonl", "*.json"), ("entry 1 of imports (texts)", "no file matches 'texts/*.json'")),
     "a pattern that matches a folder": (TEXTS.replace("texts/*.jsonl", "tex*"), ("entry 1 of imports (texts)", "no file matches 'tex*'")),
     "a folder": (TEXTS.replace("texts/*.jsonl", "texts"), ("entry 1 of imports (texts)", "there is no file 'texts'")),
-    "no files": (EDGES.replace('["facts.csv"]', "[]"), ("entry 1 of imports: the setting 'files' cannot be []",)),
-    "an empty name": (EDGES.replace('"facts.csv"', '""'), ("entry 1 of imports: the setting 'files.0' cannot be ''",)),
+    "no files": (EDGES.replace('["facts.csv"]', "[]"), ("entry 1 of imports: the setting 'files' cannot be []: the list is empty.",)),
+    "an empty name": (EDGES.replace('"facts.csv"', '""'), ("entry 1 of imports: the setting 'files.0' cannot be '': it is empty.",)),
     "no format": (EDGES.replace('format = "edges"\n', ""), ("entry 1 of imports: the setting 'format' is missing; add it.",)),
     "a misspelt key": (EDGES.replace("licence", "license"), ("entry 1 of imports: unknown setting 'license'; did you mean licence?",)),
-    "a key of another kind": (EDGES.replace('"cc0-1.0"', "3"), ("entry 1 of imports: the setting 'licence' cannot be 3",)),
+    "a key of another kind": (EDGES.replace('"cc0-1.0"', "3"), ("entry 1 of imports: 'licence' cannot be 3: it must be a text",)),
     "partial in quotation marks": (EDGES + 'partial = "yes"\n', ("entry 1 of imports: partial: it must be true or false",)),
-    "single brackets": (EDGES.replace("[[imports]]", "[imports]"), ("imports", "begin each with [[imports]], in double brackets")),
-    "a text": ('imports = "facts.csv"\n', ("the setting 'imports' cannot be 'facts.csv'",)),
+    "single brackets": (EDGES.replace("[[imports]]", "[imports]"), ("imports", "each entry is a table; begin it with [[imports]]")),
+    "options that are a list": (
+        EDGES.replace('{ head = "subject", relation = 2, tail = "object" }', '["head"]'),
+        ("entry 1 of imports: the setting 'options' cannot be ['head']: it must be a table, as { name = value }.",),
+    ),
+    "a text": ('imports = "facts.csv"\n', ("imports: each entry is a table; begin it with [[imports]]",)),
+    "a text among entries": ('imports = ["facts.csv"]\n', ("imports: each entry is a table; begin it with [[imports]]",)),
     "an absolute path": (EDGES.replace("facts.csv", "/etc/passwd"), ("imports (edges) names '/etc/passwd', which lies outside",)),
     "an absolute pattern": (EDGES.replace("facts.csv", "/etc/pass*"), ("imports (edges) names '/etc/pass*', which lies outside",)),
     "no file name": (EDGES.replace("facts.csv", "a\\u0000b"), ("there is no file 'a\\x00b'",)),
@@ -387,7 +396,7 @@ BAD: dict[str, tuple[str | Callable[[Path], str], tuple[str, ...]]] = {
 def test_what_cannot_be_imported_is_said_with_file_and_entry(name: str, place: Path, tmp_path: Path, cli: Cli) -> None:
     text, parts = BAD[name]
     written = text if isinstance(text, str) else text(place)
-    (place / "own.toml").write_text(written + SETTINGS if name == "a text" else SETTINGS + written)
+    (place / "own.toml").write_text(written + SETTINGS if name.startswith("a text") else SETTINGS + written)
     for dry in (["--dry-run"], []):
         outcome = cli("generate", "--domain", place / "own.toml", "--workspace", tmp_path / "w", *dry)
         if outcome.status == 0:  # what only reading the files can tell

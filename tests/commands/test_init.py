@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import kgqa
-from kgqa.domains import load_domain
+from kgqa.domains import built_in, load_domain
 from tests import contents
 from tests.command import COMMAND, environment
 from tests.conftest import Cli
@@ -35,10 +35,11 @@ def uncommented(text: str) -> str:
     return re.sub(r"^#(?=\w+ = )", "", text, flags=re.MULTILINE)
 
 
-@pytest.mark.parametrize("extends", ["wikidata", "medline"])
+@pytest.mark.parametrize("extends", built_in())
 def test_the_defaults_in_comments_are_those_that_hold(extends: str, tmp_path: Path) -> None:
     new = kgqa.init("mine", directory=tmp_path, extends=extends)
     text = new.settings.read_text("utf-8")
+    assert tomllib.loads(text)["extends"] == extends
     shown = uncommented(text)
     assert len(tomllib.loads(shown)["qangaroo"]) > len(tomllib.loads(text).get("qangaroo", {}))
     before = load_domain(new.settings, source=tmp_path).settings.model_dump()

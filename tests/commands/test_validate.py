@@ -129,13 +129,38 @@ def test_the_status_tells_errors_from_warnings_and_the_output_is_the_same(tmp_pa
 
 def test_a_part_is_linked_apart_and_leaves_nothing(tmp_path: Path) -> None:
     result = kgqa.validate("wikidata", workspace=tmp_path / "w", documents=100)
-    assert 50 < result.documents < 150
+    assert result.documents == 100
     assert {path.name for path in (tmp_path / "w").iterdir()} == {".kgqa.lock", "workspace.json", "tables"}
 
 
 def test_generate_reuses_what_validate_did(tmp_path: Path) -> None:
     kgqa.validate("wikidata", workspace=tmp_path / "w")
     assert set(kgqa.generate("wikidata", workspace=tmp_path / "w").reused) == {"read_sources", "link_mentions", "build_store"}
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_as_many_documents_are_linked_as_asked_for(seed: int, tmp_path: Path) -> None:
+    result = kgqa.validate("wikidata", workspace=tmp_path / "w", documents=2, seed=seed)
+    assert result.documents == 2
+
+
+def test_tables_without_rows_have_no_reasons_to_see(tmp_path: Path, cli: Cli) -> None:
+    write_raw_files(tmp_path)
+    (tmp_path / "facts.csv").write_text("head,relation,tail\n", "utf-8")
+    new = kgqa.init("towns", directory=tmp_path, from_=[f"edges:{tmp_path / 'facts.csv'}", f"nodes:{tmp_path / 'places.tsv'}"])
+    outcome = cli("validate", new.settings, "--workspace", tmp_path / "w")
+    assert outcome.status == 1
+    assert "have no relations.\n  Add a file that has them.\n" in outcome.out
+    assert "\n1 error, 0 warnings.\n" in outcome.out
+
+
+def test_an_estimate_of_all_documents_does_not_ask_for_more(tmp_path: Path, cli: Cli) -> None:
+    shutil.copytree(SEEDS, tmp_path / "source")
+    nonsense(tmp_path / "source")
+    outcome = cli("estimate", "wikidata", "--source", tmp_path / "source", "--workspace", tmp_path / "w")
+    outcome.sentence("kgqa: no name of any entity occurs in any document; check the names")
+    assert "--share" not in outcome.err
+    assert outcome.err.count("no name") == 1
 
 
 def test_a_small_domain_is_estimated_exactly(tmp_path: Path, seed_wikidata: Path, cli: Cli) -> None:

@@ -121,7 +121,7 @@ def test_utf_16_and_declared_encodings_are_read_as_utf_8(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("data", "ending", "sentence"),
     [
-        (b"", "", "the file is empty"),
+        (b"", "", "the file is empty; fetch it again, or leave it out"),
         (b"<!DOCTYPE html><html>busy</html>", "", "this is a web page"),
         (b"\x00\x01\x02<page></page>", "", "zero bytes"),
         (b'<?xml version="1.0" encoding="klingon"?><d><page></page></d>', "", "unknown encoding 'klingon'"),
@@ -178,7 +178,7 @@ def test_what_is_too_long_for_a_record_is_refused(tmp_path: Path, monkeypatch: p
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(MissingInput, match="there is no such file"):
+    with pytest.raises(MissingInput, match="there is no such file; correct the name"):
         list(line_pieces(TextFile(tmp_path / "absent.xml")))
 
 

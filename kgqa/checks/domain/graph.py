@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from kgqa.arrays.tokens import word_hashes
 from kgqa.checks.domain.problem import ERROR, WARNING, Problem, some
-from kgqa.errors import EmptyResult, KgqaError, StoreError
+from kgqa.errors import EmptyResult, KgqaError
 from kgqa.linking.link import link_mentions
 from kgqa.linking.words import token_frequencies
 from kgqa.runs.domain import Domain
@@ -120,7 +120,7 @@ def projection(store: GraphStore, domain: Domain) -> Iterator[Problem]:
             where = f"query {name} ({domain.queries[name].file})"
             try:
                 counts[name] = len(query_edges(store, domain.queries[name]))
-            except (StoreError, KgqaError) as error:
+            except KgqaError as error:
                 yield Problem(check="broken-query", severity=ERROR, where=where, what=str(error).rstrip("."), advice="correct the query")
                 counts[name] = -1
         for name in (name for name, count in counts.items() if not count):

@@ -42,10 +42,10 @@ def near(name: str, known: Iterable[tuple[str, str]]) -> str:
         by_text.setdefault(label.casefold(), (id_, label))
     by_text |= {id_.casefold(): (id_, label) for id_, label in entries}
     wanted = name.casefold().replace("_", " ")
-    exact = [by_text[text] for text in (name.casefold(), wanted) if text in by_text]
-    close = [] if exact or len(by_text) > MOST_COMPARED else get_close_matches(wanted, by_text, n=EXAMPLES, cutoff=0.6)
-    close = close or ([] if exact or len(by_text) > MOST_COMPARED else get_close_matches(name.casefold(), by_text, n=EXAMPLES, cutoff=0.6))
-    found = list(dict.fromkeys([*exact, *(by_text[text] for text in close)]))
+    texts = [text for text in (wanted, name.casefold()) if text in by_text]
+    for text in (wanted, name.casefold()) if len(by_text) <= MOST_COMPARED else ():
+        texts = texts or get_close_matches(text, by_text, n=EXAMPLES, cutoff=0.6)
+    found = list(dict.fromkeys(by_text[text] for text in texts))
     return f"did you mean {' or '.join(named(id_, label) for id_, label in found)}?" if found else ""
 
 

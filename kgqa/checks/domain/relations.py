@@ -22,12 +22,12 @@ LEAST = 5
 def doubtful_relations(tables: Mapping[str, pa.Table], settings: QangarooSettings) -> Iterator[Problem]:
     """Relations in two directions, relations that say the same, and those that cannot be asked. Memory: a few times the facts."""
     relations = frame(tables["relations"])
-    label = {id_: named(id_, label) for id_, label in relations.select("id", "label").iter_rows()}
     facts = _coded(tables)
     total = facts.group_by("relation").agg(
         pl.len().alias("facts"), pl.col("head").n_unique().alias("subjects"), pl.col("tail").n_unique().alias("objects")
     )
     ids = relations["id"].to_list()
+    labels = [named(id_, label) for id_, label in relations.select("id", "label").iter_rows()]
     symmetric = relations["symmetric"].to_list()
     sizes = dict(total.select("relation", "facts").iter_rows())
     turned = facts.select("relation", head="tail", tail="head")
@@ -36,12 +36,12 @@ def doubtful_relations(tables: Mapping[str, pa.Table], settings: QangarooSetting
         share = shared / sizes[first]
         if first == second and share >= SYMMETRIC and sizes[first] >= LEAST and not symmetric[first]:
             yield Problem(
-                check="two-directions", severity=WARNING, where=f"relation {label[ids[first]]}", count=shared,
+                check="two-directions", severity=WARNING, where=f"relation {labels[first]}", count=shared,
                 what=f"{share:.0%} of its {sizes[first]:,} facts hold in both directions, but it is not marked as symmetric",
                 advice=f"mark it in the relation table, or with --option symmetric={ids[first]} of the import",
             )  # fmt: skip
-    for kind, pairs in (("inverse", both_ways), ("same", _shared(facts, facts))):
-        yield from _pairs(pairs, sizes, [label[id_] for id_ in ids], inverse=kind == "inverse")
+    yield from _pairs(both_ways, sizes, labels, inverse=True)
+    yield from _pairs(_shared(facts, facts), sizes, labels, inverse=False)
     yield from _unasked(total, relations, settings)
 
 

@@ -39,10 +39,9 @@ def unknown_names(domain: Domain, tables: Mapping[str, pa.Table]) -> Iterator[Pr
     for name in domain.own.get("documents", {}).get("exclude_about", ()):
         if name not in entities["id"]:
             called = entities.filter(pl.col("label").str.to_lowercase() == name.lower())
-            candidates = called if len(called) else entities.head(0)
             yield Problem(
                 check="unknown-entity", severity=ERROR, where="documents.exclude_about", what=f"there is no entity with the id {name!r}",
-                advice=near(name, candidates.select("id", "label").head(3).iter_rows()) or "name ids of the entity table, or remove it",
+                advice=near(name, called.select("id", "label").head(3).iter_rows()) or "name ids of the entity table, or remove it",
             )  # fmt: skip
     yield from _kinds(domain, sorted(entities["kind"].unique().to_list()))
     names = frame(tables["names"])["name"]

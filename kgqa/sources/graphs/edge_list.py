@@ -111,7 +111,7 @@ class DelimitedTable(Settings):
 
     def _places(self, file: str, names: list[str]) -> dict[str, int]:
         """Field → place of its column from 0, or -1 where the user gave none."""
-        return {field: _place(file, names, column, header=self.header) for field, column in self._columns().items()}
+        return {field: _place(file, names, field, column, header=self.header) for field, column in self._columns().items()}
 
     def _table(self, piece: Piece, width: int, wanted: list[int], rows: Rows) -> pl.DataFrame | None:
         """The wanted columns, by their place as text."""
@@ -356,8 +356,8 @@ def _side(edges: pl.DataFrame, side: str, kind: str) -> pl.DataFrame:
     )
 
 
-def _place(file: str, names: list[str], column: Column, *, header: bool) -> int:
-    """Place of a column from 0, -1 for none. MissingInput where the file does not have it."""
+def _place(file: str, names: list[str], field: str, column: Column, *, header: bool) -> int:
+    """Place of the column of a field from 0, -1 for none. MissingInput where the file does not have it."""
     if column == "":
         return -1
     number = int(column) if str(column).isascii() and str(column).isdigit() else 0
@@ -367,16 +367,18 @@ def _place(file: str, names: list[str], column: Column, *, header: bool) -> int:
         hint = "give a number from 1" if header else "without a header a column is given by its number from 1"
         raise MissingInput(f"{file}, line 1: there is no column {column!r} among the {len(names)} of the file; {hint}.")
     if column not in names:
-        raise MissingInput(f"{file}, line 1: there is no column {column!r}; {_known(column, names)}")
+        raise MissingInput(f"{file}, line 1: there is no column {column!r}; {_known(field, column, names)}")
     if names.count(column) > 1:
         raise MissingInput(f"{file}, line 1: the column {column!r} is there twice; give its number, from 1.")
     return names.index(column)
 
 
-def _known(column: str, names: list[str]) -> str:
+def _known(field: str, column: str, names: list[str]) -> str:
+    """The columns of the file and, where the user named none for ``field``, the option that does."""
     listed = shortened(", ".join(names)) or "none"
     hint = suggestion(column, [shortened(name) for name in names if name] or ["none"])
-    return f"{hint} The file has {listed}." if hint.startswith("did") else f"the file has {listed}."
+    option = f" Name the column by the option {field!r}." if column == field else ""
+    return (f"{hint} The file has {listed}." if hint.startswith("did") else f"the file has {listed}.") + option
 
 
 def _no_utf8(file: str, line: int) -> BrokenInput:

@@ -56,4 +56,4 @@ def checked_end(pieces: Iterator[Piece], text: Bytes, ends: tuple[bytes, ...]) -
         last = piece
     if last is not None and not last.data.rstrip().endswith(ends):
         line = last.line + last.data.rstrip().count(b"\n")
-        text.broken(f"line {line}, the last, has no end, so the file is cut; fetch it again")
+        text.broken(f"line {line}, the last, has no end, so the file is cut or of another format; fetch it again")

@@ -126,14 +126,19 @@ def test_words_of_a_relation(relation: str, words: str) -> None:
 
 
 def test_a_column_that_is_not_there_is_named_before_anything_is_read() -> None:
-    with pytest.raises(MissingInput, match=r"file.csv, line 1: there is no column 'head'; .*The file has heads, relation, tail\."):
+    with pytest.raises(
+        MissingInput,
+        match=r"file.csv, line 1: .* no column 'head'; .*The file has heads, relation, tail\. Name the column by the option 'head'\.$",
+    ):
         list(Edges().pieces(MemoryText("file.csv", b"heads,relation,tail\na,r,b\n")))
+    with pytest.raises(MissingInput, match=r"no column 'subject'; the file has heads, relation, tail\.$"):
+        list(Edges(head="subject").pieces(MemoryText("file.csv", b"heads,relation,tail\na,r,b\n")))
     with pytest.raises(MissingInput, match=r"no column 4 among the 3 of the file"):
         list(Edges(header=False, head=1, relation=2, tail=4).pieces(MemoryText("f.tsv", b"a\tr\tb\n")))
     with pytest.raises(MissingInput, match="given by its number"):
         list(Edges(header=False).pieces(MemoryText("f.tsv", b"a\tr\tb\n")))
     wide = b"".join(b"a column number %d," % number for number in range(60_000)) + b"heads\n"
-    with pytest.raises(MissingInput, match=r"the file has a column number 0, .*… \([0-9,]+ characters\)\.$") as fault:
+    with pytest.raises(MissingInput, match=r"the file has a column number 0, .*… \([0-9,]+ characters\)\. Name") as fault:
         list(Edges().pieces(MemoryText("file.csv", wide)))
     assert len(str(fault.value)) < 500
     with pytest.raises(MissingInput, match="is there twice"):

@@ -179,4 +179,4 @@ def test_tidy(line: str, text: str) -> None:
 def test_time_is_linear(wikitext: str) -> None:
     started = time.process_time()
     read_text(wikitext, SITE, "Mill", shown={"Lang": "{2}"})
-    assert time.process_time() - started < 2
+    assert time.process_time() - started < 20  # a quadratic scan takes minutes

@@ -319,6 +319,13 @@ def test_pieces_go_on_from_any_end(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert list(parser.pieces(TextFile(path), found.position)) == pieces[number:]
 
 
+def test_a_file_of_another_format_may_be_no_cut_one(tmp_path: Path) -> None:
+    path = tmp_path / "facts.csv"
+    path.write_text("subject,relation,object\norlind,has_capital,halden\n")
+    with pytest.raises(BrokenInput, match=r"facts\.csv: line 2, the last, has no end, so the file is cut or of another format"):
+        list(WikidataJson().pieces(TextFile(path)))
+
+
 @pytest.mark.parametrize("cut", [12, 40, 400])
 def test_a_cut_dump_is_one_sentence_or_read_as_far_as_it_goes(tmp_path: Path, cut: int) -> None:
     path = tmp_path / "dump.json"
