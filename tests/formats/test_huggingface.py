@@ -302,7 +302,7 @@ class TestTheHub:
         name = "hf://owner/name@refs/pr/1"
         monkeypatch.chdir(tmp_path)
         kgqa.convert(name, to="native", out="native")
-        assert Path("native", "README.md").read_text().startswith("# name\n")
+        assert "\n# name\n" in Path("native", "README.md").read_text()
         assert json.loads(Path("native", "manifest.json").read_text())["inputs"] == {}
         done = kgqa.audit(name, against=[name, "hf://owner/other", tmp_path / "native"])
         assert (done.dataset, done.html) == ("name", Path("name-audit", "audit.html"))

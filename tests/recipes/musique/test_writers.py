@@ -220,7 +220,7 @@ def test_an_endpoint_that_repeats_itself_makes_no_dataset(place: Place) -> None:
 def test_an_endpoint_that_never_answers_in_json_is_not_paid_for_long(place: Place) -> None:
     with (
         chat_server(lambda _: Reply(content="Sure!")) as server,
-        pytest.raises(EndpointError, match="20 answers, and none of the form"),
+        pytest.raises(EndpointError, match="all 20 answers have the wrong form"),
     ):
         place.compose(server, llm="at_once = 1\ntries = 1")
     assert 20 <= len(server.requests) <= 22
