@@ -440,13 +440,16 @@ def test_the_command_says_what_is_wrong(seed_wikidata: Path, tmp_path: Path, cli
 def test_the_command_runs_until_it_is_stopped(seed_wikidata: Path) -> None:
     command = [*COMMAND, "explore", "--workspace", str(seed_wikidata), "--port", "0"]
     with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout
-        address = process.stdout.readline().split()[0]
-        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", address)
-        with urllib.request.urlopen(f"{address}entity?id=Q45") as answer:
-            assert b"<h1>Portugal</h1>" in answer.read()
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        try:
+            assert process.stdout
+            address = process.stdout.readline().split()[0]
+            assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", address)
+            with urllib.request.urlopen(f"{address}entity?id=Q45") as answer:
+                assert b"<h1>Portugal</h1>" in answer.read()
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=30)
+        finally:
+            process.kill()  # or a failure above would wait for it for ever
     assert (process.returncode, out, err) == (130, "", "kgqa: stopped; run the same command again.\n")
 
 
