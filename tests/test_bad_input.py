@@ -271,7 +271,7 @@ SETTINGS = {
         "[projection]\nentity_to_document = ['hubs']",
         ("projection.entity_to_document", "'hubs' does not return document"),
     ),
-    "no query at all": ("[projection]\nentity_to_document = []", ("projection.entity_to_document", "at least 1 item")),
+    "no query at all": ("[projection]\nentity_to_document = []", ("projection.entity_to_document", "the list is empty")),
     "cypher file missing": ("[projection]\nfiles = ['my.cypher']", ("names 'my.cypher', but there is no such file in its folder",)),
     "unknown relation": ("[qangaroo]\nrelations = ['P17', 'P9999']", ("qangaroo.relations", "'P9999' is not in the relation table")),
     "unknown entity": (

@@ -360,7 +360,7 @@ BAD: dict[str, tuple[str | Callable[[Path], str], tuple[str, ...]]] = {
     "an empty name": (EDGES.replace('"facts.csv"', '""'), ("entry 1 of imports: the setting 'files.0' cannot be '': it is empty.",)),
     "no format": (EDGES.replace('format = "edges"\n', ""), ("entry 1 of imports: the setting 'format' is missing; add it.",)),
     "a misspelt key": (EDGES.replace("licence", "license"), ("entry 1 of imports: unknown setting 'license'; did you mean licence?",)),
-    "a key of another kind": (EDGES.replace('"cc0-1.0"', "3"), ("entry 1 of imports: the setting 'licence' cannot be 3: it must be a text",)),
+    "a key of another kind": (EDGES.replace('"cc0-1.0"', "3"), ("entry 1 of imports: the setting 'licence' cannot be 3: it must be",)),
     "partial in quotation marks": (EDGES + 'partial = "yes"\n', ("entry 1 of imports: partial: it must be true or false",)),
     "single brackets": (EDGES.replace("[[imports]]", "[imports]"), ("imports", "each entry is a table; begin it with [[imports]]")),
     "options that are a list": (
