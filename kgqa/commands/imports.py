@@ -10,7 +10,7 @@ import glob
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
@@ -19,8 +19,8 @@ from kgqa.domains.files import inside
 from kgqa.errors import BrokenInput, EmptyResult, InputChanged, InterruptedRun, KgqaError, SettingsError, storage_errors
 from kgqa.progress import Progress, Silent, Within
 from kgqa.runs.domain import Domain
-from kgqa.runs.files import file_hash, file_hashes, write_whole
-from kgqa.runs.importing import SOURCES, Origin, run_import
+from kgqa.runs.files import file_hashes, write_whole
+from kgqa.runs.importing import SOURCES, Origin, described, run_import
 from kgqa.runs.runner import locked
 from kgqa.runs.scratch import remove
 from kgqa.runs.workspace import Workspace
@@ -49,10 +49,7 @@ class Entry:
 
     def sources(self) -> list[dict[str, Any]]:
         """How the import's manifest describes the files."""
-        return [
-            {"file": path.name, "sha256": file_hash(path), "bytes": path.stat().st_size, "partial": self.partial, **asdict(self.origin)}
-            for path in self.files
-        ]
+        return [described(path, self.origin, partial=self.partial) for path in self.files]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ from kgqa.version import __version__
 
 _MARKS = re.compile(r"[\\`*_\[\]()!#|~$]|(?<=\w)(?=://)|(?<=www)(?=\.)")
 _TYPES = re.compile(r"\b(item|element): ")
+SEED_WARNING = "\n\n**Made from the small domain that kgqa ships, for trying things out; not for training or comparing models.**"
 EXAMPLES = 64
 """The example of a card is the shortest of this many rows."""
 _BAR = re.compile(r"(?<!\\)\|")

@@ -101,7 +101,7 @@ def _run(
     progress.start("Hashing files", sum(path.stat().st_size for path in files), "bytes")
     entries: list[tuple[str, Path, str]] = []
     for path in files:
-        entry = {"file": path.name, "sha256": file_hash(path), "bytes": path.stat().st_size, "partial": partial, **asdict(origin)}
+        entry = described(path, origin, partial=partial)
         progress.advance(path.stat().st_size)
         number = _place(sources, entry)
         sources[number] = entry
@@ -130,6 +130,11 @@ def _run(
         watch.check()
         progress.finish()
     return _merged(out, sources, workers, progress, reused)
+
+
+def described(path: Path, origin: Origin, *, partial: bool) -> dict[str, Any]:
+    """How the import's manifest describes a file."""
+    return {"file": path.name, "sha256": file_hash(path), "bytes": path.stat().st_size, "partial": partial, **asdict(origin)}
 
 
 def _place(sources: Mapping[str, dict[str, Any]], entry: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ from kgqa.recipes.musique.measures import MEASURES, Evenness
 from kgqa.recipes.musique.shortcut_baselines import HOPS, SCORES, unlearned
 from kgqa.recipes.musique.unasked_relations import WHY, SilentRelation
 from kgqa.records import SPLITS, Instance
-from kgqa.runs.card import domain_settings, escaped, funnel_table, readme, table
+from kgqa.runs.card import SEED_WARNING, domain_settings, escaped, funnel_table, readme, table
 from kgqa.runs.funnel import FunnelRow
 from kgqa.settings.domain import DomainSettings
 from kgqa.settings.musique import COMPOSERS, FILTERS, SHAPES, MusiqueSettings
@@ -32,7 +32,6 @@ FACTS_LIMITS = (
     "of articles by a model that is learned from the facts (`musique.single_hop.reading`); each question's provenance says which."
 )
 """The card's limits for questions from a graph, where the domain file gives none."""
-SEED = "\n\n**Made from the small domain that kgqa ships, for trying things out; not for training or comparing models.**"
 UNFILTERED = (
     "**No disconnection filter was used: for comparison only, as part of the questions can be answered without all of their hops.**"
 )
@@ -85,7 +84,7 @@ def dataset_card(
         "## Samples\n\n" + "\n".join(_sample(instance) for instance in samples),
     ]
     return readme(
-        about=f"{ABOUT}{warning}{splits}{SEED if is_seed else ''}",
+        about=f"{ABOUT}{warning}{splits}{SEED_WARNING if is_seed else ''}",
         counts=counts,
         size=table(["split", "questions", *SHAPES], [_size(split, counts, shapes) for split in SPLITS]),
         digest=digest,

@@ -10,7 +10,7 @@ from kgqa.recipes import papers
 from kgqa.recipes.qangaroo.evidence_card import GRADES, PAPERS_RECIPE, beside_the_paper, relations_section
 from kgqa.recipes.qangaroo.instances import Hidden
 from kgqa.recipes.qangaroo.relation_figures import RelationFigures
-from kgqa.runs.card import baseline_table, domain_settings, escaped, funnel_table, readme, table
+from kgqa.runs.card import SEED_WARNING, baseline_table, domain_settings, escaped, funnel_table, readme, table
 from kgqa.runs.funnel import FunnelRow
 from kgqa.settings.domain import DomainSettings
 
@@ -86,5 +86,4 @@ def _about(*, is_seed: bool) -> str:
         "The folder `masked/` holds the masked twin, with placeholders for candidates in texts, titles, candidates and answers; its ids, "
         "chains and mentions still name the entities, so readers must not use them. `rejected.parquet` lists the rejected questions."
     )
-    warning = "\n\n**Made from the small domain that kgqa ships, for trying things out; not for training or comparing models.**"
-    return text + (warning if is_seed else "")
+    return text + (SEED_WARNING if is_seed else "")

@@ -16,7 +16,7 @@ from msgspec import Struct
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from kgqa.errors import EndpointError, SettingsError
-from kgqa.settings.base import Settings
+from kgqa.settings.base import Settings, plain_fault
 from kgqa.sources.rows import Rows
 from kgqa.sources.wikibase import selection as reasons
 from kgqa.sources.wikibase.endpoint import Answer, Binding, Endpoint, Term
@@ -100,7 +100,7 @@ class SparqlEndpoint(Settings):
         try:
             settings = SparqlSettings(**self.model_dump(), queries=(queries,))
         except ValidationError as error:
-            raise SettingsError(f"{error.errors(include_url=False)[0]['msg'].removeprefix('Value error, ')}; mend the query.") from None
+            raise SettingsError(f"{plain_fault(error.errors(include_url=False)[0])}; mend the query.") from None
         return pages(settings, token)
 
 
