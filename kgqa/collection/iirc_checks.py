@@ -7,23 +7,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
 
+from kgqa.collection.iirc import PASSAGE, IircAnswer, WrittenQuestion
 from kgqa.collection.marks import Mark
 from kgqa.collection.task import Fault, Item
 from kgqa.metrics.normalize import normalize
-
-if TYPE_CHECKING:
-    from kgqa.collection.tasks.iirc_answers import IircAnswer
-    from kgqa.collection.tasks.iirc_questions import WrittenQuestion
 
 NUMBER = re.compile(r"[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
 """A number in digits, with or without commas between thousands."""
 END_MARKS = "?？؟;\u037e"
 """Question marks of the Latin, Chinese, Arabic and Greek scripts."""
 STALE = "does not match the text; load the page again and mark it once more."
-PASSAGE = "passage"
-"""The document of marks in the passage."""
 
 
 def check_questions(item: Item, questions: Sequence[WrittenQuestion]) -> Iterator[Fault]:
@@ -102,8 +96,3 @@ def number_of(value: str) -> str:
     '-1200.50'
     """
     return value.replace(",", "").replace("−", "-")
-
-
-def plain(value: Any) -> Any:
-    """A text on one line without spaces around it: what is pasted may have line breaks; other values as they are."""
-    return " ".join(value.split()) if isinstance(value, str) else value

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from kgqa.collection.iirc import REASONS, TYPES, IircAnswer, QuestionsAnswer
 from kgqa.collection.task import Decided, Given, Item, find_task, majority
-from kgqa.collection.tasks.iirc_answers import REASONS, TYPES, IircAnswer, IircAnswers, answer_label
-from kgqa.collection.tasks.iirc_questions import IircQuestions, QuestionsAnswer
+from kgqa.collection.tasks.iirc_answers import IircAnswers, answer_label
+from kgqa.collection.tasks.iirc_questions import IircQuestions
 from kgqa.errors import EmptyResult, KgqaError, SettingsError, UnknownId
 from kgqa.formats import native
 from kgqa.formats.iirc import format as official
@@ -204,6 +205,10 @@ def test_answers_agree_as_the_scorer_compares_them(task: IircAnswers) -> None:
     assert item.seats == 3
 
 
+def given(*answers: IircAnswer) -> tuple[Given, ...]:
+    return tuple(Given(person=person, answer=answer) for person, answer in zip(PEOPLE[1:], answers, strict=True))
+
+
 def answers_to(task: IircAnswers, item: Item, number: int) -> tuple[IircAnswer, ...]:
     """Three people answer: of six questions in a row five are agreed on, each with another kind of answer, and one is bad."""
     kinds: list[dict[str, Any]] = [
@@ -250,10 +255,7 @@ def test_both_forms_of_the_dataset_are_read_back_equal(task: IircAnswers, tmp_pa
 
 def test_a_lead_settles_what_people_do_not_agree_on(task: IircAnswers) -> None:
     item = next(task.items())
-    answers = tuple(
-        Given(person=person, answer=answer_of(task, item, type="number", spans=[], value=str(number)))
-        for number, person in enumerate(PEOPLE)
-    )
+    answers = given(*(answer_of(task, item, type="number", spans=[], value=str(number)) for number in range(3)))
     (undecided,) = [Decided(item=item, answers=answers, labels={})]
     assert list(task.instances([undecided])) == []
     lead = answer_of(task, item, type="yes", spans=[])

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from kgqa.collection.iirc import QuestionsAnswer
 from kgqa.collection.project import Project
 from kgqa.collection.task import Decided, Given, Item, find_task
-from kgqa.collection.tasks.iirc_questions import IircQuestions, QuestionsAnswer
+from kgqa.collection.tasks.iirc_questions import IircQuestions
 from kgqa.errors import BrokenInput, EmptyResult, KgqaError, MissingInput, SettingsError
 from kgqa.formats import native
 from tests.collection.iirc_corpus import TOWNS, secret, write_lines, write_project, write_tables

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-from pydantic import BeforeValidator, Field
+from typing import TYPE_CHECKING, Any
 
 from kgqa.arrays.draws import Reservoir
-from kgqa.collection.iirc_checks import PASSAGE, check_answer, number_of, plain
+from kgqa.collection.iirc import ARTICLE, PASSAGE, QUESTION, IircAnswer
+from kgqa.collection.iirc_checks import check_answer, number_of
 from kgqa.collection.marks import Mark
 from kgqa.collection.passages import read_articles
-from kgqa.collection.task import Answer, Decided, Fault, Item, Step, Task
+from kgqa.collection.task import Decided, Fault, Item, Step, Task
 from kgqa.collection.tasks.iirc_questions import read_options
 from kgqa.errors import BrokenInput, DuplicateId, EmptyResult, SettingsError, UnknownId, suggestion
 from kgqa.formats.iirc import articles
@@ -34,32 +32,7 @@ from kgqa.settings.base import Positive, Settings
 if TYPE_CHECKING:
     from kgqa.collection.project import Project
 
-QUESTION = "question"
-"""The document of marks in the question."""
-ARTICLE = "article:"
-"""Prefix of the documents of marks in linked articles, before the title."""
 MOST_ID = 200
-TYPES = MappingProxyType(
-    {
-        "span": "a part of the question, the passage or an article, or several parts together",
-        "number": "a number, with its unit",
-        "yes": "yes",
-        "no": "no",
-        "none": "neither the passage nor the articles say it",
-        "bad": "the question is bad",
-    }
-)
-"""Kind of answer → the sentence that the page shows."""
-REASONS = MappingProxyType(
-    {
-        "senseless": "It makes no sense, or nobody can tell what it asks for.",
-        "misread": "It misreads the passage.",
-        "passage": "The passage alone answers it.",
-        "apart": "It needs nothing of the passage.",
-        "other": "Something else is wrong; say what.",
-    }
-)
-"""What is wrong with a bad question → the sentence that the page shows."""
 
 
 class AnswerOptions(Settings):
@@ -71,27 +44,6 @@ class AnswerOptions(Settings):
     """People who answer a question of dev or test."""
     articles: str = ""
     """Texts of linked articles that the dataset lacks: an import's folder, a workspace or a file of articles, relative to the project."""
-
-
-class IircAnswer(Answer):
-    """An answer; fields that its type does not need are empty."""
-
-    type: Literal["", "span", "number", "yes", "no", "none", "bad"] = ""
-    """A key of ``TYPES``; empty in a draft."""
-    spans: Annotated[tuple[Mark, ...], Field(max_length=100)] = ()
-    """The parts of the answer, in the order of marking."""
-    value: Annotated[str, BeforeValidator(plain), Field(max_length=100)] = ""
-    unit: Annotated[str, BeforeValidator(plain), Field(max_length=100)] = ""
-    context: Annotated[tuple[Mark, ...], Field(max_length=200)] = ()
-    """The least of passage and articles that is needed to answer."""
-    reason: Literal["", "senseless", "misread", "passage", "apart", "other"] = ""
-    """A key of ``REASONS``."""
-    note: Annotated[str, Field(max_length=2_000)] = ""
-
-    @property
-    def is_answered(self) -> bool:
-        """Whether the texts answer the question."""
-        return self.type in {"span", "number", "yes", "no"}
 
 
 def answer_label(answer: IircAnswer) -> str:

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import pyarrow as pa
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
-from kgqa.collection.iirc_checks import check_questions, plain
-from kgqa.collection.marks import Mark
+from kgqa.collection.iirc import QuestionsAnswer, WrittenQuestion
+from kgqa.collection.iirc_checks import check_questions
 from kgqa.collection.passages import draw_passages, read_texts
-from kgqa.collection.task import Answer, Decided, Fault, Item, Step, Task
+from kgqa.collection.task import Decided, Fault, Item, Step, Task
 from kgqa.errors import SettingsError
 from kgqa.formats.iirc.articles import MAIN
 from kgqa.formats.iirc.questions import NAME
@@ -52,29 +52,6 @@ class QuestionOptions(Settings):
         if self.dev + self.test >= 1:
             raise ValueError("dev and test leave nothing for train; lower them")
         return self
-
-
-class WrittenQuestion(BaseModel):
-    """A question about a passage."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    question: Annotated[str, BeforeValidator(plain), Field(max_length=1_000)] = ""
-    links: Annotated[tuple[str, ...], Field(max_length=1_000)] = ()
-    """Titles of the linked articles that are needed."""
-    context: Annotated[tuple[Mark, ...], Field(max_length=100)] = ()
-    """What of the passage is needed."""
-
-    @property
-    def is_begun(self) -> bool:
-        """Whether there is anything of it."""
-        return bool(self.question or self.links or self.context)
-
-
-class QuestionsAnswer(Answer):
-    """The questions that a person writes about a passage."""
-
-    questions: Annotated[tuple[WrittenQuestion, ...], Field(max_length=20)] = ()
 
 
 class QuestionsStep(Step):
