@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kgqa.arrays.draws import Reservoir
-from kgqa.collection.iirc import ARTICLE, PASSAGE, QUESTION, IircAnswer
+from kgqa.collection.iirc import ARTICLE, PASSAGE, QUESTION, REASONS, TYPES, IircAnswer
 from kgqa.collection.iirc_checks import check_answer, number_of
 from kgqa.collection.marks import Mark
 from kgqa.collection.passages import read_articles
@@ -68,6 +68,8 @@ class AnswersStep(Step):
     title = "Answer with the articles"
     answer = IircAnswer
     template = "iirc-answers.html"
+    types, reasons = TYPES, REASONS
+    """The choices of the page."""
 
     def __init__(self, task: IircAnswers) -> None:
         """``task`` has the texts of the articles."""
