@@ -138,15 +138,15 @@ def _from_tables(folder: Path, least: int, sample: int, seed: int) -> Iterator[P
     links = links.filter(pl.col("document") != pl.col("target"))
     rich = links.group_by("document").agg(pl.col("target").n_unique()).filter(pl.col("target") >= least)["document"].sort()
     order = pl.Series(text_hashes(pa.array(rich.to_list(), pa.string()), seed=seed)).arg_sort()
-    titles = dict(documents.select("id", "title").iter_rows()) if len(rich) else {}
     count, size = 0, max(256, 4 * sample)
     for begin in range(0, len(rich), size):
         chosen = rich.gather(order.slice(begin, size))
         rows = links.filter(pl.col("document").is_in(chosen.implode())).sort("document", "start", -pl.col("end"), "target")
         links_of = {key[0]: part.select("start", "end", "target", "target_title").rows() for key, part in rows.group_by(["document"])}
-        texts = dict(pl.scan_parquet(document_file).filter(pl.col("id").is_in(chosen.implode())).select("id", "text").collect().iter_rows())
+        rows_of_documents = pl.scan_parquet(document_file).filter(pl.col("id").is_in(chosen.implode()))
+        texts = {id: (title or id, text) for id, title, text in rows_of_documents.select("id", "title", "text").collect().iter_rows()}
         for document in chosen:
-            passages = list(_paragraphs(document, titles[document] or document, texts[document], links_of[document], least))
+            passages = list(_paragraphs(document, *texts[document], links_of[document], least))
             if passages:
                 yield passages[draw(purpose=PURPOSE, seed=seed, id=document) % len(passages)]
                 count += 1

@@ -378,7 +378,7 @@ window.kgqaSpans = (function () {
 })();
 
 // A list of choices in which arrow keys and first letters move, so that one Tab leads past it; Enter on a checkbox leaves it by `leave`.
-window.kgqaList = function (box, items, names, leave = null) {
+window.kgqaList = function (box, items, names, leave) {
   "use strict";
   let typed = "", last = 0;
   function go(place) {
