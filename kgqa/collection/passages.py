@@ -8,6 +8,7 @@ the source marks count if there are any, else those that kgqa found. In a file e
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NotRequired
@@ -84,9 +85,7 @@ def draw_passages(path: Path, *, links: int, sample: int, seed: int) -> tuple[Pa
     Memory: ids, titles and mentions of the corpus, and the texts of some documents. Raises MissingInput, BrokenInput, and EmptyResult if
     there is no such passage.
     """
-    with storage_errors(path):
-        if not path.exists():
-            raise MissingInput(f"{path}: there is no such file or folder; give a workspace, an import's folder, or a file of JSON lines.")
+    with _readable(path):
         passages = tuple(_from_file(path, links, sample, seed) if path.is_file() else _from_tables(path, links, sample, seed))
     if not passages:
         raise EmptyResult(f"{path}: no passage links to {links} articles; lower links under [options], or give another corpus.")
@@ -104,15 +103,26 @@ def read_articles(path: Path, titles: Collection[str]) -> dict[str, str]:
 
 
 def _texts(path: Path, column: str, names: Collection[str]) -> dict[str, str]:
-    with storage_errors(path):
-        if not path.exists():
-            raise MissingInput(f"{path}: there is no such file or folder; give a workspace, an import's folder, or a file of articles.")
+    with _readable(path):
         if path.is_file():
             # A record of JSON lines looks like the beginning of a file of articles.
             file = path if path.suffix != ".jsonl" and articles.fits(path) else articles.file(path)
             return {} if file is None else articles.read(file, {name.lower() for name in names})
         rows = pl.scan_parquet(_tables(path)[0]).filter(pl.col(column).is_in(sorted(names))).select("id", "text", name=column).collect()
     return {row["name"]: row["text"] for row in rows.sort("id", descending=True).iter_rows(named=True)}
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Turn what polars says of a table into one sentence; MissingInput if ``path`` does not exist."""
+    with storage_errors(path):
+        if not path.exists():
+            raise MissingInput(f"{path}: there is no such file or folder; give a workspace, an import's folder, or a file.")
+        try:
+            yield
+        except pl.exceptions.PolarsError as error:
+            reason = str(error).splitlines()[0]
+            raise BrokenInput(f"{path}: its tables cannot be read ({reason}); make them again.") from None
 
 
 def _tables(folder: Path) -> tuple[Path, Path]:
@@ -144,7 +154,8 @@ def _from_tables(folder: Path, least: int, sample: int, seed: int) -> Iterator[P
         rows = links.filter(pl.col("document").is_in(chosen.implode())).sort("document", "start", -pl.col("end"), "target")
         links_of = {key[0]: part.select("start", "end", "target", "target_title").rows() for key, part in rows.group_by(["document"])}
         rows_of_documents = pl.scan_parquet(document_file).filter(pl.col("id").is_in(chosen.implode()))
-        texts = {id: (title or id, text) for id, title, text in rows_of_documents.select("id", "title", "text").collect().iter_rows()}
+        named = rows_of_documents.select("id", pl.coalesce("title", "id"), "text").collect()
+        texts = {name: (title, text) for name, title, text in named.iter_rows()}
         for document in chosen:
             passages = list(_paragraphs(document, *texts[document], links_of[document], least))
             if passages:

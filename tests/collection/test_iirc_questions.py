@@ -130,6 +130,9 @@ def test_wrong_data_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "corpus").mkdir()
     with pytest.raises(MissingInput, match="neither a workspace nor"):
         IircQuestions(project_on(tmp_path))
+    (write_tables(tmp_path / "broken") / "documents.parquet").write_bytes(b"PAR1")
+    with pytest.raises(BrokenInput, match="broken: its tables cannot be read"):
+        IircQuestions(write_project(tmp_path, "iirc-questions", "broken"))
     lines = tmp_path / "lines.jsonl"
     lines.write_text(json.dumps({"title": "T", "text": "aa", "links": [{"target": "A", "indices": [1, 9]}]}))
     with pytest.raises(BrokenInput, match=r"lines.jsonl, line 1, links: a link at 1 to 9 is outside"):
