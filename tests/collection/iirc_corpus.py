@@ -30,7 +30,8 @@ def passage(first: int, links: int) -> tuple[str, list[tuple[str, int, int]]]:
 
 def write_tables(folder: Path, *, passages: int = 6, links: int = 4, workspace: bool = False) -> Path:
     """An import's folder, or a workspace: articles of towns, and documents of two lines; the second one has the links."""
-    documents, mentions = [], []
+    documents: list[dict[str, str | None]] = []
+    mentions: list[dict[str, Any]] = []
     for town in TOWNS:
         documents.append({"id": f"d-{town}", "title": town, "about": f"e-{town}", "text": f"{town} is a town. {secret(town)}"})
     for number in range(passages):

@@ -36,7 +36,7 @@ def question_set(folder: Path, *, split: str = "dev") -> Path:
             {"question": "Which of the towns has more bridges?", "links": [first, second], "context": context},
             {"question": f"How many bridges does {first} have?", "links": [first], "context": context},
         ]
-        answer = QuestionsAnswer(questions=questions)
+        answer = QuestionsAnswer.model_validate({"questions": questions})
         assert task.steps["questions"].faults(item, answer) == []
         decided.append(Decided(item=item, answers=(Given(person="ann", answer=answer),), labels={}))
     dataset = folder / "questions"
@@ -76,7 +76,7 @@ def test_items_are_the_questions_with_articles_that_open(task: IircAnswers) -> N
     assert len(items) == 12
     for item in items:
         assert (item.seats, item.authors, item.hidden["split"]) == (3, ("ann",), "dev")
-        assert item.shown["context"] == [[0, 1]]
+        assert item.shown["context"] == [(0, 1)]
         assert len(item.shown["links"]) == 4
         assert all(link["opens"] for link in item.shown["links"])
         for link in item.shown["links"]:
@@ -142,7 +142,7 @@ def test_wrong_data_is_one_sentence(tmp_path: Path) -> None:
         ({"options": {"article": "corpus"}}, "options.article: "),
     ):
         with pytest.raises(KgqaError, match=part):
-            IircAnswers(write_project(tmp_path, "iirc-answers", "questions", **values))  # type: ignore[arg-type]
+            IircAnswers(write_project(tmp_path, "iirc-answers", "questions", **values))
 
 
 def test_each_kind_of_answer_is_checked(task: IircAnswers) -> None:
@@ -172,7 +172,7 @@ def test_each_kind_of_answer_is_checked(task: IircAnswers) -> None:
         ({"type": "bad"}, "reason", "Choose what is wrong"),
         ({"type": "bad", "reason": "other"}, "note", "Say what is wrong"),
     ):
-        found = sentences(task, item, answer_of(task, item, **changed))  # type: ignore[arg-type]
+        found = sentences(task, item, answer_of(task, item, **changed))
         assert [entry[0] for entry in found] == [field], changed
         assert part in found[0][1]
     alone = answer_of(task, item, context=[mark(task, item, "passage", "owner")])
@@ -183,7 +183,8 @@ def test_answers_agree_as_the_scorer_compares_them(task: IircAnswers) -> None:
     step, item = task.steps["answer"], next(task.items())
 
     def spans(*texts: str) -> IircAnswer:
-        return IircAnswer(type="span", spans=[{"document": "passage", "start": 0, "end": 1, "text": text} for text in texts])
+        marks = [{"document": "passage", "start": 0, "end": 1, "text": text} for text in texts]
+        return IircAnswer.model_validate({"type": "span", "spans": marks})
 
     def number(value: str, unit: str = "") -> IircAnswer:
         return IircAnswer(type="number", value=value, unit=unit)

@@ -46,7 +46,7 @@ def whole(item: Item, *changed: dict[str, Any]) -> QuestionsAnswer:
         written(item, 2, text="Where is it?"),
         written(item, 3, text="How old?"),
     ]
-    return QuestionsAnswer(questions=[*changed, *questions[len(changed) :]])
+    return QuestionsAnswer.model_validate({"questions": [*changed, *questions[len(changed) :]]})
 
 
 def sentences(task: IircQuestions, item: Item, answer: QuestionsAnswer) -> list[tuple[str, str]]:

@@ -151,7 +151,6 @@ class IircAnswers(Task):
         """One item for each question. Of the dataset's own answers nothing is shown."""
         for split, instance in self._drawn:
             notes, main = notes_of(instance), _passage(instance)
-            marked = [entry for entry in notes.get("context", ()) if entry["passage"] == MAIN and len(entry.get("indices", ())) == 2]
             yield Item(
                 id=instance.id,
                 step=AnswersStep.name,
@@ -165,7 +164,7 @@ class IircAnswers(Task):
                     ],
                     "named": list(notes.get("question_links", ())),
                     # The answerer's marks of an answered dataset would show where the answer is.
-                    "context": [entry["indices"] for entry in marked] if instance.hidden else [],
+                    "context": _marked(notes, len(main.text)) if instance.hidden else [],
                 },
                 hidden={
                     "split": split,
@@ -262,6 +261,13 @@ def _links(instance: Instance) -> list[Mention]:
             if (links[-1].end if links else 0) <= link.start < link.end <= len(paragraph.text):
                 links.append(link)
     return links
+
+
+def _marked(notes: Mapping[str, Any], size: int) -> list[tuple[int, int]]:
+    """What the question's writer marked in the passage."""
+    places = [entry.get("indices") for entry in notes.get("context", ()) if entry["passage"] == MAIN]
+    pairs = [tuple(place) for place in places if isinstance(place, list) and len(place) == 2 and all(isinstance(at, int) for at in place)]
+    return [(start, end) for start, end in pairs if 0 <= start < end <= size]
 
 
 def _authors(instance: Instance) -> tuple[str, ...]:
