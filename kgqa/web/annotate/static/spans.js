@@ -214,7 +214,7 @@ window.kgqaSpans = (function () {
       return next > 0 ? list[next - 1] : 0;
     }
     key(event) {
-      if (event.defaultPrevented || event.ctrlKey && event.key === "Enter" || event.metaKey) return;
+      if (event.defaultPrevented || (event.ctrlKey && event.key === "Enter") || event.metaKey || !this.words.length) return;
       const forward = this.rightToLeft ? "ArrowLeft" : "ArrowRight", back = this.rightToLeft ? "ArrowRight" : "ArrowLeft";
       const extend = event.shiftKey, sentence = event.ctrlKey;
       const kind = !event.ctrlKey && !event.altKey && this.marker.kinds.find((each) => each.key === event.key || (event.key === "Enter" && each.enter));
