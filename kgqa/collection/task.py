@@ -87,8 +87,10 @@ class Step:
     title: ClassVar[str]
     """What is done, as the page's heading: ``Validate a sample``."""
     answer: ClassVar[type[Answer]]
-    template: ClassVar[str]
-    """File below ``kgqa/web/annotate/templates/steps``."""
+    template: ClassVar[str] = "plain.html"
+    """File below ``kgqa/web/annotate/templates/steps``; by default a field for each part of the answer."""
+    script: ClassVar[bool] = False
+    """Whether the page has a script of its own, ``static/steps`` and the template's name with ``.js``."""
 
     def labels(self, answer: Any) -> dict[str, str]:
         """Question → label, on which agreement is measured and reached; empty: answers of different people are not compared."""
