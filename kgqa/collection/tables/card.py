@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from kgqa.collection.tables.figures import Figures, ReviewFigures
+from kgqa.collection.tables.figures import Figures, TableFigures
 from kgqa.collection.verdicts import TABLE_MARKS, VERDICTS
 from kgqa.errors import BrokenInput, MissingInput, storage_errors
 from kgqa.formats import native
@@ -19,7 +19,7 @@ HEADING = "## Read by people"
 CARD, MANIFEST = "README.md", "manifest.json"
 
 
-def section(figures: ReviewFigures) -> str:
+def section(figures: TableFigures) -> str:
     """The section in Markdown; depends on the tables and the dataset alone."""
     origin = figures.origin
     split_name = "all splits" if origin.split == "all" else origin.split
@@ -35,7 +35,7 @@ def section(figures: ReviewFigures) -> str:
     return "\n\n".join(parts)
 
 
-def write_section(dataset: Path, figures: ReviewFigures) -> None:
+def write_section(dataset: Path, figures: TableFigures) -> None:
     """Put the section on the card of ``dataset``, replacing an earlier one, then the card's new hash into the manifest.
 
     Raises MissingInput if there is no card, or no manifest that lists it, and StorageError. If the manifest cannot be written, the card is
@@ -79,7 +79,7 @@ def _share_table(readers: tuple[Figures, ...]) -> str:
     return table(["category", *(f"{reader.reader}, {reader.read:,} read" for reader in readers)], rows)
 
 
-def _agreement_table(figures: ReviewFigures) -> str:
+def _agreement_table(figures: TableFigures) -> str:
     rows = [
         [
             label(agreement.question),

@@ -54,7 +54,7 @@ class CategoryAgreement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewFigures:
+class TableFigures:
     """Figures of one or two annotators for one draw."""
 
     origin: Origin
@@ -69,7 +69,7 @@ def figures(judgements: Sequence[Judgement], *, reader: str, table: str, drawn: 
     """The shares of one annotator. Raises InputError if no sample has a verdict."""
     judged = [judgement for judgement in judgements if judgement.verdict]
     if not judged:
-        raise InputError(f"{table}: no sample has a verdict yet; read some with kgqa review.")
+        raise InputError(f"{table}: no sample has a verdict; give a table with verdicts.")
     counts = {name: sum(test(judgement) for judgement in judged) for name, test in _category_tests().items()}
     shares = tuple(Share(category=name, count=count, interval=wilson(count, len(judged))) for name, count in counts.items())
     return Figures(reader=reader, table=table, read=len(judged), drawn=drawn, shares=shares)

@@ -1,10 +1,13 @@
-"""The table of judgements: tab-separated, one line per sample, with the samples' origin above; fit for a commit."""
+"""A table of judgements: tab-separated, one line per sample and annotator, with the samples' origin above.
+
+Earlier versions of kgqa wrote them for one annotator; the tables of docs/readings are such.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from kgqa.collection.draw import MOST_SAMPLE, Origin
@@ -17,7 +20,6 @@ TITLE = "# kgqa review 1"
 COLUMNS = ("sample", "reader", "verdict", "marks", "candidate", "note")
 NUMBERS = {"seed": range(MOST_SEED + 1), "sample": range(1, MOST_SAMPLE + 1)}
 """Numeric fields of the origin → their allowed range."""
-_ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 _LETTERS = {"\\": "\\", "t": "\t", "n": "\n", "r": "\r"}
 
 
@@ -35,11 +37,6 @@ class Judgement:
     """The candidate that is as true as the answer, if the annotator names one."""
     note: str = ""
 
-    @property
-    def empty(self) -> bool:
-        """Whether the judgement is empty."""
-        return not (self.verdict or self.marks or self.candidate or self.note)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
@@ -49,30 +46,17 @@ class Table:
     judgements: tuple[Judgement, ...]
 
 
-def line_of(judgement: Judgement) -> str:
-    """The judgement as a line of the table, without its end."""
-    marks = ",".join(judgement.marks)
-    cells = (judgement.sample, judgement.reader, judgement.verdict, marks, judgement.candidate, judgement.note)
-    return "\t".join(map(_escaped, cells))
-
-
-def table_text(table: Table) -> str:
-    """The file's text; :func:`read_table` restores the table from it."""
-    head = [TITLE, *(f"# {name}: {_escaped(str(value))}" for name, value in asdict(table.origin).items()), "\t".join(COLUMNS)]
-    return "\n".join([*head, *map(line_of, table.judgements)]) + "\n"
-
-
 def read_table(path: Path) -> Table:
     """The table in a file. Raises MissingInput, BrokenInput and DuplicateId with the line, and StorageError."""
     with storage_errors(path):
         if not path.is_file():
-            raise MissingInput(f"{path}: there is no such file; give a table that kgqa review wrote.")
+            raise MissingInput(f"{path}: there is no such file; give a table of verdicts.")
         try:
             lines = read_small(path).decode("utf-8-sig").replace("\r\n", "\n").split("\n")
         except UnicodeDecodeError:
-            raise BrokenInput(f"{path}: this is not UTF-8 text, so no table of kgqa review; give another file.") from None
+            raise BrokenInput(f"{path}: this is not UTF-8 text, so no table of verdicts; give another file.") from None
     if lines[0] != TITLE:
-        raise BrokenInput(f"{path}, line 1: a table of kgqa review begins with {TITLE!r}; give another file.")
+        raise BrokenInput(f"{path}, line 1: a table of verdicts begins with {TITLE!r}; give another file.")
     names = list(Origin.__dataclass_fields__)
     origin = _origin(path, names, lines[1 : 1 + len(names)])
     first = 2 + len(names)
@@ -135,14 +119,8 @@ def in_order(names: Iterable[str], known: Mapping[str, Category]) -> tuple[str, 
     return tuple(name for name in known if name in wanted_names)
 
 
-def _escaped(text: str) -> str:
-    """Escape what would end a cell or a line; an unpaired surrogate, which no file can hold, becomes a question mark."""
-    whole = text.encode("utf-8", "replace").decode("utf-8")
-    return "".join(_ESCAPES.get(character, character) for character in whole)
-
-
 def _plain(text: str, path: Path, number: int) -> str:
-    """Undo :func:`_escaped`. Raises BrokenInput for an unknown escape."""
+    """The text of a cell, in which tabs, line ends and backslashes are escaped. Raises BrokenInput for an unknown escape."""
     if re.search(r"(?<!\\)(\\\\)*\\([^tnr\\]|$)", text):
         raise BrokenInput(f"{path}, line {number}: a backslash escapes nothing; write it twice, or \\t, \\n or \\r.")
     return re.sub(r"\\(.)", lambda match: _LETTERS[match[1]], text)

@@ -1,4 +1,4 @@
-"""``kgqa review``: the page while it runs, the samples as text, the figures, and the dataset's card."""
+"""``kgqa annotate --print`` and ``kgqa annotate figures``: the samples as text, the figures of tables, and the dataset's card."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def written(dataset: Path, path: Path, verdicts: list[str], *, reader: str = "an
 
 def test_one_readers_figures(wikihop: Path, tmp_path: Path, cli: Cli) -> None:
     table = written(wikihop, tmp_path / "ann.tsv", SAID, another=3)
-    result = kgqa.review_figures(wikihop, table)
+    result = kgqa.annotate_figures(wikihop, table)
     (ann,) = result.readers
     assert (ann.reader, ann.table, ann.read, ann.drawn, result.agreed) == ("ann", "ann.tsv", 9, SAMPLE, ())
     counts = {share.category: share.count for share in ann.shares}
@@ -58,7 +58,7 @@ def test_one_readers_figures(wikihop: Path, tmp_path: Path, cli: Cli) -> None:
         "follows or likely": 7, "follows": 5, "likely": 2, "does-not-follow": 2, "unreadable": 0, "another": 3, "wrong-link": 0,
     }  # fmt: skip
     assert [share.interval for share in ann.shares] == [wilson(count, 9) for count in counts.values()]
-    out = cli("review", wikihop, "--figures", table).out
+    out = cli("annotate", "figures", wikihop, table).out
     assert re.search(r"follows or likely\s*│\s*77\.8 \(45\.3 to 93\.7\)", out)
     assert all(each.label in out for each in (*VERDICTS.values(), *MARKS.values()))
 
@@ -66,7 +66,7 @@ def test_one_readers_figures(wikihop: Path, tmp_path: Path, cli: Cli) -> None:
 def test_two_readers_agree_as_far_as_they_do(wikihop: Path, tmp_path: Path, cli: Cli) -> None:
     ann = written(wikihop, tmp_path / "ann.tsv", SAID, another=3)
     bob = written(wikihop, tmp_path / "bob.tsv", ["follows"] * 4 + ["likely"] * 4, reader="bob", another=1)
-    agreed = {each.question: each for each in kgqa.review_figures(wikihop, ann, bob).agreed}
+    agreed = {each.question: each for each in kgqa.annotate_figures(wikihop, ann, bob).agreed}
     assert list(agreed) == ["verdict", "follows or likely", *VERDICTS, *MARKS]
     # Of eight, six are the same; by chance (5 * 4 + 2 * 4) / 64.
     assert (agreed["verdict"].agreement.items, agreed["verdict"].agreement.same) == (8, 6)
@@ -74,7 +74,7 @@ def test_two_readers_agree_as_far_as_they_do(wikihop: Path, tmp_path: Path, cli:
     assert agreed["verdict"].same == wilson(6, 8)
     assert agreed["wrong-link"].agreement.kappa is None
     assert agreed["another"].agreement.same == 6
-    out = cli("review", wikihop, "--agreement", ann, bob).out
+    out = cli("annotate", "figures", wikihop, ann, bob).out
     assert re.search(r"verdict\s*│\s*75\.0 \([^)]*\)\s*│\s*0\.56", out)
     assert "on the 8 samples with a verdict of both" in out
 
@@ -84,41 +84,41 @@ def test_two_readers_of_one_table_are_compared_as_two_tables_are(wikihop: Path, 
     bob = written(wikihop, tmp_path / "bob.tsv", ["follows"] * 8, reader="bob")
     first, second = read_table(ann), read_table(bob)
     (tmp_path / "both.tsv").write_text(table_text(replace(first, judgements=(*second.judgements, *first.judgements))))
-    apart, together = kgqa.review_figures(wikihop, ann, bob), kgqa.review_figures(wikihop, tmp_path / "both.tsv")
+    apart, together = kgqa.annotate_figures(wikihop, ann, bob), kgqa.annotate_figures(wikihop, tmp_path / "both.tsv")
     assert together.agreed == apart.agreed
     assert [replace(each, table="") for each in together.readers] == [replace(each, table="") for each in apart.readers]
-    assert "on the 8 samples with a verdict of both" in cli("review", wikihop, "--figures", tmp_path / "both.tsv").out
+    assert "on the 8 samples with a verdict of both" in cli("annotate", "figures", wikihop, tmp_path / "both.tsv").out
     assert "said of each is in `both.tsv`.\n" in section(together)
 
 
 def test_readers_of_different_samples_have_nothing_to_agree_on(wikihop: Path, tmp_path: Path, cli: Cli) -> None:
     ann = written(wikihop, tmp_path / "ann.tsv", SAID[:3])
     bob = written(wikihop, tmp_path / "bob.tsv", ["", "", "", "follows"], reader="bob", sample=20)
-    result = kgqa.review_figures(wikihop, ann, bob)
+    result = kgqa.annotate_figures(wikihop, ann, bob)
     assert (result.agreed, result.origin.sample) == ((), 20)
-    assert "no agreement to measure" in cli("review", wikihop, "--agreement", ann, bob).out
+    assert "no agreement to measure" in cli("annotate", "figures", wikihop, ann, bob).out
 
 
 def test_the_card_says_what_people_found_and_the_dataset_stays_whole(wikidata_copy: Path, tmp_path: Path, cli: Cli) -> None:
     dataset = wikidata_copy / "datasets" / "wikihop"
     before, card = contents.files(dataset), (dataset / "README.md").read_text("utf-8")
     ann = written(dataset, tmp_path / "ann.tsv", SAID)
-    assert cli("review", dataset, "--figures", ann).status == 0
+    assert cli("annotate", "figures", dataset, ann).status == 0
     assert contents.files(dataset) == before  # only when asked
-    assert f"Written: {dataset / 'README.md'}" in cli("review", dataset, "--figures", ann, "--card").out
+    assert f"Written: {dataset / 'README.md'}" in cli("annotate", "figures", dataset, ann, "--card").out
     once = (dataset / "README.md").read_text("utf-8")
     assert once.count(HEADING) == 1
     assert "| follows or likely | 77.8 (45.3 to 93.7) |" in once
     assert f"{SAMPLE} of " in once
     assert once.index(HEADING) < once.index("## Limits")
     bob = written(dataset, tmp_path / "bob.tsv", SAID, reader="bob")
-    kgqa.review_figures(dataset, ann, bob, card=True)
+    kgqa.annotate_figures(dataset, ann, bob, card=True)
     twice = (dataset / "README.md").read_text("utf-8")
     assert twice.count(HEADING) == 1
     assert "Cohen's kappa" in twice
     start, end = twice.index(HEADING), twice.index("## Limits")
     assert twice[:start] + twice[end:] == card
-    kgqa.review_figures(dataset, ann, card=True)
+    kgqa.annotate_figures(dataset, ann, card=True)
     assert (dataset / "README.md").read_text("utf-8") == once
     manifest = json.loads((dataset / "manifest.json").read_text("utf-8"))
     assert all(file_hash(dataset / name) == digest for name, digest in manifest["files"].items())
@@ -154,7 +154,7 @@ def test_a_manifest_that_cannot_be_written_leaves_the_card(wikidata_copy: Path, 
 
     monkeypatch.setattr("kgqa.collection.tables.card.write_whole", failing)
     with pytest.raises(StorageError, match="disk is full"):
-        kgqa.review_figures(dataset, written(dataset, tmp_path / "ann.tsv", SAID), card=True)
+        kgqa.annotate_figures(dataset, written(dataset, tmp_path / "ann.tsv", SAID), card=True)
     assert contents.files(dataset) == before
 
 
@@ -162,31 +162,31 @@ def test_a_set_without_a_card_has_no_place_for_figures(wikihop: Path, tmp_path: 
     (tmp_path / "bare").mkdir()
     native.write(list(native.read(wikihop / "dev.parquet")), tmp_path / "bare" / "dev.parquet")
     table = written(tmp_path / "bare", tmp_path / "ann.tsv", SAID[:1])
-    assert cli("review", tmp_path / "bare", "--figures", table).status == 0
-    cli("review", tmp_path / "bare", "--figures", table, "--card").sentence("no card that its manifest knows", "--card")
+    assert cli("annotate", "figures", tmp_path / "bare", table).status == 0
+    cli("annotate", "figures", tmp_path / "bare", table, "--card").sentence("no card that its manifest knows", "--card")
 
 
 def test_tables_that_say_nothing_of_these_samples_are_refused(wikihop: Path, seed_medline: Path, tmp_path: Path, cli: Cli) -> None:
     ann = written(wikihop, tmp_path / "ann.tsv", SAID)
     with pytest.raises(InputError, match="this table is of another dataset"):
-        kgqa.review_figures(seed_medline / "datasets" / "medhop", ann)
+        kgqa.annotate_figures(seed_medline / "datasets" / "medhop", ann)
     with pytest.raises(SettingsError, match="the same table twice"):
-        kgqa.review_figures(wikihop, ann, tmp_path / "." / "ann.tsv")
+        kgqa.annotate_figures(wikihop, ann, tmp_path / "." / "ann.tsv")
     with pytest.raises(SettingsError, match="0 tables are given"):
-        kgqa.review_figures(wikihop)
+        kgqa.annotate_figures(wikihop)
     with pytest.raises(MissingInput, match="no such file"):
-        kgqa.review_figures(wikihop, tmp_path / "none.tsv")
+        kgqa.annotate_figures(wikihop, tmp_path / "none.tsv")
     with pytest.raises(InputError, match="nobody has said anything"):
-        kgqa.review_figures(wikihop, written(wikihop, tmp_path / "empty.tsv", []))
+        kgqa.annotate_figures(wikihop, written(wikihop, tmp_path / "empty.tsv", []))
     with pytest.raises(InputError, match="no sample has a verdict"):
-        kgqa.review_figures(wikihop, written(wikihop, tmp_path / "marks.tsv", [""], another=1))
+        kgqa.annotate_figures(wikihop, written(wikihop, tmp_path / "marks.tsv", [""], another=1))
     table = read_table(ann)
     many = (*table.judgements, *(replace(table.judgements[0], reader=name) for name in ("bob", "eve")))
     (tmp_path / "many.tsv").write_text(table_text(replace(table, judgements=many)))
-    cli("review", wikihop, "--figures", tmp_path / "many.tsv").sentence("3 readers are in these tables (ann, bob, eve)")
+    cli("annotate", "figures", wikihop, tmp_path / "many.tsv").sentence("3 readers are in these tables (ann, bob, eve)")
     other = replace(table, origin=replace(table.origin, seed=8))
     (tmp_path / "other.tsv").write_text(table_text(other))
-    cli("review", wikihop, "--agreement", ann, tmp_path / "other.tsv").sentence("drawn with seed 8, not 7")
+    cli("annotate", "figures", wikihop, ann, tmp_path / "other.tsv").sentence("drawn with seed 8, not 7")
 
 
 @pytest.mark.parametrize(
@@ -213,35 +213,37 @@ def test_options_that_mean_nothing_are_refused(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     port = [] if {"--port", "--print", "--figures", "--agreement"} & set(arguments) else ["--port", "0"]
-    cli("review", wikihop, *arguments, *port).sentence(part)
+    cli("annotate", wikihop, *arguments, *port).sentence(part)
     assert not list(tmp_path.iterdir())
 
 
 def test_a_table_within_the_dataset_would_go_with_it(wikihop: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     before = contents.files(wikihop)
-    cli("review", wikihop, "--port", "0", "--table", wikihop / "masked" / "t.tsv").sentence("this lies in the dataset's folder", "--table")
+    cli("annotate", wikihop, "--port", "0", "--table", wikihop / "masked" / "t.tsv").sentence(
+        "this lies in the dataset's folder", "--table"
+    )
     monkeypatch.chdir(wikihop)
-    cli("review", ".", "--port", "0").sentence("wikihop-review.tsv: this lies in the dataset's folder")
+    cli("annotate", ".", "--port", "0").sentence("wikihop-review.tsv: this lies in the dataset's folder")
     assert contents.files(wikihop) == before
 
 
 def test_no_dataset_no_port(tmp_path: Path, wikihop: Path, cli: Cli) -> None:
-    cli("review", tmp_path / "none", "--port", "0").sentence("this folder holds no dataset")
-    cli("review", tmp_path / "none", "--print").sentence("this folder holds no dataset")
+    cli("annotate", tmp_path / "none", "--port", "0").sentence("this folder holds no dataset")
+    cli("annotate", tmp_path / "none", "--print").sentence("this folder holds no dataset")
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
-        cli("review", wikihop, "--port", str(other.getsockname()[1])).sentence("cannot be used", "--port")
+        cli("annotate", wikihop, "--port", str(other.getsockname()[1])).sentence("cannot be used", "--port")
     native.write([], tmp_path / "dev.parquet")
     with pytest.raises(EmptyResult, match="no samples"):
-        kgqa.review_samples(tmp_path)
+        kgqa.annotate_samples(tmp_path)
 
 
 @pytest.mark.parametrize("domain", ["wikidata", "medline"])
 def test_the_samples_as_text(domain: str, request: pytest.FixtureRequest, cli: Cli) -> None:
     dataset = next((request.getfixturevalue(f"seed_{domain}") / "datasets").iterdir())
-    out = cli("review", dataset, "--sample", "5", "--seed", "7", "--print").out
-    result = kgqa.review_samples(dataset, sample=5, seed=7)
+    out = cli("annotate", dataset, "--sample", "5", "--seed", "7", "--print").out
+    result = kgqa.annotate_samples(dataset, sample=5, seed=7)
     parts = re.split(r"^=== \d+\. ", out, flags=re.MULTILINE)[1:]
     assert len(parts) == len(result) == 5
     for part, reading in zip(parts, result, strict=True):
@@ -252,7 +254,7 @@ def test_the_samples_as_text(domain: str, request: pytest.FixtureRequest, cli: C
         assert part.count("\nCandidate: ") == len(reading.others)
         (line,) = re.findall(r"^Chain: (.*)$", part, re.MULTILINE)
         assert [name for hop in reading.answer_chains[0] if (name := reading.names[hop.entity]) not in line] == []
-    assert cli("review", dataset, "--sample", "5", "--seed", "7", "--print").out == out
+    assert cli("annotate", dataset, "--sample", "5", "--seed", "7", "--print").out == out
 
 
 def test_the_command_runs_until_it_is_stopped_and_goes_on_where_it_was(wikihop: Path, tmp_path: Path) -> None:
@@ -286,7 +288,7 @@ def test_ids_with_line_ends_do_not_end_a_line(wikihop: Path, tmp_path: Path, cli
     chains = tuple(tuple(tuple(names.get(node, node) for node in chain) for chain in chains) for chains in instance.chains or ())
     question = f"{instance.question}\nAnswer: forged"
     native.write([replace(instance, question=question, paragraphs=paragraphs, chains=chains)], tmp_path / "dev.parquet")
-    for out in (cli("review", tmp_path, "--print").out, cli("show", tmp_path).out):
+    for out in (cli("annotate", tmp_path, "--print").out, cli("show", tmp_path).out):
         assert "Answer: forged" in out
         assert not re.search(r"^Answer: forged", out, re.MULTILINE)
 

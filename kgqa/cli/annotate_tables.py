@@ -1,4 +1,4 @@
-"""The command ``kgqa review``: options, printed samples and figures."""
+"""``kgqa annotate --print`` and ``kgqa annotate figures``: drawn samples as text, and the figures of tables of verdicts."""
 
 from __future__ import annotations
 
@@ -10,84 +10,37 @@ import typer
 from typer import Argument, Option
 
 from kgqa.cli.printable import on_one_line, printable
-from kgqa.errors import SettingsError
-from kgqa.settings.defaults import DRAWS_SEED, READER, REVIEW_PORT, REVIEW_SAMPLE, REVIEW_SPLIT
 
 if TYPE_CHECKING:
     from kgqa.cli.terminal import Terminal
     from kgqa.collection.reading import Hop, Reading
-    from kgqa.collection.tables.figures import ReviewFigures
+    from kgqa.collection.tables.figures import TableFigures
     from kgqa.records import Paragraph
 
-DRAWING = {"sample", "seed", "split"}
-SERVING = DRAWING | {"reader", "table", "port"}
-GOES_WITH = {"print_": DRAWING, "figures": {"card"}, "agreement": {"card"}}
-"""Option that replaces the page → options that can accompany it."""
 
-
-def review(
-    ctx: typer.Context,
+def figures(
     dataset: Annotated[Path, Argument(help="Dataset folder, as kgqa-workspace/datasets/medhop.")],
-    sample: Annotated[int, Option(help="Maximum samples to draw.")] = REVIEW_SAMPLE,
-    seed: Annotated[int, Option(help="Seed of the draw.")] = DRAWS_SEED,
-    split: Annotated[str, Option(help="Split: train, dev, test or all.")] = REVIEW_SPLIT,
-    reader: Annotated[str, Option(help="Name of the annotator in the table.")] = READER,
-    table: Annotated[Path | None, Option(help="Table of judgements; by default NAME-review.tsv in this folder.")] = None,
-    port: Annotated[int, Option(help="Port on this machine; 0: a free one.")] = REVIEW_PORT,
-    print_: Annotated[bool, Option("--print", help="Print the drawn samples as plain text, and serve no page.")] = False,
-    figures: Annotated[Path | None, Option(help="Print the shares of a table's verdicts per annotator, with 95% intervals.")] = None,
-    agreement: Annotated[tuple[Path, Path] | None, Option(help="Print the shares of two annotators' tables, and their agreement.")] = None,
+    tables: Annotated[list[Path], Argument(help="One table of up to two annotators, or two tables of one draw.")],
     card: Annotated[bool, Option("--card", help="Also add these figures to the dataset card.")] = False,
 ) -> None:
-    """Annotate samples on a local page: does the answer follow from the documents?"""
+    """Print the shares of verdicts in tables, with 95% intervals, and the agreement of two annotators."""
     import kgqa
     from kgqa.cli.terminal import Terminal
 
-    _refuse_idle_options(ctx)
-    tables = [figures] if figures is not None else list(agreement or ())
-    if tables:
-        _print_figures(Terminal(), kgqa.review_figures(dataset, *tables, card=card))
-        if card:
-            typer.echo(f"Written: {dataset / 'README.md'}")
-    elif print_:
-        for number, reading in enumerate(kgqa.review_samples(dataset, sample=sample, seed=seed, split=split), start=1):
-            typer.echo(printable("\n".join(_lines(number, reading))))
-    else:
-        _serve(dataset, sample=sample, seed=seed, split=split, reader=reader, table=table, port=port)
+    _print_figures(Terminal(), kgqa.annotate_figures(dataset, *tables, card=card))
+    if card:
+        typer.echo(f"Written: {dataset / 'README.md'}")
 
 
-def _refuse_idle_options(ctx: typer.Context) -> None:
-    """Raise SettingsError for options that have no effect together."""
-    options = _options(ctx)
-    sources = {name: ctx.get_parameter_source(name) for name in options}
-    typed = {name: options[name] for name, source in sources.items() if source and source.name == "COMMANDLINE"}
-    mode = next((name for name in GOES_WITH if name in typed), "")
-    allowed = {mode, *GOES_WITH[mode]} if mode else SERVING
-    for name, option in typed.items():
-        if name not in allowed:
-            partner = typed[mode] if mode else "--figures or --agreement"
-            raise SettingsError(
-                f"{option} does not go with {partner}; leave out one of the two."
-                if mode
-                else f"{option} goes with {partner}; add one of them."
-            )
-
-
-def _options(ctx: typer.Context) -> dict[str, str]:
-    """Parameter → its option on the command line, without arguments."""
-    return {parameter.name or "": parameter.opts[-1] for parameter in ctx.command.params if parameter.param_type_name == "option"}
-
-
-def _serve(dataset: Path, *, sample: int, seed: int, split: str, reader: str, table: Path | None, port: int) -> None:
+def print_samples(dataset: Path, *, sample: int, seed: int, split: str) -> None:
+    """Print the drawn samples as plain text."""
     import kgqa
 
-    def ready(address: str, description: str) -> None:
-        typer.echo(printable(f"{address} shows {description}; press Ctrl-C to stop."))
-
-    kgqa.review(dataset, sample=sample, seed=seed, split=split, reader=reader, table=table, port=port, ready=ready)
+    for number, reading in enumerate(kgqa.annotate_samples(dataset, sample=sample, seed=seed, split=split), start=1):
+        typer.echo(printable("\n".join(_lines(number, reading))))
 
 
-def _print_figures(console: Terminal, result: ReviewFigures) -> None:
+def _print_figures(console: Terminal, result: TableFigures) -> None:
     from rich.table import Table
 
     from kgqa.collection.tables.card import label, percent
