@@ -127,7 +127,7 @@ class Task:
 
     name: ClassVar[str]
     title: ClassVar[str]
-    steps: Mapping[str, Step]
+    steps: ClassVar[Mapping[str, Step]]
 
     def __init__(self, project: Project) -> None:
         """Open the data of ``project``."""
