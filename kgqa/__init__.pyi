@@ -3,7 +3,7 @@
 from .checks.domain.problem import Problem as Problem
 from .checks.result import Audit as Audit
 from .collection.reading import Reading as Reading
-from .collection.tables.figures import TableFigures as TableFigures
+from .collection.verdict_tables.figures import TableFigures as TableFigures
 from .commands.annotate_tables import annotate_figures as annotate_figures, annotate_samples as annotate_samples
 from .commands.audit import audit as audit, verify_certificate as verify_certificate
 from .commands.compose import Composition as Composition, compose as compose

@@ -14,7 +14,7 @@ from kgqa.cli.printable import on_one_line, printable
 if TYPE_CHECKING:
     from kgqa.cli.terminal import Terminal
     from kgqa.collection.reading import Hop, Reading
-    from kgqa.collection.tables.figures import TableFigures
+    from kgqa.collection.verdict_tables.figures import TableFigures
     from kgqa.records import Paragraph
 
 
@@ -43,7 +43,7 @@ def print_samples(dataset: Path, *, sample: int, seed: int, split: str) -> None:
 def _print_figures(console: Terminal, result: TableFigures) -> None:
     from rich.table import Table
 
-    from kgqa.collection.tables.card import label, percent
+    from kgqa.collection.verdict_tables.card import label, percent
 
     for reader in result.readers:
         sentence = (

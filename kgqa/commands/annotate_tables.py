@@ -7,10 +7,10 @@ from pathlib import Path
 
 from kgqa.collection.draw import DrawnSamples, content_of, draw, name_of
 from kgqa.collection.reading import Reading, readings
-from kgqa.collection.tables.card import write_section
-from kgqa.collection.tables.figures import TableFigures, agreement, figures
-from kgqa.collection.tables.origin import check_origin, check_samples
-from kgqa.collection.tables.table import Judgement, Table, read_table
+from kgqa.collection.verdict_tables.card import write_section
+from kgqa.collection.verdict_tables.figures import TableFigures, agreement, figures
+from kgqa.collection.verdict_tables.origin import check_origin, check_samples
+from kgqa.collection.verdict_tables.table import Judgement, Table, read_table
 from kgqa.errors import InputError, SettingsError
 from kgqa.settings.defaults import ANNOTATE_SAMPLE, ANNOTATE_SPLIT, DRAWS_SEED
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from kgqa.collection.tables.table import COLUMNS, TITLE, Judgement, Table
+from kgqa.collection.verdict_tables.table import COLUMNS, TITLE, Judgement, Table
 
 ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 

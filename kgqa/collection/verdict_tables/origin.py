@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kgqa.collection.draw import Origin
-from kgqa.collection.tables.table import Table
+from kgqa.collection.verdict_tables.table import Table
 from kgqa.errors import InputError, UnknownId
 
 

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from kgqa.collection.tables.figures import Figures, TableFigures
+from kgqa.collection.verdict_tables.figures import Figures, TableFigures
 from kgqa.collection.verdicts import TABLE_MARKS, VERDICTS
 from kgqa.errors import BrokenInput, MissingInput, storage_errors
 from kgqa.formats import native

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kgqa.collection.draw import Origin
-from kgqa.collection.tables.table import Judgement
+from kgqa.collection.verdict_tables.table import Judgement
 from kgqa.collection.verdicts import TABLE_MARKS, VALID, VERDICTS
 from kgqa.errors import InputError
 from kgqa.metrics.bootstrap import Interval
