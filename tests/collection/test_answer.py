@@ -149,13 +149,13 @@ def test_agreement_is_that_of_the_drawn_person_with_the_best_of_the_others() -> 
         return HumanAnswer(person=person, parts=(text,), support=frozenset({text}))
 
     means: Counter[tuple[float, float]] = Counter()
-    for seed in range(200):
+    for seed in range(60):
         answered = [Answered(instance=question(0), answers=(human("ann", "a b"), human("bob", "a b"), human("cat", "a c")))]
         found = human_figures(answered, metric="musique", seed=seed)
         means[round(found.agreement["answer_f1"].mean, 1), round(found.agreement["support_f1"].mean, 1)] += 1
     # "a" is an article: cat's "c" has nothing in common with "b".
     assert set(means) == {(100.0, 100.0), (0.0, 0.0)}
-    assert 40 < means[0.0, 0.0] < 95
+    assert 10 < means[0.0, 0.0] < 30
 
 
 def test_ties_are_broken_by_the_seed_alone() -> None:

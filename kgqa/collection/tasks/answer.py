@@ -98,6 +98,7 @@ class AnswerStep(Step):
     title = "Answer the question"
     answer = QuestionAnswer
     template = "answer.html"
+    script = True
     decisive = ()
     kinds = tuple(KINDS.items())
     most_note = MOST_NOTE

@@ -59,6 +59,7 @@ class ValidateStep(Step):
     title = "Validate a sample"
     answer = Validation
     template = "validate.html"
+    script = True
     decisive = (VALIDITY,)
     verdicts = tuple(VERDICTS.values())
     marks = tuple(MARKS.values())
