@@ -26,12 +26,13 @@ EVENTS = {
 STATES = {
     "open": "nobody has answered it",
     "begun": "some of its seats have an answer",
-    "answered": "all of its seats have an answer, and nothing is decided yet",
     "disputed": "its answers differ, and no lead has settled it",
     "decided": "a majority or a lead gave it labels",
     "refused": "it is left out of the results",
 }
 """State of an item → what it means."""
+MODEL = "model:"
+"""The beginning of the name of a model that fills seats beside those of people."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,17 +44,18 @@ class State:
     events: int
     items: pl.DataFrame
     """``number, item, step, purpose, seats, shown, hidden, gold, gold_labels, authors, answers, state``: one row per item, in the order in
-    which they entered. ``answers`` counts the current ones; ``state`` is a key of ``STATES``."""
+    which they are given out; of several events with one id the last. ``answers`` are the current ones of people; ``state`` is a key of
+    ``STATES``."""
     submissions: pl.DataFrame
-    """``number, time, item, person, answer, labels, warnings, seconds, model, step, purpose, status``: one row per submission. ``status`` is
-    *current*, *undone*, *withdrawn* (its person was) or *replaced* (the person submitted the item again)."""
+    """``number, time, item, person, model, step, purpose, attempt, answer, labels, warnings, seconds, status``: one row per submission.
+    ``model``: whether a model made it. ``status``: *current*, *undone*, *withdrawn* (its person was), or *replaced* (another item took the
+    place of its item, or the person submitted again)."""
     decisions: pl.DataFrame
-    """``number, time, item, person, labels, answer, adjudicated, disputed``: the decision of each item. One by a majority lapses when an
-    answer that it counted is undone or its person withdrawn; one by a lead stays."""
+    """``number, time, item, person, labels, answer, adjudicated, disputed``: the last decision of each item that has one."""
     people: pl.DataFrame
-    """``person, model, submitted, answers, undone, skipped, flagged, seconds, withdrawn, tries, passed``: everybody in the journal who did
-    something. ``answers`` are the current ones, ``seconds`` the time over all submissions, ``withdrawn`` the reason or null, ``tries`` the
-    finished tries of the qualification, ``passed`` whether the last one was, null without one."""
+    """``person, model, submitted, answers, undone, skipped, flagged, adjudicated, seconds, withdrawn, tries, passed``: the people of the
+    settings and everybody who did something. ``answers`` are the current ones, ``seconds`` the time over all submissions, ``withdrawn``
+    the reason or null, ``tries`` the finished attempts of the qualification, ``passed`` whether the last was, null without one."""
     refused: pl.DataFrame
     """``number, time, item, reason``: one row per refused item."""
     flags: pl.DataFrame
@@ -89,16 +91,20 @@ def replay(events: Iterable[Event] | pl.DataFrame | pa.Table) -> State:
     withdrawn = _fields(kinds["withdraw"], reason=pl.String).unique("person", keep="first", maintain_order=True)
     items = _items(kinds["item"])
     submissions = _submissions(kinds["submit"], kinds["undo"], withdrawn, items)
-    refused = _reasons(kinds["refuse"]).drop("person").unique("item", keep="first", maintain_order=True)
-    decisions = _decisions(kinds["decide"], kinds["adjudicate"], submissions)
+    refused = _since(items, _reasons(kinds["refuse"])).drop("person").unique("item", keep="last", maintain_order=True)
+    decisions = _decisions(kinds["decide"], kinds["adjudicate"], items)
+    settings = _settings(kinds["open"], kinds["change"])
     flags, skips = _reasons(kinds["flag"]), _reasons(kinds["skip"])
+    listed = pl.DataFrame({"person": sorted({*settings.get("people", ()), *settings.get("leads", ())})}, schema={"person": pl.String})
+    people = [listed, _submitted(submissions), _count(skips, "skipped"), _count(flags, "flagged")]
+    people += [_count(kinds["adjudicate"], "adjudicated"), withdrawn.select("person", withdrawn=pl.col("reason").fill_null(""))]
     return State(
-        settings=_settings(kinds["open"], kinds["change"]),
+        settings=settings,
         events=table.height,
         items=_with_states(items, submissions, decisions, refused),
         submissions=submissions,
         decisions=decisions,
-        people=_people(submissions, skips, flags, withdrawn, kinds["qualify"]),
+        people=_people([*people, _tries(kinds["qualify"])]),
         refused=refused,
         flags=flags,
         skips=skips,
@@ -118,7 +124,7 @@ def _table(events: Iterable[Event] | pl.DataFrame | pa.Table) -> pl.DataFrame:
         return events.select(pl.col(name).cast(kind) for name, kind in EVENTS.items())
     if hasattr(events, "column_names"):
         frame = pl.from_arrow(events)
-        assert isinstance(frame, pl.DataFrame)
+        assert isinstance(frame, pl.DataFrame)  # a table, no single column
         return _table(frame)
     return table_of(events)
 
@@ -161,106 +167,106 @@ def _settings(opened: pl.DataFrame, changed: pl.DataFrame) -> dict[str, Any]:
 def _items(events: pl.DataFrame) -> pl.DataFrame:
     fields = dict.fromkeys(("step", "purpose", "shown", "hidden", "gold", "gold_labels", "authors"), pl.String) | {"seats": pl.Int64}
     return (
-        _fields(events, needed=("step",), **fields)
+        _fields(events, needed=("step", "purpose", "seats"), **fields)
         .drop("time", "person")
-        .with_columns(pl.col("purpose").fill_null("work"), pl.col("seats").fill_null(1))
         .with_columns(pl.col("authors").fill_null("[]").str.json_decode(pl.List(pl.String)))
-        .unique("item", keep="first", maintain_order=True)
+        .unique("item", keep="last", maintain_order=True)
     )
+
+
+def _since(items: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows that are about the items as they are now, not about earlier ones with their ids."""
+    begun = items.select("item", begun="number")
+    return rows.join(begun, on="item", how="inner", maintain_order="left").filter(pl.col("number") > pl.col("begun")).drop("begun")
 
 
 def _submissions(submits: pl.DataFrame, undos: pl.DataFrame, withdrawn: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
-    texts = dict.fromkeys(("answer", "labels", "warnings", "model"), pl.String)
-    rows = _fields(submits, needed=("answer",), **texts, seconds=pl.Float64)
-    rows = rows.with_columns(pl.col("labels").fill_null("{}"), pl.col("warnings").fill_null("[]"), pl.col("seconds").fill_null(0.0))
+    rows = _fields(
+        submits, needed=("answer",), answer=pl.String, labels=pl.String, warnings=pl.String, seconds=pl.Float64, attempt=pl.Int64
+    )
     # Only the person who submitted an answer takes it back.
-    taken = _fields(undos, needed=("event",), event=pl.Int64).select(number="event", person="person", undone="number")
-    taken = taken.unique(["number", "person"], keep="first", maintain_order=True)
-    left = withdrawn.select("person", withdrawn="number")
+    taken = _fields(undos, needed=("event",), event=pl.Int64).select("person", number="event", undone=True)
     rows = (
-        rows.join(taken, on=["number", "person"], how="left", maintain_order="left")
-        .join(left, on="person", how="left", maintain_order="left")
-        .join(items.select("item", "step", "purpose"), on="item", how="inner", maintain_order="left")
+        rows.join(taken.unique(["number", "person"]), on=["number", "person"], how="left", maintain_order="left")
+        .join(withdrawn.select("person", left=True), on="person", how="left", maintain_order="left")
+        .join(items.select("item", "step", "purpose", begun="number"), on="item", how="inner", maintain_order="left")
     )
-    last = pl.col("number") == pl.col("number").max().over("item", "person", pl.col("undone").is_null())
+    undone = pl.col("undone").is_not_null()
+    last = pl.col("number").max().over("item", "person", pl.col("attempt").fill_null(0), undone)
+    status = pl.when(undone).then(pl.lit("undone")).when(pl.col("left").is_not_null()).then(pl.lit("withdrawn"))
+    replaced = (pl.col("number") < pl.col("begun")) | (pl.col("number") < last)
+    columns = ("number", "time", "item", "person", "model", "step", "purpose", "attempt", "answer", "labels", "warnings", "seconds", "status")
     return rows.with_columns(
-        status=pl.when(pl.col("undone").is_not_null())
-        .then(pl.lit("undone"))
-        .when(pl.col("withdrawn").is_not_null())
-        .then(pl.lit("withdrawn"))
-        .when(~last)
-        .then(pl.lit("replaced"))
-        .otherwise(pl.lit("current"))
-    )
+        pl.col("labels").fill_null("{}"), pl.col("warnings").fill_null("[]"), pl.col("seconds").fill_null(0.0),
+        model=_is_model(), status=status.when(replaced).then(pl.lit("replaced")).otherwise(pl.lit("current")),
+    ).select(columns)  # fmt: skip
 
 
-def _decisions(decided: pl.DataFrame, adjudicated: pl.DataFrame, submissions: pl.DataFrame) -> pl.DataFrame:
-    fields = {"labels": pl.String, "disputed": pl.Boolean, "answer": pl.String}
-    rows = pl.concat(
-        [
-            _fields(events, **fields).with_columns(pl.lit(by_lead).alias("adjudicated"))
-            for events, by_lead in ((decided, False), (adjudicated, True))
-        ]
-    )
-    lost = submissions.filter(pl.col("undone").is_not_null() | (pl.col("number") < pl.col("withdrawn")))
-    lost = lost.group_by("item").agg(lost=pl.coalesce("undone", "withdrawn").max())
+def _is_model() -> pl.Expr:
+    return pl.col("person").str.starts_with(MODEL)
+
+
+def _decisions(decided: pl.DataFrame, adjudicated: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
+    fields = {"labels": pl.String, "state": pl.String, "answer": pl.String}
+    rows = pl.concat([_fields(decided, **fields), _fields(adjudicated, **fields).with_columns(state=pl.lit("adjudicated"))])
     return (
-        rows.join(lost, on="item", how="left")
-        .filter(pl.col("adjudicated") | (pl.col("number") > pl.col("lost").fill_null(0)))
-        .sort("number")
+        _since(items, rows.sort("number"))
         .unique("item", keep="last", maintain_order=True)
-        .with_columns(pl.col("labels").fill_null("{}"), pl.col("disputed").fill_null(False))
-        .drop("lost")
+        .filter(pl.col("state") != "open")
+        .with_columns(
+            pl.col("labels").fill_null("{}"), adjudicated=pl.col("state") == "adjudicated", disputed=pl.col("state") == "disputed"
+        )
+        .drop("state")
     )
 
 
 def _with_states(items: pl.DataFrame, submissions: pl.DataFrame, decisions: pl.DataFrame, refused: pl.DataFrame) -> pl.DataFrame:
-    current = submissions.filter(pl.col("status") == "current").group_by("item").agg(answers=pl.len().cast(pl.Int64))
+    current = submissions.filter(pl.col("status") == "current", ~pl.col("model"))
     state = (
-        pl.when(pl.col("item").is_in(refused["item"].implode()))
+        pl.when(pl.col("refused").is_not_null())
         .then(pl.lit("refused"))
-        .when(pl.col("disputed"))
-        .then(pl.lit("disputed"))
         .when(pl.col("disputed").is_not_null())
-        .then(pl.lit("decided"))
-        .when(pl.col("answers") >= pl.col("seats"))
-        .then(pl.lit("answered"))
-        .when(pl.col("answers") > 0)
-        .then(pl.lit("begun"))
-        .otherwise(pl.lit("open"))
+        .then(pl.when("disputed").then(pl.lit("disputed")).otherwise(pl.lit("decided")))
+        .otherwise(pl.when(pl.col("answers") > 0).then(pl.lit("begun")).otherwise(pl.lit("open")))
     )
     return (
-        items.join(current, on="item", how="left", maintain_order="left")
+        items.join(current.group_by("item").agg(answers=_length()), on="item", how="left", maintain_order="left")
         .join(decisions.select("item", "disputed"), on="item", how="left", maintain_order="left")
+        .join(refused.select("item", refused="number"), on="item", how="left", maintain_order="left")
         .with_columns(pl.col("answers").fill_null(0))
         .with_columns(state=state)
-        .drop("disputed")
+        .drop("disputed", "refused")
     )
 
 
-def _people(
-    submissions: pl.DataFrame, skips: pl.DataFrame, flags: pl.DataFrame, withdrawn: pl.DataFrame, qualified: pl.DataFrame
-) -> pl.DataFrame:
+def _submitted(submissions: pl.DataFrame) -> pl.DataFrame:
     status = pl.col("status")
-    submitted = submissions.group_by("person").agg(
-        model=pl.col("model").drop_nulls().first(),
-        submitted=pl.len().cast(pl.Int64),
+    return submissions.group_by("person").agg(
+        submitted=_length(),
         answers=(status == "current").sum().cast(pl.Int64),
         undone=(status == "undone").sum().cast(pl.Int64),
         seconds=pl.col("seconds").sum(),
     )
-    tries = _fields(qualified, passed=pl.Boolean).sort("number").group_by("person")
-    passes = tries.agg(tries=pl.len().cast(pl.Int64), passed=pl.col("passed").last())
-    parts = [
-        submitted,
-        skips.group_by("person").agg(skipped=pl.len().cast(pl.Int64)),
-        flags.group_by("person").agg(flagged=pl.len().cast(pl.Int64)),
-        withdrawn.select("person", withdrawn=pl.col("reason").fill_null("")),
-        passes,
-    ]
+
+
+def _tries(qualified: pl.DataFrame) -> pl.DataFrame:
+    tries = _fields(qualified, passed=pl.Boolean).sort("number")
+    return tries.group_by("person").agg(tries=_length(), passed=pl.col("passed").last())
+
+
+def _count(rows: pl.DataFrame, name: str) -> pl.DataFrame:
+    return rows.group_by("person").agg(_length().alias(name))
+
+
+def _length() -> pl.Expr:
+    return pl.len().cast(pl.Int64)
+
+
+def _people(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """One row per person in any of ``parts``, with the columns of all of them."""
     people = pl.concat([part.select("person") for part in parts]).unique().sort("person")
-    for part in parts:
+    for part in parts[1:]:
         people = people.join(part, on="person", how="left", maintain_order="left")
-    counts = ("submitted", "answers", "undone", "skipped", "flagged", "tries")
-    columns = ("person", "model", *counts[:5], "seconds", "withdrawn", "tries", "passed")
-    return people.with_columns(*(pl.col(name).fill_null(0) for name in counts), pl.col("seconds").fill_null(0.0)).select(columns)
+    counts = ("submitted", "answers", "undone", "skipped", "flagged", "adjudicated")
+    people = people.with_columns(pl.col(*counts, "tries", "seconds").fill_null(0), model=_is_model())
+    return people.select("person", "model", *counts, "seconds", "withdrawn", "tries", "passed")
