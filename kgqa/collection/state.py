@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -33,6 +34,8 @@ STATES = {
 """State of an item → what it means."""
 MODEL = "model:"
 """The beginning of the name of a model that fills seats beside those of people."""
+BATCH = 50_000
+"""Rows of a database that are held as Python objects at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,10 +116,17 @@ def replay(events: Iterable[Event] | pl.DataFrame | pa.Table) -> State:
 
 def table_of(events: Iterable[Event]) -> pl.DataFrame:
     """The events as a table of ``EVENTS``."""
-    rows = [
+    return rows_table(
         (event.number, event.time, event.kind, event.person, event.item, json.dumps(event.body, ensure_ascii=False)) for event in events
-    ]
-    return pl.DataFrame(rows, schema=EVENTS, orient="row")
+    )
+
+
+def rows_table(rows: Iterable[Sequence[Any]]) -> pl.DataFrame:
+    """Rows with the columns of ``EVENTS``, as a database gives them, as a table."""
+    iterator, parts = iter(rows), [pl.DataFrame(schema=EVENTS)]
+    while batch := list(islice(iterator, BATCH)):
+        parts.append(pl.DataFrame([tuple(row) for row in batch], schema=EVENTS, orient="row"))
+    return pl.concat(parts)
 
 
 def _table(events: Iterable[Event] | pl.DataFrame | pa.Table) -> pl.DataFrame:
@@ -159,8 +169,8 @@ def _reasons(events: pl.DataFrame) -> pl.DataFrame:
 
 def _settings(opened: pl.DataFrame, changed: pl.DataFrame) -> dict[str, Any]:
     settings: dict[str, Any] = {}
-    for body in [*opened["body"], *changed["body"]]:
-        settings |= json.loads(body).get("settings") or {}
+    for text in _fields(pl.concat([opened, changed]), needed=("settings",), settings=pl.String)["settings"]:
+        settings |= json.loads(text)
     return settings
 
 
@@ -195,7 +205,21 @@ def _submissions(submits: pl.DataFrame, undos: pl.DataFrame, withdrawn: pl.DataF
     last = pl.col("number").max().over("item", "person", pl.col("attempt").fill_null(0), undone)
     status = pl.when(undone).then(pl.lit("undone")).when(pl.col("left").is_not_null()).then(pl.lit("withdrawn"))
     replaced = (pl.col("number") < pl.col("begun")) | (pl.col("number") < last)
-    columns = ("number", "time", "item", "person", "model", "step", "purpose", "attempt", "answer", "labels", "warnings", "seconds", "status")
+    columns = (
+        "number",
+        "time",
+        "item",
+        "person",
+        "model",
+        "step",
+        "purpose",
+        "attempt",
+        "answer",
+        "labels",
+        "warnings",
+        "seconds",
+        "status",
+    )
     return rows.with_columns(
         pl.col("labels").fill_null("{}"), pl.col("warnings").fill_null("[]"), pl.col("seconds").fill_null(0.0),
         model=_is_model(), status=status.when(replaced).then(pl.lit("replaced")).otherwise(pl.lit("current")),
