@@ -103,7 +103,8 @@ def strategy_question(question: str, facts: Sequence[str], *, language: str = "e
 def strategy_decomposition(question: str, steps: Sequence[str], pages: Sequence[str], operations: Sequence[bool]) -> list[Fault]:
     """The faults of a decomposition: the graph of its steps, and a page for each step that is not an operation (section 3.2)."""
     faults = [
-        Fault(field="steps" if fault.step is None else f"steps.{fault.step}", sentence=fault.sentence) for fault in decomposition_faults(steps)
+        Fault(field="steps" if fault.step is None else f"steps.{fault.step}", sentence=fault.sentence)
+        for fault in decomposition_faults(steps)
     ]
     for place, (step, page, operation) in enumerate(zip(steps, pages, operations, strict=True)):
         field = f"steps.{place}"
@@ -113,7 +114,8 @@ def strategy_decomposition(question: str, steps: Sequence[str], pages: Sequence[
             sentence = f"Step {place + 1} is an operation but uses no earlier answer; refer to one as #1."
             faults.append(Fault(field=field, sentence=sentence))
         if operation and place < len(steps) - 1:
-            faults.append(Fault(field=field, sentence=f"Step {place + 1} is an operation before the last step, which is rare.", blocking=False))
+            sentence = f"Step {place + 1} is an operation before the last step, which is rare."
+            faults.append(Fault(field=field, sentence=sentence, blocking=False))
     known = content_words(question)
     if steps and all(step.strip() for step in steps) and not any(_new_words(step, known) for step in steps):
         # The paper's rule of thumb (section 2.1): an explicit question has all the words of its decomposition.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -182,5 +181,3 @@ def _titles(corpus: Corpus) -> pa.Table:
         for text, begin, end in zip(texts.to_pylist(), starts.offsets[:-1].tolist(), starts.offsets[1:].tolist(), strict=True)
     ]
     return pa.table({"term": pa.array(list(first_rows), pa.string()), "description": pa.array(sentences, pa.string())})
-
-

@@ -23,8 +23,7 @@ from kgqa.formats.provenance import note, noted
 from kgqa.recipes.musique.composers.chain import Chain, Hop, Need
 from kgqa.recipes.musique.instances import NAME
 from kgqa.recipes.musique.wording import ASKED
-from kgqa.records import REFERENCE, Instance
-from kgqa.records import Step as Hops
+from kgqa.records import REFERENCE, Instance, Step as Hops
 from kgqa.settings.base import Positive, Settings
 
 COMPOSER = "people"
