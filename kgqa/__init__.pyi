@@ -2,6 +2,8 @@
 
 from .checks.domain.problem import Problem as Problem
 from .checks.result import Audit as Audit
+from .collection.reading import Reading as Reading
+from .collection.tables.figures import ReviewFigures as ReviewFigures
 from .commands.audit import audit as audit, verify_certificate as verify_certificate
 from .commands.compose import Composition as Composition, compose as compose
 from .commands.contrast import Contrast as Contrast, contrast as contrast
@@ -31,8 +33,6 @@ from .formats.faults import Fault as Fault, faults_of as faults_of
 from .formats.question_set import QuestionSet as QuestionSet, open_dataset as open_dataset
 from .recipes.qangaroo.relation_figures import RelationFigures as RelationFigures
 from .records import Candidate as Candidate, Grade as Grade, Instance as Instance, Mention as Mention, Paragraph as Paragraph, Step as Step
-from .reviews.figures import ReviewFigures as ReviewFigures
-from .reviews.reading import Reading as Reading
 from .runs.domain import Domain as Domain
 from .runs.importing import Imported as Imported
 from .scoring.report import Evaluation as Evaluation

@@ -15,9 +15,9 @@ from kgqa.settings.defaults import DRAWS_SEED, READER, REVIEW_PORT, REVIEW_SAMPL
 
 if TYPE_CHECKING:
     from kgqa.cli.terminal import Terminal
+    from kgqa.collection.reading import Hop, Reading
+    from kgqa.collection.tables.figures import ReviewFigures
     from kgqa.records import Paragraph
-    from kgqa.reviews.figures import ReviewFigures
-    from kgqa.reviews.reading import Hop, Reading
 
 DRAWING = {"sample", "seed", "split"}
 SERVING = DRAWING | {"reader", "table", "port"}
@@ -90,7 +90,7 @@ def _serve(dataset: Path, *, sample: int, seed: int, split: str, reader: str, ta
 def _print_figures(console: Terminal, result: ReviewFigures) -> None:
     from rich.table import Table
 
-    from kgqa.reviews.card import label, percent
+    from kgqa.collection.tables.card import label, percent
 
     for reader in result.readers:
         sentence = (

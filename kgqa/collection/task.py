@@ -19,6 +19,7 @@ from kgqa.errors import UnknownId
 
 if TYPE_CHECKING:
     from kgqa.collection.project import Project
+    from kgqa.metrics.bootstrap import Interval
     from kgqa.records import Instance
 
 
@@ -80,6 +81,17 @@ class Decided:
     """The answer of the lead who settled a disagreement."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A figure that a task computes from its decided items, for the status and the card."""
+
+    name: str
+    value: Interval
+    """In percent, with its 95% interval."""
+    items: int
+    """Items that it is computed from."""
+
+
 class Step:
     """A step of a task: its page, the shape of its answers, and the checks on them."""
 
@@ -89,6 +101,13 @@ class Step:
     answer: ClassVar[type[Answer]]
     template: ClassVar[str]
     """File below ``kgqa/web/annotate/templates/steps``."""
+    decisive: ClassVar[tuple[str, ...] | None] = None
+    """Questions of ``labels`` on which people must agree for an item to be decided; None: all of them. Any other question has a label where
+    most people give one."""
+
+    def shown(self, item: Item, draft: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What the page shows of ``item`` beside the answer so far, ``draft``: ``item.shown``, and what the answer so far uncovers."""
+        return item.shown
 
     def labels(self, answer: Any) -> dict[str, str]:
         """Question → label, on which agreement is measured and reached; empty: answers of different people are not compared."""
@@ -122,6 +141,10 @@ class Task:
         """The dataset that the decided items give: split and instance."""
         raise NotImplementedError
 
+    def figures(self, decided: Sequence[Decided]) -> list[Figure]:
+        """Figures beside agreement and time, which every task has."""
+        return []
+
     def document(self, item: Item, id: str) -> dict[str, Any]:  # noqa: A002 - what it is
         """A document that the item's page may open: ``id, title, text`` and more. Raises UnknownId."""
         raise UnknownId(f"{id!r} is no document of item {item.id}; open one that its page names.")
@@ -132,7 +155,7 @@ class Task:
 
 
 def majority(step: Step, answers: Sequence[Given], *, share: float) -> dict[str, str] | None:
-    """Question → the label given by at least ``share`` of the people and by more than any other; None where they do not agree.
+    """Question → the label given by at least ``share`` of the people and by more than any other; None where a decisive one has none.
 
     A question that nobody labels is left out; a person without a label for a question counts as one who gives none.
     """
@@ -140,9 +163,10 @@ def majority(step: Step, answers: Sequence[Given], *, share: float) -> dict[str,
     decision: dict[str, str] = {}
     for question in dict.fromkeys(question for each in labels for question in each):
         ranked = Counter(each.get(question, "") for each in labels).most_common(2)
-        if ranked[0][1] < share * len(labels) - 1e-9 or (len(ranked) > 1 and ranked[1][1] == ranked[0][1]):
+        agreed = ranked[0][1] >= share * len(labels) - 1e-9 and (len(ranked) == 1 or ranked[1][1] < ranked[0][1])
+        if not agreed and (step.decisive is None or question in step.decisive):
             return None
-        if ranked[0][0]:
+        if agreed and ranked[0][0]:
             decision[question] = ranked[0][0]
     return decision
 

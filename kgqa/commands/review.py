@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from kgqa.collection.draw import ALL, DrawnSamples, content_of, draw, name_of
+from kgqa.collection.reading import Reading, readings
+from kgqa.collection.tables.book import Book, check_origin, check_samples
+from kgqa.collection.tables.card import write_section
+from kgqa.collection.tables.figures import ReviewFigures, agreement, figures
+from kgqa.collection.tables.table import Judgement, Table, read_table
 from kgqa.errors import InputError, SettingsError
-from kgqa.reviews.book import Book, check_origin, check_samples
-from kgqa.reviews.card import write_section
-from kgqa.reviews.draw import ALL, DrawnSamples, content_of, draw, name_of
-from kgqa.reviews.figures import ReviewFigures, agreement, figures
-from kgqa.reviews.reading import Reading, readings
-from kgqa.reviews.table import Judgement, Table, read_table
 from kgqa.runs.files import lies_within
 from kgqa.settings.defaults import DRAWS_SEED, READER, REVIEW_PORT, REVIEW_SAMPLE, REVIEW_SPLIT
 from kgqa.web.serving import check_installed, listening, serve

@@ -16,13 +16,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 import kgqa
+from kgqa.collection.draw import draw
+from kgqa.collection.tables.card import HEADING, section, with_section
+from kgqa.collection.tables.table import Judgement, Table, read_table, table_text
+from kgqa.collection.verdicts import MARKS, VERDICTS
 from kgqa.errors import EmptyResult, InputError, MissingInput, SettingsError, StorageError
 from kgqa.formats import native
 from kgqa.metrics.wilson import wilson
-from kgqa.reviews.card import HEADING, section, with_section
-from kgqa.reviews.draw import draw
-from kgqa.reviews.table import Judgement, Table, read_table, table_text
-from kgqa.reviews.verdicts import MARKS, VERDICTS
 from kgqa.runs.files import file_hash, write_whole
 from tests import contents
 from tests.command import COMMAND, environment
@@ -152,7 +152,7 @@ def test_a_manifest_that_cannot_be_written_leaves_the_card(wikidata_copy: Path, 
             raise StorageError(f"{path}: the disk is full.")
         write_whole(path, text)
 
-    monkeypatch.setattr("kgqa.reviews.card.write_whole", failing)
+    monkeypatch.setattr("kgqa.collection.tables.card.write_whole", failing)
     with pytest.raises(StorageError, match="disk is full"):
         kgqa.review_figures(dataset, written(dataset, tmp_path / "ann.tsv", SAID), card=True)
     assert contents.files(dataset) == before

@@ -8,9 +8,9 @@ from fastapi import APIRouter, Body, Query, Request
 from fastapi.responses import HTMLResponse
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from kgqa.reviews.book import state
-from kgqa.reviews.table import Judgement
-from kgqa.reviews.verdicts import MARKS, VERDICTS
+from kgqa.collection.tables.book import state
+from kgqa.collection.tables.table import Judgement
+from kgqa.collection.verdicts import MARKS, VERDICTS
 from kgqa.web.rendering import Pages, link
 from kgqa.web.review.session import MOST_NOTE, Session
 from kgqa.web.review.view import sample_view

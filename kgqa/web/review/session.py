@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from kgqa.collection.draw import Origin
+from kgqa.collection.reading import Reading
+from kgqa.collection.tables.book import Book
+from kgqa.collection.tables.table import Judgement, in_order
+from kgqa.collection.verdicts import ANOTHER, MARKS, VERDICTS
 from kgqa.errors import SettingsError, UnknownId, suggestion
-from kgqa.reviews.book import Book
-from kgqa.reviews.draw import Origin
-from kgqa.reviews.reading import Reading
-from kgqa.reviews.table import Judgement, in_order
-from kgqa.reviews.verdicts import ANOTHER, MARKS, VERDICTS
 
 MOST_NOTE = 2000
 """Characters of a note."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kgqa.collection.reading import Hop, Reading
 from kgqa.records import Paragraph
-from kgqa.reviews.reading import Hop, Reading
 from kgqa.web.marks import Piece, pieces
 
 CHAINS = 3

@@ -11,9 +11,9 @@ import pytest
 from starlette.testclient import TestClient
 
 import kgqa
-from kgqa.reviews.book import Book
-from kgqa.reviews.draw import draw
-from kgqa.reviews.reading import readings
+from kgqa.collection.draw import draw
+from kgqa.collection.reading import readings
+from kgqa.collection.tables.book import Book
 from kgqa.web.review.app import create_app
 from kgqa.web.review.session import Session
 from tests.web.explore.awkward import awkward_source

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from kgqa.reviews.table import Judgement, read_table
+from kgqa.collection.tables.table import Judgement, read_table
 from kgqa.web.review.session import Session
 from tests.web.explore.conftest import Window
 from tests.web.review.conftest import Look, opened

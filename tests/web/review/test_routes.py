@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from starlette.routing import Route
 
+from kgqa.collection.tables.table import read_table
+from kgqa.collection.verdicts import MARKS, VERDICTS
 from kgqa.formats import native
 from kgqa.records import Instance, Paragraph
-from kgqa.reviews.table import read_table
-from kgqa.reviews.verdicts import MARKS, VERDICTS
 from kgqa.web.explore.app import STATIC as EXPLORE
 from kgqa.web.guard import POLICY
 from kgqa.web.review.app import create_app

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from kgqa.collection.draw import DrawnSamples
 from kgqa.formats import native
 from kgqa.records import Candidate, Instance
-from kgqa.reviews.draw import DrawnSamples
 from kgqa.runs.labels import Pair, labels, names_in, relations_among, workspace_of
 
 

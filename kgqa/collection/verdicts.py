@@ -24,6 +24,7 @@ def _by_name(*categories: Category) -> dict[str, Category]:
 
 ANOTHER = "another"
 """The mark that can name a candidate."""
+TRIVIAL = "trivial"
 VERDICTS = _by_name(
     Category(name="follows", key="1", label="follows", sentence="The documents state the answer, or leave no doubt of it."),
     Category(name="likely", key="2", label="likely", sentence="The documents make the answer likely, but a reader could doubt it."),
@@ -43,7 +44,15 @@ MARKS = _by_name(
     Category(
         name="wrong-link", key="5", label="wrong link", sentence="A place on the chain is linked to something that the text does not mean."
     ),
+    Category(
+        name=TRIVIAL,
+        key="7",
+        label="trivial",
+        sentence="The subject's own article, or the type of the answer, is enough to find it.",
+    ),
 )
 """Marks, any number per sample."""
+TABLE_MARKS = {name: mark for name, mark in MARKS.items() if name != TRIVIAL}
+"""The marks of tables, which are older than the last mark."""
 VALID = ("follows", "likely")
 """Verdicts that support the answer; the paper counts them together."""

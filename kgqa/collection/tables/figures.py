@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from kgqa.collection.draw import Origin
+from kgqa.collection.tables.table import Judgement
+from kgqa.collection.verdicts import TABLE_MARKS, VALID, VERDICTS
 from kgqa.errors import InputError
 from kgqa.metrics.bootstrap import Interval
 from kgqa.metrics.kappa import PairAgreement, cohen
 from kgqa.metrics.wilson import wilson
-from kgqa.reviews.draw import Origin
-from kgqa.reviews.table import Judgement
-from kgqa.reviews.verdicts import MARKS, VALID, VERDICTS
 
 VERDICT = "verdict"
 VALIDITY = " or ".join(VALID)
@@ -99,5 +99,5 @@ def _category_tests() -> Mapping[str, Callable[[Judgement], bool]]:
     """Category → test whether a judgement belongs to it."""
     tests: dict[str, Callable[[Judgement], bool]] = {VALIDITY: lambda judgement: judgement.verdict in VALID}
     tests |= {name: lambda judgement, name=name: judgement.verdict == name for name in VERDICTS}  # type: ignore[misc]
-    tests |= {name: lambda judgement, name=name: name in judgement.marks for name in MARKS}  # type: ignore[misc]
+    tests |= {name: lambda judgement, name=name: name in judgement.marks for name in TABLE_MARKS}  # type: ignore[misc]
     return tests

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from kgqa.collection.draw import MOST_SAMPLE, DrawnSamples, Origin
+from kgqa.collection.tables.book import Book
+from kgqa.collection.tables.table import COLUMNS, Judgement, Table, in_order, read_table, table_text
+from kgqa.collection.verdicts import TABLE_MARKS, VERDICTS
 from kgqa.errors import MOST_SEED, BrokenInput, DuplicateId, InputError, KgqaError, MissingInput, SettingsError, StorageError, UnknownId
-from kgqa.reviews.book import Book
-from kgqa.reviews.draw import MOST_SAMPLE, DrawnSamples, Origin
-from kgqa.reviews.table import COLUMNS, Judgement, Table, in_order, read_table, table_text
-from kgqa.reviews.verdicts import MARKS, VERDICTS
 from tests.conftest import SmallDisk
 
 ORIGIN = Origin(dataset="set", content="c0ffee", split="all", seed=7, sample=4)
@@ -27,7 +27,7 @@ JUDGEMENTS = st.builds(
     sample=st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=9),
     reader=st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=9),
     verdict=st.sampled_from(["", *VERDICTS]),
-    marks=st.sets(st.sampled_from(list(MARKS))).map(lambda marks: in_order(marks, MARKS)),
+    marks=st.sets(st.sampled_from(list(TABLE_MARKS))).map(lambda marks: in_order(marks, TABLE_MARKS)),
     candidate=TEXT,
     note=TEXT,
 )

@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from kgqa.collection.draw import draw
+from kgqa.collection.reading import readings
 from kgqa.errors import DuplicateId, EmptyResult, MissingInput, SettingsError
 from kgqa.formats import native
 from kgqa.records import Grade
-from kgqa.reviews.draw import draw
-from kgqa.reviews.reading import readings
 
 
 @pytest.fixture

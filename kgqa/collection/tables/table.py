@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from kgqa.collection.draw import MOST_SAMPLE, Origin
+from kgqa.collection.verdicts import TABLE_MARKS, VERDICTS, Category
 from kgqa.errors import MOST_SEED, BrokenInput, DuplicateId, MissingInput, storage_errors, suggestion
-from kgqa.reviews.draw import MOST_SAMPLE, Origin
-from kgqa.reviews.verdicts import MARKS, VERDICTS, Category
 from kgqa.settings.small_files import read_small
 
 TITLE = "# kgqa review 1"
@@ -30,7 +30,7 @@ class Judgement:
     verdict: str = ""
     """A key of ``VERDICTS``; empty if there is no verdict yet."""
     marks: tuple[str, ...] = ()
-    """Keys of ``MARKS``, in their order."""
+    """Keys of ``TABLE_MARKS``, in their order."""
     candidate: str = ""
     """The candidate that is as true as the answer, if the annotator names one."""
     note: str = ""
@@ -124,9 +124,9 @@ def _judgement(cells: list[str], path: Path, number: int) -> Judgement:
         raise BrokenInput(f"{path}, line {number}: the verdict {verdict!r} is not known; {suggestion(verdict, VERDICTS)}")
     mark_names = marks.split(",") if marks else []
     for mark in mark_names:
-        if mark not in MARKS:
-            raise BrokenInput(f"{path}, line {number}: the mark {mark!r} is not known; {suggestion(mark, MARKS)}")
-    return Judgement(sample=sample, reader=reader, verdict=verdict, marks=in_order(mark_names, MARKS), candidate=candidate, note=note)
+        if mark not in TABLE_MARKS:
+            raise BrokenInput(f"{path}, line {number}: the mark {mark!r} is not known; {suggestion(mark, TABLE_MARKS)}")
+    return Judgement(sample=sample, reader=reader, verdict=verdict, marks=in_order(mark_names, TABLE_MARKS), candidate=candidate, note=note)
 
 
 def in_order(names: Iterable[str], known: Mapping[str, Category]) -> tuple[str, ...]:

@@ -7,11 +7,11 @@ import re
 from pathlib import Path
 from typing import Any
 
+from kgqa.collection.tables.figures import Figures, ReviewFigures
+from kgqa.collection.verdicts import TABLE_MARKS, VERDICTS
 from kgqa.errors import BrokenInput, MissingInput, storage_errors
 from kgqa.formats import native
 from kgqa.metrics.bootstrap import Interval
-from kgqa.reviews.figures import Figures, ReviewFigures
-from kgqa.reviews.verdicts import MARKS, VERDICTS
 from kgqa.runs.card import table
 from kgqa.runs.files import alone, file_hash, write_whole
 
@@ -30,7 +30,7 @@ def section(figures: ReviewFigures) -> str:
         " Shares are of the samples that were read, in per cent with 95% intervals (Wilson). A sample has one verdict, and"
         f" marks beside it. What was said of each is in {' and '.join(dict.fromkeys(f'`{reader.table}`' for reader in figures.readers))}."
     )
-    meanings = "\n".join(f"- *{category.label}*: {category.sentence}" for category in (*VERDICTS.values(), *MARKS.values()))
+    meanings = "\n".join(f"- *{category.label}*: {category.sentence}" for category in (*VERDICTS.values(), *TABLE_MARKS.values()))
     parts = [HEADING, introduction, _share_table(figures.readers), *([_agreement_table(figures)] if figures.agreed else []), meanings]
     return "\n\n".join(parts)
 
@@ -94,7 +94,7 @@ def _agreement_table(figures: ReviewFigures) -> str:
 
 def label(category: str) -> str:
     """Name of a category for the card."""
-    categories = {**VERDICTS, **MARKS}
+    categories = {**VERDICTS, **TABLE_MARKS}
     return categories[category].label if category in categories else category
 
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from kgqa.collection.draw import DrawnSamples, Origin
+from kgqa.collection.tables.table import Judgement, Table, line_of, read_table, table_text
 from kgqa.errors import InputError, SettingsError, TableChanged, UnknownId
-from kgqa.reviews.draw import DrawnSamples, Origin
-from kgqa.reviews.table import Judgement, Table, line_of, read_table, table_text
 from kgqa.runs.files import alone, write_whole
 
 
