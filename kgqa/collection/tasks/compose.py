@@ -13,19 +13,21 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from kgqa.collection.checks import composed_question, edited_steps
-from kgqa.collection.draw import draw
-from kgqa.collection.options import read_options
 from kgqa.collection.project import Project
-from kgqa.collection.task import Answer, Decided, Fault, Given, Item, Step, Task
+from kgqa.collection.task import Answer, Decided, Fault, Figure, Given, Item, Step
+from kgqa.collection.tasks.samples import SampleTask, chunks, item_id, percent, task_options
 from kgqa.errors import EmptyResult
 from kgqa.formats import native
 from kgqa.formats.provenance import note, noted
+from kgqa.metrics.wilson import wilson
 from kgqa.recipes.musique.composers.chain import Chain, Hop, Need
 from kgqa.recipes.musique.instances import NAME
 from kgqa.recipes.musique.wording import ASKED
 from kgqa.records import REFERENCE, Instance, Step as Hops
 from kgqa.settings.base import Positive, Settings
 
+PORTION = 1000
+"""Samples that are read at a time."""
 COMPOSER = "people"
 """The composer in the note of an instance."""
 COMPOSABLE = {"yes": "the steps were composed", "no": "two names differ, or the steps make no question"}
@@ -33,7 +35,7 @@ COMPOSABLE = {"yes": "the steps were composed", "no": "two names differ, or the 
 Text = Annotated[str, Field(max_length=2_000)]
 
 
-class ComposeSettings(Settings):
+class ComposeOptions(Settings):
     """The options of the task."""
 
     max_words: Positive = 60
@@ -60,9 +62,9 @@ class ComposeStep(Step):
     answer = Composed
     template = "compose.html"
 
-    def __init__(self, settings: ComposeSettings) -> None:
-        """``settings``: the options of the task."""
-        self.settings = settings
+    def __init__(self, options: ComposeOptions) -> None:
+        """``options``: those of the task."""
+        self.options = options
 
     def labels(self, answer: Composed) -> dict[str, str]:
         """Whether the steps can be composed; the wordings of different people are not compared."""
@@ -89,48 +91,54 @@ class ComposeStep(Step):
             if any(fault.field.startswith("steps") for fault in faults):
                 return faults
         chain = chain_of(item.id, answer.steps or steps, [step["answer"] for step in item.shown["steps"]])
-        return faults + composed_question(question, chain, max_words=self.settings.max_words)
+        return faults + composed_question(question, chain, max_words=self.options.max_words)
 
 
-class ComposeTask(Task):
+class ComposeTask(SampleTask):
     """Compose the questions of a dataset that ``kgqa compose`` made."""
 
     name = "compose"
     title = "Compose multi-hop questions"
 
     def __init__(self, project: Project) -> None:
-        """Draw the questions. Raises SettingsError for unknown options, EmptyResult for a dataset without decompositions."""
+        """Draw the questions. Raises SettingsError for unknown options, and the errors of the draw."""
+        self.options = task_options(project, ComposeOptions)
         super().__init__(project)
-        self.steps = {"compose": ComposeStep(read_options(project, ComposeSettings))}
-        settings = project.settings
-        self._splits = draw(project.data, sample=settings.sample, seed=settings.seed, split=settings.split).splits
+        self.steps = {"compose": ComposeStep(self.options)}
 
     def items(self) -> Iterator[Item]:
-        """One item for each answerable question with two steps or more."""
-        found = False
-        instances = self._instances()
-        for id in self._splits:  # noqa: A001 - what it is
-            if is_composed(instances[id]):
-                found = True
-                yield Item(id=id, step="compose", shown=shown(instances[id]))
-        if not found:
+        """One item for each drawn question that is answerable and has two steps or more. Raises EmptyResult if there is none."""
+        files, count = native.split_files(self.project.data), 0
+        for portion in chunks(list(self.drawn.splits), PORTION):
+            instances: dict[str, Instance] = {}
+            for split in dict.fromkeys(self.drawn.splits[sample] for sample in portion):
+                wanted = {sample for sample in portion if self.drawn.splits[sample] == split}
+                instances |= {instance.id: instance for instance in native.take(files[split], wanted)}
+            for sample in portion:
+                if is_composed(instances[sample]):
+                    count += 1
+                    yield Item(id=item_id(sample), step="compose", shown=shown(instances[sample]), hidden=self.origin(sample))
+        if not count:
             raise EmptyResult(f"{self.project.data}: no question has two steps or more; give a dataset that kgqa compose made.")
 
     def instances(self, decided: Sequence[Decided]) -> Iterator[tuple[str, Instance]]:
-        """The questions of the source with what people wrote, in the order of ``decided``; those that cannot be composed are left out."""
-        instances = self._instances()
-        for each in decided:
+        """The questions of the source with what people wrote; those that cannot be composed are left out."""
+        for each, instance in self.samples(decided):
             given = chosen(each)
             if given is not None:
-                yield self._splits[each.item.id], composed(instances[each.item.id], given)
+                yield str(each.item.hidden["split"]), composed(instance, given)
 
-    def _instances(self) -> dict[str, Instance]:
-        """All drawn questions; in memory."""
-        files, instances = native.split_files(self.project.data), dict[str, Instance]()
-        for split in dict.fromkeys(self._splits.values()):
-            ids = {name for name, place in self._splits.items() if place == split}
-            instances |= {instance.id: instance for instance in native.take(files[split], ids)}
-        return instances
+    def figures(self, decided: Sequence[Decided]) -> list[Figure]:
+        """Shares of chains whose names agree (92% in the paper), and of those that were composed, and of drafts that were kept."""
+        same, done, kept = [], [], []
+        for each in decided:
+            given = [each.lead] if isinstance(each.lead, Composed) else [one.answer for one in each.answers]
+            answers = [answer for answer in given if isinstance(answer, Composed)]
+            same += ["no" not in answer.same for answer in answers]
+            done.append(each.labels.get("composable") == "yes")
+            kept += [_line(answer.question) == _line(each.item.shown["draft"]) for answer in answers if is_question(answer)]
+        cases = {"names mean the same": same, "composed": done, "draft kept": kept}
+        return [Figure(name=name, value=percent(wilson(sum(held), len(held))), items=len(held)) for name, held in cases.items() if held]
 
 
 TASK = ComposeTask
@@ -220,10 +228,15 @@ def composed(instance: Instance, given: Given) -> Instance:
     values = {**noted(instance, NAME), "composer": COMPOSER}
     hops = instance.decomposition or ()
     if answer.steps:
-        hops = tuple(replace(hop, question=" ".join(text.split())) for hop, text in zip(hops, answer.steps, strict=True))
+        hops = tuple(replace(hop, question=_line(text)) for hop, text in zip(hops, answer.steps, strict=True))
     return replace(
         instance,
-        question=" ".join(answer.question.split()),
+        question=_line(answer.question),
         decomposition=hops,
         provenance=note(COMPOSER, {"composed_by": given.person or "lead"}, beside=note(NAME, values, beside=instance.provenance)),
     )
+
+
+def _line(text: str) -> str:
+    """The text on one line, without spaces at its ends."""
+    return " ".join(text.split())

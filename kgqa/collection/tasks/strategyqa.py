@@ -19,13 +19,14 @@ from pydantic import BaseModel, ConfigDict, Field
 from kgqa.arrays.draws import draw
 from kgqa.collection.checks import strategy_decomposition, strategy_evidence, strategy_question
 from kgqa.collection.corpus import Corpus, draw_terms, read_corpus
-from kgqa.collection.options import read_options
 from kgqa.collection.project import Project
-from kgqa.collection.task import Answer, Decided, Fault, Item, Step, Task
+from kgqa.collection.task import Answer, Decided, Fault, Figure, Item, Step, Task
+from kgqa.collection.tasks.samples import percent, task_options
 from kgqa.errors import SettingsError, UnknownId
 from kgqa.formats.provenance import note
 from kgqa.formats.strategyqa.evidence_texts import Passage
 from kgqa.formats.strategyqa.format import Record, from_record
+from kgqa.metrics.wilson import wilson
 from kgqa.records import Instance, Paragraph
 from kgqa.runs.files import key_of
 from kgqa.settings.base import Settings
@@ -57,7 +58,7 @@ Line = Annotated[str, Field(max_length=1_000)]
 Judgement = Literal["right", "wrong", "indefinite"]
 
 
-class StrategySettings(Settings):
+class StrategyOptions(Settings):
     """The options of the task."""
 
     terms: str | None = None
@@ -149,7 +150,7 @@ class QuestionStep(StrategyStep):
 
     def faults(self, item: Item, answer: WrittenQuestion) -> list[Fault]:
         """The automatic checks of the question, and its facts."""
-        return strategy_question(answer.question, answer.facts, language=self.task.settings.language)
+        return strategy_question(answer.question, answer.facts, language=self.task.options.language)
 
     def follow(self, decided: Decided) -> list[Item]:
         """The decomposition of the question, by somebody else."""
@@ -209,7 +210,7 @@ class DecompositionStep(StrategyStep):
         return [
             Item(
                 id=f"{item.hidden['of']}-{EVIDENCE}", step=EVIDENCE, shown={**item.shown, "steps": steps}, hidden=item.hidden,
-                seats=self.task.seats(self.task.settings.matchers, item.authors), authors=item.authors,
+                seats=self.task.seats(self.task.options.matchers, item.authors), authors=item.authors,
             )
         ]  # fmt: skip
 
@@ -245,16 +246,14 @@ class EvidenceStep(StrategyStep):
 
     def follow(self, decided: Decided) -> list[Item]:
         """The verification of the paragraphs that all people chose; none if a step has no evidence of anybody."""
-        item, seats = decided.item, self.task.settings.verifiers
-        if not seats or decided.labels.get("answer") != "right":
+        item, seats = decided.item, self.task.options.verifiers
+        if not seats or decided.labels.get("answer") != "right" or not is_covered(decided):
             return []
         given = [answer for answer in matched(decided) if answer.judgement == "right"]
         steps = []
         for place, step in enumerate(item.shown["steps"]):
             names = dict.fromkeys(name for answer in given for name in answer.steps[place].paragraphs)
             operation = any(answer.steps[place].operation for answer in given)
-            if not names and not operation:
-                return []
             paragraphs = [_document(self.task.corpus.find(name)) for name in names]
             steps.append({"question": step["question"], "operation": operation, "paragraphs": paragraphs})
         hidden = {**item.hidden, "answer": item.shown["answer"]}
@@ -305,25 +304,25 @@ class StrategyTask(Task):
     def __init__(self, project: Project) -> None:
         """Read the corpus. Raises SettingsError for options or people with which no question can be finished, and errors of the data."""
         super().__init__(project)
-        self.settings = read_options(project, StrategySettings)
+        self.options = task_options(project, StrategyOptions)
         people = project.settings.people
         if len(people) < 2:
             raise SettingsError(f"{project.path}: people: there is one person, but nobody decomposes their own question; list two or more.")
-        for name in (*self.settings.dev, *self.settings.test):
+        for name in (*self.options.dev, *self.options.test):
             if name not in people:
                 raise SettingsError(f"{project.path}: options: {name!r} is not among the people; list names of people under dev and test.")
-        if both := set(self.settings.dev) & set(self.settings.test):
+        if both := set(self.options.dev) & set(self.options.test):
             raise SettingsError(f"{project.path}: options: {min(both)!r} is under dev and test; a person's questions go to one split.")
         self.corpus: Corpus = read_corpus(project.data)
         self.steps = {step.name: step(self) for step in (QuestionStep, DecompositionStep, EvidenceStep, VerificationStep)}
 
     def items(self) -> Iterator[Item]:
         """The questions to write: each term in turn, with as many yes as no questions."""
-        project, settings = self.project.settings, self.settings
-        path = None if settings.terms is None else self.project.folder / settings.terms
-        count = -(-project.sample // settings.per_term)
+        project, options = self.project.settings, self.options
+        path = None if options.terms is None else self.project.folder / options.terms
+        count = -(-project.sample // options.per_term)
         terms = draw_terms(path, self.corpus, count=count, seed=project.seed)
-        for number in range(min(project.sample, len(terms) * settings.per_term)):
+        for number in range(min(project.sample, len(terms) * options.per_term)):
             term, description = terms[number % len(terms)]
             # Of each pair of items one gets yes and one no, so that neither leads by more than one at any time.
             first = draw(purpose="wanted answer", seed=project.seed, id=str(number // 2)) % 2
@@ -357,7 +356,19 @@ class StrategyTask(Task):
             parts = [by_step.get((id, name)) for name in (DECOMPOSITION, EVIDENCE, VERIFICATION)]
             if step == QUESTION and (instance := self._instance(question, *parts)) is not None:
                 writer = question.answers[0].person
-                yield "dev" if writer in self.settings.dev else "test" if writer in self.settings.test else "train", instance
+                yield "dev" if writer in self.options.dev else "test" if writer in self.options.test else "train", instance
+
+    def figures(self, decided: Sequence[Decided]) -> list[Figure]:
+        """Shares of questions with a right answer, with evidence for each step, and with evidence that gives the answer."""
+        by_step: dict[str, list[bool]] = {}
+        for each in decided:
+            if each.item.step == DECOMPOSITION:
+                by_step.setdefault("answer is right and definite", []).append(each.labels.get("answer") == "right")
+            elif each.item.step == EVIDENCE and each.labels.get("answer") == "right":
+                by_step.setdefault("evidence for each step", []).append(is_covered(each))
+            elif each.item.step == VERIFICATION:
+                by_step.setdefault("evidence gives the answer", []).append(each.labels.get("answer") == each.item.hidden["answer"])
+        return [Figure(name=name, value=percent(wilson(sum(held), len(held))), items=len(held)) for name, held in by_step.items()]
 
     def _instance(
         self, question: Decided, decomposition: Decided | None, evidence: Decided | None, verification: Decided | None
@@ -367,7 +378,7 @@ class StrategyTask(Task):
         if any(each.labels.get("answer") != "right" for each in (decomposition, evidence)):
             return None
         wanted = question.item.shown["answer"]
-        if self.settings.verifiers and (verification is None or verification.labels.get("answer") != wanted):
+        if self.options.verifiers and (verification is None or verification.labels.get("answer") != wanted):
             return None
         written, given = question.answers[0].answer, matched(evidence)
         assert isinstance(written, WrittenQuestion)
@@ -412,6 +423,13 @@ def matched(decided: Decided) -> list[MatchedEvidence]:
     if isinstance(lead, MatchedEvidence) and lead.steps:
         return [lead]
     return [given.answer for given in decided.answers if isinstance(given.answer, MatchedEvidence)]
+
+
+def is_covered(decided: Decided) -> bool:
+    """Whether somebody found a paragraph, or saw an operation, for each step (section 4.2)."""
+    given = [answer for answer in matched(decided) if answer.judgement == "right"]
+    places = range(len(decided.item.shown["steps"]))
+    return all(any(answer.steps[place].paragraphs or answer.steps[place].operation for answer in given) for place in places)
 
 
 def verified(decided: Decided) -> list[str]:
