@@ -110,5 +110,5 @@ def test_sets_without_chains_and_unknown_options(dataset: Path, tmp_path: Path) 
     twin = replace(composed(0), id="twin", answerable=False, answers=())
     mixed = write_set(tmp_path / "mixed", train=[composed(0), twin, question(1)])
     assert [item.id for item in task(mixed).items()] == ["c0"]
-    with pytest.raises(SettingsError, match="options.max_word"):
+    with pytest.raises(SettingsError, match=r"options\.max_word"):
         task(dataset, options={"max_word": 3})

@@ -180,7 +180,7 @@ def test_projects_that_cannot_be_finished(tmp_path: Path) -> None:
         task(tmp_path, test=["zoe"])
     with pytest.raises(SettingsError, match="'ann' is under dev and test"):
         task(tmp_path, test=["ann"], dev=["ann"])
-    with pytest.raises(SettingsError, match="options.per_term"):
+    with pytest.raises(SettingsError, match=r"options\.per_term"):
         task(tmp_path, per_term=6)
     with pytest.raises(MissingInput):
         list(task(tmp_path, terms="nowhere.tsv").items())

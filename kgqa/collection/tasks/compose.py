@@ -132,7 +132,7 @@ class ComposeTask(SampleTask):
         """Shares of chains whose names agree (92% in the paper), and of those that were composed, and of drafts that were kept."""
         same, done, kept = [], [], []
         for each in decided:
-            given = [each.lead] if isinstance(each.lead, Composed) else [one.answer for one in each.answers]
+            given = [each.lead] if isinstance(each.lead, Composed) else [one.answer for one in each.by_people]
             answers = [answer for answer in given if isinstance(answer, Composed)]
             same += ["no" not in answer.same for answer in answers]
             done.append(each.labels.get("composable") == "yes")
@@ -212,7 +212,7 @@ def chosen(decided: Decided) -> Given | None:
     """The answer that becomes the question: the lead's, else the first one with a question; None if the steps cannot be composed."""
     if decided.labels.get("composable") != "yes":
         return None
-    answers = [Given(person="", answer=decided.lead)] if decided.lead is not None else list(decided.answers)
+    answers = [Given(person="", answer=decided.lead)] if decided.lead is not None else list(decided.by_people)
     return next((given for given in answers if isinstance(given.answer, Composed) and is_question(given.answer)), None)
 
 

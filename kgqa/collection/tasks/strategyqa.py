@@ -154,9 +154,9 @@ class QuestionStep(StrategyStep):
 
     def follow(self, decided: Decided) -> list[Item]:
         """The decomposition of the question, by somebody else."""
-        if not decided.answers:
+        if not decided.by_people:
             return []
-        given = decided.answers[0]
+        given = decided.by_people[0]
         assert isinstance(given.answer, WrittenQuestion)
         values = {
             "question": _line(given.answer.question),
@@ -258,7 +258,7 @@ class EvidenceStep(StrategyStep):
             steps.append({"question": step["question"], "operation": operation, "paragraphs": paragraphs})
         hidden = {**item.hidden, "answer": item.shown["answer"]}
         # Nobody verifies their own evidence where enough others are there.
-        matchers = tuple(dict.fromkeys((*item.authors, *(each.person for each in decided.answers))))
+        matchers = tuple(dict.fromkeys((*item.authors, *(each.person for each in decided.by_people))))
         authors = matchers if self.task.seats(seats, matchers) == seats else item.authors
         return [
             Item(
@@ -355,7 +355,7 @@ class StrategyTask(Task):
         for (id, step), question in by_step.items():  # noqa: A001 - what it is
             parts = [by_step.get((id, name)) for name in (DECOMPOSITION, EVIDENCE, VERIFICATION)]
             if step == QUESTION and (instance := self._instance(question, *parts)) is not None:
-                writer = question.answers[0].person
+                writer = question.by_people[0].person
                 yield "dev" if writer in self.options.dev else "test" if writer in self.options.test else "train", instance
 
     def figures(self, decided: Sequence[Decided]) -> list[Figure]:
@@ -373,14 +373,14 @@ class StrategyTask(Task):
     def _instance(
         self, question: Decided, decomposition: Decided | None, evidence: Decided | None, verification: Decided | None
     ) -> Instance | None:
-        if decomposition is None or evidence is None or not question.answers:
+        if decomposition is None or evidence is None or not question.by_people:
             return None
         if any(each.labels.get("answer") != "right" for each in (decomposition, evidence)):
             return None
         wanted = question.item.shown["answer"]
         if self.options.verifiers and (verification is None or verification.labels.get("answer") != wanted):
             return None
-        written, given = question.answers[0].answer, matched(evidence)
+        written, given = question.by_people[0].answer, matched(evidence)
         assert isinstance(written, WrittenQuestion)
         lists = [[_entries(step) for step in answer.steps] for answer in given if answer.judgement == "right"]
         record = Record(
@@ -397,9 +397,9 @@ class StrategyTask(Task):
         texts = {name: _passage(self.corpus.find(name)) for name in names}
         instance = from_record(record, texts)
         people: dict[str, Any] = {
-            "writer": question.answers[0].person,
-            "decomposer": decomposition.answers[0].person if decomposition.answers else "lead",
-            "matchers": [each.person for each in evidence.answers],
+            "writer": question.by_people[0].person,
+            "decomposer": decomposition.by_people[0].person if decomposition.by_people else "lead",
+            "matchers": [each.person for each in evidence.by_people],
             "pages": [step["page"] for step in evidence.item.shown["steps"]],
         }
         if verification is not None:
@@ -412,7 +412,7 @@ TASK = StrategyTask
 
 def decomposed(decided: Decided) -> WrittenDecomposition | None:
     """The steps of a question, by the lead or by the one who wrote them; None for a bad question."""
-    answers = [decided.lead, *(given.answer for given in decided.answers)]
+    answers = [decided.lead, *(given.answer for given in decided.by_people)]
     steps = (answer for answer in answers if isinstance(answer, WrittenDecomposition) and answer.judgement == "right")
     return next(steps, None) if decided.labels.get("answer") == "right" else None
 
@@ -422,7 +422,7 @@ def matched(decided: Decided) -> list[MatchedEvidence]:
     lead = decided.lead
     if isinstance(lead, MatchedEvidence) and lead.steps:
         return [lead]
-    return [given.answer for given in decided.answers if isinstance(given.answer, MatchedEvidence)]
+    return [given.answer for given in decided.by_people if isinstance(given.answer, MatchedEvidence)]
 
 
 def is_covered(decided: Decided) -> bool:
@@ -434,7 +434,7 @@ def is_covered(decided: Decided) -> bool:
 
 def verified(decided: Decided) -> list[str]:
     """What each person answered from the paragraphs."""
-    return [given.answer.answer for given in decided.answers if isinstance(given.answer, VerifiedEvidence)]
+    return [given.answer.answer for given in decided.by_people if isinstance(given.answer, VerifiedEvidence)]
 
 
 def _entries(step: StepEvidence) -> list[str | list[str]]:
