@@ -68,6 +68,10 @@ class Given:
     answer: Answer
 
 
+MODEL = "model:"
+"""The beginning of the name under which a model fills a seat. No person's name begins so, and models are not counted as people."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
     """An item with its answers and the labels that the majority or a lead gave it."""
@@ -79,6 +83,11 @@ class Decided:
     """Question → label; empty where nothing is compared."""
     lead: Answer | None = None
     """The answer of the lead who settled a disagreement."""
+
+    @property
+    def by_people(self) -> tuple[Given, ...]:
+        """The answers without those of models."""
+        return tuple(given for given in self.answers if not given.person.startswith(MODEL))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
