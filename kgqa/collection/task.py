@@ -19,6 +19,7 @@ from kgqa.errors import UnknownId
 
 if TYPE_CHECKING:
     from kgqa.collection.project import Project
+    from kgqa.metrics.bootstrap import Interval
     from kgqa.records import Instance
 
 
@@ -67,6 +68,10 @@ class Given:
     answer: Answer
 
 
+MODEL = "model:"
+"""The beginning of the name under which a model fills a seat. No person's name begins so, and models are not counted as people."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
     """An item with its answers and the labels that the majority or a lead gave it."""
@@ -79,6 +84,22 @@ class Decided:
     lead: Answer | None = None
     """The answer of the lead who settled a disagreement."""
 
+    @property
+    def by_people(self) -> tuple[Given, ...]:
+        """The answers without those of models."""
+        return tuple(given for given in self.answers if not given.person.startswith(MODEL))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A figure that a task computes from its decided items, for the status and the card."""
+
+    name: str
+    value: Interval
+    """In percent, with its 95% interval."""
+    items: int
+    """Items that it is computed from."""
+
 
 class Step:
     """A step of a task: its page, the shape of its answers, and the checks on them."""
@@ -89,8 +110,13 @@ class Step:
     answer: ClassVar[type[Answer]]
     template: ClassVar[str] = "plain.html"
     """File below ``kgqa/web/annotate/templates/steps``; by default a field for each part of the answer."""
-    script: ClassVar[bool] = False
-    """Whether the page has a script of its own, ``static/steps`` and the template's name with ``.js``."""
+    decisive: ClassVar[tuple[str, ...] | None] = None
+    """Questions of ``labels`` on which people must agree for an item to be decided; None: all of them. Any other question has a label where
+    most people give one."""
+
+    def shown(self, item: Item, draft: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What the page shows of ``item`` beside the answer so far, ``draft``: ``item.shown``, and what the answer so far uncovers."""
+        return item.shown
 
     def labels(self, answer: Any) -> dict[str, str]:
         """Question → label, on which agreement is measured and reached; empty: answers of different people are not compared."""
@@ -124,6 +150,10 @@ class Task:
         """The dataset that the decided items give: split and instance."""
         raise NotImplementedError
 
+    def figures(self, decided: Sequence[Decided]) -> list[Figure]:
+        """Figures beside agreement and time, which every task has."""
+        return []
+
     def document(self, item: Item, id: str) -> dict[str, Any]:  # noqa: A002 - what it is
         """A document that the item's page may open: ``id, title, text`` and more. Raises UnknownId."""
         raise UnknownId(f"{id!r} is no document of item {item.id}; open one that its page names.")
@@ -134,7 +164,7 @@ class Task:
 
 
 def majority(step: Step, answers: Sequence[Given], *, share: float) -> dict[str, str] | None:
-    """Question → the label given by at least ``share`` of the people and by more than any other; None where they do not agree.
+    """Question → the label given by at least ``share`` of the people and by more than any other; None where a decisive one has none.
 
     A question that nobody labels is left out; a person without a label for a question counts as one who gives none.
     """
@@ -142,9 +172,10 @@ def majority(step: Step, answers: Sequence[Given], *, share: float) -> dict[str,
     decision: dict[str, str] = {}
     for question in dict.fromkeys(question for each in labels for question in each):
         ranked = Counter(each.get(question, "") for each in labels).most_common(2)
-        if ranked[0][1] < share * len(labels) - 1e-9 or (len(ranked) > 1 and ranked[1][1] == ranked[0][1]):
+        agreed = ranked[0][1] >= share * len(labels) - 1e-9 and (len(ranked) == 1 or ranked[1][1] < ranked[0][1])
+        if not agreed and (step.decisive is None or question in step.decisive):
             return None
-        if ranked[0][0]:
+        if agreed and ranked[0][0]:
             decision[question] = ranked[0][0]
     return decision
 
