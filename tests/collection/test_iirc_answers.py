@@ -235,6 +235,10 @@ def test_both_forms_of_the_dataset_are_read_back_equal(task: IircAnswers, tmp_pa
         assert labels
         decided.append(Decided(item=item, answers=answers, labels=labels))
     found = list(task.instances(decided))
+    assert {figure.name: (figure.items, figure.value.mean) for figure in task.figures(decided)} == {
+        "bad": (12, 100 / 6),
+        "no answer": (10, 20.0),
+    }
     assert len(found) == 10
     assert {split for split, _ in found} == {"dev"}
     instances = [instance for _, instance in found]

@@ -117,17 +117,17 @@ def test_questions_are_written_by_keys_alone(questions: Journal, look: Look) -> 
     assert page.locator("#questions .words").all_inner_texts() == ["Which town is larger?", "How old is j k l p q <b>it</b>?"]
     assert page.locator("#marks .go-to").all_inner_texts() == ["The cafe\u0301"]
     press(page, "k", "j")
-    assert page.locator("#which").inner_text() == "1"  # in a text field keys are letters
-    press(page, "Escape", "j")
+    assert page.locator("#which").inner_text() == "1"
+    assert page.locator("#question").input_value() == "Which town is larger?j"  # in a text field keys are letters
+    press(page, "Backspace", "Escape", "j")
     assert page.locator("#marks .go-to").all_inner_texts() == ["home"]
     press(page, "Control+Enter")
-    page.wait_for_timeout(500); print(page.locator("#faults").inner_text(), page.evaluate("JSON.stringify(kgqaStep.read())"))
     page.get_by_text("1 answered").wait_for()
     (event,) = [event for event in questions.events() if event.kind == "submit"]
     first, second = event.body["answer"]["questions"]
     text, titles = questions.item(event.item).shown["text"], [link["title"] for link in questions.item(event.item).shown["links"]]
     assert (first["question"], first["links"]) == ("Which town is larger?", titles[:2])
-    assert (second["question"], second["links"]) == ("How old is j k l p q <b>it</b>?", titles[1:2])
+    assert (second["question"], second["links"]) == ("How old is j k l p q <b>it</b>?", titles[2:3])
     for mark in (*first["context"], *second["context"]):
         assert text[mark["start"] : mark["end"]] == mark["text"]
 
