@@ -235,10 +235,8 @@ def test_both_forms_of_the_dataset_are_read_back_equal(task: IircAnswers, tmp_pa
         assert labels
         decided.append(Decided(item=item, answers=answers, labels=labels))
     found = list(task.instances(decided))
-    assert {figure.name: (figure.items, figure.value.mean) for figure in task.figures(decided)} == {
-        "bad": (12, 100 / 6),
-        "no answer": (10, 20.0),
-    }
+    figures = {figure.name: (figure.items, round(figure.value.mean)) for figure in task.figures(decided)}
+    assert figures == {"bad": (12, 17), "no answer": (10, 20)}
     assert len(found) == 10
     assert {split for split, _ in found} == {"dev"}
     instances = [instance for _, instance in found]
