@@ -63,7 +63,7 @@ def answer_label(answer: IircAnswer) -> str:
 class AnswersStep(Step):
     """Answer a question."""
 
-    name = "answer"
+    name = "iirc-answer"
     title = "Answer with the articles"
     answer = IircAnswer
     template = "iirc-answers.html"
