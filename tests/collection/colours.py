@@ -28,7 +28,6 @@ class Name(Step):
     name = "name"
     title = "Name the colour"
     answer = Colour
-    template = "colour.html"
 
     def labels(self, answer: Any) -> dict[str, str]:
         return {"colour": answer.colour}
@@ -54,7 +53,6 @@ class Check(Step):
     name = "right"
     title = "Is it right?"
     answer = Right
-    template = "right.html"
 
 
 class Colours(Task):
