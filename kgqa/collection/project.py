@@ -143,4 +143,5 @@ def read_project(path: str | Path) -> Project:
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
-        raise SettingsError(f"{file}: {key + ': ' if key else ''}{plain_fault(first)}.") from None
+        sentence = f"{file}: {key + ': ' if key else ''}{plain_fault(first)}"
+        raise SettingsError(sentence if sentence.endswith(("?", ".")) else f"{sentence}.") from None
