@@ -110,11 +110,13 @@ class Step:
     answer: ClassVar[type[Answer]]
     template: ClassVar[str] = "plain.html"
     """File below ``kgqa/web/annotate/templates/steps``; by default a field for each part of the answer."""
-    script: ClassVar[bool] = False
-    """Whether the page has a script of its own, ``static/steps`` and the template's name with ``.js``."""
     decisive: ClassVar[tuple[str, ...] | None] = None
     """Questions of ``labels`` on which people must agree for an item to be decided; None: all of them. Any other question has a label where
     most people give one."""
+
+    def shown(self, item: Item, draft: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What the page shows of ``item`` beside the answer so far, ``draft``: ``item.shown``, and what the answer so far uncovers."""
+        return item.shown
 
     def labels(self, answer: Any) -> dict[str, str]:
         """Question → label, on which agreement is measured and reached; empty: answers of different people are not compared."""
