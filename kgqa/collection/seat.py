@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
@@ -268,7 +268,6 @@ def fault_of(step: Step, item: Item, answer: Mapping[str, Any]) -> str:
 
 def _asker(model: str, recording: Path, endpoint: str | None, settings: LlmSettings | None) -> Ask:
     def asked(messages: Sequence[Mapping[str, str]], form: type[BaseModel], check: Callable[[BaseModel], str]) -> Asked[BaseModel]:
-        result = ask(messages, form, model=model, recording=recording, endpoint=endpoint, settings=settings, check=check)
-        return cast("Asked[BaseModel]", result)
+        return ask(messages, form, model=model, recording=recording, endpoint=endpoint, settings=settings, check=check)
 
     return asked

@@ -42,7 +42,7 @@ class Talk:
         settings = LlmSettings(tries=2, retries=0)
         return ask(
             messages, form, model="m", recording=self.folder / "r.jsonl", endpoint=self.server.address, settings=settings, check=check
-        )  # type: ignore[return-value]
+        )
 
 
 def conducted(step: Step, item: Item, folder: Path, *answers: Mapping[str, Any]) -> tuple[dict[str, Any] | str, list[str]]:
