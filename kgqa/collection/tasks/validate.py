@@ -66,7 +66,7 @@ class ValidateStep(Step):
     most_note = MOST_NOTE
 
     def shown(self, item: Item, draft: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The whole sample once its answer need not be hidden any more."""
+        """What the page shows with the answer so far, ``draft``: the whole sample once its answer need not be hidden."""
         return item.hidden["whole"] if "whole" in item.hidden and draft.get("uncovered") is True else item.shown
 
     def labels(self, answer: Validation) -> dict[str, str]:
