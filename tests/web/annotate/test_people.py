@@ -20,7 +20,7 @@ from tests.web.annotate.conftest import Look, Person
 from tests.web.annotate.people import LEAD, PEOPLE, PROJECTS, Worker, settle_disputes, submit_in_browser
 
 pytestmark = pytest.mark.slow
-ITEMS, ITEMS_IN_BROWSER = 20, 2
+ITEMS = 20
 
 
 @pytest.mark.parametrize("task", PROJECTS)
@@ -37,7 +37,7 @@ def test_people_work_until_the_dataset_is_there(
     workers = [Worker(journal, name, app, seed=size) for name in PEOPLE]
     people = [look(journal, name, permissions=["clipboard-read", "clipboard-write"]) for name in PEOPLE[1:3]]
     for window, name in zip(people, PEOPLE[1:3], strict=True):
-        for number in range(ITEMS_IN_BROWSER):
+        for number in range(1 if size == ITEMS else 3):
             submit_in_browser(window, journal, name, random.Random(f"{name} {number}"))
     in_browser = Counter(event.person for event in journal.events() if event.kind == "submit")
     while sum(worker.work() for worker in workers):  # everybody has a turn
