@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kgqa.collection.figures import Figures, Person, Share
+from kgqa.collection.state import STATES
 from kgqa.collection.task import Figure
 from kgqa.metrics.agreement import Measure
 from kgqa.runs.card import escaped, table
@@ -27,9 +28,7 @@ def sections(figures: Figures, extra: Sequence[Figure] = ()) -> Iterator[str]:
 
 def _who(figures: Figures) -> Iterator[str]:
     people = [person for person in figures.people if not person.model and person.answers]
-    states = (
-        {state: sum(part.states[state] for part in figures.progress) for state in figures.progress[0].states} if figures.progress else {}
-    )
+    states = {state: sum(part.states[state] for part in figures.progress) for state in STATES}
     items = ", ".join(f"{count:,} {state}" for state, count in states.items() if count)
     yield (
         f"{_names(people)} gave {sum(person.answers for person in people):,} answers. Of {sum(states.values()):,} items, {items}."

@@ -139,7 +139,7 @@ def _card(
         meanings=MEANINGS,
         example=example(folder, counts),
         sections=tuple(sections(found, extra)),
-        made=f"`kgqa annotate`, version {__version__}; settings and figures are in [manifest.json](manifest.json); content hash `{digest}`.",
+        made=f"`kgqa annotate` {__version__}; settings and figures are in [manifest.json](manifest.json); content hash `{digest}`.",
         licence=_licence(task.project.data),
     )
 

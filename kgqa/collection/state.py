@@ -175,7 +175,8 @@ def _settings(opened: pl.DataFrame, changed: pl.DataFrame) -> dict[str, Any]:
 
 
 def _items(events: pl.DataFrame) -> pl.DataFrame:
-    fields = dict.fromkeys(("step", "purpose", "shown", "hidden", "gold", "gold_labels", "authors"), pl.String) | {"seats": pl.Int64}
+    texts = ("step", "purpose", "shown", "hidden", "gold", "gold_labels", "authors")
+    fields: dict[str, Any] = dict.fromkeys(texts, pl.String) | {"seats": pl.Int64}
     return (
         _fields(events, needed=("step", "purpose", "seats"), **fields)
         .drop("time", "person")
@@ -231,7 +232,7 @@ def _is_model() -> pl.Expr:
 
 
 def _decisions(decided: pl.DataFrame, adjudicated: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
-    fields = {"labels": pl.String, "state": pl.String, "answer": pl.String}
+    fields: dict[str, Any] = {"labels": pl.String, "state": pl.String, "answer": pl.String}
     rows = pl.concat([_fields(decided, **fields), _fields(adjudicated, **fields).with_columns(state=pl.lit("adjudicated"))])
     return (
         _since(items, rows.sort("number"))
