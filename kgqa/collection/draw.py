@@ -66,7 +66,7 @@ def draw(dataset: Path, *, sample: int, seed: int, split: str = ALL) -> DrawnSam
                 splits.pop(left_out, None)
     if not available:
         raise EmptyResult(
-            f"{dataset}: there are no samples{'' if split == ALL else f' in {split}'} to read; give another dataset or --split."
+            f"{dataset}: there are no samples{'' if split == ALL else f' in {split}'} to draw; give another dataset or split."
         )
     origin = Origin(dataset=name_of(dataset), content=content_of(dataset), split=split, seed=seed, sample=sample)
     return DrawnSamples(origin=origin, splits={sample: splits[sample] for sample in reservoir.values()}, available=available)
@@ -86,6 +86,6 @@ def content_of(dataset: Path) -> str:
 def _check(sample: int, seed: int, split: str) -> None:
     check_seed(seed)
     if not 1 <= sample <= MOST_SAMPLE:
-        raise SettingsError(f"sample {sample} is not between 1 and {MOST_SAMPLE}; give another --sample.")
+        raise SettingsError(f"sample {sample} is not between 1 and {MOST_SAMPLE}; give another number.")
     if split not in {*SPLITS, ALL}:
         raise SettingsError(f"split {split!r} is not known; {suggestion(split, [*SPLITS, ALL])}")

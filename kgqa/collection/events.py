@@ -3,18 +3,21 @@
 =============  ==================================================================================================================
 open           a project starts: ``settings``; once
 change         settings that may change were changed: ``settings``
-item           an item enters the project: ``step, shown, hidden, seats, gold, authors``, and ``purpose`` (work, gold, qualification)
-reserve        a person gets an item: ``until``
-release        a reservation ran out, or the person gave the item back
-submit         a person's answer: ``answer, seconds`` (time at the item), ``labels``, ``warnings``
-undo           a person takes back their last answer: ``event``, the number of the ``submit``
-skip           a person passes on an item: ``reason``
+item           an item enters the project, or takes the place of the item with its id: ``step, purpose`` (work, gold, qualification),
+               ``shown, hidden, seats, gold, authors``
+reserve        a person gets an item: ``until``; ``attempt`` for items of the qualification, from 1
+release        a reservation ran out
+submit         a person's answer: ``answer``, ``labels``, ``warnings``, ``seconds`` (time at the item), ``attempt``
+undo           a person takes back an answer of theirs: ``event``, the number of the ``submit``
+skip           a person passes on an item, and does not get it again: ``reason``
 flag           a person reports a problem with an item, with or without an answer: ``reason``
-decide         the seats are filled: ``labels`` of the majority, or ``disputed``
+decide         an item changes its state: ``state`` is ``decided`` (the seats are filled and the majority agrees on ``labels``),
+               ``disputed`` (it does not agree), or ``open`` (an answer was taken back). The last ``decide`` or
+               ``adjudicate`` of an item counts.
 adjudicate     a lead settles a disagreement: ``answer``, ``labels``
-refuse         an item is left out of the results: ``reason`` (a solver answers the question; flagged as bad)
-solve          what solvers said of a question: ``solvers``, list of ``name, run, answer, right``
-qualify        a person finished a try of the qualification: ``right, of, passed, attempt``
+refuse         an item is left out of the results: ``reason``; an ``item`` event with its id brings it back
+solve          what readers answered to a question: ``solvers``, a list of ``name, run, answer, right``
+qualify        a person finished an attempt of the qualification: ``right, of, passed, attempt``
 withdraw       a person's answers are left out from now on: ``reason``
 =============  ==================================================================================================================
 """

@@ -68,6 +68,10 @@ class Given:
     answer: Answer
 
 
+MODEL = "model:"
+"""The beginning of the name under which a model fills a seat. No person's name begins so, and models are not counted as people."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
     """An item with its answers and the labels that the majority or a lead gave it."""
@@ -79,6 +83,11 @@ class Decided:
     """Question → label; empty where nothing is compared."""
     lead: Answer | None = None
     """The answer of the lead who settled a disagreement."""
+
+    @property
+    def by_people(self) -> tuple[Given, ...]:
+        """The answers without those of models."""
+        return tuple(given for given in self.answers if not given.person.startswith(MODEL))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,8 +108,8 @@ class Step:
     title: ClassVar[str]
     """What is done, as the page's heading: ``Validate a sample``."""
     answer: ClassVar[type[Answer]]
-    template: ClassVar[str]
-    """File below ``kgqa/web/annotate/templates/steps``."""
+    template: ClassVar[str] = "plain.html"
+    """File below ``kgqa/web/annotate/templates/steps``; by default a field for each part of the answer."""
     decisive: ClassVar[tuple[str, ...] | None] = None
     """Questions of ``labels`` on which people must agree for an item to be decided; None: all of them. Any other question has a label where
     most people give one."""
@@ -127,7 +136,7 @@ class Task:
 
     name: ClassVar[str]
     title: ClassVar[str]
-    steps: Mapping[str, Step]
+    steps: ClassVar[Mapping[str, Step]]
 
     def __init__(self, project: Project) -> None:
         """Open the data of ``project``."""

@@ -92,6 +92,7 @@ def test_live_checks(dataset: Path, tmp_path: Path) -> None:
     (item,) = task(choice, options={"metric": "qangaroo"}).items()
     for given, fields in (({"kind": "candidate", "candidate": "c0"}, []), ({"kind": "candidate"}, ["kind"]), ({"kind": "yes"}, ["kind"])):
         assert [fault.field for fault in STEP.faults(item, QuestionAnswer.model_validate(given))] == fields
+    wrong: dict[str, Any]
     for wrong in (
         {"kind": "maybe"},
         {"spans": [{"text": "x" * 1001}]},
@@ -147,14 +148,14 @@ def test_agreement_is_that_of_the_drawn_person_with_the_best_of_the_others() -> 
     def human(person: str, text: str) -> HumanAnswer:
         return HumanAnswer(person=person, parts=(text,), support=frozenset({text}))
 
-    means: Counter[float] = Counter()
-    for seed in range(200):
+    means: Counter[tuple[float, float]] = Counter()
+    for seed in range(60):
         answered = [Answered(instance=question(0), answers=(human("ann", "a b"), human("bob", "a b"), human("cat", "a c")))]
         found = human_figures(answered, metric="musique", seed=seed)
-        means[round(found.agreement["answer_f1"].mean, 1), round(found.agreement["support_f1"].mean, 1)] += 1  # type: ignore[index]
+        means[round(found.agreement["answer_f1"].mean, 1), round(found.agreement["support_f1"].mean, 1)] += 1
     # "a" is an article: cat's "c" has nothing in common with "b".
     assert set(means) == {(100.0, 100.0), (0.0, 0.0)}
-    assert 40 < means[0.0, 0.0] < 95  # type: ignore[index]
+    assert 10 < means[0.0, 0.0] < 30
 
 
 def test_ties_are_broken_by_the_seed_alone() -> None:

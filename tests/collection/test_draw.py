@@ -77,7 +77,7 @@ def test_no_dataset_and_an_empty_one(tmp_path: Path) -> None:
     with pytest.raises(MissingInput, match="holds no dataset"):
         draw(tmp_path, sample=1, seed=1)
     native.write([], tmp_path / "dev.parquet")
-    with pytest.raises(EmptyResult, match="there are no samples to read"):
+    with pytest.raises(EmptyResult, match="there are no samples to draw"):
         draw(tmp_path, sample=1, seed=1)
     with pytest.raises(EmptyResult, match="there are no samples in train"):
         draw(tmp_path, sample=1, seed=1, split="train")

@@ -22,14 +22,21 @@ FORM = Path(kgqa.web.__file__).parent / "annotate" / "templates"
 HARMFUL = '</script><script>window.owned=1</script><img src=x onerror="window.owned=1">\r\n&amp; {{ 7 * 7 }}'
 
 
-def page(task: Task, item: Item, draft: dict[str, Any]) -> str:
+def page(task: Task, item: Item, draft: dict[str, Any], *, action: str = "submit") -> str:
     """What the server includes in its page."""
     environment = Environment(
         loader=FileSystemLoader(FORM), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     step = task.steps[item.step]
     return environment.get_template(f"steps/{step.template}").render(
-        item=item, draft=draft, step=step, project=task.project, person="ann", number="{:,}".format, assets="0"
+        item=item,
+        draft=draft,
+        step=step,
+        project=task.project,
+        person="ann",
+        number="{:,}".format,
+        assets="0",
+        action=action,
     )
 
 
@@ -97,6 +104,7 @@ def test_a_hidden_answer_is_not_in_the_page(chained: Path) -> None:
         assert item.hidden["whole"]["steps"][0]["question"] not in covered
         assert "Chain to the answer" in uncovered
         assert "Your own answer" in uncovered
+        assert "Chain to the answer" in page(task, item, {}, action="adjudicate")
 
 
 def test_data_stays_data_and_keeps_its_places(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -98,6 +98,7 @@ class AnswerStep(Step):
     title = "Answer the question"
     answer = QuestionAnswer
     template = "answer.html"
+    script = True
     decisive = ()
     kinds = tuple(KINDS.items())
     most_note = MOST_NOTE
@@ -124,7 +125,7 @@ class AnswerTask(SampleTask):
 
     name = "answer"
     title = "Answer questions"
-    steps = {"answer": AnswerStep()}  # noqa: RUF012 - never changed
+    steps: ClassVar = {"answer": AnswerStep()}
 
     def __init__(self, project: Any) -> None:
         """Draw the samples. Raises SettingsError for options that are not known or a set without a metric, and the errors of the draw."""

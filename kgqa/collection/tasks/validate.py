@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -59,6 +59,7 @@ class ValidateStep(Step):
     title = "Validate a sample"
     answer = Validation
     template = "validate.html"
+    script = True
     decisive = (VALIDITY,)
     verdicts = tuple(VERDICTS.values())
     marks = tuple(MARKS.values())
@@ -95,7 +96,7 @@ class Validate(SampleTask):
 
     name = "validate"
     title = "Validate samples"
-    steps = {"validate": ValidateStep()}  # noqa: RUF012 - never changed
+    steps: ClassVar = {"validate": ValidateStep()}
 
     def __init__(self, project: Any) -> None:
         """Draw the samples. Raises SettingsError for options that are not known, and the errors of the draw."""
@@ -135,16 +136,19 @@ class Validate(SampleTask):
         cases = {question: [each.labels[question] == YES for each in decided if question in each.labels] for question in (VALIDITY, *MARKS)}
         if self.options.hide_answer:
             cases["own answer is the dataset's"] = [
-                _same(given.answer, instance) for each, instance in self.samples(decided) for given in each.answers
+                _same(given.answer.own, instance)
+                for each, instance in self.samples(decided)
+                for given in each.answers
+                if isinstance(given.answer, Validation)
             ]
         return [Figure(name=name, value=percent(wilson(sum(held), len(held))), items=len(held)) for name, held in cases.items() if held]
 
 
-def _same(answer: Any, instance: Instance) -> bool:
+def _same(own: str, instance: Instance) -> bool:
     """Whether a person's own answer is the dataset's, a candidate by its id, a text after normalisation."""
     if instance.candidates:
-        return answer.own == instance.answer_id
-    return normalize(answer.own) in {normalize(text) for text in instance.answers or ("",)}
+        return own == instance.answer_id
+    return normalize(own) in {normalize(text) for text in instance.answers or ("",)}
 
 
 TASK = Validate

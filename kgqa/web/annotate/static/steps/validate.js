@@ -4,7 +4,7 @@
   const form = document.getElementById("answer"), draft = JSON.parse(document.getElementById("draft").textContent || "{}") || {};
   const which = document.getElementById("candidate"), uncover = document.getElementById("uncover");
   const another = form.querySelector('[name="marks"][value="another"]');
-  let uncovered = draft.uncovered === true;
+  let uncovered = draft.uncovered === true || form.dataset.action === "adjudicate";
 
   window.kgqaStep = {
     read() {
@@ -26,5 +26,8 @@
     changed();
   });
   if (which) which.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); which.blur(); } });
-  if (uncover) uncover.addEventListener("click", () => { uncovered = true; changed(); });
+  if (uncover) uncover.addEventListener("click", () => {
+    uncovered = true;
+    form.dispatchEvent(new Event("answer-reload", { bubbles: true })); // the server sends the rest
+  });
 })();
