@@ -22,6 +22,7 @@ from sqlalchemy.pool import QueuePool, StaticPool
 from kgqa.collection.events import Event
 from kgqa.collection.golds import Known, known_answers
 from kgqa.collection.project import CHANGEABLE, Project
+from kgqa.collection.state import rows_table
 from kgqa.collection.tables import METADATA, PROJECT, SQL, VERSION
 from kgqa.collection.task import Answer, Decided, Fault, Given, Item, Step, Task, find_task, majority
 from kgqa.collection.transaction import BATCH, Transaction, event_of, item_of
@@ -29,6 +30,7 @@ from kgqa.errors import BrokenInput, DuplicateId, EmptyResult, InputError, Setti
 from kgqa.settings.base import plain_fault
 
 if TYPE_CHECKING:
+    import polars as pl
     from sqlalchemy import Connection, Row
 
     from kgqa.database import Database
@@ -231,7 +233,9 @@ class Journal:
         gold = dict(item.gold) if item.gold is not None else None
         if known is not None:
             gold = _parsed(step, known.answer, where=known.place).model_dump(mode="json")
-        transaction.add_item(item, purpose=purpose, seats=item.seats or self.project.settings.per_item, gold=gold, new=new)
+        labels = None if gold is None else step.labels(_parsed(step, gold))
+        seats = item.seats or self.project.settings.per_item
+        transaction.add_item(item, purpose=purpose, seats=seats, gold=gold, gold_labels=labels, new=new)
 
     # What people do
 
@@ -538,6 +542,20 @@ class Journal:
             with self._reading() as transaction:
                 rows = transaction.rows("events", after=after, limit=BATCH)
             yield from map(event_of, rows)
+            if len(rows) < BATCH:
+                return
+            after = int(rows[-1].number)
+
+    def table(self) -> pl.DataFrame:
+        """All events as the table that :func:`kgqa.collection.state.replay` reads, with their bodies as text."""
+        return rows_table(self._rows())
+
+    def _rows(self) -> Iterator[Row[Any]]:
+        after = 0
+        while True:
+            with self._reading() as transaction:  # not all of them in one, so that nobody waits long for an item
+                rows = transaction.rows("event rows", after=after, limit=BATCH)
+            yield from rows
             if len(rows) < BATCH:
                 return
             after = int(rows[-1].number)

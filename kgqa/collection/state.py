@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from kgqa.collection.events import KINDS, Event
+from kgqa.collection.task import MODEL
 from kgqa.errors import BrokenInput
 
 if TYPE_CHECKING:
@@ -32,8 +33,6 @@ STATES = {
     "refused": "it is left out of the results",
 }
 """State of an item → what it means."""
-MODEL = "model:"
-"""The beginning of the name of a model that fills seats beside those of people."""
 BATCH = 50_000
 """Rows of a database that are held as Python objects at a time."""
 
