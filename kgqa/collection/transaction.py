@@ -38,7 +38,7 @@ class Transaction:
 
     def rows(self, statement: str, **values: Any) -> list[Row[Any]]:
         """The rows of a statement."""
-        return list(self.connection.execute(SQL[statement], {"project": self.project, **values}))
+        return list(self.connection.execute(SQL[statement], {"project": self.project, **values}).all())
 
     def row(self, statement: str, **values: Any) -> Row[Any] | None:
         """The first row of a statement, if any."""

@@ -16,16 +16,16 @@ MODEL = "model:small"
 VERDICTS = ("follows", "likely", "does-not-follow")
 
 
-def journal(*, items: int, seed: int, people: tuple[str, ...] = PEOPLE, model: bool = True) -> list[Event]:
-    """A journal with every kind of event; three people answer each item."""
-    return list(Simulation(items=items, seed=seed, people=people, model=model).events())
+def journal(*, items: int, seed: int, people: tuple[str, ...] = PEOPLE, model: bool = True, after: int = 0) -> list[Event]:
+    """A journal with every kind of event; three people answer each item. ``after`` is the number of the event before the first."""
+    return list(Simulation(items=items, seed=seed, people=people, model=model, after=after).events())
 
 
 class Simulation:
-    def __init__(self, *, items: int, seed: int, people: tuple[str, ...], model: bool) -> None:
+    def __init__(self, *, items: int, seed: int, people: tuple[str, ...], model: bool, after: int) -> None:
         self.rng = random.Random(seed)
         self.items, self.people, self.model = items, people, model
-        self.number, self.time = 0, 1_000_000.0
+        self.number, self.time = after, 1_000_000.0
 
     def event(self, kind: str, *, person: str = "", item: str = "", **body: Any) -> Event:
         self.number += 1
