@@ -18,7 +18,7 @@ from kgqa.collection import registry
 from kgqa.collection.figures import figures
 from kgqa.collection.journal import Journal
 from kgqa.collection.project import read_project
-from kgqa.collection.state import replay
+from kgqa.collection.state import replay, rows_table
 from kgqa.database import database_at
 from tests.collection.conftest import write_project
 from tests.collection.simulated import journal
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] = ()) -> Section:
         moments = []
         for _ in range(ROUNDS):
             moments.append([_now()])
-            table = opened.table()
+            table = rows_table(opened.event_rows())
             moments[-1].append(_now())
             state = replay(table)
             moments[-1].append(_now())
@@ -67,7 +67,7 @@ def _journal(folder: Path, count: int) -> Journal:
     registry.TASKS["colours"] = "tests.collection.colours"
     path = folder / "journal.sqlite"
     opened = Journal(database_at(path, option="--journal", file=path.name), read_project(write_project(folder)))
-    events = journal(items=count // PER_ITEM, seed=1, people=PEOPLE, after=opened.table().height)
+    events = journal(items=count // PER_ITEM, seed=1, people=PEOPLE, after=sum(1 for _ in opened.events()))
     with sqlite3.connect(path) as connection:
         connection.executemany(
             "INSERT INTO kgqa_event (project, number, time, kind, person, item, body) VALUES (1, ?, ?, ?, ?, ?, ?)",

@@ -11,7 +11,7 @@ from typing import Any
 from kgqa.collection.exports import decided
 from kgqa.collection.figures import figures
 from kgqa.collection.journal import Journal
-from kgqa.collection.state import replay
+from kgqa.collection.state import replay, rows_table
 from kgqa.errors import InputError
 from tests.collection.conftest import Clock, MakeJournal
 from tests.collection.recount import differences, recount
@@ -64,7 +64,7 @@ def test_a_replay_is_what_the_journals_own_tables_say(make_journal: MakeJournal,
         gold={"file": "gold.jsonl", "every": 4}, qualification={"file": "first.jsonl", "needed": 0.5, "tries": 5},
     )  # fmt: skip
     work(journal, clock, turns=300, seed=1)
-    state = replay(journal.table())
+    state = replay(rows_table(journal.event_rows()))
     assert replay(journal.events()).submissions.equals(state.submissions)
 
     connection = sqlite3.connect(tmp_path / "journal.sqlite")
