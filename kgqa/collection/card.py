@@ -41,9 +41,9 @@ def _who(figures: Figures) -> Iterator[str]:
     if figures.refused:
         yield f"Left out: {'; '.join(f'{escaped(reason)} ({count:,})' for reason, count in figures.refused.items())}."
     if models := [person for person in figures.people if person.model and person.answers]:
+        what = "is a model" if len(models) == 1 else "are models"
         yield (
-            f"{_names(models)} {'is a model' if len(models) == 1 else 'are models'}, not people: their answers decide nothing, and are in no "
-            "figure but the ones that compare them with people."
+            f"{_names(models)} {what}, not people: their answers decide nothing, and only figures that compare them with people have them."
         )
     if drift := next((each for each in figures.drift if not each.person), None):
         yield f"Of the answers to items with a known answer, {percent(drift.right)}% are right."

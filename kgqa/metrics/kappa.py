@@ -1,4 +1,6 @@
-"""Cohen's kappa (1960): the agreement of two annotators. :mod:`kgqa.metrics.agreement` has that of several, and intervals."""
+"""Cohen's kappa (1960) of two annotators, and the majority of several. :mod:`kgqa.metrics.agreement` has the agreement of several, and
+intervals.
+"""
 
 from __future__ import annotations
 
@@ -36,3 +38,8 @@ def cohen(first: Sequence[str], second: Sequence[str]) -> PairAgreement:
     chance = sum(first_counts[category] * second_counts[category] for category in first_counts)
     kappa = (agreements * items - chance) / (items * items - chance) if chance < items * items else None
     return PairAgreement(items=items, same=agreements, kappa=kappa)
+
+
+def majority(categories: Sequence[str]) -> str | None:
+    """The category that more than half of the annotators chose, if there is one."""
+    return next((category for category, count in Counter(categories).items() if 2 * count > len(categories)), None)

@@ -1,4 +1,4 @@
-"""Cohen's kappa: a worked example, its bounds, and what it cannot be computed for."""
+"""Cohen's kappa: a worked example, its bounds, and what it cannot be computed for; the majority."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from kgqa.errors import InputError
-from kgqa.metrics.kappa import cohen
+from kgqa.metrics.kappa import cohen, majority
+
+
+@pytest.mark.parametrize(("categories", "chosen"), [("aab", "a"), ("aabb", None), ("abc", None), ("", None), ("b", "b")])
+def test_a_majority_is_more_than_half(categories: str, chosen: str | None) -> None:
+    assert majority(categories) == chosen
 
 
 def test_cohens_worked_example() -> None:
