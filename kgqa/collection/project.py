@@ -46,8 +46,8 @@ class Solvers(Settings):
     """A question is refused if at least this many fixed readers are right."""
     trained: int = Field(default=0, ge=0, le=10)
     """Readers trained anew on the questions so far; a question is refused if all of them are right."""
-    reader: str = "lexical"
-    """Reader that is trained anew."""
+    reader: str = "question-only"
+    """Reader that is trained anew, a name of ``kgqa train --list`` or a TOML file beside the project file."""
     every: Positive = 1000
     """New questions between two trainings."""
 

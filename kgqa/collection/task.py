@@ -68,6 +68,10 @@ class Given:
     answer: Answer
 
 
+MODEL = "model:"
+"""The beginning of the name under which a model fills a seat. No person's name begins so, and models are not counted as people."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
     """An item with its answers and the labels that the majority or a lead gave it."""
@@ -79,6 +83,11 @@ class Decided:
     """Question → label; empty where nothing is compared."""
     lead: Answer | None = None
     """The answer of the lead who settled a disagreement."""
+
+    @property
+    def by_people(self) -> tuple[Given, ...]:
+        """The answers without those of models."""
+        return tuple(given for given in self.answers if not given.person.startswith(MODEL))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,11 +110,13 @@ class Step:
     answer: ClassVar[type[Answer]]
     template: ClassVar[str] = "plain.html"
     """File below ``kgqa/web/annotate/templates/steps``; by default a field for each part of the answer."""
-    script: ClassVar[bool] = False
-    """Whether the page has a script of its own, ``static/steps`` and the template's name with ``.js``."""
     decisive: ClassVar[tuple[str, ...] | None] = None
     """Questions of ``labels`` on which people must agree for an item to be decided; None: all of them. Any other question has a label where
     most people give one."""
+
+    def shown(self, item: Item, draft: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What the page shows of ``item`` beside the answer so far, ``draft``: ``item.shown``, and what the answer so far uncovers."""
+        return item.shown
 
     def labels(self, answer: Any) -> dict[str, str]:
         """Question → label, on which agreement is measured and reached; empty: answers of different people are not compared."""

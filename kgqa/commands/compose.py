@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from kgqa.chat.endpoint import NO_KEY, Endpoint
 from kgqa.commands.generate import TRAVERSALS, input_files
 from kgqa.commands.imports import entries, import_entries
 from kgqa.domains import load_domain
@@ -18,8 +19,6 @@ from kgqa.progress import Progress, Silent
 from kgqa.readers.pretrained import pretrained_files
 from kgqa.readers.trained import reader_name
 from kgqa.recipes.musique.card import FACTS_LIMITS
-from kgqa.recipes.musique.composers.endpoint import NO_KEY, Endpoint
-from kgqa.recipes.musique.composers.llm import SCHEMA
 from kgqa.recipes.musique.composers.model import check_run
 from kgqa.recipes.musique.composing import RECORDING, write_tasks
 from kgqa.recipes.musique.disconnection import readers_of
@@ -316,7 +315,7 @@ def _check_composer(
                 "max_cost needs prices: write input_price and output_price, of a million tokens, under [musique.composition.llm] of a "
                 "domain's file, and give it as --domain."
             )
-        llm = Endpoint(endpoint, str(settings.model), settings.llm, SCHEMA)
+        llm = Endpoint(endpoint, str(settings.model), settings.llm, what="--composer llm")
         if llm.is_without_key and not (workspace / RECORDING).is_file():
             raise SettingsError(NO_KEY)
     if answers is not None and not answers.is_file():

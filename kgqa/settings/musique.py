@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from kgqa.settings.base import Positive, RecipeSettings, Settings, Share
+from kgqa.settings.llm import LlmSettings
 
 SHAPES = ("2hop", "3hop1", "3hop2", "4hop1", "4hop2", "4hop3")
 """The six reasoning graphs (table 1), as MuSiQue's ids name them."""
@@ -266,37 +267,6 @@ class ContextSettings(Settings):
     pool."""
     reuse: Annotated[float, Field(gt=0)] = 1.3
     """Maximum uses of one paragraph as a distractor per use as a support, relative to the mean of all paragraphs."""
-
-
-class LlmSettings(Settings):
-    """Requests to a chat-completions endpoint (step S7). Its address and key come only from the command line and the environment."""
-
-    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
-    """Sampling temperature; null: the endpoint's default."""
-    structured: Literal["schema", "object"] = "schema"
-    """Response format: a JSON ``schema``, or any JSON ``object`` for endpoints without schemas."""
-    max_output_tokens: Positive = 1000
-    """Maximum tokens of a response, including reasoning."""
-    tries: Annotated[int, Field(ge=1, le=10)] = 2
-    """Maximum attempts per chain. Each retry tells the model what was wrong."""
-    at_once: Annotated[int, Field(ge=1, le=256)] = 4
-    """Concurrent requests."""
-    timeout_seconds: Annotated[float, Field(gt=0, le=3600)] = 60.0
-    """Timeout of a request in seconds, from sending to the last byte."""
-    retries: Annotated[int, Field(ge=0, le=20)] = 5
-    """Retries after a failed connection, a rate limit or a server error."""
-    input_price: Annotated[float, Field(ge=0)] | None = None
-    """Price of a million input tokens; needs ``output_price``."""
-    output_price: Annotated[float, Field(ge=0)] | None = None
-    """Price of a million output tokens; needs ``input_price``."""
-    max_cost: Annotated[float, Field(gt=0)] | None = None
-    """Maximum cost of all responses that the workspace has recorded, in the currency of the prices, which it requires."""
-
-    @model_validator(mode="after")
-    def _costs_need_prices(self) -> LlmSettings:
-        if (self.input_price is None) != (self.output_price is None):
-            raise ValueError("input_price and output_price go together; give both or none")
-        return self
 
 
 class CompositionSettings(Settings):

@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from kgqa.chat.endpoint import Endpoint
+from kgqa.chat.recording import Recording, hash_of
 from kgqa.errors import EmptyResult
 from kgqa.metrics.normalize import normalize
 from kgqa.readers.trained import reader_hashes
@@ -17,9 +19,7 @@ from kgqa.recipes.musique.chains import Chains, Pool
 from kgqa.recipes.musique.choice import REASONS as NOT_CHOSEN, answer_types, choose_chains
 from kgqa.recipes.musique.composers import checks, llm, people, rules
 from kgqa.recipes.musique.composers.chain import Chain
-from kgqa.recipes.musique.composers.endpoint import Endpoint
 from kgqa.recipes.musique.composers.model import ModelComposer
-from kgqa.recipes.musique.composers.recording import Recording, hash_of
 from kgqa.recipes.musique.composers.written import Composer, Written
 from kgqa.recipes.musique.from_graph import templates_of
 from kgqa.recipes.musique.wording import ASKED
@@ -158,7 +158,7 @@ def composer_of(run: Run) -> Composer:
     assert settings.model is not None, "it is asked for before anything is read"
     if settings.composer == "model":
         return ModelComposer(settings.model)
-    endpoint = Endpoint(run.endpoint, settings.model, settings.llm, llm.SCHEMA)
+    endpoint = Endpoint(run.endpoint, settings.model, settings.llm, what="--composer llm")
     return llm.LlmComposer(endpoint, Recording(run.workspace.path / RECORDING), settings.llm, max_words=settings.max_words)
 
 

@@ -154,7 +154,9 @@ def routes(journal: Journal, visitors: Visitors, pages: Pages) -> APIRouter:
 def person_page(pages: Pages, journal: Journal, request: Request, visitor: Visitor, template: str, **values: Any) -> HTMLResponse:
     """The page of ``template`` for a person."""
     own: dict[str, Any] = {"person": visitor.person, "role": visitor.role, "form": visitor.form}
-    return pages.page(request, template, standing=journal.standing(visitor.person), **own, **values)
+    response = pages.page(request, template, standing=journal.standing(visitor.person), **own, **values)
+    response.headers["Cache-Control"] = "no-store"  # the page that one goes back to has the newest draft
+    return response
 
 
 def _welcome(cookie: str, key: str) -> Response:

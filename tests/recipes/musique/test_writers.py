@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 import kgqa
+from kgqa.chat import asking
 from kgqa.commands.compose import Composition
 from kgqa.errors import BrokenInput, DuplicateId, EmptyResult, EndpointError, MissingInput, SettingsError, StorageError, UnknownId
-from kgqa.recipes.musique.composers import llm
 from kgqa.runs.files import key_of
 from tests import contents
 from tests.chat_server import ChatServer, Reply, chat_server
@@ -307,7 +307,7 @@ def test_what_is_asked_is_hashed_once(place: Place, monkeypatch: pytest.MonkeyPa
         hashed.append(key_of(*parts))
         return hashed[-1]
 
-    monkeypatch.setattr(llm, "key_of", counting)
+    monkeypatch.setattr(asking, "key_of", counting)
     with chat_server(well) as server:
         place.compose(server)
         assert len(hashed) == len(set(hashed)) == len(server.requests) == place.answers

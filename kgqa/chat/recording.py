@@ -1,9 +1,12 @@
-"""Step S7 (Trivedi et al. 2022): a log of an endpoint's answers, written line by line, so that no paid request is repeated."""
+"""A log of an endpoint's answers, written line by line, so that no paid request is repeated."""
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from threading import Lock
@@ -11,7 +14,7 @@ from typing import Annotated
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from kgqa.errors import BrokenInput, storage_errors
+from kgqa.errors import BrokenInput, WorkspaceBusy, storage_errors
 from kgqa.runs.files import key_of
 
 
@@ -101,3 +104,25 @@ class Recording:
                 file.truncate(size)
                 raise
             self._remember(request, answer)
+
+
+@contextmanager
+def only_recording(path: Path) -> Iterator[Recording]:
+    """The recording in the file ``path``, which no other process uses meanwhile. Raises WorkspaceBusy, BrokenInput, StorageError."""
+    with storage_errors(path):
+        if path.exists() and not path.is_file():
+            raise BrokenInput(f"{path}: this is no file, so it holds no recorded answers; give another one.")
+        file = path.open("ab")
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise WorkspaceBusy(f"{path}: another run records its answers here; wait for it, or name another file.") from None
+        except OSError:
+            pass  # this file system has no locks
+        try:
+            yield Recording(path)
+        finally:
+            with suppress(OSError):
+                if not path.stat().st_size:
+                    path.unlink()

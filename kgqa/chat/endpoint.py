@@ -1,4 +1,4 @@
-"""Step S7 (Trivedi et al. 2022): a chat-completions endpoint, with one sentence for each failure."""
+"""A chat-completions endpoint, with one sentence for each failure."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from kgqa.chat.recording import Answer
 from kgqa.errors import EndpointError, SettingsError
-from kgqa.recipes.musique.composers.recording import Answer
-from kgqa.settings.musique import LlmSettings
+from kgqa.settings.llm import LlmSettings
 
 if TYPE_CHECKING:
     from openai import APIStatusError
 
-    from kgqa.recipes.musique.composers.client import Client
+    from kgqa.chat.client import Client
 
 KEY = "OPENAI_API_KEY"
 ADDRESS = "OPENAI_BASE_URL"
 """Environment variables of the key and the address."""
 MOST_LETTERS = 2000
-MOST_TOKENS = 1 << 40
-"""Limits of the address (characters) and of the tokens of one answer; a larger count is taken for an error."""
+"""Limit of the address, in characters."""
+TEMPLATE_TOKENS = 4096
+"""Tokens that an endpoint may add to a prompt. A token has at least one byte, so a larger count than bytes and these is an error."""
 MOST_FINISH = 40
 """Maximum number of characters of a finish reason."""
 MOST_CHOICES = 8
@@ -35,6 +36,8 @@ FEWEST_LETTERS = 12
 BLANKED = "…"
 DEFAULT = "https://api.openai.com/v1"
 FILTERED = "content_filter"
+TOO_LONG = "context_length_exceeded"
+"""Finish reasons of requests that an endpoint refuses, for its own reasons or for their length: they concern one conversation only."""
 CHARACTERS_PER_TOKEN = 4.0
 """Characters per token, to estimate tokens."""
 AGAIN = "what was answered is recorded; run the same command again, and it goes on"
@@ -57,29 +60,29 @@ class Failed(EndpointError):
 class Endpoint:
     """A model behind an address; safe to use from several threads."""
 
-    def __init__(self, address: str | None, model: str, settings: LlmSettings, schema: Mapping[str, Any]) -> None:
-        """``address``: by default that of the environment; ``schema``: JSON schema of an answer. Sends nothing. Raises SettingsError."""
+    def __init__(self, address: str | None, model: str, settings: LlmSettings, *, what: str) -> None:
+        """``address``: by default that of the environment; ``what`` needs it, for messages. Sends nothing. Raises SettingsError."""
         if address is not None:
             check_address(address)
         self.address = address or os.environ.get(ADDRESS) or DEFAULT
         check_address(self.address)
         if find_spec("openai") is None:
-            raise SettingsError("--composer llm needs openai, which is not installed; run: pip install 'kgqa[llm]'")
+            raise SettingsError(f"{what} needs openai, which is not installed; run: pip install 'kgqa[llm]'")
         key = os.environ.get(KEY, "")
         if not key.isascii() or not key.isprintable() or set(key) & set(" \"'\\"):  # other libraries would escape these in their messages
             raise SettingsError(f"{KEY} holds a sign that no key has, as a blank, a line break or a quotation mark; set it again.")
         self.is_without_key = not key and self.address == DEFAULT
         """Whether the endpoint will refuse every request for lack of a key."""
-        self._model, self._settings, self._schema = model, settings, schema
+        self._model, self._settings = model, settings
         self._lock = Lock()
         self._client: Client | None = None
 
-    def request(self, messages: Sequence[Message]) -> dict[str, Any]:
-        """The body of a request: everything that an answer depends on except the address."""
+    def request(self, messages: Sequence[Message], schema: Mapping[str, Any], name: str) -> dict[str, Any]:
+        """The body of a request: everything that an answer depends on except the address. ``schema``: JSON schema of an answer."""
         settings = self._settings
         form: dict[str, Any] = {"type": "json_object"}
         if settings.structured == "schema":
-            form = {"type": "json_schema", "json_schema": {"name": "composed", "strict": True, "schema": dict(self._schema)}}
+            form = {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": dict(schema)}}
         temperature = {} if settings.temperature is None else {"temperature": settings.temperature}
         limit = {"max_completion_tokens": settings.max_output_tokens}
         return {"model": self._model, "messages": list(messages), "response_format": form, **limit, **temperature}
@@ -93,7 +96,7 @@ class Endpoint:
 
     def _opened(self) -> Client:
         """The client, opened at the first request; with all answers recorded there is none."""
-        from kgqa.recipes.musique.composers.client import Client
+        from kgqa.chat.client import Client
 
         if self.is_without_key:
             raise SettingsError(NO_KEY)
@@ -109,7 +112,7 @@ class Endpoint:
         """Send a :meth:`request` once. Raises Failed where a retry may help, else EndpointError; the messages leave out the key."""
         import openai
 
-        from kgqa.recipes.musique.composers.client import Unusable
+        from kgqa.chat.client import Unusable
 
         place = f"{self.address}, model {self._model}"
         try:
@@ -130,7 +133,7 @@ class Endpoint:
             raise (Failed(message, after=_seconds(error)) if kind is Failed else EndpointError(message)) from None
         except (openai.OpenAIError, ValueError, RecursionError) as error:
             raise EndpointError(f"{place}: it answers with no chat completion ({_short(error)}); is the address right?") from None
-        return self._answer(body, place, request_length=len(json.dumps(request)))
+        return self._answer(body, place, request_bytes=len(json.dumps(request).encode()))
 
     def _reason(self, error: APIStatusError) -> str:
         status = error.status_code
@@ -147,10 +150,10 @@ class Endpoint:
             return f'it refuses the request (status {status}: {detail}); if it knows no JSON schema, set structured = "object".'
         return f"it fails (status {status}: {detail}); {AGAIN}."
 
-    def _answer(self, body: bytes, place: str, *, request_length: int) -> Answer:
-        """Parse a response. Token counts that the server leaves out are estimated from the characters of request and answer.
+    def _answer(self, body: bytes, place: str, *, request_bytes: int) -> Answer:
+        """Parse a response. Token counts that are missing or impossible are estimated from the lengths of request and answer.
 
-        ``request_length`` is in characters. Raises EndpointError where the body is no chat completion.
+        Raises EndpointError where the body is no chat completion.
         """
         payload = _parsed(body)
         choices: Any = payload.get("choices")
@@ -165,8 +168,8 @@ class Endpoint:
         # Half a surrogate pair cannot be encoded.
         text = _blanked(content).encode("utf-8", "replace").decode() if isinstance(content, str) else ""
         usage = payload.get("usage")
-        inputs = _count(usage, "prompt_tokens", request_length)
-        outputs = _count(usage, "completion_tokens", len(text))
+        inputs = _count(usage, "prompt_tokens", request_bytes, low=1, high=request_bytes + TEMPLATE_TOKENS)
+        outputs = _count(usage, "completion_tokens", len(text), low=0, high=max(self._settings.max_output_tokens, len(text.encode())))
         finish_reason = _blanked(str(choice.get("finish_reason") or "stop"))
         finish = (
             FILTERED
@@ -200,9 +203,9 @@ def cost(settings: LlmSettings, inputs: float, outputs: float) -> float:
 
 
 def _filtered(error: APIStatusError) -> Answer | None:
-    """The answer for a request that the endpoint's content filter rejects, which concerns one chain only; else None."""
-    if error.status_code == 400 and error.code == FILTERED:
-        return Answer(text="", finish=FILTERED, input_tokens=0, output_tokens=0)
+    """The answer for a request whose content or length the endpoint rejects, which concerns one conversation only; else None."""
+    if error.status_code == 400 and error.code in {FILTERED, TOO_LONG}:
+        return Answer(text="", finish=str(error.code), input_tokens=0, output_tokens=0)
     return None
 
 
@@ -224,9 +227,10 @@ def _parsed(body: bytes) -> Mapping[str, Any]:
     return payload if isinstance(payload, dict) else {}
 
 
-def _count(usage: object, name: str, characters: int) -> int:
+def _count(usage: object, name: str, characters: int, *, low: int, high: int) -> int:
+    """The count of the server, or an estimate where it gives none between ``low`` and ``high``."""
     value: Any = usage.get(name) if isinstance(usage, dict) else None
-    is_count = type(value) is int and 0 <= value < MOST_TOKENS
+    is_count = type(value) is int and low <= value <= high
     return value if is_count else round(characters / CHARACTERS_PER_TOKEN)
 
 

@@ -1,4 +1,4 @@
-"""Step S7 (Trivedi et al. 2022): HTTP requests to a chat-completions endpoint, with limits on time and memory."""
+"""HTTP requests to a chat-completions endpoint, with limits on time and memory."""
 
 from __future__ import annotations
 
