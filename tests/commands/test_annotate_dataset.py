@@ -17,13 +17,14 @@ from hypothesis import given, strategies as st
 import kgqa
 from kgqa.collection.draw import draw
 from kgqa.collection.verdict_tables.card import HEADING, section, with_section
-from kgqa.collection.verdict_tables.table import Judgement, Table, read_table, table_text
+from kgqa.collection.verdict_tables.table import Judgement, Table, read_table
 from kgqa.collection.verdicts import MARKS, VERDICTS
 from kgqa.errors import EmptyResult, InputError, MissingInput, SettingsError, StorageError
 from kgqa.formats import native
 from kgqa.metrics.wilson import wilson
 from kgqa.runs.files import file_hash, write_whole
 from tests import contents
+from tests.collection.verdict_tables import table_text
 from tests.command import COMMAND, environment
 from tests.conftest import Cli
 

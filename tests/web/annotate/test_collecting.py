@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from kgqa.collection.journal import Journal
-from kgqa.database import database_at
-from tests.web.annotate.conftest import Look
 
+from kgqa.collection.journal import Journal
 from kgqa.collection.project import Project, ProjectSettings
+from kgqa.database import database_at
 from kgqa.formats.provenance import noted
 from tests.collection.composed import composed_set
 from tests.collection.strategy import QUESTION, project as strategy_project
+from tests.web.annotate.conftest import Look
 from tests.web.explore.test_accessibility import axe
 
 if TYPE_CHECKING:
