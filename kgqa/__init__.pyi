@@ -4,6 +4,15 @@ from .checks.domain.problem import Problem as Problem
 from .checks.result import Audit as Audit
 from .collection.reading import Reading as Reading
 from .collection.verdict_tables.figures import TableFigures as TableFigures
+from .commands.annotate import (
+    annotate as annotate,
+    annotate_export as annotate_export,
+    annotate_import as annotate_import,
+    annotate_links as annotate_links,
+    annotate_seat as annotate_seat,
+    annotate_status as annotate_status,
+    annotate_withdraw as annotate_withdraw,
+)
 from .commands.annotate_tables import annotate_figures as annotate_figures, annotate_samples as annotate_samples
 from .commands.audit import audit as audit, verify_certificate as verify_certificate
 from .commands.compose import Composition as Composition, compose as compose

@@ -15,8 +15,8 @@ from kgqa.errors import SettingsError
 from kgqa.version import __version__
 
 COMMANDS = (
-    "audit", "compose", "contrast", "convert", "doctor", "estimate", "evaluate", "generate", "explore", "export", "import", "init", "load",
-    "predict", "show", "split", "query", "relations", "review", "runs", "train", "validate",
+    "annotate", "audit", "compose", "contrast", "convert", "doctor", "estimate", "evaluate", "generate", "explore", "export", "import", "init",
+    "load", "predict", "show", "split", "query", "relations", "runs", "train", "validate",
 )  # fmt: skip
 """The commands in the order of the help."""
 MODULES = {"import": "import_files"}
@@ -42,22 +42,30 @@ class Commands(typer.core.TyperGroup):
         """The command of this name with its options, or None."""
         if cmd_name not in COMMANDS:
             return None
+        function = _function(cmd_name)
+        if isinstance(function, typer.Typer):
+            return typer.main.get_command(function)
         application = typer.Typer(**PLAIN)
         settings = {"allow_extra_args": True, "ignore_unknown_options": True} if cmd_name == "query" else None
-        application.command(cmd_name, context_settings=settings)(_function(cmd_name))
+        application.command(cmd_name, context_settings=settings)(function)
         return typer.main.get_command(application)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The names of the commands, each with one line of help."""
         width = formatter.width - 6 - max(map(len, COMMANDS))
-        listed = [(name, typer.core.TyperCommand(name, help=_function(name).__doc__).get_short_help_str(width)) for name in COMMANDS]
+        listed = [(name, typer.core.TyperCommand(name, help=_help(name)).get_short_help_str(width)) for name in COMMANDS]
         with formatter.section("Commands"):
             formatter.write_dl(listed)
 
 
-def _function(name: str) -> Callable[..., None]:
+def _help(name: str) -> str | None:
+    function = _function(name)
+    return str(function.info.help) if isinstance(function, typer.Typer) else function.__doc__
+
+
+def _function(name: str) -> Callable[..., None] | typer.Typer:
     name = MODULES.get(name, name)
-    function: Callable[..., None] = getattr(import_module(f"kgqa.cli.{name}"), name)
+    function: Callable[..., None] | typer.Typer = getattr(import_module(f"kgqa.cli.{name}"), name)
     return function
 
 

@@ -10,7 +10,7 @@ import json
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -31,7 +31,9 @@ from kgqa.settings.base import plain_fault
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Row
 
+    from kgqa.collection.label_studio import Submission
     from kgqa.database import Database
+    from kgqa.records import Instance
 
 MOST_BODY = 1 << 20
 """Characters of an answer or draft as JSON."""
@@ -348,27 +350,49 @@ class Journal:
             earlier = transaction.row("submission", token=token)
             if earlier is not None:
                 return int(earlier.number)
-            member, row = transaction.member(person), transaction.item(item)
-            if member.state != "active":
-                raise InputError(f"{person} cannot submit any more; ask the lead of the project.")
-            seat = self._seat_for(transaction, row, member)
-            if any(fault.blocking for fault in faults):
-                raise Refused(faults)
-            body: dict[str, Any] = {"answer": json.loads(text), "labels": step.labels(parsed), "seconds": round(max(0.0, seconds), 3)}
-            if faults:
-                body["warnings"] = [fault.sentence for fault in faults]
-            if row.purpose == "qualification":
-                body["attempt"] = member.attempt
-            number = transaction.event("submit", person=person, item=item, token=token, **body)
-            transaction.run("fill seat", id=seat, event=number)
-            transaction.run("see", person=person, item=item)
-            transaction.run("count answer", person=person, by=1)
-            transaction.run("remove draft", person=person, item=item)
-            if row.purpose == "work" and member.role != "model":
-                self._decide(transaction, row)
-            elif row.purpose == "qualification" and member.role != "model":
-                self._judge_attempt(transaction, member)
-            return number
+            return self._append_answer(
+                transaction, person, parsed, json.loads(text), row=transaction.item(item), faults=faults, token=token, seconds=seconds
+            )
+
+    def take(self, submissions: Sequence[Submission]) -> None:
+        """Append answers that were given elsewhere: all of them, or none. Raises as :meth:`submit`."""
+        with self._changing() as transaction:
+            for number, each in enumerate(submissions):
+                row = transaction.item(each.item)
+                body = each.answer.model_dump(mode="json")
+                transaction.event("reserve", person=each.person, item=each.item, until=transaction.time)
+                transaction.flush()
+                self._append_answer(
+                    transaction, each.person, each.answer, body, row=row, token=f"{secrets.token_hex(8)}-{number}", seconds=each.seconds,
+                    faults=[Fault(field="", sentence=sentence, blocking=False) for sentence in each.warnings],
+                )  # fmt: skip
+
+    def _append_answer(
+        self, transaction: Transaction, person: str, parsed: Answer, answer: Mapping[str, Any], *, row: Row[Any], faults: Sequence[Fault],
+        token: str, seconds: float,
+    ) -> int:  # fmt: skip
+        """Append a checked answer, and decide the item if it was the last that is needed."""
+        member, step = transaction.member(person), self.task.steps[row.step]
+        if member.state != "active":
+            raise InputError(f"{person} cannot submit any more; ask the lead of the project.")
+        seat = self._seat_for(transaction, row, member)
+        if any(fault.blocking for fault in faults):
+            raise Refused(list(faults))
+        body: dict[str, Any] = {"answer": answer, "labels": step.labels(parsed), "seconds": round(max(0.0, seconds), 3)}
+        if faults:
+            body["warnings"] = [fault.sentence for fault in faults]
+        if row.purpose == "qualification":
+            body["attempt"] = member.attempt
+        number = transaction.event("submit", person=person, item=row.id, token=token, **body)
+        transaction.run("fill seat", id=seat, event=number)
+        transaction.run("see", person=person, item=row.id)
+        transaction.run("count answer", person=person, by=1)
+        transaction.run("remove draft", person=person, item=row.id)
+        if row.purpose == "work" and member.role != "model":
+            self._decide(transaction, row)
+        elif row.purpose == "qualification" and member.role != "model":
+            self._judge_attempt(transaction, member)
+        return number
 
     @staticmethod
     def _seat_for(transaction: Transaction, item: Row[Any], member: Row[Any]) -> int:
@@ -541,6 +565,41 @@ class Journal:
             if len(rows) < BATCH:
                 return
             after = int(rows[-1].number)
+
+    def event_rows(self) -> Iterator[tuple[int, float, str, str, str, str]]:
+        """As :meth:`events`, without parsing: ``number, time, kind, person, item``, and the body as JSON."""
+        after = 0
+        while True:
+            with self._reading() as transaction:
+                rows = transaction.rows("events", after=after, limit=BATCH)
+            yield from ((row.number, row.time, row.kind, row.person, row.item, row.body) for row in rows)
+            if len(rows) < BATCH:
+                return
+            after = int(rows[-1].number)
+
+    def question(self, item: str, event: int) -> Instance | None:
+        """The question that a submission asks, for the solvers; None if it asks none."""
+        with self._reading() as transaction:
+            row, submitted = transaction.item(item), transaction.rows("event", number=event)[0]
+        step = self.task.steps[row.step]
+        return step.asked(item_of(row), step.answer.model_validate(json.loads(submitted.body)["answer"])) if step.asks else None
+
+    def questions(self) -> tuple[list[Instance], list[Instance]]:
+        """The questions so far that solvers accepted, and those that they were not asked about yet."""
+        submitted: dict[str, int] = {}
+        solved: set[str] = set()
+        for event in self.events():
+            if event.kind == "submit" and self.task.steps[self.item(event.item).step].asks:
+                submitted[event.item] = event.number
+            elif event.kind == "undo":
+                submitted.pop(event.item, None)
+            elif event.kind == "solve":
+                solved.add(event.item)
+            elif event.kind == "refuse":
+                submitted.pop(event.item, None)
+        questions = {item: self.question(item, number) for item, number in submitted.items()}
+        known = {item: question for item, question in questions.items() if question is not None}
+        return [known[item] for item in known if item in solved], [known[item] for item in known if item not in solved]
 
     @property
     def secret(self) -> bytes:

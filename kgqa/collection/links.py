@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 from kgqa.errors import InputError
 
-DAYS = 60
-"""How long a link is valid by default."""
 MOST = 2000
 """Characters of a key."""
 

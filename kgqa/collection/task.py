@@ -126,6 +126,15 @@ class Step:
         """The live checks: run while a person writes, and again at submission."""
         return []
 
+    @property
+    def asks(self) -> bool:
+        """Whether answers of this step ask questions."""
+        return type(self).asked is not Step.asked
+
+    def asked(self, item: Item, answer: Any) -> Instance | None:
+        """The question that an answer asks, for the solvers, with its right answer first and the item's id; None if it asks none."""
+        return None
+
     def follow(self, decided: Decided) -> list[Item]:
         """Items of the next step. Their ids are made from ``decided`` alone, so that a repetition makes the same ones."""
         return []
@@ -136,7 +145,7 @@ class Task:
 
     name: ClassVar[str]
     title: ClassVar[str]
-    steps: ClassVar[Mapping[str, Step]]
+    steps: Mapping[str, Step]
 
     def __init__(self, project: Project) -> None:
         """Open the data of ``project``."""

@@ -21,10 +21,12 @@ DRAWS_SEED = 13
 PORT = 8484
 ANNOTATE_PORT = 8485
 """Another port, so that both pages can be open."""
+LINK_DAYS = 60
+"""Days for which the link of an annotator is valid."""
 ANNOTATE_SAMPLE = 100
 """The number of samples that the authors of WikiHop read themselves."""
 ANNOTATE_SPLIT = "all"
-READER = "reader"
+ANNOTATOR = "annotator"
 """Default name of an annotator."""
 RELATIONS_SORT = "kept"
 SPLIT_BY = "group"

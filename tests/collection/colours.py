@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from kgqa.collection.task import Answer, Decided, Fault, Item, Step, Task
 from kgqa.records import Instance, Paragraph
@@ -60,7 +60,7 @@ class Colours(Task):
 
     name = "colours"
     title = "Colours"
-    steps: ClassVar = {"name": Name(), "right": Check()}
+    steps: Mapping[str, Step] = {"name": Name(), "right": Check()}
 
     def items(self) -> Iterator[Item]:
         check = self.project.settings.options.get("check", 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -124,7 +124,7 @@ class AnswerTask(SampleTask):
 
     name = "answer"
     title = "Answer questions"
-    steps: ClassVar = {"answer": AnswerStep()}
+    steps: Mapping[str, Step] = {"answer": AnswerStep()}
 
     def __init__(self, project: Any) -> None:
         """Draw the samples. Raises SettingsError for options that are not known or a set without a metric, and the errors of the draw."""

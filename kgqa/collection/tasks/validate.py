@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -95,7 +95,7 @@ class Validate(SampleTask):
 
     name = "validate"
     title = "Validate samples"
-    steps: ClassVar = {"validate": ValidateStep()}
+    steps: Mapping[str, Step] = {"validate": ValidateStep()}
 
     def __init__(self, project: Any) -> None:
         """Draw the samples. Raises SettingsError for options that are not known, and the errors of the draw."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from fastapi import FastAPI, Request
@@ -22,13 +23,13 @@ FOLDER = Path(__file__).resolve().parent
 STATIC = FOLDER / "static"
 
 
-def create_app(journal: Journal) -> FastAPI:
-    """The app for annotating the project of ``journal``."""
+def create_app(journal: Journal, *, submitted: Callable[[str, int], object] = lambda item, event: None) -> FastAPI:
+    """The app for annotating the project of ``journal``. ``submitted`` gets the item and event of each answer, and must not wait."""
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
     visitors = Visitors(journal)
     pages = Pages(FOLDER / "templates", STATIC, EXPLORE, project=journal.project.settings, task=journal.task)
     app.state.visitors = visitors
-    app.include_router(routes(journal, visitors, pages))
+    app.include_router(routes(journal, visitors, pages, submitted))
     app.include_router(lead_routes(journal, pages))
     app.mount("/static/explore", StaticFiles(directory=EXPLORE), name="explore")  # the same letters and colours
     app.mount("/static", StaticFiles(directory=STATIC), name="static")

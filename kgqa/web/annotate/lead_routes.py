@@ -10,6 +10,7 @@ from fastapi.responses import HTMLResponse
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from kgqa.collection.journal import Journal, Refused
+from kgqa.collection.status import status_of
 from kgqa.web.annotate.routes import Id, Submission, person_page, refusal
 from kgqa.web.annotate.visitor import Reader, Writer, check_lead
 from kgqa.web.rendering import Pages
@@ -18,6 +19,12 @@ from kgqa.web.rendering import Pages
 def lead_routes(journal: Journal, pages: Pages) -> APIRouter:
     """Routes of the pages of leads."""
     router = APIRouter(default_response_class=HTMLResponse)
+
+    @router.get("/progress")
+    def progress(request: Request, visitor: Reader) -> Response:
+        """Progress, people, agreement and drift, recomputed from the journal."""
+        check_lead(visitor)
+        return person_page(pages, journal, request, visitor, "progress.html", status=status_of(journal))
 
     @router.get("/disputes")
     def disputes(request: Request, visitor: Reader) -> Response:
@@ -36,6 +43,7 @@ def lead_routes(journal: Journal, pages: Pages) -> APIRouter:
         answers = [(given.person, step.labels(given.answer), given.answer.model_dump(mode="json")) for given in decided.answers]
         return person_page(
             pages, journal, request, visitor, "item.html", item=decided.item, step=step, draft=answers[0][2], version=0,
+            shown=step.shown(decided.item, answers[0][2]),
             token=secrets.token_hex(16), action="adjudicate", answers=answers,
         )  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -61,7 +62,7 @@ class Reason(OfItem):
     reason: str
 
 
-def routes(journal: Journal, visitors: Visitors, pages: Pages) -> APIRouter:
+def routes(journal: Journal, visitors: Visitors, pages: Pages, submitted: Callable[[str, int], object]) -> APIRouter:
     """Routes of the pages of ``journal``."""
     router = APIRouter(default_response_class=HTMLResponse)
 
@@ -97,8 +98,10 @@ def routes(journal: Journal, visitors: Visitors, pages: Pages) -> APIRouter:
 
     def item_page(request: Request, visitor: Visitor, reservation: Reservation) -> HTMLResponse:
         item = reservation.item
+        step = journal.task.steps[item.step]
         return person_page(
-            pages, journal, request, visitor, "item.html", item=item, step=journal.task.steps[item.step], draft=reservation.draft,
+            pages, journal, request, visitor, "item.html", item=item, step=step, draft=reservation.draft,
+            shown=step.shown(item, reservation.draft),
             version=reservation.version, token=secrets.token_hex(16), action="submit",
         )  # fmt: skip
 
@@ -119,6 +122,7 @@ def routes(journal: Journal, visitors: Visitors, pages: Pages) -> APIRouter:
             number = journal.submit(visitor.person, body.item, body.answer, token=body.token, seconds=body.seconds)
         except Refused as refused:
             return refusal(refused)
+        submitted(body.item, number)
         return {"event": number}
 
     @router.post("/api/undo", response_class=JSONResponse)

@@ -1,0 +1,233 @@
+"""``kgqa annotate``: people validate, answer, compose and collect on local pages; their answers are kept in a journal."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kgqa.collection.project import Project, ProjectSettings, read_project
+from kgqa.database import database_at, require_sqlalchemy
+from kgqa.errors import InputError, SettingsError
+from kgqa.formats import native
+from kgqa.runs.files import lies_within
+from kgqa.settings.defaults import ANNOTATE_PORT, ANNOTATE_SAMPLE, ANNOTATE_SPLIT, ANNOTATOR, DRAWS_SEED, LINK_DAYS
+from kgqa.web.serving import ADDRESS, check_installed, listening, serve
+
+if TYPE_CHECKING:
+    from kgqa.collection.exports import Export
+    from kgqa.collection.journal import Journal
+    from kgqa.collection.seat import Seated
+    from kgqa.collection.status import Status
+    from kgqa.progress import Progress
+    from kgqa.settings.llm import LlmSettings
+
+VARIABLE = "KGQA_JOURNAL"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A person's link to the pages of a project."""
+
+    person: str
+    role: str
+    address: str
+
+
+def annotate(
+    project: str | Path,
+    *,
+    journal: str | Path | None = None,
+    port: int = ANNOTATE_PORT,
+    person: str = ANNOTATOR,
+    sample: int = ANNOTATE_SAMPLE,
+    seed: int = DRAWS_SEED,
+    split: str = ANNOTATE_SPLIT,
+    ready: Callable[[list[Link]], object] = lambda links: None,
+) -> None:
+    """Serve the pages of ``project`` at http://127.0.0.1:PORT until the user stops it; ``port`` 0 takes a free one.
+
+    ``project`` is a project file, or a dataset folder: then ``person`` validates ``sample`` samples of ``split``, drawn with ``seed``.
+    ``journal`` is an SQLite file or the address of a PostgreSQL database, by default the variable ``KGQA_JOURNAL``, else NAME.sqlite
+    beside the project file, or in the current folder for a dataset. ``ready`` gets the links of the people. Returns after a
+    KeyboardInterrupt. Raises SettingsError for an unusable port or missing packages, InputError for a journal of another project, and the
+    errors of reading the data.
+    """
+    check_installed("annotate")
+    from kgqa.web.annotate.app import create_app
+
+    opened = _project(project, person=person, sample=sample, seed=seed, split=split)
+    with ExitStack() as stack:
+        listener = stack.enter_context(listening(port))
+        book = stack.enter_context(_journal(opened, journal))
+        links = _links(book, days=LINK_DAYS, port=listener.getsockname()[1])
+        asked = stack.enter_context(_solving(book))
+        serve(create_app(book, submitted=asked), listener, ready=lambda _: ready(links))
+
+
+def annotate_links(
+    project: str | Path, *, journal: str | Path | None = None, days: int = LINK_DAYS, port: int = ANNOTATE_PORT, renew: bool = False
+) -> list[Link]:
+    """The links of the people of a project, valid for ``days``. ``renew`` makes all earlier links invalid. Raises as :func:`annotate`."""
+    if not 1 <= days <= 3650:
+        raise SettingsError(f"days is {days}, which is not between 1 and 3,650; give another --days.")
+    with _journal(_project(project), journal) as book:
+        if renew:
+            book.renew_secret()
+        return _links(book, days=days, port=port)
+
+
+def annotate_status(project: str | Path, *, journal: str | Path | None = None) -> Status:
+    """Progress, agreement, time and drift of a project, recomputed from its journal. Raises as :func:`annotate`."""
+    from kgqa.collection.status import status_of
+
+    with _journal(_project(project), journal) as book:
+        return status_of(book)
+
+
+def annotate_export(project: str | Path, *, to: str, out: str | Path | None = None, journal: str | Path | None = None) -> Export:
+    """Write the answers of a project: ``native`` (a dataset), ``parquet`` (tables), ``label-studio``. Raises as :func:`annotate`."""
+    from kgqa.collection.exports import export
+    from kgqa.collection.state import replay, rows_table
+
+    opened = _project(project)
+    with _journal(opened, journal) as book:
+        state = replay(rows_table(book.event_rows()))
+    return export(opened, state, to=to, out=None if out is None else Path(out))
+
+
+def annotate_import(
+    project: str | Path, annotations: str | Path, *, person: str, annotator: str | None = None, journal: str | Path | None = None
+) -> int:
+    """Take the annotations of one annotator from an export of Label Studio, as answers of ``person``; returns their number.
+
+    All of them, or none. Raises as :func:`annotate`, and the errors of :func:`kgqa.collection.label_studio.read_annotations`.
+    """
+    from kgqa.collection.label_studio import read_annotations
+
+    with _journal(_project(project), journal) as book:
+        items = {event.item: book.item(event.item) for event in book.events() if event.kind == "item"}
+        submissions = list(read_annotations(Path(annotations), items, book.task.steps, person=person, annotator=annotator))
+        book.take(submissions)
+    return len(submissions)
+
+
+def annotate_withdraw(project: str | Path, person: str, *, reason: str, journal: str | Path | None = None) -> int:
+    """Leave the answers of ``person`` out from now on; returns their number. Raises as :func:`annotate`, UnknownId."""
+    if not reason.strip():
+        raise SettingsError("a person is withdrawn with a reason; give --reason.")
+    with _journal(_project(project), journal) as book:
+        return book.withdraw(person, reason.strip())
+
+
+def annotate_seat(
+    project: str | Path,
+    *,
+    model: str,
+    endpoint: str | None = None,
+    person: str | None = None,
+    limit: int | None = None,
+    settings: LlmSettings | None = None,
+    journal: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Seated:
+    """Let the model ``model`` of a chat-completions endpoint answer the items under a name of its own, never counted as a person.
+
+    Its answers are recorded beside the journal, so that a repeated call asks nothing twice. Raises as :func:`annotate` and
+    :func:`kgqa.collection.seat.fill_seats`.
+    """
+    from kgqa.collection.seat import fill_seats
+
+    opened = _project(project)
+    with _journal(opened, journal) as book:
+        recording = opened.folder / f"{opened.settings.name}-model.jsonl"
+        return fill_seats(
+            book, model=model, recording=recording, endpoint=endpoint, settings=settings, person=person, limit=limit, progress=progress
+        )  # fmt: skip
+
+
+def _project(
+    project: str | Path, *, person: str = ANNOTATOR, sample: int = ANNOTATE_SAMPLE, seed: int = DRAWS_SEED, split: str = ANNOTATE_SPLIT
+) -> Project:
+    """The project of a file, or one for a dataset folder."""
+    place = Path(project)
+    if not place.is_dir():
+        return read_project(place)
+    native.split_files(place)
+    name = Path(os.path.realpath(place)).name
+    if not person.strip() or not person.isprintable():
+        raise SettingsError(f"{person!r} is no name; give another --person.")
+    settings = ProjectSettings(
+        name=f"{name}-annotation", task="validate", data=os.path.realpath(place), split=split, sample=sample, seed=seed, people=(person,)
+    )
+    return Project(path=Path(f"{name}-annotation.toml"), settings=settings)
+
+
+@contextmanager
+def _journal(project: Project, where: str | Path | None) -> Iterator[Journal]:
+    require_sqlalchemy("kgqa annotate", "annotate")
+    from kgqa.collection.journal import Journal
+
+    default = project.folder / f"{project.settings.name}.sqlite"
+    location = where if where is not None else os.environ.get(VARIABLE) or default
+    database = database_at(location, option="--journal", file=default.name)
+    if database.path is not None and project.data.is_dir() and lies_within(database.path, project.data):
+        raise SettingsError(
+            f"{database.path}: this lies in the data's folder, where new data would take its place; give another --journal."
+        )
+    journal = Journal(database, project)
+    try:
+        yield journal
+    finally:
+        journal.close()
+
+
+def _links(journal: Journal, *, days: int, port: int) -> list[Link]:
+    from kgqa.collection.links import Access, sign
+
+    until = int(time.time()) + days * 86400
+    secret, name = journal.secret, journal.project.settings.name
+    return [
+        Link(
+            person=each.person,
+            role=each.role,
+            address=f"http://{ADDRESS}:{port}/enter?key={sign(secret, Access(project=name, person=each.person, until=until))}",
+        )
+        for each in journal.members()
+        if each.role != "model" and each.state != "removed"
+    ]
+
+
+@contextmanager
+def _solving(journal: Journal) -> Iterator[Callable[[str, int], object]]:
+    """What the server calls after each submission: the solvers of the project get its question, if it has solvers and asks one."""
+    if journal.project.settings.solvers is None:
+        yield lambda item, event: None
+        return
+    from kgqa.collection.solvers import Solvers, SolverThread
+
+    if not any(step.asks for step in journal.task.steps.values()):
+        raise InputError(
+            f"{journal.project.path}: solvers: people ask no questions in the task {journal.project.settings.task}; leave them out."
+        )
+    place = journal.project.folder / f"{journal.project.settings.name}-solvers"
+    asked, waiting = journal.questions()
+    thread = SolverThread(
+        Solvers(journal.project, place), lambda result: journal.solve(result.id, result.body(), refusal=result.refusal), asked=asked
+    )
+    for instance in waiting:
+        thread.put(instance)
+
+    def submitted(item: str, event: int) -> None:
+        instance = journal.question(item, event)
+        if instance is not None:
+            thread.put(instance)
+
+    try:
+        yield submitted
+    finally:
+        thread.close()
