@@ -59,14 +59,13 @@ class ValidateStep(Step):
     title = "Validate a sample"
     answer = Validation
     template = "validate.html"
-    script = True
     decisive = (VALIDITY,)
     verdicts = tuple(VERDICTS.values())
     marks = tuple(MARKS.values())
     most_note = MOST_NOTE
 
     def shown(self, item: Item, draft: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The whole sample once its answer need not be hidden any more."""
+        """What the page shows with the answer so far, ``draft``: the whole sample once its answer need not be hidden."""
         return item.hidden["whole"] if "whole" in item.hidden and draft.get("uncovered") is True else item.shown
 
     def labels(self, answer: Validation) -> dict[str, str]:
@@ -138,7 +137,7 @@ class Validate(SampleTask):
             cases["own answer is the dataset's"] = [
                 _same(given.answer.own, instance)
                 for each, instance in self.samples(decided)
-                for given in each.answers
+                for given in each.by_people
                 if isinstance(given.answer, Validation)
             ]
         return [Figure(name=name, value=percent(wilson(sum(held), len(held))), items=len(held)) for name, held in cases.items() if held]

@@ -119,6 +119,11 @@
     form.addEventListener("answer-changed", changed);
     window.addEventListener("pagehide", () => { if (late !== null && !leaving) store(true); });
     settle = async () => { if (late !== null) again(); await sending; return !conflict; };
+    // A step's page that needs more from the server: the draft first, then the page again.
+    form.addEventListener("answer-reload", async () => {
+      changed();
+      if (await settle() && late === null) { leaving = true; window.location.reload(); }
+    });
 
     async function send() {
       if (busy || conflict) return;
