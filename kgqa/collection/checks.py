@@ -1,4 +1,4 @@
-"""The live checks of answers: pure functions from what a person wrote to the faults that the page shows.
+"""The live checks of composed questions and of StrategyQA's steps: pure functions from an answer to the faults that the page shows.
 
 A blocking fault keeps an answer from being submitted; another one is a warning.
 """
@@ -15,7 +15,7 @@ from kgqa.recipes.musique.composers.forms import DETERMINERS, PREPOSITIONS
 from kgqa.recipes.musique.composers.rules import ASKING_NOUNS, FUNCTION
 from kgqa.recipes.musique.composers.verbs import AUXILIARIES
 from kgqa.records import REFERENCE
-from kgqa.rules.strategy_checks import MARKS, decomposition_faults, question_faults, references
+from kgqa.rules.strategy_checks import decomposition_faults, question_faults, references
 
 GRAMMATICAL = FUNCTION | DETERMINERS | PREPOSITIONS | AUXILIARIES | ASKING_NOUNS | {"where", "whom", "how", "why", "not", "it", "there"}
 """English words without content of their own: the closed classes that the composer by rules knows. In other languages every word counts."""
@@ -33,13 +33,6 @@ COMPOSED = {
 """Key of ``composers.checks.REASONS`` → the sentence for the one who composes."""
 WARNINGS = ("stammer", "long")
 """Keys of ``COMPOSED`` that do not block."""
-LINKED = 2
-"""Questions of each ten that need two links or more (Ferguson et al. 2020, section 3)."""
-
-
-def ends_with_mark(question: str, *, field: str) -> list[Fault]:
-    """A fault if a question does not end with a question mark of any script."""
-    return [] if question.rstrip().endswith(MARKS) else [Fault(field=field, sentence='The question must end with "?".')]
 
 
 def content_words(text: str) -> set[str]:
@@ -143,20 +136,3 @@ def strategy_evidence(evidence: Sequence[Sequence[str]], operations: Sequence[bo
             sentence = f"Step {place + 1} is an operation before the last step, which is rare; is there no paragraph for it?"
             faults.append(Fault(field=field, sentence=sentence, blocking=False))
     return faults
-
-
-def iirc_question(question: str, links: Sequence[str], *, field: str, links_field: str) -> list[Fault]:
-    """The faults of a question about a passage with links (Ferguson et al. 2020, section 3): its mark, and a link that it needs."""
-    faults = ends_with_mark(question, field=field)
-    if not links:
-        faults.append(Fault(field=links_field, sentence="Choose the link or links that the answer needs."))
-    return faults
-
-
-def iirc_links(links: Sequence[Sequence[str]], *, needed: int = LINKED, field: str = "") -> list[Fault]:
-    """A fault if fewer than ``needed`` questions of a passage have two links or more; ``links``: those of each question."""
-    count = sum(len(set(each)) > 1 for each in links)
-    if count >= needed:
-        return []
-    sentence = f"{count} of {len(links)} questions need two links or more, and {needed} must; write {needed - count} more."
-    return [Fault(field=field, sentence=sentence)]

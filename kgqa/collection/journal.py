@@ -257,10 +257,11 @@ class Journal:
             if transaction.row("member", person=person) is None:
                 transaction.run("add member", person=person, role="model", qualified=True)
 
-    def next_item(self, person: str) -> Reservation | None:
+    def next_item(self, person: str, *, step: str = "") -> Reservation | None:
         """The item that a person has reserved, else the next one for them, reserved; None if there is nothing for them to do.
 
-        Order: qualification, a gold item where one is due, open seats in the order of the items. A model gets every item.
+        Order: qualification, a gold item where one is due, open seats in the order of the items. A model gets every item, or every one of
+        a ``step``.
         """
         with self._changing(durable=False) as transaction:
             member = transaction.member(person)
@@ -274,12 +275,12 @@ class Journal:
             if reserved is not None:
                 transaction.run("reserve seat", id=reserved.id, person=person, since=reserved.since, until=until)
                 return self._reservation(transaction, transaction.item(reserved.item), person, until)
-            return self._reserve(transaction, member, until)
+            return self._reserve(transaction, member, until, step)
 
-    def _reserve(self, transaction: Transaction, member: Row[Any], until: float) -> Reservation | None:
+    def _reserve(self, transaction: Transaction, member: Row[Any], until: float, step: str) -> Reservation | None:
         settings, person = self.project.settings, member.person
         if member.role == "model":
-            return self._reserve_beside(transaction, member, "model", until)
+            return self._reserve_beside(transaction, member, "model", until, step)
         if member.role == "person" and not member.qualified and settings.qualification is not None:
             return self._reserve_beside(transaction, member, "qualification", until)
         every = settings.gold.every if settings.gold is not None else 0
@@ -294,10 +295,12 @@ class Journal:
         transaction.event("reserve", person=person, item=seat.item, until=until)
         return self._reservation(transaction, transaction.item(seat.item), person, until)
 
-    def _reserve_beside(self, transaction: Transaction, member: Row[Any], purpose: str, until: float) -> Reservation | None:
+    def _reserve_beside(
+        self, transaction: Transaction, member: Row[Any], purpose: str, until: float, step: str = ""
+    ) -> Reservation | None:  # fmt: skip
         """Reserve an item beside the seats of work: one with a known answer, which everybody gets, or any item for a model."""
         attempt = member.attempt if purpose == "qualification" else 0
-        values = {} if purpose == "model" else {"purpose": purpose, "attempt": attempt}
+        values = {"step": step} if purpose == "model" else {"purpose": purpose, "attempt": attempt}
         item = transaction.row("item for a model" if purpose == "model" else "known item", person=member.person, **values)
         if item is None:
             return None
@@ -515,18 +518,23 @@ class Journal:
             return number
 
     def refuse(self, item: str, reason: str) -> None:
-        """Leave an item out of the results; nobody gets it any more."""
+        """Leave an item out of the results, with what follows from it; nobody gets it any more."""
         with self._changing() as transaction:
-            transaction.item(item)
-            transaction.refuse(item, reason)
+            self._refuse(transaction, transaction.item(item), reason)
 
     def solve(self, item: str, solvers: list[dict[str, Any]], *, refusal: str = "") -> None:
         """Write what readers answered to the question of an item; ``refusal`` is the reason to leave it out, if they know too much."""
         with self._changing() as transaction:
-            transaction.item(item)
+            row = transaction.item(item)
             transaction.event("solve", item=item, solvers=solvers)
             if refusal:
-                transaction.refuse(item, refusal)
+                self._refuse(transaction, row, refusal)
+
+    def _refuse(self, transaction: Transaction, row: Row[Any], reason: str) -> None:
+        if row.state == "decided":
+            for follower in self.task.steps[row.step].follow(self._decided(transaction, item_of(row))):
+                self._refuse(transaction, transaction.item(follower.id), reason)
+        transaction.refuse(row.id, reason)
 
     def withdraw(self, person: str, reason: str) -> int:
         """Leave a person's answers out; their seats open again. Returns the number of answers. Raises UnknownId."""

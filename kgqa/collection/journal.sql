@@ -87,7 +87,7 @@ ORDER BY i.place LIMIT 1
 
 -- item for a model
 SELECT * FROM kgqa_item i
-WHERE i.project = :project AND i.state <> 'refused'
+WHERE i.project = :project AND i.state <> 'refused' AND (:step = '' OR i.step = :step)
   AND NOT EXISTS (SELECT 1 FROM kgqa_seat s WHERE s.project = i.project AND s.item = i.id AND s.person = :person AND s.attempt = 0)
   AND NOT EXISTS (SELECT 1 FROM kgqa_seen n WHERE n.project = i.project AND n.person = :person AND n.item = i.id)
 ORDER BY i.place LIMIT 1

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
@@ -188,9 +188,9 @@ def fill_seats(
 ) -> Seated:
     """Let ``model`` answer the items of a project, at most ``limit``, under the name ``model:`` and ``person``, by default its own.
 
-    Items whose steps no model can do, and those without a usable answer, are skipped with the reason. ``recording`` keeps the model's
-    answers, so that an interrupted call goes on and a repeated one asks nothing twice. Raises SettingsError for a task without such steps
-    and an unusable name, and the errors of :func:`kgqa.chat.ask.ask`.
+    Items without a usable answer are skipped with the reason. ``recording`` keeps the model's answers, so that an interrupted call goes on
+    and a repeated one asks nothing twice. Raises SettingsError for a task whose steps no model does and an unusable name, and the errors of
+    :func:`kgqa.chat.ask.ask`.
     """
     steps = [name for name in journal.task.steps if name in PARTS]
     if not steps:
@@ -204,15 +204,11 @@ def fill_seats(
     progress.start(f"{name} answers", limit, "items")
     answered, left_out = 0, Counter[str]()
     while limit is None or answered + left_out.total() < limit:
-        reservation = journal.next_item(name)
+        reservation = next(filter(None, (journal.next_item(name, step=step) for step in steps)), None)
         if reservation is None:
             break
         item, began = reservation.item, time.perf_counter()
-        if item.step not in PARTS:
-            journal.skip(name, item.id, "no model answers this step")
-            continue
-        step = journal.task.steps[item.step]
-        answer = conduct(step, item, ask_model=_asker(model, recording, endpoint, settings))
+        answer = conduct(journal.task.steps[item.step], item, ask_model=_asker(model, recording, endpoint, settings))
         if isinstance(answer, str):
             left_out[answer] += 1
             journal.skip(name, item.id, answer)
@@ -268,7 +264,6 @@ def fault_of(step: Step, item: Item, answer: Mapping[str, Any]) -> str:
 
 def _asker(model: str, recording: Path, endpoint: str | None, settings: LlmSettings | None) -> Ask:
     def asked(messages: Sequence[Mapping[str, str]], form: type[BaseModel], check: Callable[[BaseModel], str]) -> Asked[BaseModel]:
-        result = ask(messages, form, model=model, recording=recording, endpoint=endpoint, settings=settings, check=check)
-        return cast("Asked[BaseModel]", result)
+        return ask(messages, form, model=model, recording=recording, endpoint=endpoint, settings=settings, check=check)
 
     return asked

@@ -86,10 +86,3 @@ def test_evidence_is_paragraphs_or_a_mark() -> None:
     assert not checks.strategy_evidence([[], ["b"]], [False, False], [True, False])
     assert said(checks.strategy_evidence([[], ["b", "b"]], [False, False], [False, False])) == [("steps.0", True), ("steps.1", True)]
     assert said(checks.strategy_evidence([[], ["b"]], [True, False], [False, False])) == [("steps.0", False)]
-
-
-def test_iirc_questions_need_a_link_and_some_need_two() -> None:
-    assert not checks.iirc_question("Where was Ada born?", ["Ada"], field="questions.0", links_field="links.0")
-    assert said(checks.iirc_question("Where was Ada born", [], field="q", links_field="l")) == [("q", True), ("l", True)]
-    assert not checks.iirc_links([["a", "b"], ["a"], ["b", "c"], ["d"]])
-    assert said(checks.iirc_links([["a", "b"], ["a", "a"]], field="questions")) == [("questions", True)]

@@ -11,14 +11,16 @@ import pytest
 from pydantic import BaseModel
 
 from kgqa.chat.ask import Asked, ask
+from kgqa.collection.journal import Journal
 from kgqa.collection.project import Project, ProjectSettings
-from kgqa.collection.seat import conduct, seat_name
+from kgqa.collection.seat import conduct, fill_seats, seat_name
 from kgqa.collection.task import Item, Step, Task, find_task
+from kgqa.database import database_at
 from kgqa.errors import SettingsError
 from kgqa.settings.llm import LlmSettings
 from tests.chat_server import ChatServer, Reply, chat_server
-from tests.collection.composed import composed
-from tests.collection.strategy import FOUND, PEOPLE, QUESTION, STEPS, decided, task as strategy_task
+from tests.collection.composed import composed, composed_set
+from tests.collection.strategy import FOUND, PEOPLE, QUESTION, STEPS, decided, project as strategy_project, task as strategy_task
 from tests.small_questions import question, write_set
 
 pytest.importorskip("openai")
@@ -42,7 +44,7 @@ class Talk:
         settings = LlmSettings(tries=2, retries=0)
         return ask(
             messages, form, model="m", recording=self.folder / "r.jsonl", endpoint=self.server.address, settings=settings, check=check
-        )  # type: ignore[return-value]
+        )
 
 
 def conducted(step: Step, item: Item, folder: Path, *answers: Mapping[str, Any]) -> tuple[dict[str, Any] | str, list[str]]:
@@ -107,6 +109,55 @@ def test_evidence_is_verified(tmp_path: Path) -> None:
     assert answer == form
     assert "Orlind is a country of low hills" in asked[0]
     assert "Step 3: Is #1 among #2?" in asked[0]
+
+
+def test_a_model_fills_the_seats_of_a_project_and_is_no_person(tmp_path: Path) -> None:
+    data = write_set(tmp_path / "set", train=[question(number, candidates=True) for number in range(3)])
+    settings = {"name": "n", "task": "validate", "data": str(data), "people": ["ann"]}
+    project = Project(path=tmp_path / "project.toml", settings=ProjectSettings.model_validate(settings))
+    journal = Journal(database_at(tmp_path / "journal.sqlite", option="--journal", file="journal.sqlite"), project)
+    broken = {"note": "", "verdict": "maybe", "marks": [], "candidate": ""}
+
+    def reply(request: dict[str, Any]) -> Reply:
+        asks_of_last = "capital of cor" in request["messages"][1]["content"].split("\n")[0]
+        return Reply(content=json.dumps(broken if asks_of_last else verdict()))
+
+    try:
+        with chat_server(reply) as server:
+            arguments: dict[str, Any] = {"model": "m", "recording": tmp_path / "r.jsonl", "endpoint": server.address}
+            seated = fill_seats(journal, settings=LlmSettings(retries=0), **arguments)
+            count = len(server.requests)
+            again = fill_seats(journal, person="judge", settings=LlmSettings(retries=0), limit=1, **arguments)
+            assert len(server.requests) == count  # it is recorded what the same model says
+        assert (seated.person, seated.answered, seated.left_out.total()) == ("model:m", 2, 1)
+        assert (again.person, again.answered) == ("model:judge", 1)
+        assert not list(journal.decided())
+        assert journal.next_item("ann") is not None  # all seats of people are still open
+        skipped = [event.body["reason"] for event in journal.events() if event.kind == "skip"]
+        assert skipped == ["the endpoint's answers were not of the form that was asked for"]
+    finally:
+        journal.close()
+
+
+def test_only_verification_is_for_models_in_strategyqa(tmp_path: Path) -> None:
+    journal = Journal(
+        database_at(tmp_path / "journal.sqlite", option="--journal", file="journal.sqlite"), strategy_project(tmp_path, sample=2)
+    )
+    try:
+        seated = fill_seats(journal, model="m", recording=tmp_path / "r.jsonl", endpoint="http://127.0.0.1:9/v1")
+        assert (seated.answered, seated.left_out.total()) == (0, 0)
+        assert not [event for event in journal.events() if event.kind in {"reserve", "skip"}]
+    finally:
+        journal.close()
+    data = composed_set(tmp_path / "composed")
+    settings = {"name": "c", "task": "compose", "data": str(data), "people": ["ann"]}
+    project = Project(path=tmp_path / "project.toml", settings=ProjectSettings.model_validate(settings))
+    journal = Journal(database_at(tmp_path / "other.sqlite", option="--journal", file="journal.sqlite"), project)
+    try:
+        with pytest.raises(SettingsError, match="a model does not fill seats of the task compose"):
+            fill_seats(journal, model="m", recording=tmp_path / "r.jsonl")
+    finally:
+        journal.close()
 
 
 def test_names_of_seats() -> None:

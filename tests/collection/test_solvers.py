@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 
 import kgqa
+from kgqa.collection.journal import Journal
 from kgqa.collection.project import Project, ProjectSettings
 from kgqa.collection.solvers import Solvers, SolverThread
+from kgqa.database import database_at
 from kgqa.errors import InputError, SettingsError
 from kgqa.records import Instance
+from tests.collection.strategy import QUESTION, STEPS, project as strategy_project
 from tests.small_questions import write_set
 
 
@@ -114,3 +117,25 @@ def test_readers_that_cannot_be_solvers(runs: Path, tmp_path: Path) -> None:
         Solvers(project(runs, trained=1, reader="decomposer"), tmp_path)
     with pytest.raises(SettingsError, match="'proir' is not known; did you mean prior"):
         Solvers(project(runs, trained=1, reader="proir"), tmp_path)
+
+
+def test_a_question_that_solvers_know_takes_its_followers_along(tmp_path: Path) -> None:
+    journal = Journal(
+        database_at(tmp_path / "journal.sqlite", option="--journal", file="journal.sqlite"), strategy_project(tmp_path, sample=1)
+    )
+    try:
+        reserved = journal.next_item("ann")
+        assert reserved is not None
+        question = reserved.item.id
+        journal.submit("ann", question, QUESTION.model_dump(mode="json"), token="a" * 8)
+        waiting = journal.next_item("bob")
+        assert waiting is not None
+        journal.submit("bob", waiting.item.id, STEPS.model_dump(mode="json"), token="b" * 8)
+        assert journal.next_item("cat") is not None
+        journal.solve(question, [{"name": "fixed 1", "run": "yes", "answer": "yes", "right": True}], refusal="Too easy.")
+        refused = [event.item for event in journal.events() if event.kind == "refuse"]
+        assert refused == [f"{question}-evidence", f"{question}-decomposition", question]
+        assert all(journal.next_item(person) is None for person in ("ann", "bob", "cat", "dan"))
+        assert not list(journal.decided())
+    finally:
+        journal.close()

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -383,19 +383,19 @@ class StrategyTask(Task):
         written, given = question.by_people[0].answer, matched(evidence)
         assert isinstance(written, WrittenQuestion)
         lists = [[_entries(step) for step in answer.steps] for answer in given if answer.judgement == "right"]
-        record = Record(
-            qid=question.item.id,
-            term=question.item.shown["term"],
-            description=question.item.shown["description"],
-            question=_line(written.question),
-            answer=wanted == "yes",
-            facts=[_line(fact) for fact in written.facts if fact.strip()],
-            decomposition=[step["question"] for step in evidence.item.shown["steps"]],
-            evidence=lists,
-        )
+        record = {
+            "qid": question.item.id,
+            "term": question.item.shown["term"],
+            "description": question.item.shown["description"],
+            "question": _line(written.question),
+            "answer": wanted == "yes",
+            "facts": [_line(fact) for fact in written.facts if fact.strip()],
+            "decomposition": [step["question"] for step in evidence.item.shown["steps"]],
+            "evidence": lists,
+        }
         names = dict.fromkeys(name for answer in given for step in answer.steps for name in step.paragraphs)
         texts = {name: _passage(self.corpus.find(name)) for name in names}
-        instance = from_record(record, texts)
+        instance = from_record(cast("Record", record), texts)
         people: dict[str, Any] = {
             "writer": question.by_people[0].person,
             "decomposer": decomposition.by_people[0].person if decomposition.by_people else "lead",
