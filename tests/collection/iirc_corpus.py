@@ -21,7 +21,7 @@ def secret(town: str) -> str:
 def passage(first: int, links: int) -> tuple[str, list[tuple[str, int, int]]]:
     """A text that begins with an astral character and names ``links`` towns, with their places."""
     text, places = "\U0001f30d The cafe\u0301 owner ", []
-    for town in TOWNS[first : first + links]:
+    for town in (TOWNS[(first + place) % len(TOWNS)] for place in range(links)):
         text += "visited "
         places.append((town, len(text), len(text) + len(town)))
         text += f"{town}, then "

@@ -23,11 +23,11 @@ EXAMPLES = Path(__file__).parent.parent / "formats" / "examples"
 PEOPLE = ("ann", "ben", "cem", "dua")
 
 
-def question_set(folder: Path, *, split: str = "dev") -> Path:
-    """A dataset by the task iirc-questions: two questions for each of six passages, all by ann."""
-    write_tables(folder / "corpus")
+def question_set(folder: Path, *, split: str = "dev", passages: int = 6) -> Path:
+    """A dataset by the task iirc-questions: two questions for each passage, all by ann."""
+    write_tables(folder / "corpus", passages=passages)
     options = {"links": 4, "questions": 2, "several": 1, "dev": 0.0, "test": 0.0}
-    task = IircQuestions(write_project(folder, "iirc-questions", "corpus", options=options))
+    task = IircQuestions(write_project(folder, "iirc-questions", "corpus", sample=passages, options=options))
     decided = []
     for item in task.items():
         first, second, *_ = (link["title"] for link in item.shown["links"])
@@ -64,7 +64,7 @@ def answer_of(task: IircAnswers, item: Item, **changed: Any) -> IircAnswer:
 
 
 def sentences(task: IircAnswers, item: Item, answer: IircAnswer) -> list[tuple[str, str]]:
-    return [(fault.field, fault.sentence) for fault in task.steps["answer"].faults(item, answer) if fault.blocking]
+    return [(fault.field, fault.sentence) for fault in task.steps["iirc-answer"].faults(item, answer) if fault.blocking]
 
 
 def test_the_task_is_found_by_its_name() -> None:
@@ -176,11 +176,13 @@ def test_each_kind_of_answer_is_checked(task: IircAnswers) -> None:
         assert [entry[0] for entry in found] == [field], changed
         assert part in found[0][1]
     alone = answer_of(task, item, context=[mark(task, item, "passage", "owner")])
-    assert [fault.sentence.split(".")[0] for fault in task.steps["answer"].faults(item, alone)] == ["All of the context is in the passage"]
+    assert [fault.sentence.split(".")[0] for fault in task.steps["iirc-answer"].faults(item, alone)] == [
+        "All of the context is in the passage"
+    ]
 
 
 def test_answers_agree_as_the_scorer_compares_them(task: IircAnswers) -> None:
-    step, item = task.steps["answer"], next(task.items())
+    step, item = task.steps["iirc-answer"], next(task.items())
 
     def spans(*texts: str) -> IircAnswer:
         marks = [{"document": "passage", "start": 0, "end": 1, "text": text} for text in texts]
@@ -225,7 +227,7 @@ def answers_to(task: IircAnswers, item: Item, number: int) -> tuple[IircAnswer, 
 
 
 def test_both_forms_of_the_dataset_are_read_back_equal(task: IircAnswers, tmp_path: Path) -> None:
-    step = task.steps["answer"]
+    step = task.steps["iirc-answer"]
     decided = []
     for number, item in enumerate(task.items()):
         answers = tuple(
@@ -235,6 +237,8 @@ def test_both_forms_of_the_dataset_are_read_back_equal(task: IircAnswers, tmp_pa
         assert labels
         decided.append(Decided(item=item, answers=answers, labels=labels))
     found = list(task.instances(decided))
+    figures = {figure.name: (figure.items, round(figure.value.mean)) for figure in task.figures(decided)}
+    assert figures == {"bad": (12, 17), "no answer": (10, 20)}
     assert len(found) == 10
     assert {split for split, _ in found} == {"dev"}
     instances = [instance for _, instance in found]
@@ -260,7 +264,7 @@ def test_a_lead_settles_what_people_do_not_agree_on(task: IircAnswers) -> None:
     (undecided,) = [Decided(item=item, answers=answers, labels={})]
     assert list(task.instances([undecided])) == []
     lead = answer_of(task, item, type="yes", spans=[])
-    settled = Decided(item=item, answers=answers, labels=task.steps["answer"].labels(lead), lead=lead)
+    settled = Decided(item=item, answers=answers, labels=task.steps["iirc-answer"].labels(lead), lead=lead)
     assert [instance.answers for _, instance in task.instances([settled])] == [("yes",)]
     bad = answer_of(task, item, type="bad", spans=[], reason="misread")
-    assert list(task.instances([Decided(item=item, answers=answers, labels=task.steps["answer"].labels(bad), lead=bad)])) == []
+    assert list(task.instances([Decided(item=item, answers=answers, labels=task.steps["iirc-answer"].labels(bad), lead=bad)])) == []

@@ -193,5 +193,7 @@ def test_the_dataset_has_each_question_without_an_answer(task: IircQuestions, tm
         assert len(articles) == (2 if instance.question.startswith("Which") else 1)
     split_of = {instance.group: split for split, instance in found}
     assert all(split_of[instance.group] == split for split, instance in found)
+    (figure,) = task.figures(decided(task))
+    assert (figure.name, figure.items, round(figure.value.mean)) == ("needs several links", 36, 33)
     native.write([instance for _, instance in found], tmp_path / "train.parquet")
     assert list(native.read(tmp_path / "train.parquet")) == [instance for _, instance in found]

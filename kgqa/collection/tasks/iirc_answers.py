@@ -16,8 +16,8 @@ from kgqa.collection.iirc import ARTICLE, PASSAGE, QUESTION, REASONS, TYPES, Iir
 from kgqa.collection.iirc_checks import check_answer, number_of
 from kgqa.collection.marks import Mark
 from kgqa.collection.passages import read_articles
-from kgqa.collection.task import Decided, Fault, Item, Step, Task
-from kgqa.collection.tasks.iirc_questions import read_options
+from kgqa.collection.task import Decided, Fault, Figure, Item, Step, Task
+from kgqa.collection.tasks.samples import MOST_ID, percent, task_options
 from kgqa.errors import BrokenInput, DuplicateId, EmptyResult, SettingsError, UnknownId, suggestion
 from kgqa.formats.iirc import articles
 from kgqa.formats.iirc.articles import MAIN
@@ -26,13 +26,12 @@ from kgqa.formats.iirc.questions import NAME, notes_of
 from kgqa.formats.iirc.records import links_of, to_links
 from kgqa.formats.question_set import open_dataset
 from kgqa.metrics.drop import normalize_span
+from kgqa.metrics.wilson import wilson
 from kgqa.records import Instance, Mention, Paragraph
 from kgqa.settings.base import Positive, Settings
 
 if TYPE_CHECKING:
     from kgqa.collection.project import Project
-
-MOST_ID = 200
 
 
 class AnswerOptions(Settings):
@@ -64,7 +63,7 @@ def answer_label(answer: IircAnswer) -> str:
 class AnswersStep(Step):
     """Answer a question."""
 
-    name = "answer"
+    name = "iirc-answer"
     title = "Answer with the articles"
     answer = IircAnswer
     template = "iirc-answers.html"
@@ -93,8 +92,8 @@ class IircAnswers(Task):
     def __init__(self, project: Project) -> None:
         """Draw the questions and read their articles. Raises the errors of reading, SettingsError and EmptyResult."""
         super().__init__(project)
-        self.options = read_options(project, AnswerOptions)
-        self.steps: Mapping[str, Step] = {AnswersStep.name: AnswersStep(self)}
+        self.options = task_options(project, AnswerOptions)
+        self.steps = {AnswersStep.name: AnswersStep(self)}
         self._drawn = self._draw()
         self._texts = self._read_texts()
 
@@ -200,6 +199,12 @@ class IircAnswers(Task):
             if answer is not None and answer.type not in {"", "bad"}:
                 yield each.item.hidden["split"], self._instance(each.item, answer)
 
+    def figures(self, decided: Sequence[Decided]) -> list[Figure]:
+        """The shares of bad questions, and of good ones without an answer (30% in the paper)."""
+        types = [each.labels["type"] for each in decided if "type" in each.labels]
+        cases = {"bad": [kind == "bad" for kind in types], "no answer": [kind == "none" for kind in types if kind != "bad"]}
+        return [Figure(name=name, value=percent(wilson(sum(held), len(held))), items=len(held)) for name, held in cases.items() if held]
+
     def _instance(self, item: Item, answer: IircAnswer) -> Instance:
         titles = dict.fromkeys(item.shown["named"])
         context = [
@@ -246,7 +251,7 @@ def _agreed(decided: Decided, step: Step) -> IircAnswer | None:
         assert isinstance(decided.lead, IircAnswer)
         return decided.lead
     wanted = decided.labels.get("answer")
-    return next((given.answer for given in decided.answers if step.labels(given.answer).get("answer") == wanted), None)  # type: ignore[return-value]
+    return next((given.answer for given in decided.by_people if step.labels(given.answer).get("answer") == wanted), None)  # type: ignore[return-value]
 
 
 def _passage(instance: Instance) -> Paragraph:

@@ -7,29 +7,29 @@ them. A dataset of these questions has hidden answers; its paragraphs are the pa
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import pyarrow as pa
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from kgqa.collection.iirc import QuestionsAnswer, WrittenQuestion
 from kgqa.collection.iirc_checks import check_questions
 from kgqa.collection.passages import draw_passages, read_texts
-from kgqa.collection.task import Decided, Fault, Item, Step, Task
-from kgqa.errors import SettingsError
+from kgqa.collection.task import Answer, Decided, Fault, Figure, Item, Step, Task
+from kgqa.collection.tasks.samples import percent, task_options
 from kgqa.formats.iirc.articles import MAIN
 from kgqa.formats.iirc.questions import NAME
 from kgqa.formats.provenance import note
+from kgqa.metrics.wilson import wilson
 from kgqa.records import SPLITS, Instance, Mention, Paragraph
 from kgqa.runs.files import key_of
-from kgqa.settings.base import Positive, Settings, plain_fault
+from kgqa.settings.base import Positive, Settings
 from kgqa.splits.groups import assign_splits
 
 if TYPE_CHECKING:
     from kgqa.collection.project import Project
 
 Split = Annotated[float, Field(ge=0, lt=1)]
-Options = TypeVar("Options", bound=Settings)
 
 
 class QuestionOptions(Settings):
@@ -72,12 +72,12 @@ class IircQuestions(Task):
 
     name = "iirc-questions"
     title = "IIRC: write questions"
+    steps = {QuestionsStep.name: QuestionsStep()}  # noqa: RUF012 - never changed
 
     def __init__(self, project: Project) -> None:
         """Draw the passages. Raises SettingsError, EmptyResult, MissingInput and BrokenInput."""
         super().__init__(project)
-        self.options = read_options(project, QuestionOptions)
-        self.steps: Mapping[str, Step] = {QuestionsStep.name: QuestionsStep()}
+        self.options = task_options(project, QuestionOptions)
         settings = project.settings
         self._passages = draw_passages(project.data, links=self.options.links, sample=settings.sample, seed=settings.seed)
 
@@ -106,15 +106,26 @@ class IircQuestions(Task):
         named = {each.item.hidden["articles"][title] for each in decided for title in _named_titles(each)}
         texts = read_texts(self.project.data, named)
         for each, split in zip(decided, splits.tolist(), strict=True):
-            for given in each.answers:
-                assert isinstance(given.answer, QuestionsAnswer)
-                for number, question in enumerate(filter(lambda entry: entry.is_begun, given.answer.questions), start=1):
+            for given in each.by_people:
+                for number, question in enumerate(_questions(given.answer), start=1):
                     id = f"{each.item.id}/{key_of(given.person)[:6]}/{number}"  # noqa: A001 - what it is
                     yield SPLITS[split], _instance(id, each.item, given.person, question, texts)
 
+    def figures(self, decided: Sequence[Decided]) -> list[Figure]:
+        """The share of questions that need several links."""
+        several = [len(question.links) > 1 for each in decided for given in each.by_people for question in _questions(given.answer)]
+        return (
+            [Figure(name="needs several links", value=percent(wilson(sum(several), len(several))), items=len(several))] if several else []
+        )
+
 
 def _named_titles(decided: Decided) -> set[str]:
-    return {title for given in decided.answers for question in given.answer.questions for title in question.links}  # type: ignore[attr-defined]
+    return {title for given in decided.by_people for question in _questions(given.answer) for title in question.links}
+
+
+def _questions(answer: Answer) -> list[WrittenQuestion]:
+    assert isinstance(answer, QuestionsAnswer)
+    return [question for question in answer.questions if question.is_begun]
 
 
 def _instance(id: str, item: Item, author: str, question: WrittenQuestion, texts: Mapping[str, str]) -> Instance:  # noqa: A002 - as above
@@ -145,16 +156,6 @@ def _instance(id: str, item: Item, author: str, question: WrittenQuestion, texts
         group=item.id,
         provenance=note(NAME, {name: value for name, value in values.items() if value}),
     )
-
-
-def read_options(project: Project, kind: type[Options]) -> Options:
-    """The settings of a project's task. Raises SettingsError with the file and the key."""
-    try:
-        return kind.model_validate(project.settings.options)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in ("options", *first["loc"]))
-        raise SettingsError(f"{project.path}: {key}: {plain_fault(first)}.") from None
 
 
 TASK = IircQuestions

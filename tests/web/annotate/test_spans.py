@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import statistics
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,13 +15,12 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-import kgqa
+from kgqa.web.annotate.app import STATIC
 from kgqa.web.guard import POLICY
 from tests.web.explore.conftest import browser, served_app
 
 __all__ = ["browser"]
 pytestmark = pytest.mark.slow
-STATIC = Path(kgqa.__file__).parent / "web" / "annotate" / "static"
 PAGE = """<!doctype html><html lang="en">
 <head><meta charset="utf-8"><title>Spans</title><link rel="stylesheet" href="/static/spans.css"></head>
 <body><script type="application/json" id="texts">%s</script>
@@ -68,7 +66,7 @@ class Sheet:
         """The texts of the marks, each of which is at its place."""
         marks = self.page.evaluate("marker.of('context')")
         assert all(self.text[mark["start"] : mark["end"]] == mark["text"] for mark in marks), marks
-        assert self.page.locator("#marks .go-to").all_inner_texts() == [mark["text"] for mark in marks]
+        assert self.page.locator("#marks .go-to").all_text_contents() == [mark["text"] for mark in marks]
         return [mark["text"] for mark in marks]
 
     def selected(self) -> str:

@@ -160,7 +160,8 @@ window.kgqaSpans = (function () {
       const before = this.box.scrollTop;
       if (moved) this.box.scrollTop += moved;
       const top = word.top - (this.box.scrollTop - before), bottom = top + word.height;
-      if (top < 0 || bottom > window.innerHeight) window.scrollBy(0, top < 0 ? top - 4 * space : bottom - window.innerHeight + 4 * space);
+      const end = document.querySelector(".end"), floor = window.innerHeight - (end ? end.offsetHeight : 0); // what stays at the bottom of the page
+      if (top < 0 || bottom > floor) window.scrollBy(0, top < 0 ? top - 4 * space : bottom - floor + 4 * space);
     }
     // One line down or up, at the column where the first of these moves began.
     line(step, extend) {

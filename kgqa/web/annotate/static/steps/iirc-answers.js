@@ -90,12 +90,10 @@
   };
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-    const here = document.activeElement || document.body;
-    if (!actions[event.key] || here.matches("textarea, select, input[type=text]") || here.closest(".choices")) return;
+    if (!actions[event.key] || (document.activeElement || document.body).matches("textarea, select, input[type=text]")) return;
     event.preventDefault();
-    event.stopPropagation();
     actions[event.key]();
-  }, true);
+  });
 
   for (const name of ["type", "reason"]) {
     const input = draft[name] && form.querySelector(`[name=${name}][value="${CSS.escape(draft[name])}"]`);

@@ -68,12 +68,10 @@
   const actions = { j: () => edit(active + 1), k: () => edit(active - 1), q: () => box.focus(), l: toLinks, p: () => view.box.focus() };
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-    const here = document.activeElement || document.body;
-    if (!actions[event.key] || here.matches("textarea, select, input:not([type=checkbox], [type=radio])") || here.closest(".choices")) return;
+    if (!actions[event.key] || (document.activeElement || document.body).matches("textarea, select, input:not([type=checkbox], [type=radio])")) return;
     event.preventDefault();
-    event.stopPropagation();
     actions[event.key]();
-  }, true);
+  });
 
   window.kgqaStep = { read: () => ({ questions }) };
   questions.forEach((question, place) => describe(place));
