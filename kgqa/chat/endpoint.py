@@ -163,7 +163,7 @@ class Endpoint:
             begin = body[:1000].decode("utf-8", "replace")
             raise EndpointError(f"{place}: it answers with no chat completion ({_short(begin)}); is the address right?")
         if len(choices) > MOST_CHOICES:
-            raise EndpointError(f"{place}: it answers with {len(choices):,} choices instead of one; check the address")
+            raise EndpointError(f"{place}: it answers with {len(choices):,} choices instead of one; check the address.")
         content = message.get("content")
         # Half a surrogate pair cannot be encoded.
         text = _blanked(content).encode("utf-8", "replace").decode() if isinstance(content, str) else ""
