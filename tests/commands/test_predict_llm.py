@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
+import signal
+import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -19,7 +22,9 @@ from kgqa.formats.provenance import noted_sufficiency
 from kgqa.records import Instance
 from kgqa.scoring.dire_gold import dire_label
 from kgqa.scoring.prediction_files import ANSWER_TYPES, WRITERS
+from kgqa.settings.llm import LlmReaderSettings
 from tests.chat_server import ChatServer, Reply, chat_server
+from tests.command import COMMAND, ROOT
 from tests.conftest import Cli
 from tests.scoring.families import FAMILIES, NAMES, Family
 from tests.scoring.test_prediction_files import UNPREDICTED, full_marks
@@ -115,6 +120,12 @@ def small(tmp_path: Path) -> Path:
 def report(folder: Path, out: str = "out.json") -> dict[str, Any]:
     result: dict[str, Any] = json.loads((folder / f"{out}.report.json").read_text("utf-8"))
     return result
+
+
+def test_every_setting_is_described() -> None:
+    page = (ROOT / "docs" / "llm-reader.md").read_text("utf-8").partition("## Settings")[2].partition("## Costs")[0]
+    rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
+    assert set(re.findall(r"`(\w+)`", " ".join(rows))) == set(LlmReaderSettings.model_fields)
 
 
 def test_every_file_has_its_types_of_answers() -> None:
@@ -396,3 +407,22 @@ def test_options_that_do_not_go_together(small: Path, tmp_path: Path, monkeypatc
     with pytest.raises(SettingsError, match="OPENAI_API_KEY is not set"):
         kgqa.predict("llm", small, out=tmp_path / "other.json", model="m", metric="squad")
     assert not (tmp_path / "other.json.recording.jsonl").exists()
+
+
+@pytest.mark.slow
+def test_a_stopped_run_loses_no_answer(small: Path, tmp_path: Path) -> None:
+    know = knowing(small)
+    command = ["predict", "llm", small, "--metric", "squad", "--model", "m", "--out", tmp_path / "out.json"]
+    with chat_server(lambda request: replace(know(request), delay=0.5)) as server:
+        process = subprocess.Popen([*COMMAND, *map(str, command), "--endpoint", server.address], stderr=subprocess.PIPE, text=True)
+        while len(server.requests) < 6 and process.poll() is None:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        _, message = process.communicate(timeout=60)
+        recorded = len((tmp_path / "out.json.recording.jsonl").read_text("utf-8").splitlines())
+        assert recorded == len(server.requests)
+        assert process.returncode == 128 + signal.SIGINT
+        assert "stopped; run the same command again" in message.replace("\n", " ")
+        assert not (tmp_path / "out.json").exists()
+        predicted(tmp_path, small, server, metric="squad")
+        assert len(server.requests) == 8
