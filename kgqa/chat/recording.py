@@ -108,7 +108,7 @@ class Recording:
 
 @contextmanager
 def only_recording(path: Path) -> Iterator[Recording]:
-    """The recording in the file ``path``, which no other process uses meanwhile. Raises WorkspaceBusy, BrokenInput, StorageError."""
+    """The recording in the file ``path``, locked against other processes. Raises WorkspaceBusy, BrokenInput, StorageError."""
     with storage_errors(path):
         if path.exists() and not path.is_file():
             raise BrokenInput(f"{path}: this is no file, so it holds no recorded answers; give another one.")

@@ -52,5 +52,7 @@ def predict(
         )  # fmt: skip
     print_remarks(console, [*result.remarks, *result.source.remarks])
     console.say(f"{result.file}: {result.questions:,} answers to {result.split}, {result.seconds:,.1f} s", style="bold")
+    if result.report is not None:
+        console.say(f"{result.report}: tokens, cost, and the answer to each question with its type and confidence")
     metric_option = "" if metric is None else f" --metric {result.metric}"
     console.say(f"Next: kgqa evaluate {quote(str(result.source.path))} {quote(str(result.file))}{metric_option}")

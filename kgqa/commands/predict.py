@@ -36,7 +36,7 @@ class Predicted:
     file: Path
     questions: int
     report: Path | None = None
-    """Of the reader ``llm``: settings, tokens, cost; for each question the type, unit and confidence, or why there is no prediction."""
+    """For the reader ``llm``: settings, tokens, cost; for each question type, unit and confidence, or the reason for no prediction."""
     remarks: tuple[str, ...]
     """Remarks about the file, one sentence each."""
     seconds: float

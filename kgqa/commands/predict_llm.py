@@ -26,7 +26,7 @@ from kgqa.training.reader import Prediction
 from kgqa.version import __version__
 
 OF_REQUESTS = ("at_once", "timeout_seconds", "retries", "max_cost")
-"""Settings on which no answer depends."""
+"""Settings that change no answer."""
 EMPTY_IS_NONE = ("squad2", "iirc")
 """Metrics in whose files a question without prediction looks like one that is predicted to have no answer."""
 

@@ -68,7 +68,7 @@ def settings_of(reader: str, name: str, model: type[Model], changes: Mapping[str
 
     Raises SettingsError, MissingInput.
     """
-    values = _read_toml(Path(reader)) if reader.endswith(".toml") else {"reader": reader}
+    values: Mapping[str, Any] = _read_toml(Path(reader)) if reader.endswith(".toml") else {"reader": reader}
     if values["reader"] != name or "training" in values:
         raise SettingsError(f'{reader}: reader = "{name}" and [settings] are needed here; for another reader give the folder of a run.')
     return _validated(model, f"reader {name}" if reader == name else reader, values.get("settings", {}), changes)

@@ -10,6 +10,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -291,17 +292,21 @@ def test_a_faulty_answer_is_asked_for_again_and_then_there_is_none(content: str,
     assert any("which may be scored as right" in remark for remark in result.remarks)
 
 
+def said(text: str, _: dict[str, Any]) -> Reply:
+    return Reply(content=text)
+
+
 def test_numbers_have_units_and_no_separators(tmp_path: Path) -> None:
     dataset = write_set(tmp_path / "set", dev=questions(1))
     content = '```json\n{"type": "number", "answer": 12, "unit": "km", "supporting": 1}\n```'
     for number, (text, kept) in enumerate([(content, "12"), (content.replace("12", '"1,250,000.5"'), "1250000.5")]):
-        with chat_server(lambda _, text=text: Reply(content=text)) as server:
+        with chat_server(partial(said, text)) as server:
             predicted(tmp_path, dataset, server, metric="drop", out=f"{number}.json")
         assert json.loads((tmp_path / f"{number}.json").read_text("utf-8")) == {"q0": kept}
         assert report(tmp_path, f"{number}.json")["questions"][0]["unit"] == "km"
 
 
-PRICES = {"input_price": 1000.0, "output_price": 1000.0}
+PRICES: dict[str, Any] = {"input_price": 1000.0, "output_price": 1000.0}
 
 
 def test_the_cost_is_capped_and_the_run_goes_on(small: Path, tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def _listed(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What an answer must have, for all questions of a set."""
+    """The form of the answers to all questions of a set."""
 
     types: tuple[str, ...]
     """The answer types that there may be, keys of ``TYPES``."""
@@ -82,7 +82,7 @@ def schema_of(wanted: Wanted, *, candidates: bool) -> dict[str, Any]:
 
 
 def fault_of(form: Form, shown: Shown, wanted: Wanted) -> str:
-    """What is wrong with an answer, for the model; "" if nothing is."""
+    """The fault of an answer, in words for the model; "" without one."""
     return next(_faults(form, shown, wanted), "")
 
 
@@ -102,13 +102,14 @@ def _faults(form: Form, shown: Shown, wanted: Wanted) -> Iterator[str]:
         yield f'"type" is {kind[:20]!r}, but it must be one of {", ".join(wanted.types)}'
     if len(parts) > MOST_PARTS or any(len(part) > MOST_LETTERS for part in parts):
         yield '"answer" is too long'
-    if kind != "none" and (not parts or not all(part.strip() for part in parts)):
+    may_be_empty = kind == "none" or (wanted.sufficiency and form.sufficient != "yes")
+    if not (parts or may_be_empty) or not all(part.strip() for part in parts):
         yield f'"answer" is empty, but the type is {kind}'
     if kind in ONE and len(parts) > 1:
         yield f'"answer" has {len(parts)} texts, but the type {kind} has one'
-    if kind == "boolean" and normalize(parts[0]) not in {"yes", "no"}:
+    if kind == "boolean" and parts and normalize(parts[0]) not in {"yes", "no"}:
         yield '"answer" must be yes or no'
-    if kind == "number" and not _NUMBER.fullmatch(_plain(parts[0])):
+    if kind == "number" and parts and not _NUMBER.fullmatch(_plain(parts[0])):
         yield '"answer" must be a number in digits alone; its unit belongs into "unit"'
 
 
@@ -149,7 +150,7 @@ def gold_form(shown: Shown, wanted: Wanted) -> Form | None:
             if (candidate.id == instance.answer_id if instance.answer_id else candidate.text in instance.answers[:1])
         )
         form.candidate = next(places, 0)
-    elif not instance.answerable:
+    elif not instance.answerable and "none" in wanted.types:
         form.type = "none"
     else:
         form.type = instance.answer_type if instance.answer_type in wanted.types else "span"
@@ -169,6 +170,8 @@ def _supporting(shown: Shown) -> Iterator[str]:
 
 
 def _parts(form: Form) -> tuple[str, ...]:
+    if not form.answer:
+        return ()
     if form.type == "number":
         return (_plain(form.answer[0]).replace("−", "-").lstrip("+"),)
     if form.type == "boolean":

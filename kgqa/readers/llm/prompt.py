@@ -30,7 +30,7 @@ SUPPORTING = '- "supporting": the numbers of the {what} that the answer follows 
 
 
 def task(wanted: Wanted, *, candidates: bool) -> str:
-    """The system message."""
+    """The system message: the task, and the fields of an answer."""
     lines = [BEGIN.format(sentences=SENTENCES if wanted.sentences else "", candidates=CANDIDATES if candidates else "")]
     lines += [PARAGRAPHS if "none" in wanted.types else KNOWLEDGE, "Answer with JSON alone:", *([REASONING] if wanted.reasoning else [])]
     if candidates:
@@ -79,4 +79,5 @@ def _paragraph(paragraph: Paragraph, number: int, *, by_sentence: bool) -> dict[
 
 
 def _encoded(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    # Half a surrogate pair, which a text of JSON may hold, cannot be sent.
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""The reader ``llm``: a prompt per question and sample, the votes of the samples, and a report of what was asked."""
+"""The reader ``llm``: a prompt per question and sample, the votes of the samples, and a report of each question."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class LlmReader:
     def __init__(
         self, settings: LlmReaderSettings, context: Context, wanted: Wanted, *, examples: Sequence[tuple[Shown, Form]] = ()
     ) -> None:
-        """``examples``: of :func:`draw_examples`."""
+        """Store the arguments; ``examples`` come from :func:`draw_examples`."""
         self._settings, self._context, self._wanted, self._examples = settings, context, wanted, tuple(examples)
         self.entries: list[dict[str, Any]] = []
         """JSON-able, one per question as it is predicted: id, type, answer, unit, confidence; without a prediction, id and reason."""
@@ -49,7 +49,7 @@ class LlmReader:
         return Counter(entry["reason"] for entry in self.entries if "reason" in entry)
 
     def predict(self, questions: Questions, asker: Asker, progress: Progress) -> Iterator[Prediction]:
-        """One Prediction per question, in order; the cost is told before and after. May be called once.
+        """One Prediction per question, in order; ``progress`` shows the cost before and after. May be called once.
 
         A question whose answers stay faulty has the answer "" and confidence 0; ``entries`` has the reason. Memory: a few prompts for each
         parallel request, one answer per question, and the recording. Raises SettingsError, EndpointError, StorageError.
