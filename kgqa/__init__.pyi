@@ -2,6 +2,9 @@
 
 from .checks.domain.problem import Problem as Problem
 from .checks.result import Audit as Audit
+from .collection.reading import Reading as Reading
+from .collection.verdict_tables.figures import TableFigures as TableFigures
+from .commands.annotate_tables import annotate_figures as annotate_figures, annotate_samples as annotate_samples
 from .commands.audit import audit as audit, verify_certificate as verify_certificate
 from .commands.compose import Composition as Composition, compose as compose
 from .commands.contrast import Contrast as Contrast, contrast as contrast
@@ -19,7 +22,6 @@ from .commands.load import Loaded as Loaded, load as load
 from .commands.predict import Predicted as Predicted, predict as predict
 from .commands.query import cypher as cypher, query as query
 from .commands.relations import Relations as Relations, relations as relations
-from .commands.review import review as review, review_figures as review_figures, review_samples as review_samples
 from .commands.runs import TrainingRuns as TrainingRuns, training_runs as training_runs
 from .commands.show import named_chains as named_chains, show as show
 from .commands.split import Split as Split, split as split
@@ -31,8 +33,6 @@ from .formats.faults import Fault as Fault, faults_of as faults_of
 from .formats.question_set import QuestionSet as QuestionSet, open_dataset as open_dataset
 from .recipes.qangaroo.relation_figures import RelationFigures as RelationFigures
 from .records import Candidate as Candidate, Grade as Grade, Instance as Instance, Mention as Mention, Paragraph as Paragraph, Step as Step
-from .reviews.figures import ReviewFigures as ReviewFigures
-from .reviews.reading import Reading as Reading
 from .runs.domain import Domain as Domain
 from .runs.importing import Imported as Imported
 from .scoring.report import Evaluation as Evaluation

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -19,6 +20,8 @@ ANSWER_TYPES = {
     "none": "the paragraphs do not answer the question, or the answer is hidden",
 }
 """Answer type → the sentence that reports show."""
+REFERENCE = re.compile(r"(?<!&)#([0-9]{1,4})(?![0-9])")
+"""The answer of an earlier step in a step's question. Not ``&#39;``, which is an apostrophe that was left in HTML."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

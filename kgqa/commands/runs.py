@@ -8,12 +8,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from kgqa.database import is_address
 from kgqa.errors import MissingInput, SettingsError, storage_errors
 from kgqa.runs.files import check_new_file
 from kgqa.training import run_log
 from kgqa.training.curve import write_curve
 from kgqa.training.recorded import RecordedRun, read_named, read_runs
-from kgqa.training.run_database import is_address, run_database
+from kgqa.training.run_database import run_database
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

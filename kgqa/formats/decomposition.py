@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from kgqa.formats.faults import Fault
-
-REFERENCE = re.compile(r"(?<!&)#([0-9]{1,4})(?![0-9])")
-"""Not ``&#39;``, which is an apostrophe that was left in HTML."""
+from kgqa.records import REFERENCE
 
 
 def dependencies(questions: Sequence[str], ids: Sequence[str]) -> list[tuple[str, ...]]:

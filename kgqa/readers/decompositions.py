@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from kgqa.formats.decomposition import REFERENCE, dependencies, wrong_references
-from kgqa.records import Instance, Paragraph, Step
+from kgqa.formats.decomposition import dependencies, wrong_references
+from kgqa.records import REFERENCE, Instance, Paragraph, Step
 from kgqa.runs.files import key_of
 from kgqa.training.questions import Questions
 

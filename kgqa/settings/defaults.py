@@ -19,11 +19,11 @@ SHARE = 0.05
 DRAWS_SEED = 13
 """Seed of draws from an existing set: intervals, folds, removals of a contrast."""
 PORT = 8484
-REVIEW_PORT = 8485
+ANNOTATE_PORT = 8485
 """Another port, so that both pages can be open."""
-REVIEW_SAMPLE = 100
+ANNOTATE_SAMPLE = 100
 """The number of samples that the authors of WikiHop read themselves."""
-REVIEW_SPLIT = "all"
+ANNOTATE_SPLIT = "all"
 READER = "reader"
 """Default name of an annotator."""
 RELATIONS_SORT = "kept"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 UNREAD = (
     "Answers come from a knowledge graph, not from the texts (distant supervision): for part of the samples the documents do not imply the "
-    "answer, or support a second candidate as well. How many they are is known when somebody has read some (`kgqa review`)."
+    "answer, or support a second candidate as well. How many they are is known when somebody has read some (`kgqa annotate`)."
 )
 Section = TypeVar("Section", bound=RecipeSettings)
 

@@ -16,11 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from kgqa.arrays.words import composed
-from kgqa.formats.decomposition import REFERENCE
 from kgqa.formats.provenance import everything
 from kgqa.formats.qangaroo import IS_PLACEHOLDER
 from kgqa.metrics.normalize import normalize
-from kgqa.records import Instance, Step
+from kgqa.records import REFERENCE, Instance, Step
 
 KEY_BYTES = 16
 NORMALISATION = "lower case, without ASCII punctuation and the words a, an and the, single spaces; empty ones left out"

@@ -10,6 +10,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
 from kgqa.errors import (
+    BrokenInput,
+    InputError,
     KgqaError,
     MissingInput,
     QueryError,
@@ -33,6 +35,8 @@ STATUS: tuple[tuple[type[KgqaError], int], ...] = (
     (StoreUnreachable, 503),
     (StoreConflict, 409),
     (TableChanged, 409),
+    (BrokenInput, 500),
+    (InputError, 400),
     (StoreError, 400),
     (KgqaError, 500),
 )

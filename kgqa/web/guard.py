@@ -51,7 +51,7 @@ class Guard:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.update(HEADERS)
-                headers["Cache-Control"] = YEAR if lasting and message["status"] == 200 else "no-cache"
+                headers.setdefault("Cache-Control", YEAR if lasting and message["status"] == 200 else "no-cache")
             await send(message)
 
         if name in HOSTS and _is_hidden(Headers(scope=scope)):

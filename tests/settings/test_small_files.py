@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from kgqa.collection.verdict_tables.table import read_table
 from kgqa.errors import BrokenInput, SettingsError, StorageError
-from kgqa.reviews.table import read_table
 from kgqa.runs.files import write_whole
 from kgqa.settings.small_files import MOST_BYTES, read_small, read_toml
 from kgqa.store.queries import read_queries

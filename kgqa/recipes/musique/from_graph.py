@@ -17,7 +17,6 @@ from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import paired
 from kgqa.arrays.sentences import sentence_starts
 from kgqa.arrays.words import length, lengths
-from kgqa.formats.decomposition import REFERENCE
 from kgqa.recipes.musique.composers.forms import NO_RELATION
 from kgqa.recipes.musique.mentions import find_names
 from kgqa.recipes.musique.pool import PARAGRAPHS, REASONS, SINGLE_HOP, STATED
@@ -27,6 +26,7 @@ from kgqa.recipes.musique.unasked_relations import SilentRelation, in_short, sil
 from kgqa.recipes.musique.wording import BOTH, FORWARD, INVERSE, question
 from kgqa.recipes.names.kinds import NOUNS, PERSON, title_kinds
 from kgqa.recipes.names.statements import CLOSED
+from kgqa.records import REFERENCE
 from kgqa.rules.roles import SYMMETRIC
 from kgqa.runs.funnel import FunnelRow
 from kgqa.settings.musique import MusiqueSettings, ReadingSettings, SingleHopSettings, TemplateSettings

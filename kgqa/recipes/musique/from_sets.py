@@ -11,14 +11,13 @@ import polars as pl
 import pyarrow as pa
 
 from kgqa.arrays.words import composed, length
-from kgqa.formats.decomposition import REFERENCE
 from kgqa.formats.question_set import QuestionSet
 from kgqa.metrics.normalize import normalize
 from kgqa.recipes.musique.from_graph import STAGE
 from kgqa.recipes.musique.mentions import everywhere
 from kgqa.recipes.musique.pool import PARAGRAPHS, REASONS, REFUSED, SINGLE_HOP
 from kgqa.recipes.musique.wording import ASKED
-from kgqa.records import Instance, Paragraph
+from kgqa.records import REFERENCE, Instance, Paragraph
 from kgqa.runs.files import key_of
 from kgqa.runs.funnel import FunnelRow
 from kgqa.settings.musique import SingleHopSettings

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from kgqa.metrics.normalize import normalize
 from kgqa.recipes.musique.composers.chain import Chain, Hop
 from kgqa.recipes.names.statements import names, states
+from kgqa.rules.strategy_checks import MARKS
 
 REASONS = {
     "no question": 'the question does not end with "?"',
@@ -24,8 +25,6 @@ RUN = 8
 ALIKE = "another chain makes the same question"
 _WORD = re.compile(r"(?<![\w'’])\w[\w.'’:,-]*")
 _POSSESSIVE = re.compile(r"['’]s\b")
-ENDS = ("?", "？", "؟")
-"""The question marks of all scripts."""
 JOINERS = str.maketrans("", "", "\u200c\u200d")
 """Characters that join letters within words of some scripts; they cannot be printed alone."""
 LETTERS_PER_WORD = 20
@@ -34,7 +33,7 @@ LETTERS_PER_WORD = 20
 
 def faults(question: str, chain: Chain, *, max_words: int) -> Iterator[str]:
     """Yield the keys of ``REASONS`` for which the question fails."""
-    if not question.rstrip().endswith(ENDS):
+    if not question.rstrip().endswith(MARKS):
         yield "no question"
     if len(question.split()) > max_words or len(question) > LETTERS_PER_WORD * max_words:
         yield "long"
@@ -89,4 +88,4 @@ def required_names(hop: Hop) -> list[str]:
 
 def _words(text: str) -> str:
     """The normalised text without possessive endings."""
-    return normalize(_POSSESSIVE.sub(" ", text.translate(JOINERS)).rstrip("".join(ENDS)))
+    return normalize(_POSSESSIVE.sub(" ", text.translate(JOINERS)).rstrip("".join(MARKS)))

@@ -1,0 +1,1 @@
+"""Collection by people: projects, tasks, the journal of their answers, and the figures that are computed from it."""

@@ -1,0 +1,125 @@
+"""The sections of a card that say who answered, how far they agree, and what became of the items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kgqa.collection.figures import Figures, Person, Share
+from kgqa.collection.task import Figure
+from kgqa.metrics.agreement import Measure
+from kgqa.runs.card import escaped, table
+
+MOST_LABELS = 12
+"""Labels of a question on the card, the most frequent first."""
+
+
+def sections(figures: Figures, extra: Sequence[Figure] = ()) -> Iterator[str]:
+    """The sections in Markdown; ``extra`` are the task's own figures."""
+    yield "\n\n".join(["## Who answered", *_who(figures)])
+    if figures.agreement:
+        yield f"## Agreement\n\n{_agreement(figures)}"
+    if figures.labels:
+        yield f"## What they said\n\n{_labels(figures)}"
+    if extra:
+        rows = [[escaped(figure.name), f"{figure.items:,}", _figure(figure)] for figure in extra]
+        yield "## Figures\n\nIn per cent with 95% intervals.\n\n" + table(["figure", "items", "value"], rows)
+
+
+def _who(figures: Figures) -> Iterator[str]:
+    people = [person for person in figures.people if not person.model and person.answers]
+    states = (
+        {state: sum(part.states[state] for part in figures.progress) for state in figures.progress[0].states} if figures.progress else {}
+    )
+    items = ", ".join(f"{count:,} {state}" for state, count in states.items() if count)
+    yield (
+        f"{_names(people)} gave {sum(person.answers for person in people):,} answers. Of {sum(states.values()):,} items, {items}."
+        if people
+        else "No person has answered yet."
+    )
+    if gone := [person for person in figures.people if person.withdrawn is not None]:
+        reasons = "; ".join(f"{escaped(person.person)}: {escaped(person.withdrawn or 'no reason given')}" for person in gone)
+        yield f"{figures.left_out:,} answers of people who withdrew are left out ({reasons})."
+    if figures.refused:
+        yield "Left out of the results: " + "; ".join(f"{escaped(reason)} ({count:,})" for reason, count in figures.refused.items()) + "."
+    if models := [person for person in figures.people if person.model and person.answers]:
+        yield (
+            f"{_names(models)} {'is a model' if len(models) == 1 else 'are models'}, not people: their answers decide nothing, and are in no "
+            "figure but the ones that compare them with people."
+        )
+    if drift := next((each for each in figures.drift if not each.person), None):
+        yield f"Of the answers to items with a known answer, {percent(drift.right)}% are right."
+    if not figures.agreement:
+        yield "No item has two answers that could be compared, so there is no agreement to measure."
+
+
+def _names(people: Sequence[Person]) -> str:
+    names = [f"{escaped(person.person)} ({person.answers:,})" for person in people]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _agreement(figures: Figures) -> str:
+    rows = [
+        [
+            _question(figures, each.step, each.question),
+            f"{each.agreement.items:,}",
+            "–" if each.agreement.observed is None else f"{100 * each.agreement.observed:.1f}",
+            *(coefficient(measure) for measure in (each.agreement.alpha, each.agreement.fleiss, each.agreement.ac1)),
+        ]
+        for each in figures.agreement
+    ]
+    text = (
+        "Of items with two answers or more: how many pairs of answers are the same, in per cent, and the same beyond chance (1 is perfect, "
+        "0 is chance), with 95% intervals by the jackknife over items. A dash: not defined, as where all answers are the same.\n\n"
+    )
+    text += table(["question", "items", "same", "Krippendorff's alpha", "Fleiss' kappa", "Gwet's AC1"], rows)
+    if figures.models:
+        rows = [
+            [escaped(each.person), _question(figures, each.step, each.question), percent(each.same), coefficient(each.kappa)]
+            for each in figures.models
+        ]
+        text += "\n\nModels against the label that most people gave:\n\n" + table(["model", "question", "same", "Cohen's kappa"], rows)
+    return text
+
+
+def _labels(figures: Figures) -> str:
+    rows = [
+        [
+            _question(figures, part.step, part.question),
+            escaped(label.label) or "(none)",
+            f"{label.answers.count:,}",
+            percent(label.answers),
+            f"{label.decided:,}",
+        ]
+        for part in figures.labels
+        for label in part.labels[:MOST_LABELS]
+    ]
+    more = [part for part in figures.labels if part.distinct > MOST_LABELS]
+    text = (
+        "Shares are in per cent of the answers, with 95% intervals (Wilson). *Decided*: items to which a majority or a lead gave the label."
+    )
+    if more:
+        text += f" Of more than {MOST_LABELS} labels only the most frequent are listed."
+    return f"{text}\n\n" + table(["question", "label", "answers", "share", "decided"], rows)
+
+
+def _question(figures: Figures, step: str, question: str) -> str:
+    """The question, with its step if there are several."""
+    return escaped(question if len(figures.progress) == 1 else f"{step}: {question}")
+
+
+def percent(share: Share) -> str:
+    """``73.3 (55.6 to 85.8)``."""
+    return f"{100 * share.share:.1f} ({100 * share.low:.1f} to {100 * share.high:.1f})"
+
+
+def coefficient(measure: Measure) -> str:
+    """``0.61 (0.42 to 0.80)``; a dash where it is not defined."""
+    if measure.value is None:
+        return "–"
+    if measure.low is None or measure.high is None:
+        return f"{measure.value:.2f}"
+    return f"{measure.value:.2f} ({measure.low:.2f} to {measure.high:.2f})"
+
+
+def _figure(figure: Figure) -> str:
+    return f"{figure.value.mean:.1f} ({figure.value.low:.1f} to {figure.value.high:.1f})"

@@ -1,0 +1,85 @@
+"""What tasks on a dataset's samples share: the draw, the items' ids, and the way back from an item to its sample."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from kgqa.collection.draw import DrawnSamples, content_of, draw
+from kgqa.collection.project import Project
+from kgqa.collection.task import Decided, Task
+from kgqa.errors import InputChanged, MissingInput, SettingsError
+from kgqa.formats import native
+from kgqa.metrics.bootstrap import Interval
+from kgqa.records import Instance
+from kgqa.settings.base import Settings, plain_fault
+
+MOST_ID = 200
+"""Characters of an item's id."""
+
+Options = TypeVar("Options", bound=Settings)
+
+
+def task_options(project: Project, kind: type[Options]) -> Options:
+    """The table ``options`` of a project. Raises SettingsError that names the file and key."""
+    try:
+        return kind.model_validate(project.settings.options)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in ("options", *first["loc"]))
+        raise SettingsError(f"{project.path}: {key}: {plain_fault(first)}.") from None
+
+
+class SampleTask(Task):
+    """A task whose items are samples of a dataset in kgqa's format, drawn by the hashes of their ids."""
+
+    def __init__(self, project: Project) -> None:
+        """Draw the samples. Raises the errors of :func:`draw`."""
+        super().__init__(project)
+        settings = project.settings
+        self.drawn: DrawnSamples = draw(project.data, sample=settings.sample, seed=settings.seed, split=settings.split)
+
+    def origin(self, sample: str) -> dict[str, Any]:
+        """What an item keeps to find its sample again: ``sample, split, content``, the last a hash of the dataset."""
+        return {"sample": sample, "split": self.drawn.splits[sample], "content": self.drawn.origin.content}
+
+    def samples(self, decided: Iterable[Decided]) -> Iterator[tuple[Decided, Instance]]:
+        """Each decided item with its sample, split by split. Raises InputChanged if the dataset is not what the items were made from,
+        MissingInput for a sample that it lacks, and the errors of reading it.
+        """
+        files, content = native.split_files(self.project.data), content_of(self.project.data)
+        in_order = sorted(decided, key=lambda each: str(each.item.hidden["split"]))
+        for split, members in groupby(in_order, key=lambda each: str(each.item.hidden["split"])):
+            items = {str(each.item.hidden["sample"]): each for each in members}
+            changed = next((each for each in items.values() if each.item.hidden["content"] != content), None)
+            if changed is not None:
+                raise InputChanged(
+                    f"{self.project.data}: the dataset has changed since item {changed.item.id} was drawn; put the earlier one back."
+                )
+            found = {instance.id: instance for instance in native.take(files[split], items)} if split in files else {}
+            for sample, each in items.items():
+                if sample not in found:
+                    raise MissingInput(f"{self.project.data}: sample {sample} is not there any more; put the earlier dataset back.")
+                yield each, found[sample]
+
+
+def item_id(sample: str) -> str:
+    """The id of the item on a sample: the sample's, with the end of a long one replaced by a hash."""
+    if len(sample) <= MOST_ID:
+        return sample
+    digest = hashlib.sha256(sample.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return f"{sample[: MOST_ID - 33]}-{digest}"
+
+
+def chunks(samples: Sequence[str], size: int) -> Iterator[Sequence[str]]:
+    """``samples`` in portions of ``size``."""
+    return (samples[begin : begin + size] for begin in range(0, len(samples), size))
+
+
+def percent(share: Interval) -> Interval:
+    """A share between 0 and 1 in percent."""
+    return Interval(mean=100 * share.mean, low=100 * share.low, high=100 * share.high)

@@ -1,1 +1,0 @@
-"""``kgqa review``: a local page on which an annotator reads samples and judges whether their answers follow."""

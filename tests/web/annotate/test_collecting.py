@@ -1,0 +1,178 @@
+"""The pages of composing and of strategy questions in a real browser, by keys, until the questions are a dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from kgqa.collection.journal import Journal
+from kgqa.database import database_at
+from tests.web.annotate.conftest import Look
+
+from kgqa.collection.project import Project, ProjectSettings
+from kgqa.formats.provenance import noted
+from tests.collection.composed import composed_set
+from tests.collection.strategy import QUESTION, project as strategy_project
+from tests.web.explore.test_accessibility import axe
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.slow
+Open = Callable[[Project], Journal]
+EXAMINE = """async () => (await axe.run(document, {resultTypes: ["violations"]})).violations
+    .filter(({impact}) => ["serious", "critical"].includes(impact)).map(({id, nodes}) => `${id}: ${nodes[0].html}`)"""
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[Open]:
+    journals = []
+
+    def opened(project: Project) -> Journal:
+        database = database_at(tmp_path / "journal.sqlite", option="--journal", file="journal.sqlite")
+        journals.append(Journal(database, project))
+        return journals[-1]
+
+    yield opened
+    for each in journals:
+        each.close()
+
+
+def examined(page: Page) -> None:
+    """No serious finding of axe-core, and nothing wider than the window, on a telephone and on a wide screen, light and dark."""
+    for width, theme in ((390, "dark"), (1024, "light"), (1600, "dark")):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
+        page.evaluate(axe())
+        assert page.evaluate(EXAMINE) == []
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), width
+
+
+def drafted(page: Page) -> None:
+    """Wait until the server has the draft."""
+    page.wait_for_function("document.getElementById('state').textContent === 'Draft kept.'")
+
+
+def submit(page: Page) -> None:
+    page.wait_for_timeout(20)  # the key that wrote the last letter has been handled
+    page.keyboard.press("Control+Enter")
+
+
+def event_bodies(journal: Journal, kind: str) -> list[dict[str, Any]]:
+    return [dict(event.body) for event in journal.events() if event.kind == kind]
+
+
+def test_questions_are_composed_by_keys(tmp_path: Path, journal: Open, look: Look) -> None:
+    settings = {"name": "c", "task": "compose", "data": str(composed_set(tmp_path / "set", range(3))), "people": ["ann"]}
+    opened = journal(Project(path=tmp_path / "project.toml", settings=ProjectSettings.model_validate(settings)))
+    first, second, third = [item.shown for item in opened.task.items()]
+    window = look(opened, "ann")
+    page = window.page
+    examined(page)
+    own = "Which country's capital is the birthplace of {}?"
+    page.keyboard.press("1")
+    page.keyboard.press("q")
+    page.keyboard.press("Control+a")
+    page.keyboard.type(f"Is it {first['steps'][0]['answer']}?")
+    page.get_by_text("The question gives away the answer of a step").wait_for()
+    submit(page)
+    page.locator("#question[aria-invalid]").wait_for()
+    ruler = first["steps"][0]["paragraph"]["title"]
+    page.keyboard.press("Control+a")
+    page.keyboard.type(own.format(ruler))
+    submit(page)
+    page.get_by_role("heading", name=f"1. {second['steps'][0]['question']}").wait_for()
+    page.keyboard.press("2")  # the names differ, so there is nothing to compose
+    page.locator("#composing").wait_for(state="hidden")
+    drafted(page)
+    page.reload()
+    assert not page.locator("#composing").is_visible()
+    submit(page)
+    page.get_by_role("heading", name=f"1. {third['steps'][0]['question']}").wait_for()
+    page.keyboard.press("z")
+    page.get_by_role("heading", name=f"1. {second['steps'][0]['question']}").wait_for()
+    page.keyboard.press("1")
+    page.get_by_text("Correct the steps").click()
+    page.locator("#step-0").fill("<b>Where</b> was the ruler born?")
+    page.get_by_role("button", name="Back to the draft").click()
+    submit(page)
+    page.locator("#faults li", has_text="A name or number of a step is missing").wait_for(state="detached")
+    page.get_by_role("heading", name=f"1. {third['steps'][0]['question']}").wait_for()
+    page.locator("#refusal").fill("Nobody would ask this.")
+    submit(page)
+    page.get_by_text("Nothing").or_(page.locator("h1")).first.wait_for()
+    page.wait_for_function("!document.getElementById('answer')")
+    found = {instance.question: instance for _, instance in opened.task.instances(list(opened.decided()))}
+    assert set(found) == {own.format(ruler), second["draft"]}
+    assert found[second["draft"]].decomposition[0].question == "<b>Where</b> was the ruler born?"  # type: ignore[index]
+    assert noted(found[own.format(ruler)], "people") == {"composed_by": "ann"}
+    assert not [complaint for complaint in window.complaints if "422" not in complaint]  # the refused submission
+
+
+def test_a_strategy_question_goes_from_hand_to_hand(tmp_path: Path, journal: Open, look: Look) -> None:
+    opened = journal(strategy_project(tmp_path, people=("ann", "bob", "cat"), sample=1, verifiers=2, matchers=1))
+    windows = {name: look(opened, name) for name in ("ann", "bob", "cat")}
+    ann, bob, cat = (windows[name].page for name in ("ann", "bob", "cat"))
+    examined(ann)
+    wanted = next(iter(opened.task.items())).shown["answer"]
+    ann.keyboard.press("q")
+    ann.keyboard.type("Is the town where clocks are made old?")
+    ann.get_by_text('"where" begins a clause').wait_for()
+    ann.keyboard.press("Control+a")
+    ann.keyboard.type(QUESTION.question)
+    for place, fact in enumerate((*QUESTION.facts, "It has ships.", "A fourth.")):
+        ann.get_by_label(f"Fact {place + 1}").fill(fact)
+        ann.keyboard.press("Enter")
+    submit(ann)
+    ann.wait_for_function("!document.getElementById('answer')")  # nobody gets the follow-up of their own question
+
+    bob.reload()
+    bob.get_by_role("heading", name=QUESTION.question).wait_for()
+    examined(bob)
+    bob.get_by_label("Question of step 1").fill("What is the capital of Orlind?")
+    bob.keyboard.press("Enter")
+    bob.keyboard.type("Orlind")
+    bob.keyboard.press("Enter")
+    bob.keyboard.type("Is #2 a harbour?")
+    bob.get_by_text("Step 2 refers to #2, but only #1 comes before it.").wait_for()
+    bob.get_by_label("Question of step 2").fill("Is #1 a harbour?")
+    bob.get_by_label("operation").nth(1).check()
+    bob.get_by_role("button", name="One more step").click()
+    bob.get_by_role("button", name="Remove step 3").click()
+    drafted(bob)
+    bob.reload()
+    assert bob.get_by_label("Question of step 2").input_value() == "Is #1 a harbour?"
+    submit(bob)
+    bob.locator("#search").wait_for()
+
+    examined(bob)
+    bob.keyboard.press("1")
+    bob.get_by_role("button", name="Orlind", exact=True).click()
+    bob.get_by_role("button", name="Take Orlind").first.click()
+    drafted(bob)
+    bob.reload()
+    bob.locator(".taken li", has_text="Orlind").wait_for()
+    assert bob.get_by_label("operation").nth(1).is_checked()  # as the decomposition says
+    submit(bob)
+    bob.get_by_text("Answer each step from its paragraphs alone").wait_for()
+
+    examined(bob)
+    for page, verdict in ((bob, wanted), (cat, wanted)):
+        page.reload()
+        page.get_by_text("Answer each step from its paragraphs alone").wait_for()
+        assert "Answer: " not in page.locator("main").inner_text()
+        page.locator("#step-0").fill("Halden")
+        page.keyboard.press("Enter")
+        page.locator("#step-1").fill("yes")
+        page.keyboard.press("Escape")
+        page.keyboard.press("1" if verdict == "yes" else "2")
+        submit(page)
+        page.wait_for_function("!document.getElementById('answer')")
+    [(split, instance)] = opened.task.instances(list(opened.decided()))
+    assert (split, instance.question, instance.answers) == ("train", QUESTION.question, (wanted,))
+    assert [paragraph.id for paragraph in instance.paragraphs] == ["text 1"]
+    assert noted(instance, "people")["verdicts"] == {wanted: 2}
+    assert len(event_bodies(opened, "submit")) == 5
+    assert not [complaint for window in windows.values() for complaint in window.complaints]
