@@ -26,8 +26,8 @@ OUTPUT_TOKENS = 100
 """Estimated tokens of one answer, for the cost estimate."""
 WORDS_OF_FAULT = 200
 """Maximum characters of a fault that is sent back to the model."""
-IGNORED = ("title", "default")
-"""Keys of pydantic's JSON schemas that strict schemas do not have."""
+IGNORED = ("title", "default", "minLength", "maxLength")
+"""Keys of pydantic's JSON schemas that endpoints with strict schemas refuse; the answer is checked against them all the same."""
 Form = TypeVar("Form", bound=BaseModel)
 
 

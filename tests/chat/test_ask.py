@@ -22,7 +22,7 @@ AWAY = "http://127.0.0.1:9/v1"
 
 
 class Part(BaseModel):
-    title: str = ""
+    title: str = Field(default="", max_length=900)
 
 
 class Verdict(BaseModel):
@@ -65,6 +65,13 @@ def test_a_strict_schema_requires_all_fields_and_keeps_their_names() -> None:
     part = schema["$defs"]["Part"]
     assert part["properties"] == {"title": {"type": "string"}}
     assert part["required"] == ["title"]
+
+
+def test_half_a_surrogate_pair_is_sent_as_a_question_mark(tmp_path: Path) -> None:
+    with chat_server(well) as server:
+        asked = ask(said("a \ud800"), Verdict, model="m", recording=tmp_path / "r.jsonl", endpoint=server.address)
+    assert asked.value is not None
+    assert asked.value.faults[0].title == "a ?"
 
 
 def test_what_is_wrong_is_said_and_asked_again(tmp_path: Path) -> None:

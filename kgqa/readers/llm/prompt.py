@@ -79,5 +79,4 @@ def _paragraph(paragraph: Paragraph, number: int, *, by_sentence: bool) -> dict[
 
 
 def _encoded(value: Any) -> str:
-    # Half a surrogate pair, which a text of JSON may hold, cannot be sent.
-    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode()
+    return json.dumps(value, ensure_ascii=False)
