@@ -36,6 +36,8 @@ class _Line:
     answer: Answer
 
 
+BEGIN = b'{"request": "'
+"""The first bytes of each line."""
 _LINE: TypeAdapter[_Line] = TypeAdapter(_Line)
 
 
@@ -65,7 +67,7 @@ class Recording:
             try:
                 record = _LINE.validate_json(line)
             except ValidationError:
-                if data.endswith(line):
+                if data.endswith(line) and _is_cut_off(line):
                     with self.path.open("r+b") as file:
                         file.truncate(len(data) - len(line))
                     return
@@ -104,6 +106,11 @@ class Recording:
                 file.truncate(size)
                 raise
             self._remember(request, answer)
+
+
+def _is_cut_off(line: bytes) -> bool:
+    """Whether this may be the begin of a line that :meth:`Recording.add` was stopped in; another program's file is left as it is."""
+    return (line.startswith(BEGIN) or BEGIN.startswith(line)) and not line.endswith(b"}}")
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from kgqa.progress import Progress
 from kgqa.readers.llm.answer_form import Form, Wanted
 from kgqa.readers.llm.context import Context, InTheBox, Retrieved, Shown
 from kgqa.readers.llm.reader import NAME, LlmReader, draw_examples
-from kgqa.runs.files import check_new_file, put_all
+from kgqa.runs.files import check_new_file, put_all, real_path
 from kgqa.runs.scratch import scratch
 from kgqa.scoring.prediction_files import ANSWER_TYPES, LABELLED, OF_SENTENCES, write_predictions
 from kgqa.settings.llm import LlmReaderSettings
@@ -60,6 +60,8 @@ def asking(settings: LlmReaderSettings, *, model: str | None, endpoint: str | No
         recording=out.with_name(f"{out.name}.recording.jsonl") if recording is None else Path(recording),
     )
     check_new_file(result.report)
+    if real_path(result.recording) in {real_path(result.out), real_path(result.report)}:
+        raise SettingsError(f"{result.recording}: --recording and --out cannot be one file; give two.")
     return result
 
 

@@ -141,6 +141,25 @@ def test_a_recording_that_another_run_uses_is_refused(tmp_path: Path) -> None:
         ask(said("one"), Verdict, model="m", recording=tmp_path, endpoint=AWAY)
 
 
+@pytest.mark.parametrize("text", ['{"a": 1}', "words", '{"request": "x", "answer": {}}'])
+def test_a_file_of_something_else_is_refused_and_stays(tmp_path: Path, text: str) -> None:
+    (tmp_path / "r.jsonl").write_text(text, "utf-8")
+    with pytest.raises(BrokenInput, match="line 1: this is no recorded answer"):
+        ask(said("one"), Verdict, model="m", recording=tmp_path / "r.jsonl", endpoint=AWAY)
+    assert (tmp_path / "r.jsonl").read_text("utf-8") == text
+
+
+def test_a_line_that_was_cut_off_is_written_again(tmp_path: Path) -> None:
+    recording = tmp_path / "r.jsonl"
+    with chat_server(well) as server:
+        ask_all([said("one"), said("two")], Verdict, model="m", recording=recording, endpoint=server.address, settings=ONCE)
+        whole = recording.read_bytes()
+        for size in (len(whole) - 5, whole.index(b"\n") + 1 + 4):
+            recording.write_bytes(whole[:size])
+            ask_all([said("one"), said("two")], Verdict, model="m", recording=recording, endpoint=server.address, settings=ONCE)
+            assert recording.read_bytes() == whole
+
+
 def test_a_limit_without_prices_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="max_cost needs prices"):
         ask(said("one"), Verdict, model="m", recording=tmp_path / "r.jsonl", endpoint=AWAY, settings=LlmSettings(max_cost=1))

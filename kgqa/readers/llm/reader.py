@@ -16,8 +16,9 @@ from kgqa.errors import SettingsError
 from kgqa.metrics.normalize import normalize
 from kgqa.progress import Progress
 from kgqa.readers.llm.answer_form import Form, Wanted, fault_of, gold_form, prediction_of, schema_of
-from kgqa.readers.llm.context import Context, Shown
+from kgqa.readers.llm.context import Context, InTheBox, Shown
 from kgqa.readers.llm.prompt import messages_of
+from kgqa.records import Instance
 from kgqa.settings.llm import LlmReaderSettings
 from kgqa.training.questions import Questions
 from kgqa.training.reader import Prediction
@@ -125,16 +126,17 @@ def draw_examples(train: Questions, context: Context, settings: LlmReaderSetting
     The questions of each type come in drawn order, and the first of each type come first. Raises SettingsError if there are too few.
     Memory: ``shots`` questions of each type.
     """
-    drawn: dict[str, list[tuple[int, str, Shown, Form]]] = defaultdict(list)
-    for shown in context(instance for instance in train if not instance.hidden):
+    drawn: dict[str, list[tuple[int, str, Instance]]] = defaultdict(list)
+    for shown in InTheBox(by_sentence=wanted.sentences)(instance for instance in train if not instance.hidden):
         form = gold_form(shown, wanted)
         if form is not None:
             entries = drawn["candidate" if shown.instance.candidates else form.type]
             key = shown.instance.id
-            entries.append((draw(purpose="examples of a prompt", seed=settings.seed, id=key), key, shown, form))
+            entries.append((draw(purpose="examples of a prompt", seed=settings.seed, id=key), key, shown.instance))
             entries.sort(key=lambda entry: entry[:2])
             del entries[settings.shots :]
     ranked = sorted(((rank, *entry) for entries in drawn.values() for rank, entry in enumerate(entries)), key=lambda entry: entry[:3])
     if len(ranked) < settings.shots:
         raise SettingsError(f"the train split has {len(ranked):,} questions that can be examples, and shots is {settings.shots}; lower it.")
-    return [(shown, form) for *_, shown, form in ranked[: settings.shots]]
+    examples = ((shown, gold_form(shown, wanted)) for shown in context(instance for *_, instance in ranked[: settings.shots]))
+    return [(shown, form) for shown, form in examples if form is not None]
