@@ -11,9 +11,9 @@ from kgqa.settings.base import Positive, RecipeSettings, Settings, Share
 from kgqa.settings.values import ValuesSettings
 
 TESTS = {
-    "within": "the second's date is in the time between the two dates of the first, or after it",
+    "within": "the second's date is in the time between the two dates of the first",
     "before": "the first's date is before the second's",
-    "near": "the two dates lie close together, or far apart",
+    "near": "the two dates lie close together",
     "more": "the first's quantity is larger than the second's",
     "same": "both have the same object of a relation",
     "chain": "a fact about the object of the first's fact has the second as its object",

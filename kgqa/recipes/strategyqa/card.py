@@ -80,6 +80,10 @@ def dataset_card(
     )
 
 
+def _test(pattern: PatternSettings) -> str:
+    return f"{'not: ' if pattern.negated else ''}{TESTS[pattern.test]}"
+
+
 def _yes(questions: pl.DataFrame, split: int) -> str:
     some = questions.filter(pl.col("split") == split)["yes"]
     return _percent(int(some.sum()) / len(some)) + "%" if len(some) else "–"
