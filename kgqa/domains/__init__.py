@@ -45,8 +45,9 @@ def load_domain(
 ) -> Domain:
     """The domain with this name or in this TOML file, with its source folder.
 
-    ``recipe`` is the name of one of its ``variants``, or of a registered recipe, whose dataset then has that name at its end. ``made_by`` is the recipe of the calling command and overrides the domain's. ``change`` overrides all files, and ``default`` overrides
-    only the built-in ones.
+    ``recipe`` is the name of one of its ``variants``, or of a registered recipe, whose dataset then has that name at its end. ``made_by``
+    is the recipe of the calling command and overrides the domain's. ``change`` overrides all files, and ``default`` overrides only the
+    built-in ones.
 
     Without ``source``, a domain whose file names ``imports`` reads the folder ``imported``, which the caller makes of them. Otherwise a
     built-in domain reads its seed domain with the settings in the seed's ``domain.toml``. A user's domain does so only if one of its own

@@ -13,12 +13,13 @@ from pathlib import Path
 
 from kgqa.arrays.words import words
 from kgqa.errors import SettingsError
-from kgqa.resources import word_lists
+from kgqa.recipes.names.english import FREQUENT
+from kgqa.recipes.names.kinds import ASKING, DETERMINERS, VERBS
 from kgqa.settings.small_files import read_toml
 from kgqa.settings.strategyqa import PatternSettings, StrategyqaSettings
 
 SHIPPED = Path(__file__).with_name("patterns.toml")
-FREQUENT = frozenset(word_lists(Path(__file__).parent.parent / "names" / "words.txt")["frequent"])
+FUNCTION_WORDS = FREQUENT | ASKING | VERBS | DETERMINERS | {"when", "how"}
 STEM = 5
 """Letters by which inflections of a word are taken for it."""
 _PLACE = re.compile(r"\{[ab]\}|#\d+")
@@ -40,15 +41,14 @@ def explicit_wording(pattern: PatternSettings, explicit: frozenset[str]) -> str:
     for form in pattern.question:
         bare = _PLACE.sub(" ", form).lower()
         if found := sorted(word for word in explicit if re.search(rf"\b{re.escape(word)}\b", bare)):
-            raise_word = found[0]
-            return f"the word {raise_word!r} of the question {form!r} spells out a step; ask without it"
+            return f"the word {found[0]!r} of the question {form!r} spells out a step; ask without it"
         if steps <= {word[:STEM] for word in _content(form)}:
             return f"the question {form!r} has all words of its steps, so it spells them out; ask for what follows from them"
     return ""
 
 
 def _content(text: str) -> list[str]:
-    return [word for word in (token.lower() for token in words(_PLACE.sub(" ", text))) if word not in FREQUENT]
+    return [word for word in (token.lower() for token in words(_PLACE.sub(" ", text))) if word not in FUNCTION_WORDS]
 
 
 @cache
