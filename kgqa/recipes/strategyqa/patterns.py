@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from kgqa.arrays.words import words
-from kgqa.errors import SettingsError
+from kgqa.errors import SettingsError, suggestion
 from kgqa.recipes.names.english import FREQUENT
 from kgqa.recipes.names.kinds import ASKING, DETERMINERS, VERBS
 from kgqa.settings.small_files import read_toml
@@ -26,13 +26,15 @@ _PLACE = re.compile(r"\{[ab]\}|#\d+")
 
 
 def patterns_of(settings: StrategyqaSettings, language: str) -> dict[str, PatternSettings]:
-    """Name → pattern, those of the settings last. Raises SettingsError where one is explicit."""
+    """Name → pattern, those of the settings last. Raises SettingsError where one is explicit, or one to leave out is not there."""
     patterns, explicit = _shipped() if language == "en" else ({}, frozenset())
     chosen = {**(patterns if settings.english else {}), **settings.patterns}
     for name, pattern in settings.patterns.items():
         if fault := explicit_wording(pattern, explicit):
             raise SettingsError(f"strategyqa.patterns.{name}: {fault}.")
-    return {name: pattern for name, pattern in chosen.items() if pattern.use}
+    if unknown := sorted(set(settings.leave_out) - chosen.keys()):
+        raise SettingsError(f"strategyqa.leave_out: there is no pattern {unknown[0]!r}; {suggestion(unknown[0], sorted(chosen))}")
+    return {name: pattern for name, pattern in chosen.items() if name not in settings.leave_out}
 
 
 def explicit_wording(pattern: PatternSettings, explicit: frozenset[str]) -> str:

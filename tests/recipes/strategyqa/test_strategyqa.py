@@ -216,6 +216,9 @@ def test_the_shipped_patterns_pass_the_checks() -> None:
     assert len(shipped) > 20
     assert patterns_of(StrategyqaSettings(english=False, patterns=shipped), "en") == shipped
     assert patterns_of(StrategyqaSettings(), "") == {}
+    assert shipped.keys() - patterns_of(StrategyqaSettings(leave_out=("funeral",)), "en").keys() == {"funeral"}
+    with pytest.raises(SettingsError, match="there is no pattern 'funerals'; did you mean funeral"):
+        patterns_of(StrategyqaSettings(leave_out=("funerals",)), "en")
 
 
 def test_pairs_keep_the_margin_and_the_reach() -> None:
@@ -257,8 +260,8 @@ def test_a_wrong_end_of_a_chain_is_nothing_that_the_graph_knows() -> None:
 def test_no_pattern_dominates() -> None:
     sizes = {"large": 5_000, **{f"small{number}": 100 for number in range(9)}}
     rows = [
-        {**dict.fromkeys(PAIRS), "pattern": pattern, "a": f"{pattern} {number}", "b": f"{pattern} -{number}", "yes": number % 2 == 0, "split": 0}
-        for pattern, size in sizes.items() for number in range(size)
+        {**dict.fromkeys(PAIRS), "pattern": name_, "a": f"{name_} {number}", "b": f"{name_} -{number}", "yes": number % 2 == 0, "split": 0}
+        for name_, size in sizes.items() for number in range(size)
     ]  # fmt: skip
     funnel: list[FunnelRow] = []
     settings = StrategyqaSettings(most=4_000)
