@@ -7,6 +7,7 @@ from importlib import import_module
 from kgqa.runs.recipe import Recipe
 
 RECIPES = {
+    "iirc": "kgqa.recipes.iirc.recipe",
     "musique": "kgqa.recipes.musique.recipe",
     "qangaroo": "kgqa.recipes.qangaroo.recipe",
 }

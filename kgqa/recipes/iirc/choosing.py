@@ -1,0 +1,101 @@
+"""Which of the questions a dataset has: as many as fit under all limits, and their splits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import ceil
+
+import numpy as np
+import polars as pl
+
+from kgqa.arrays.hashes import text_hashes
+from kgqa.arrays.rows import Adjacency
+from kgqa.settings.iirc import IircSettings, PatternSettings
+from kgqa.sources.tables import arrow
+from kgqa.splits.cut import leak_free
+from kgqa.splits.groups import assign_splits
+
+ALWAYS = 5
+"""Questions with one answer, or over the same relations, that every set may have."""
+CLOSE = 0.99
+"""The limits are shares of the questions that fit under them; the search for that number ends at this ratio."""
+REASONS = {
+    "type": "enough questions have this type of answer",
+    "pattern": "enough questions are of this pattern",
+    "relations": "enough questions of this pattern are over these relations",
+    "answer": "enough questions have this answer",
+    "passage": "enough questions are on this passage",
+    "article": "enough questions need this article",
+    "size": "there are enough questions",
+}
+"""Limit → the sentence in reports."""
+LIMITS = {
+    "type": "iirc.answers", "pattern": "iirc.max_pattern", "relations": "iirc.max_relations", "answer": "iirc.max_answer",
+    "passage": "iirc.max_per_passage", "article": "iirc.max_per_article", "size": "iirc.size",
+}  # fmt: skip
+"""Limit → its setting."""
+_KEYS = {
+    "passage": ("passage",), "article": ("article",), "answer": ("kind", "answer"), "relations": ("pattern", "relations"),
+    "pattern": ("pattern",), "type": ("answer_type",),
+}  # fmt: skip
+
+
+def chosen(questions: pl.DataFrame, patterns: Mapping[str, PatternSettings], settings: IircSettings) -> tuple[pl.Series, dict[str, int]]:
+    """Whether each question is chosen, and the number that each limit leaves out.
+
+    ``questions`` are in random order. Rare patterns come first, so that they keep their passages.
+    """
+    frequency = questions.group_by("pattern").len("of_pattern")
+    rows = (
+        questions.with_row_index("row")
+        .join(frequency, on="pattern", maintain_order="left")
+        .with_columns(article=pl.col("articles").list.first())
+    )
+    rows = rows.with_columns(
+        pattern_share=pl.col("pattern").replace_strict({name: min(p.share, settings.max_pattern) for name, p in patterns.items()})
+    )
+    rows = rows.sort("of_pattern", "pattern", "row")
+    size = min(settings.size, rows.height)
+    while True:
+        kept, drops = _under_limits(rows, settings, size)
+        if kept.height >= CLOSE * size or kept.height == 0:
+            break
+        size = kept.height
+    mask = np.zeros(questions.height, np.bool_)
+    mask[kept["row"].to_numpy()] = True
+    return pl.Series(mask), drops
+
+
+def _under_limits(rows: pl.DataFrame, settings: IircSettings, size: int) -> tuple[pl.DataFrame, dict[str, int]]:
+    """The first questions that fit, where shares are of ``size``."""
+    of_answer = pl.when(pl.col("kind") == "boolean").then(pl.lit(size)).otherwise(pl.lit(max(ALWAYS, ceil(settings.max_answer * size))))
+    most = {
+        "passage": pl.lit(settings.max_per_passage),
+        "article": pl.lit(settings.max_per_article),
+        "answer": of_answer,
+        "relations": pl.lit(max(ALWAYS, ceil(settings.max_relations * size))),
+        "pattern": (pl.col("pattern_share") * size).ceil(),
+        "type": (pl.col("answer_type").replace_strict(dict(settings.answers)) * size).floor(),
+    }
+    drops = {}
+    for name, key in _KEYS.items():
+        before = rows.height
+        rows = rows.filter(pl.int_range(pl.len()).over(*key) < most[name])
+        drops[name] = before - rows.height
+        if name == "passage":  # from here on, one pattern after the other no longer matters, but a mixture of types does
+            rows = rows.sort("row")
+    drops["size"] = max(0, rows.height - size)
+    return rows.head(size), drops
+
+
+def splits_of(questions: pl.DataFrame, settings: IircSettings, *, seed: int) -> np.ndarray[tuple[int], np.dtype[np.int8]]:
+    """For each question its split, or -1: splits share no passage and no article that a question needs, and with them no fact."""
+    shares = (settings.split.train, settings.split.dev, settings.split.test)
+    if not settings.split.leak_free:
+        return assign_splits(arrow(questions.select("id"))["id"].combine_chunks(), shares, seed=seed)
+    documents = questions.with_row_index("row").select("row", document=pl.concat_list("passage", "articles")).explode("document")
+    hashes = text_hashes(arrow(documents.select("document"))["document"])
+    _, numbers = np.unique(hashes, return_inverse=True)
+    items = Adjacency.from_pairs(documents["row"].to_numpy().astype(np.int64), numbers, questions.height)
+    kinds = questions["answer_type"].rank("dense").to_numpy().astype(np.int8)
+    return leak_free(items, shares, seed=seed, kinds=kinds).split
