@@ -10,6 +10,7 @@ from pydantic import Field, field_validator, model_validator
 
 from kgqa.settings.base import Positive, RecipeSettings, Settings, Share
 from kgqa.settings.musique import forms
+from kgqa.settings.values import ValuesSettings
 
 KINDS = {
     "ask": "span",
@@ -23,25 +24,39 @@ KINDS = {
     "most": "span",
     "less": "boolean",
     "more": "boolean",
+    "every": "boolean",
     "count": "number",
+    "range": "number",
 }
 """Kind of pattern → type of its answers. A ``value`` that is a quantity is a number."""
 PLACES = frozenset({"a", "b", "the a", "the b", "that b", "both", "ask a", "value", "as value", "year", "subject", "group"})
 """What the places of a pattern's questions can be."""
-OF_VALUES = frozenset({"value", "difference", "total", "least", "most", "less", "more"})
+OF_VALUES = frozenset({"value", "difference", "total", "least", "most", "less", "more", "every", "range"})
 """Kinds of pattern that need ``values``."""
+OVER: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(("ask", "is", "value"), frozenset({"link"})),
+    **dict.fromkeys(("same", "shared"), frozenset({"links"})),
+    "difference": frozenset({"link", "links", "subject"}),
+    **dict.fromkeys(("total", "least", "most"), frozenset({"links", "subject", "group"})),
+    **dict.fromkeys(("less", "more"), frozenset({"link", "links", "subject"})),
+    **dict.fromkeys(("every", "count", "range"), frozenset({"group"})),
+}
+"""Kind of pattern → what it can be over."""
 Answers = Literal["span", "number", "boolean", "none"]
 
 
 class PatternSettings(Settings):
     """A kind of question, and its wording. docs/iirc.md explains the places in braces."""
 
-    kind: Literal["ask", "is", "same", "shared", "value", "difference", "total", "least", "most", "less", "more", "count"]
+    kind: Literal[
+        "ask", "is", "same", "shared", "value", "difference", "total", "least", "most", "less", "more", "every", "count", "range"
+    ]  # fmt: skip
     """Operation that gives the answer."""
     over: Literal["link", "links", "subject", "group"] = "link"
     """Its operands: one linked entity, two, a linked entity and the subject of the passage, or all members of a group."""
     values: tuple[Annotated[str, Field(min_length=1)], ...] = ()
-    """Relations of dates or quantities that it compares. For the difference over one linked entity: two relations, the later one last."""
+    """Relation of dates or quantities that it computes with. A difference can have two: of one linked entity, or one of the linked entity and
+    one of the subject."""
     templates: tuple[Annotated[str, Field(min_length=1)], ...] = ()
     """Templates of ``musique.templates`` that it asks for; empty: all. For patterns without ``values``."""
     question: str | tuple[str, ...] = ""
@@ -76,32 +91,31 @@ class PatternSettings(Settings):
             raise ValueError(f"a pattern of the kind {self.kind} {'needs values' if needs_values else 'has no values'}")
         if self.values and self.templates:
             raise ValueError("values and templates exclude each other; leave out one of the two")
-        lone = self.kind in {"ask", "is", "value"}
-        if (lone and self.over != "link") or (self.kind in {"same", "shared", "less", "more"} and self.over not in {"links", "subject"}):
-            raise ValueError(f"a pattern of the kind {self.kind} cannot be over {self.over}")
-        if (self.kind == "count") != (self.over == "group") and self.kind not in {"least", "most", "total"}:
-            raise ValueError(f"a pattern of the kind {self.kind} cannot be over {self.over}")
-        if self.kind == "difference" and (self.over == "link") != (len(self.values) == 2):
-            raise ValueError("a difference over one link is between two values, any other one between two entities' same value")
-        if self.kind in {"least", "most", "total"} and self.over == "link":
-            raise ValueError(f"a pattern of the kind {self.kind} cannot be over one link")
+        if self.over not in OVER[self.kind]:
+            raise ValueError(f"a pattern of the kind {self.kind} cannot be over {self.over}, but over {' or '.join(sorted(OVER[self.kind]))}")
+        most = 2 if self.kind == "difference" and self.over in {"link", "subject"} else 1
+        if len(self.values) > most or (self.kind == "difference" and self.over == "link" and len(self.values) < most):
+            raise ValueError("values has one relation; the difference over one link has two, and over link and subject one or two")
         return self
 
 
 class GroupSettings(Settings):
-    """Things that the passage names in one relation with its subject."""
+    """Linked entities of one kind, or in one relation with the subject of the passage."""
 
-    templates: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)]
-    """Templates of ``musique.templates``."""
+    templates: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+    """Templates of ``musique.templates``: what the passage states in this relation."""
+    kinds: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+    """Classes of things, as ``person`` or ``film``: what the passage links to."""
     text: Annotated[str, Field(min_length=1)]
     """How a question calls them, in the plural, with ``{head}`` for the subject."""
 
-    @field_validator("text")
-    @classmethod
-    def _names_its_subject(cls, value: str) -> str:
-        if value.count("{head}") != 1 or value.count("{") != 1 or value.count("}") != 1:
-            raise ValueError("it must have one place for a name, {head}")
-        return value
+    @model_validator(mode="after")
+    def _is_whole(self) -> GroupSettings:
+        if bool(self.templates) == bool(self.kinds):
+            raise ValueError("give either templates or kinds")
+        if self.text.count("{head}") != 1 or self.text.count("{") != 1 or self.text.count("}") != 1:
+            raise ValueError("text must have one place for a name, {head}")
+        return self
 
 
 class SplitSettings(Settings):
@@ -140,6 +154,8 @@ class IircSettings(RecipeSettings):
     """Maximum share of one pattern."""
     max_relations: Share = 0.05
     """Maximum share of the questions of one pattern over the same relations; five are always allowed."""
+    max_group: Annotated[int, Field(ge=2)] = 5
+    """Maximum members of a group."""
     max_answer: Share = 0.02
     """Maximum share of the questions with one answer, yes, no and none apart; five are always allowed."""
     max_per_passage: Positive = 4
@@ -150,6 +166,7 @@ class IircSettings(RecipeSettings):
     """Further patterns; one of a shipped pattern's name (``kgqa/recipes/iirc/patterns.toml``) replaces it."""
     groups: Mapping[str, GroupSettings] = {}
     """Groups that patterns over a group ask about."""
+    values: ValuesSettings = ValuesSettings()
     split: SplitSettings = SplitSettings()
 
     @field_validator("answers")

@@ -14,10 +14,10 @@ from typing import Any
 from kgqa.arrays.words import length
 from kgqa.recipes.iirc.operands import ENTITY, QUANTITY, TIME
 from kgqa.recipes.iirc.passages import Texts
-from kgqa.recipes.iirc.program import Undecided, evaluate
+from kgqa.recipes.iirc.program import Undecided, bounds, evaluate, said_year
 from kgqa.recipes.iirc.wording import FORWARD, asked_about, described, its, listed, noun_of, worded
 from kgqa.recipes.names.statements import Stated, Text, names as patterns_of_names
-from kgqa.settings.iirc import KINDS, IircSettings, PatternSettings
+from kgqa.settings.iirc import KINDS, GroupSettings, PatternSettings
 from kgqa.settings.musique import TemplateSettings
 
 REASONS = {
@@ -44,6 +44,9 @@ OPERATIONS = {
     "most": "Which of {things} has the greatest of {all}?",
     "less": "Is {0} before {1}, or less?",
     "more": "Is {0} after {1}, or more?",
+    "every_less": "Are {all} all before {value}, or less?",
+    "calendar_range": "What is the difference of the first and the last year of {all}?",
+    "range": "What is the difference of the least and the greatest of {all}?",
     "count": "How many of {all} are {value}?",
     "count_less": "How many of {all} are before {value}, or less?",
 }
@@ -84,10 +87,10 @@ class Asker:
     """Makes questions of candidates."""
 
     def __init__(
-        self, corpus: Corpus, patterns: Mapping[str, PatternSettings], templates: Mapping[str, TemplateSettings], settings: IircSettings
+        self, corpus: Corpus, patterns: Mapping[str, PatternSettings], templates: Mapping[str, TemplateSettings], groups: Mapping[str, GroupSettings]
     ) -> None:
         """Keep what all questions need; readings of texts are cached."""
-        self._corpus, self._patterns, self._templates, self._settings = corpus, patterns, templates, settings
+        self._corpus, self._patterns, self._templates, self._groups = corpus, patterns, templates, groups
         self._texts = corpus.texts
         self._read: dict[str, Text] = {}
 
@@ -185,7 +188,7 @@ class Asker:
                 )  # fmt: skip
                 values[str(len(steps))] = _typed(attribute)
         if candidate["other"] >= 0:
-            values["value"] = self._named_value(corpus.attributes[candidate["other"]])
+            values["value"] = self._named_value(pattern, corpus.attributes[candidate["other"]], list(values.values()), draw)
         return steps, values, roles
 
     def _asked(self, attribute: Mapping[str, Any], name: str, draw: int, *, nested: bool) -> str:
@@ -193,18 +196,22 @@ class Asker:
             return f"What is the {attribute['name']} of {name}?"
         return asked_about(self._corpus.hops[attribute["hop"]], self._templates, name, draw, nested=nested)
 
-    @staticmethod
-    def _named_value(attribute: Mapping[str, Any]) -> dict[str, Any]:
-        """The value that the question names: an entity, or the first day of a year."""
+    def _named_value(
+        self, pattern: PatternSettings, attribute: Mapping[str, Any], values: Sequence[Mapping[str, Any]], draw: int
+    ) -> dict[str, Any]:
+        """The value that the question names: an entity, a quantity, or the first day of a year."""
         typed = _typed(attribute)
-        if attribute["kind"] == TIME:
-            year = evaluate("year(#1)", {"1": typed})
-            if year.isdigit():
-                return {"time": f"{int(year):04d}-01-01", "calendar": typed["calendar"], "text": year}
-        return typed
+        if attribute["kind"] == ENTITY:
+            return {**typed, "text": self._corpus.labels.get(attribute["answer_entity"], attribute["said"])}
+        if attribute["kind"] == QUANTITY:
+            return {**typed, "text": attribute["said"]}
+        year = bounds(typed)[0][0]
+        if pattern.kind == "every" and draw % 2:  # else one of the dates is in the year, so that not all are before it
+            year = max(bounds(value)[1][0] for value in values if "time" in value) + 1 + (draw >> 1) % 4
+        return {"time": f"{year:04d}-01-01" if year > 0 else f"{year - 1:05d}-01-01", "calendar": typed["calendar"], "text": said_year(year)}
 
     def _group(self, candidate: Mapping[str, Any]) -> str:
-        return self._settings.groups[candidate["group"]].text.replace("{head}", self._corpus.labels[candidate["subject"]])
+        return self._groups[candidate["group"]].text.replace("{head}", self._corpus.labels[candidate["subject"]])
 
     def _worded(
         self, candidate: Mapping[str, Any], pattern: PatternSettings, values: Mapping[str, Mapping[str, Any]], draw: int
@@ -304,7 +311,7 @@ def _typed(attribute: Mapping[str, Any]) -> dict[str, Any]:
         return {"entity": attribute["answer_entity"], "text": attribute["said"]}
     if attribute["kind"] == TIME:
         return {"time": attribute["time"], "calendar": attribute["calendar"]}
-    return {"number": attribute["number"], "unit": attribute["unit"]}
+    return {"number": attribute["number"], "unit": attribute["unit"], "base": attribute["base"]}
 
 
 def _program(pattern: PatternSettings, candidate: Mapping[str, Any], values: Mapping[str, Mapping[str, Any]], roles: Sequence[str]) -> str:
@@ -328,7 +335,11 @@ def _program(pattern: PatternSettings, candidate: Mapping[str, Any], values: Map
             things = ", ".join(name if not name.isdigit() else f"#{name}" for name in roles)
             return f"{pattern.kind}([{things}], [{every}])"
         case "less" | "more":
-            return f"{pattern.kind}({every})"
+            return f"{pattern.kind}({every}{', value' if 'value' in values else ''})"
+        case "range":
+            return f"{'calendar_range' if is_date else 'range'}([{every}])"
+        case "every":
+            return f"every_less([{every}], value)"
     return f"{'count_less' if pattern.values else 'count_equal'}([{every}], value)"
 
 
@@ -340,7 +351,8 @@ def _operation(program: str, pattern: PatternSettings, values: Mapping[str, Mapp
     steps = [f"#{step}" for step in values if step.isdigit() and step not in roles]
     key = {"same": "shared", "equal": pattern.kind, "count_equal": "count"}.get(name, name)
     things = [f"#{role}" if role.isdigit() else str(values[role]["text"]) for role in roles]
-    return OPERATIONS[key].format(*steps, all=listed(steps), things=listed(things), value=values.get("value", {}).get("text", ""))
+    text = str(values.get("value", {}).get("text", ""))
+    return OPERATIONS[key].format(*steps, text, all=listed(steps), things=listed(things), value=text)
 
 
 __all__ = ["MAX_WORDS", "REASONS", "Asker", "Corpus"]

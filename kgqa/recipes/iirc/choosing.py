@@ -24,18 +24,20 @@ REASONS = {
     "pattern": "enough questions are of this pattern",
     "relations": "enough questions of this pattern are over these relations",
     "answer": "enough questions have this answer",
+    "none": "the pattern has as many unanswerable questions as answerable ones",
     "passage": "enough questions are on this passage",
     "article": "enough questions need this article",
     "size": "there are enough questions",
 }
 """Limit → the sentence in reports."""
 LIMITS = {
-    "type": "iirc.answers", "pattern": "iirc.max_pattern", "relations": "iirc.max_relations", "answer": "iirc.max_answer",
+    "type": "iirc.answers", "pattern": "iirc.max_pattern", "relations": "iirc.max_relations", "answer": "iirc.max_answer", "none": "iirc.answers",
     "passage": "iirc.max_per_passage", "article": "iirc.max_per_article", "size": "iirc.size",
 }  # fmt: skip
 """Limit → its setting."""
 _KEYS = {
-    "passage": ("passage",), "article": ("article",), "answer": ("kind", "answer"), "relations": ("pattern", "relations"),
+    "passage": ("passage",), "article": ("article",), "answer": ("answer_type", "answer"),
+    "none": ("pattern", "answer_type"), "relations": ("pattern", "relations"),
     "pattern": ("pattern",), "type": ("answer_type",),
 }  # fmt: skip
 
@@ -68,11 +70,14 @@ def chosen(questions: pl.DataFrame, patterns: Mapping[str, PatternSettings], set
 
 def _under_limits(rows: pl.DataFrame, settings: IircSettings, size: int) -> tuple[pl.DataFrame, dict[str, int]]:
     """The first questions that fit, where shares are of ``size``."""
-    of_answer = pl.when(pl.col("kind") == "boolean").then(pl.lit(size)).otherwise(pl.lit(max(ALWAYS, ceil(settings.max_answer * size))))
+    is_free = (pl.col("kind") == "boolean") | (pl.col("answer_type") == "none")
+    of_answer = pl.when(is_free).then(pl.lit(size)).otherwise(pl.lit(max(ALWAYS, ceil(settings.max_answer * size))))
+    is_none = pl.col("answer_type") == "none"
     most = {
         "passage": pl.lit(settings.max_per_passage),
         "article": pl.lit(settings.max_per_article),
         "answer": of_answer,
+        "none": pl.when(is_none).then((~is_none).sum().over("pattern")).otherwise(pl.lit(size)),
         "relations": pl.lit(max(ALWAYS, ceil(settings.max_relations * size))),
         "pattern": (pl.col("pattern_share") * size).ceil(),
         "type": (pl.col("answer_type").replace_strict(dict(settings.answers)) * size).floor(),

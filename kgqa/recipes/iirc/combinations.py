@@ -19,6 +19,10 @@ COLUMNS = ("pattern", "passage", "subject", "group", "roles", "entities", "artic
 """``roles``: rows of single-hop questions, -1 for the subject of the passage or a member of a group; ``entities`` and ``articles``: of the
 operands; ``attributes``: rows of the table of attributes, for each operand, or two for the difference of one; ``other``: the attribute that
 holds the value which the question names, or -1; ``relations``: the names of templates and values, for limits."""
+NEAR = 20
+"""A near value is among the nearest of one in this many, on either side."""
+RATIO = 3
+"""Largest ratio of two near quantities."""
 POOL = 4
 """Candidates of a pattern, and of a pattern over the same relations, for each question that its limit allows."""
 
@@ -59,7 +63,9 @@ def _of_pattern(
     if pattern.over == "link":
         return _over_link(pattern, some, rows, related, seed)
     if pattern.over == "subject":
-        pairs = some.join(own, on=["passage", "subject", "name"])
+        # Of two values the first is the linked entity's, the second the subject's.
+        pairs = some.filter(pl.col("name") == pattern.values[0]).with_columns(own_name=pl.lit(pattern.values[-1]))
+        pairs = pairs.join(own, left_on=["passage", "subject", "own_name"], right_on=["passage", "subject", "name"])
         return _row(
             pairs, roles=["role", pl.lit(-1, pl.Int32)], entities=["a", "subject"], articles=["article", "passage"],
             attributes=["attribute", "own"], relations=["role_template", "name"],
@@ -92,9 +98,11 @@ def _over_link(pattern: PatternSettings, some: pl.DataFrame, rows: pl.DataFrame,
         )
     if pattern.kind == "is":
         some = _with_other(some, rows, related, seed)
+    if pattern.kind in {"less", "more"}:
+        some = _with_near(some, rows, seed)
     return _row(
         some, roles=["role"], entities=["a"], articles=["article"], attributes=["attribute"], relations=["role_template", "name"],
-        other="other" if pattern.kind == "is" else None,
+        other="other" if pattern.kind in {"is", "less", "more"} else None,
     )  # fmt: skip
 
 
@@ -107,14 +115,19 @@ def _over_group(pattern: PatternSettings, some: pl.DataFrame, rows: pl.DataFrame
         pairs = whole.select(*key, "answer_entity").join(whole.select(*key, other="answer_entity"), on=key)
         clash = pairs.join(related, left_on=["answer_entity", "other"], right_on=["entity", "other"], how="semi").select(key).unique()
         whole = whole.join(clash, on=key, how="anti", maintain_order="left")
+    if pattern.kind == "count" and pattern.values:
+        # The value that the question names is that of a member, but not the least, of which nothing is before.
+        whole = whole.with_columns(first=pl.col("number") == pl.col("number").min().over(key))
+    else:
+        whole = whole.with_columns(first=pl.lit(value=False))
     drawn = whole.with_columns(no_role=pl.lit(-1, pl.Int32), order=pl.Series(_draws(whole.select(*key, "a"), "member", seed)))
     lists = drawn.group_by(key, maintain_order=True).agg(
         roles=pl.col("no_role"), entities=pl.col("a"), articles=pl.col("article"),
-        attributes=pl.col("attribute"), other=pl.col("attribute").sort_by("order").first(), size=pl.len(),
+        attributes=pl.col("attribute"), other=pl.col("attribute").sort_by("first", "order").first(), size=pl.len(),
     )  # fmt: skip
-    least = 3 if pattern.kind == "count" else 2
-    lists = lists.filter(pl.col("size") >= least)
-    other = pl.col("other") if pattern.kind == "count" else pl.lit(-1, pl.Int32)
+    names_value = pattern.kind in {"count", "every"}
+    lists = lists.filter(pl.col("size") >= (3 if pattern.kind == "count" else 2))
+    other = pl.col("other") if names_value else pl.lit(-1, pl.Int32)
     return lists.select(
         "passage", "subject", "group", "roles", "entities", "articles", "attributes", other=other, relations=pl.concat_list("group", "name")
     )
@@ -132,6 +145,22 @@ def _with_other(some: pl.DataFrame, rows: pl.DataFrame, related: pl.DataFrame, s
     false = some.filter(pl.col("bits") % 2 == 1).join(pool, on=["name", "place"], maintain_order="left")
     false = _unrelated(false.filter(pl.col("other_entity") != pl.col("answer_entity")), "answer_entity", "other_entity", related)
     return pl.concat([true, false.select(true.columns)])
+
+
+def _with_near(some: pl.DataFrame, rows: pl.DataFrame, seed: int) -> pl.DataFrame:
+    """Adds ``other``: the attribute of another entity in the same relation whose value is one of the nearest."""
+    pool = rows.filter(pl.col("name").is_in(some["name"].unique().implode())).sort("name", "number", "attribute")
+    pool = pool.with_columns(place=pl.int_range(pl.len()).over("name"), size=pl.len().over("name"))
+    some = some.join(pool.select("attribute", "place", "size"), on="attribute", maintain_order="left")
+    near = (pl.col("size") // NEAR).clip(lower_bound=1).cast(pl.Int64)
+    draws = pl.Series(_draws(some.select("passage", "a", "name"), "a near value", seed) >> np.uint64(8)).cast(pl.Int64)
+    step = draws % (2 * near) - near
+    step = pl.when(step >= 0).then(step + 1).otherwise(step)
+    some = some.with_columns(place=(pl.col("place") + step).clip(lower_bound=0, upper_bound=pl.col("size").cast(pl.Int64) - 1))
+    some = some.join(pool.select("name", "place", other="attribute", near="base"), on=["name", "place"], maintain_order="left")
+    # A city has no billion inhabitants, as everybody knows.
+    is_near = pl.col("base").is_null() | (pl.max_horizontal("base", "near") <= RATIO * pl.min_horizontal("base", "near"))
+    return some.filter(is_near & (pl.col("other") != pl.col("attribute")))
 
 
 def _unrelated(pairs: pl.DataFrame, first: str, second: str, related: pl.DataFrame) -> pl.DataFrame:

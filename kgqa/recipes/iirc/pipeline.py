@@ -19,12 +19,15 @@ from kgqa.errors import EmptyResult
 from kgqa.recipes.iirc.asking import REASONS, Asker, Corpus
 from kgqa.recipes.iirc.choosing import LIMITS, REASONS as LIMIT_REASONS, chosen, splits_of
 from kgqa.recipes.iirc.combinations import combinations, related_entities
-from kgqa.recipes.iirc.operands import asked_hops, attributes, members, roles
+from kgqa.recipes.iirc.operands import asked_hops, attributes, kinds_of, members, roles
 from kgqa.recipes.iirc.passages import Texts, seed_passages
-from kgqa.recipes.iirc.patterns import patterns_of
+from kgqa.recipes.iirc.patterns import groups_of, patterns_of
 from kgqa.recipes.musique.from_graph import labels_of, shortened, templates_of
 from kgqa.recipes.musique.pipeline import SINGLE_HOP
 from kgqa.recipes.preparation import preparation
+from kgqa.recipes.values.language import language_of
+from kgqa.recipes.values.stage import values_stage
+from kgqa.recipes.values.table import one_each
 from kgqa.records import SPLITS
 from kgqa.runs.domain import Domain
 from kgqa.runs.funnel import FunnelRow, reasons_of
@@ -47,11 +50,14 @@ def ask_over_links(run: Run) -> StageOutput:
     funnel: list[FunnelRow] = []
     tables = dict(shortened(tables, musique.single_hop, funnel))
     funnel.clear()  # the stage before has this row
-    patterns = patterns_of(settings)
+    patterns, groups = patterns_of(settings), groups_of(settings)
     prepared = _prepared(run, tables, funnel)
-    values = _values(run)
+    values = _values(run, funnel)
     rows = attributes(prepared.hops, values, tables["documents"])
-    group_members = members(tables["stated"], prepared.passages, prepared.links, settings.groups)
+    group_members = members(
+        tables["stated"], prepared.passages, prepared.links, kinds_of(prepared.links, tables["documents"], groups), groups,
+        most=settings.max_group,
+    )  # fmt: skip
     named = frame(tables["links"]).select(passage="document", answer_entity="entity")
     named = named.join(prepared.passages, on="passage", how="semi")
     candidates = combinations(
@@ -71,7 +77,7 @@ def ask_over_links(run: Run) -> StageOutput:
         )
     links, documents = _shown(candidates, tables, prepared)
     corpus = _corpus(candidates, rows, tables, Texts.of(links, documents))
-    asker = Asker(corpus, patterns, templates_of(tables["relations"], musique), settings)
+    asker = Asker(corpus, patterns, templates_of(tables["relations"], musique), groups)
     asked: list[dict[str, Any]] = []
     refused = Counter[str]()
     seen: set[str] = set()
@@ -141,15 +147,15 @@ def _shown(candidates: pl.DataFrame, tables: Mapping[str, pa.Table], prepared: P
     return arrow(links), arrow(documents)
 
 
-def _values(run: Run) -> pl.DataFrame:
-    """One value for each entity and relation; empty where neither graph nor texts have any."""
-    return pl.DataFrame(schema=NO_VALUES)
-
-
-NO_VALUES = {
-    "entity": pl.String, "relation": pl.String, "kind": pl.String, "number": pl.Float64, "value": pl.String, "unit": pl.String,
-    "precision": pl.Int32, "calendar": pl.String, "document": pl.String, "start": pl.Int64, "end": pl.Int64,
-}  # fmt: skip
+def _values(run: Run, funnel: list[FunnelRow]) -> pl.DataFrame:
+    """One value for each entity and relation."""
+    language = language_of(_settings(run).values, run.domain.settings.linking.language)
+    values, drops = one_each(frame(run.table("values")), language.factors)
+    left = run.table("values", columns=["entity"]).num_rows
+    for reason, count in drops.items():
+        left -= count
+        funnel.append(FunnelRow(stage=STAGE, what="values", reason=reason, removed=count, left=left))
+    return values
 
 
 def _corpus(candidates: pl.DataFrame, rows: pl.DataFrame, tables: Mapping[str, pa.Table], texts: Texts) -> Corpus:
@@ -159,7 +165,9 @@ def _corpus(candidates: pl.DataFrame, rows: pl.DataFrame, tables: Mapping[str, p
     attribute_rows = {row.pop("attribute"): row for row in some.iter_rows(named=True)}
     entities = pl.concat([candidates["entities"].explode(), candidates["subject"], some["answer_entity"].drop_nulls()]).unique()
     names = frame(tables["names"].select(["entity", "name"])).filter(pl.col("entity").is_in(entities.implode()))
-    labelled = candidates.select("entities").vstack(candidates.select(entities=pl.concat_list("subject"))).unique(maintain_order=True)
+    named_values = some.filter(pl.col("attribute").cast(pl.Int32).is_in(candidates["other"].unique().implode()))["answer_entity"].drop_nulls()
+    labelled = pl.concat([candidates["entities"].explode(), candidates["subject"], named_values]).unique().sort()
+    labelled = labelled.to_frame("entities").select(pl.concat_list("entities"))
     return Corpus(
         hops=tables["single_hop"].select(["question", "answer", "start", "kind", "relations", "names", "noun"]).to_pylist(),
         attributes=attribute_rows, texts=texts, labels=labels_of(labelled, tables), names=dict(names.group_by("entity").agg("name").iter_rows()),
@@ -208,8 +216,8 @@ def _only(*names: str) -> Callable[[Run], object]:
 def _asked_with(run: Run) -> object:
     """The settings that questions depend on, and the shipped patterns."""
     patterns = {name: pattern.model_dump(mode="json") for name, pattern in patterns_of(_settings(run)).items()}
-    names = ("min_links", "max_links", "size", "answers", "max_pattern", "max_relations", "groups")
-    return [patterns, _only(*names)(run)]
+    groups = {name: group.model_dump(mode="json") for name, group in groups_of(_settings(run)).items()}
+    return [patterns, groups, _only("min_links", "max_links", "size", "answers", "max_pattern", "max_relations", "max_group")(run)]
 
 
 def _all_entities(run: Run, tables: dict[str, pa.Table]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -224,6 +232,7 @@ def _as_musique(run: Run) -> Run:
 
 STAGES = (
     *preparation(candidates=_all_entities, depends_on=lambda _: None, edges=False),
+    values_stage(lambda run: _settings(run).values),
     replace(SINGLE_HOP, depends_on=lambda run: SINGLE_HOP.depends_on(_as_musique(run)), run=lambda run: SINGLE_HOP.run(_as_musique(run))),
     Stage(name="ask_over_links", version=1, doing="Asking over links", depends_on=_asked_with, run=ask_over_links),
     Stage(

@@ -3,7 +3,7 @@
 ``#k`` is the answer of step k, ``value`` is the one that the question itself names, ``subject`` is the subject of the passage, and
 ``group0``, ``group1``, … are what the passage names. A typed answer is a record: ``{"entity": id,
 "text": name}``, ``{"time": "1912-06-23", "calendar": "gregorian"}`` (a year or month where no more is known; ``-0044`` is 44 BC), or
-``{"number": 3.5, "unit": "km"}``.
+``{"number": 3.5, "unit": "km", "base": 3500}``, where base is the number in the base unit of the measure.
 """
 
 from __future__ import annotations
@@ -64,9 +64,17 @@ def bounds(value: Value) -> tuple[Date, Date]:
     return (year, first_month, first_day), (year, last_month, last_day)
 
 
-def _year(value: Value) -> str:
-    year = bounds(value)[0][0]
+def said_year(year: int) -> str:
+    """A year as astronomers count it, in words.
+
+    >>> said_year(1912), said_year(0), said_year(-43)
+    ('1912', '1 BC', '44 BC')
+    """
     return str(year) if year > 0 else f"{1 - year} BC"
+
+
+def _year(value: Value) -> str:
+    return said_year(_year_number(value))
 
 
 def _years(first: Value, second: Value) -> int:
@@ -84,9 +92,17 @@ def _full_years(begin: Date, end: Date) -> int:
     return end[0] - begin[0] - (end[1:] < begin[1:])
 
 
+def _year_number(value: Value) -> int:
+    return bounds(value)[0][0]
+
+
+def _base(value: Value) -> float:
+    return float(value["base"])
+
+
 def _calendar_years(first: Value, second: Value) -> int:
     """The difference between the numbers of two years."""
-    return abs(bounds(second)[0][0] - bounds(first)[0][0])
+    return abs(_year_number(second) - _year_number(first))
 
 
 def _difference(first: Value, second: Value) -> float:
@@ -120,8 +136,7 @@ def _is_less(first: Value, second: Value) -> bool:
         if low >= other_high:
             return False
         raise Undecided
-    _check_units(first, second)
-    number, other = float(first["number"]), float(second["number"])
+    number, other = float(first["base"]), float(second["base"])
     if abs(number - other) <= ROUNDED * max(abs(number), abs(other)):
         raise Undecided
     return number < other
@@ -162,6 +177,9 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "equal": _equal,
     "less": _is_less,
     "more": lambda first, second: _is_less(second, first),
+    "every_less": lambda values, other: all(_is_less(value, other) for value in values),
+    "calendar_range": lambda values: max(map(_year_number, values)) - min(map(_year_number, values)),
+    "range": lambda values: _difference(max(values, key=_base), min(values, key=_base)),
     "least": _least,
     "most": _most,
     "count_equal": lambda values, other: sum(_equal(value, other) for value in values),
