@@ -28,6 +28,7 @@ REASONS = {
     "passage": "the passage states the answer of the linked article",
     "stated": "another article that the passage links to states what the withheld one says",
     "span": "the answer stands nowhere in a text",
+    "decided": "what is left decides the answer",
     "few": "the passage links to no article that is there",
     "again": "the same question is asked about another passage",
 }
@@ -58,8 +59,8 @@ MAX_WORDS = 45
 class Corpus:
     """What the questions are made from, of the documents and entities that they need."""
 
-    hops: Sequence[Mapping[str, Any]]
-    """The rows of ``single_hop``."""
+    hops: Mapping[int, Mapping[str, Any]]
+    """Row of ``single_hop`` → the question, with ``answer`` and ``start`` where the document states it best."""
     attributes: Mapping[int, Mapping[str, Any]]
     """Row → attribute."""
     texts: Texts
@@ -278,6 +279,11 @@ class Asker:
                 others = {article for article, _, _ in self._texts.links[passage].values()} - self._texts.withheld
                 if any(self._text(article).states(targets) for article in sorted(others)):
                     return "stated"
+        if pattern.kind == "every" and any(row["article"] in self._texts.withheld for row in rows):
+            # One that is not before the year is enough for "no".
+            known = [_typed(row) for row in rows if row["article"] not in self._texts.withheld]
+            if known and evaluate(f"every_less([{', '.join(f'#{place}' for place in range(len(known)))}], value)", {**dict(zip(map(str, range(len(known))), known, strict=True)), "value": values["value"]}) == "no":
+                return "decided"
         if not any(article not in self._texts.withheld for article, _, _ in self._texts.links[passage].values()):
             return "few"
         return ""
@@ -292,7 +298,7 @@ class Asker:
         if row["kind"] == ENTITY:
             return patterns_of_names((row["said"], *self._corpus.names.get(row["answer_entity"], ())))
         if row["kind"] == TIME:
-            return patterns_of_names([evaluate("year(#1)", {"1": _typed(row)}).removesuffix(" BC")])
+            return patterns_of_names([said_year(bounds(_typed(row))[0][0]).removesuffix(" BC")])
         return patterns_of_names([row["said"]])
 
     def _around(self, passage: str, entity: str) -> list[str]:

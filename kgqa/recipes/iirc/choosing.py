@@ -24,7 +24,7 @@ REASONS = {
     "pattern": "enough questions are of this pattern",
     "relations": "enough questions of this pattern are over these relations",
     "answer": "enough questions have this answer",
-    "none": "the pattern has as many unanswerable questions as answerable ones",
+    "none": "the pattern over these relations has as many unanswerable questions as answerable ones",
     "passage": "enough questions are on this passage",
     "article": "enough questions need this article",
     "size": "there are enough questions",
@@ -37,7 +37,7 @@ LIMITS = {
 """Limit → its setting."""
 _KEYS = {
     "passage": ("passage",), "article": ("article",), "answer": ("answer_type", "answer"),
-    "none": ("pattern", "answer_type"), "relations": ("pattern", "relations"),
+    "none": ("pattern", "relations", "answer_type"), "relations": ("pattern", "relations"),
     "pattern": ("pattern",), "type": ("answer_type",),
 }  # fmt: skip
 
@@ -77,7 +77,9 @@ def _under_limits(rows: pl.DataFrame, settings: IircSettings, size: int) -> tupl
         "passage": pl.lit(settings.max_per_passage),
         "article": pl.lit(settings.max_per_article),
         "answer": of_answer,
-        "none": pl.when(is_none).then((~is_none).sum().over("pattern")).otherwise(pl.lit(size)),
+        "none": pl.when(is_none)
+        .then(pl.min_horizontal((~is_none).sum().over("pattern", "relations"), pl.lit(max(ALWAYS, ceil(settings.max_relations * size)) // 2)))
+        .otherwise(pl.lit(size)),
         "relations": pl.lit(max(ALWAYS, ceil(settings.max_relations * size))),
         "pattern": (pl.col("pattern_share") * size).ceil(),
         "type": (pl.col("answer_type").replace_strict(dict(settings.answers)) * size).floor(),

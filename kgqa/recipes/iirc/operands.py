@@ -7,29 +7,52 @@ from collections.abc import Mapping
 import polars as pl
 import pyarrow as pa
 
+from kgqa.recipes.iirc.evidence import stating_places
 from kgqa.recipes.musique.wording import FORWARD, INVERSE
 from kgqa.recipes.names.kinds import LEAD, title_kinds
 from kgqa.settings.iirc import GroupSettings
 from kgqa.sources.tables import frame
 
+DOUBTFUL = "?"
+"""Kind of an article that may be about any member of a group."""
+GOES_ON = r"^ (?:[\"“(]|, )?\p{Lu}"
+A_YEAR = r"^.{0,150}\b\d{3,4}\b"
 ENTITY, TIME, QUANTITY = "entity", "time", "quantity"
 ATTRIBUTE_COLUMNS = (
     "entity", "article", "name", "kind", "hop", "start", "end", "said", "answer_entity", "time", "calendar", "number", "unit", "base",
 )  # fmt: skip
 
 
-def asked_hops(single_hop: pa.Table, paragraphs: pa.Table, documents: pa.Table) -> pl.DataFrame:
-    """The single-hop questions about the subject of their own document: ``hop`` (row), ``document``, ``entity``, ``template`` and more."""
-    rows = frame(single_hop.select(["answer", "paragraph", "start", "answer_entity", "kind", "relations", "entities"])).with_row_index(
-        "hop"
-    )
-    ids = frame(paragraphs.select(["id"])).with_row_index("paragraph").select(pl.col("paragraph").cast(pl.Int32), document="id")
-    about = frame(documents.select(["id", "about"])).select(document="id", entity="about")
-    rows = rows.filter(pl.col("kind").is_in([FORWARD, INVERSE])).join(ids, on="paragraph", maintain_order="left")
-    rows = rows.with_columns(
-        named=pl.col("entities").list.first(), template=pl.col("relations").list.first(), hop=pl.col("hop").cast(pl.Int32)
-    )
-    return rows.join(about, on="document", maintain_order="left").filter(pl.col("named") == pl.col("entity"))
+def asked_hops(tables: Mapping[str, pa.Table], *, least: float) -> pl.DataFrame:
+    """The single-hop questions about the subject of their own document, where a sentence states the answer.
+
+    Columns: ``hop`` (row of ``single_hop``), ``document``, ``entity`` (the subject), ``template``, ``kind``, ``answer_entity``, and
+    ``start``, ``end``, ``said`` of the answer where the document states it best. ``least``: see :func:`stating_places`.
+    """
+    columns = ["paragraph", "answer_entity", "kind", "relations", "entities", "read"]
+    rows = frame(tables["single_hop"].select(columns)).with_row_index("hop").filter(pl.col("kind").is_in([FORWARD, INVERSE]))
+    ids = frame(tables["paragraphs"].select(["id"])).with_row_index("paragraph").select(pl.col("paragraph").cast(pl.Int32), document="id")
+    documents = frame(tables["documents"].select(["id", "about", "text"])).select("text", document="id", entity="about")
+    rows = rows.join(ids, on="paragraph", maintain_order="left").join(documents.drop("text"), on="document", maintain_order="left")
+    rows = rows.with_columns(template=pl.col("relations").list.first(), hop=pl.col("hop").cast(pl.Int32))
+    rows = rows.filter(pl.col("entities").list.first() == pl.col("entity"))
+    facts = rows.select("document", "read", entity="answer_entity", relation=pl.concat_str("kind", "template", separator=" "))
+    texts = documents.select("document", "text").join(facts.select("document"), on="document", how="semi")
+    named = _named_places(tables, facts, texts)
+    places = stating_places(facts, facts.filter(~pl.col("read")), named, texts, least=least)
+    said = places.join(texts, on="document").with_columns(said=pl.col("text").str.slice("start", pl.col("end") - pl.col("start")))
+    rows = rows.with_columns(relation=pl.concat_str("kind", "template", separator=" "))
+    found = said.select("document", "relation", "start", "end", "said", answer_entity="entity")
+    return rows.join(found, on=["document", "relation", "answer_entity"], maintain_order="left").drop("paragraph", "relations", "entities")
+
+
+def _named_places(tables: Mapping[str, pa.Table], facts: pl.DataFrame, texts: pl.DataFrame) -> pl.DataFrame:
+    """The places where a document names an entity of its facts by a listed name, and by no adjective of it."""
+    places = frame(tables["mentions"]).join(facts.select("document", "entity").unique(), on=["document", "entity"], how="semi")
+    places = places.join(texts, on="document").with_columns(name=pl.col("text").str.slice("start", pl.col("end") - pl.col("start")))
+    names = frame(tables["names"].select(["entity", "name"])).with_columns(pl.col("name").str.to_lowercase()).unique()
+    places = places.with_columns(pl.col("name").str.to_lowercase()).join(names, on=["entity", "name"], how="semi")
+    return places.select("document", "entity", "start", "end")
 
 
 def roles(hops: pl.DataFrame, links: pl.DataFrame) -> pl.DataFrame:
@@ -49,7 +72,7 @@ def attributes(hops: pl.DataFrame, values: pl.DataFrame, documents: pa.Table) ->
     texts = frame(documents.select(["id", "about", "text"])).select("text", document="id", entity="about")
     of_facts = hops.select(
         "entity", "hop", "answer_entity", article="document", name="template", kind=pl.lit(ENTITY), start=pl.col("start").cast(pl.Int64),
-        end=pl.col("start").cast(pl.Int64) + pl.col("answer").str.len_chars().cast(pl.Int64), said="answer", time=pl.lit(None, pl.String),
+        end=pl.col("end").cast(pl.Int64), said="said", time=pl.lit(None, pl.String),
         calendar=pl.lit(None, pl.String), number=pl.lit(None, pl.Float64), base=pl.lit(None, pl.Float64), unit=pl.lit(None, pl.String),
     )  # fmt: skip
     own = values.rename({"text": "value"}).filter(pl.col("document").is_not_null()).join(texts, on=["document", "entity"])
@@ -64,11 +87,12 @@ def attributes(hops: pl.DataFrame, values: pl.DataFrame, documents: pa.Table) ->
 
 
 def members(
-    stated: pa.Table, passages: pl.DataFrame, links: pl.DataFrame, kinds: pl.DataFrame, groups: Mapping[str, GroupSettings], *, most: int
+    tables: Mapping[str, pa.Table], passages: pl.DataFrame, links: pl.DataFrame, groups: Mapping[str, GroupSettings], *, most: int
 ) -> pl.DataFrame:
     """``passage, subject, group, size, a, article, start``: what the passage names in a relation, or of a kind, in the order of the links.
 
-    Only whole groups of two to ``most``: each named member has an article. ``kinds``: ``article, kind``.
+    Only whole groups of two to ``most``: each named member has an article. A passage has no groups of a kind if one of its links is
+    doubtful: if it leads to an article of a ``DOUBTFUL`` kind, or its name goes on ("Virgil" in "Virgil Grissom").
     """
     of = pl.DataFrame(
         [(template, name) for name, group in groups.items() for template in group.templates],
@@ -77,9 +101,14 @@ def members(
     of_kind = pl.DataFrame(
         [(kind, name) for name, group in groups.items() for kind in group.kinds], schema={"kind": pl.String, "group": pl.String}, orient="row"
     )
-    related = frame(stated).rename({"paragraph": "passage", "head": "subject", "tail": "a"}).join(of, on="template")
+    kinds = kinds_of(links, tables["documents"], groups)
+    related = frame(tables["stated"]).rename({"paragraph": "passage", "head": "subject", "tail": "a"}).join(of, on="template")
     related = related.join(passages, on=["passage", "subject"], how="semi").select("passage", "subject", "group", "a")
-    alike = links.join(kinds, on="article").join(of_kind, on="kind").join(passages, on="passage")
+    texts = frame(tables["documents"].select(["id", "text"])).select("text", passage="id")
+    linked = links.join(kinds, on="article").join(texts, on="passage", maintain_order="left")
+    goes_on = pl.col("text").str.slice("end", 4).str.contains(GOES_ON)
+    doubtful = linked.filter((pl.col("kind") == DOUBTFUL) | goes_on)
+    alike = links.join(doubtful, on="passage", how="anti").join(kinds, on="article").join(of_kind, on="kind").join(passages, on="passage")
     rows = pl.concat([related, alike.select("passage", "subject", "group", a="entity")]).filter(pl.col("a") != pl.col("subject")).unique()
     rows = rows.with_columns(size=pl.len().over("passage", "group")).filter(pl.col("size").is_between(2, most))
     linked = rows.join(links.select("passage", "article", "start", a="entity"), on=["passage", "a"])
@@ -88,10 +117,14 @@ def members(
 
 
 def kinds_of(links: pl.DataFrame, documents: pa.Table, groups: Mapping[str, GroupSettings]) -> pl.DataFrame:
-    """``article, kind``: the class of what each linked article is about, where it is that of a group."""
+    """``article, kind``: the class of what each linked article is about, where it is that of a group.
+
+    A class that is not known is ``DOUBTFUL`` if the article begins with a year, as those about people and works do.
+    """
     wanted = {kind for group in groups.values() for kind in group.kinds}
     some = frame(documents.select(["id", "title", "text"])).filter(pl.col("id").is_in(links["article"].unique().implode()))
-    some = some.select("id", "title", pl.col("text").str.slice(0, LEAD)) if wanted else some.clear()
+    some = some.select("id", "title", text=pl.col("text").str.slice(0, LEAD)) if wanted else some.clear()
     classes = [next((kind[0] for kind in title_kinds(title, text)), "") for title, text in zip(some["title"], some["text"], strict=True)]
-    table = some.select(article="id", kind=pl.Series(classes, dtype=pl.String))
-    return table.filter(pl.col("kind").is_in(sorted(wanted)))
+    table = some.select("text", article="id", kind=pl.Series(classes, dtype=pl.String))
+    table = table.with_columns(kind=pl.when((pl.col("kind") == "") & pl.col("text").str.contains(A_YEAR)).then(pl.lit(DOUBTFUL)).otherwise("kind"))
+    return table.filter(pl.col("kind").is_in([*sorted(wanted), DOUBTFUL])).select("article", "kind")

@@ -19,7 +19,7 @@ from kgqa.errors import EmptyResult
 from kgqa.recipes.iirc.asking import REASONS, Asker, Corpus
 from kgqa.recipes.iirc.choosing import LIMITS, REASONS as LIMIT_REASONS, chosen, splits_of
 from kgqa.recipes.iirc.combinations import combinations, related_entities
-from kgqa.recipes.iirc.operands import asked_hops, attributes, kinds_of, members, roles
+from kgqa.recipes.iirc.operands import asked_hops, attributes, members, roles
 from kgqa.recipes.iirc.passages import Texts, seed_passages
 from kgqa.recipes.iirc.patterns import groups_of, patterns_of
 from kgqa.recipes.musique.from_graph import labels_of, shortened, templates_of
@@ -54,10 +54,7 @@ def ask_over_links(run: Run) -> StageOutput:
     prepared = _prepared(run, tables, funnel)
     values = _values(run, funnel)
     rows = attributes(prepared.hops, values, tables["documents"])
-    group_members = members(
-        tables["stated"], prepared.passages, prepared.links, kinds_of(prepared.links, tables["documents"], groups), groups,
-        most=settings.max_group,
-    )  # fmt: skip
+    group_members = members(tables, prepared.passages, prepared.links, groups, most=settings.max_group)
     named = frame(tables["links"]).select(passage="document", answer_entity="entity")
     named = named.join(prepared.passages, on="passage", how="semi")
     candidates = combinations(
@@ -76,7 +73,7 @@ def ask_over_links(run: Run) -> StageOutput:
             f"no passage links to an article that says more: {reasons_of(funnel)}; give more documents and facts, or lower iirc.min_links."
         )
     links, documents = _shown(candidates, tables, prepared)
-    corpus = _corpus(candidates, rows, tables, Texts.of(links, documents))
+    corpus = _corpus(candidates, rows, prepared.hops, tables, Texts.of(links, documents))
     asker = Asker(corpus, patterns, templates_of(tables["relations"], musique), groups)
     asked: list[dict[str, Any]] = []
     refused = Counter[str]()
@@ -125,9 +122,13 @@ def _prepared(run: Run, tables: Mapping[str, pa.Table], funnel: list[FunnelRow])
     # The text of a withheld article is nowhere in the dataset.
     passages = passages.filter(~pl.col("passage").is_in(list(withheld)))
     links = links.join(passages, on="passage", how="semi", maintain_order="left")
-    return Prepared(
-        passages=passages, links=links, hops=asked_hops(tables["single_hop"], tables["paragraphs"], tables["documents"]), withheld=withheld
+    all_hops = tables["single_hop"].num_rows
+    hops = asked_hops(tables, least=settings.evidence)
+    reason = "no sentence of the article about its subject states the answer"
+    funnel.append(
+        FunnelRow(stage=STAGE, what="single-hop questions", reason=reason, removed=all_hops - hops.height, left=hops.height, setting="iirc.evidence")
     )
+    return Prepared(passages=passages, links=links, hops=hops, withheld=withheld)
 
 
 def withheld_articles(links: pl.DataFrame, settings: IircSettings, *, seed: int) -> frozenset[str]:
@@ -158,19 +159,22 @@ def _values(run: Run, funnel: list[FunnelRow]) -> pl.DataFrame:
     return values
 
 
-def _corpus(candidates: pl.DataFrame, rows: pl.DataFrame, tables: Mapping[str, pa.Table], texts: Texts) -> Corpus:
+def _corpus(candidates: pl.DataFrame, rows: pl.DataFrame, hops: pl.DataFrame, tables: Mapping[str, pa.Table], texts: Texts) -> Corpus:
     """The hops, attributes and names that the candidates need."""
     used = pl.concat([candidates["attributes"].explode(), candidates["other"]]).unique()
     some = rows.with_row_index("attribute").filter(pl.col("attribute").cast(pl.Int32).is_in(used.implode()))
     attribute_rows = {row.pop("attribute"): row for row in some.iter_rows(named=True)}
+    used_hops = pl.concat([candidates["roles"].explode(), some["hop"].drop_nulls()]).unique()
+    asked = hops.filter(pl.col("hop").is_in(used_hops.implode())).select("hop", "start", answer="said").sort("hop")
+    columns = tables["single_hop"].select(["question", "kind", "relations", "names", "noun"]).take(asked["hop"].to_arrow())
+    asked = pl.concat([asked, frame(columns)], how="horizontal")
     entities = pl.concat([candidates["entities"].explode(), candidates["subject"], some["answer_entity"].drop_nulls()]).unique()
     names = frame(tables["names"].select(["entity", "name"])).filter(pl.col("entity").is_in(entities.implode()))
     named_values = some.filter(pl.col("attribute").cast(pl.Int32).is_in(candidates["other"].unique().implode()))["answer_entity"].drop_nulls()
     labelled = pl.concat([candidates["entities"].explode(), candidates["subject"], named_values]).unique().sort()
     labelled = labelled.to_frame("entities").select(pl.concat_list("entities"))
     return Corpus(
-        hops=tables["single_hop"].select(["question", "answer", "start", "kind", "relations", "names", "noun"]).to_pylist(),
-        attributes=attribute_rows, texts=texts, labels=labels_of(labelled, tables), names=dict(names.group_by("entity").agg("name").iter_rows()),
+        hops={row["hop"]: row for row in asked.iter_rows(named=True)}, attributes=attribute_rows, texts=texts, labels=labels_of(labelled, tables), names=dict(names.group_by("entity").agg("name").iter_rows()),
     )  # fmt: skip
 
 
@@ -217,7 +221,7 @@ def _asked_with(run: Run) -> object:
     """The settings that questions depend on, and the shipped patterns."""
     patterns = {name: pattern.model_dump(mode="json") for name, pattern in patterns_of(_settings(run)).items()}
     groups = {name: group.model_dump(mode="json") for name, group in groups_of(_settings(run)).items()}
-    return [patterns, groups, _only("min_links", "max_links", "size", "answers", "max_pattern", "max_relations", "max_group")(run)]
+    return [patterns, groups, _only("min_links", "max_links", "size", "answers", "max_pattern", "max_relations", "max_group", "evidence")(run)]
 
 
 def _all_entities(run: Run, tables: dict[str, pa.Table]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
