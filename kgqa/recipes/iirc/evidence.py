@@ -18,7 +18,7 @@ FAR = 6
 SMOOTHING = 20.0
 """Words at the tails of all relations that a relation gets on top of its own."""
 LEARNED = 20
-"""Facts of the graph that a relation needs to learn from; with fewer the first place of a fact counts."""
+"""Facts of the graph that a relation needs to learn from. One with fewer has no places; where all have fewer, the first place counts."""
 LEAST_SEEN = 3
 """A word counts if it is in the texts of this many facts."""
 WORD = r"\b\p{Ll}[\p{L}'’]*|[()]"
@@ -40,8 +40,10 @@ def stating_places(facts: pl.DataFrame, known: pl.DataFrame, places: pl.DataFram
     scores = words.join(rows.select("row", "relation"), on="row").join(weights, on=["relation", "word"], how="left")
     scores = scores.group_by("row").agg(score=pl.col("weight").fill_null(0.0).sum())
     ranked = rows.join(facts.select(KEY).unique(), on=KEY, how="semi").join(scores, on="row", how="left")
-    is_learned = pl.col("relation").is_in(learned["relation"].implode())
-    ranked = ranked.with_columns(score=pl.when(is_learned).then(pl.col("score").fill_null(0.0).round(6)).otherwise(least))
+    if learned.height:
+        ranked = ranked.join(learned, on="relation", how="semi").with_columns(pl.col("score").fill_null(0.0).round(6))
+    else:
+        ranked = ranked.with_columns(score=pl.lit(least))
     ranked = ranked.filter(pl.col("score") >= least).sort(*KEY, -pl.col("score"), "start")
     return ranked.unique(KEY, keep="first", maintain_order=True).select(*KEY, "start", "end")
 

@@ -16,15 +16,19 @@ from kgqa.sources.tables import frame
 DOUBTFUL = "?"
 """Kind of an article that may be about any member of a group."""
 GOES_ON = r"^ (?:[\"“(]|, )?\p{Lu}"
-A_YEAR = r"^.{0,150}\b\d{3,4}\b"
+A_YEAR = r"^.{0,150}\b\d{3,4}s?\b"
+MARGIN = 120
+"""Characters before the first and after the last member of a group in which another link of its kind counts."""
+LEAST_KNOWN, TELLING = 20, 0.8
+"""A relation tells the class of its heads, or tails, if this many are known, and at least this share is of one class."""
 ENTITY, TIME, QUANTITY = "entity", "time", "quantity"
 ATTRIBUTE_COLUMNS = (
     "entity", "article", "name", "kind", "hop", "start", "end", "said", "answer_entity", "time", "calendar", "number", "unit", "base",
 )  # fmt: skip
 
 
-def asked_hops(tables: Mapping[str, pa.Table], *, least: float) -> pl.DataFrame:
-    """The single-hop questions about the subject of their own document, where a sentence states the answer.
+def asked_hops(tables: Mapping[str, pa.Table], related: pl.DataFrame, *, least: float) -> pl.DataFrame:
+    """The single-hop questions about the subject of their own document, where a sentence states the answer and none states another one.
 
     Columns: ``hop`` (row of ``single_hop``), ``document``, ``entity`` (the subject), ``template``, ``kind``, ``answer_entity``, and
     ``start``, ``end``, ``said`` of the answer where the document states it best. ``least``: see :func:`stating_places`.
@@ -36,20 +40,36 @@ def asked_hops(tables: Mapping[str, pa.Table], *, least: float) -> pl.DataFrame:
     rows = rows.join(ids, on="paragraph", maintain_order="left").join(documents.drop("text"), on="document", maintain_order="left")
     rows = rows.with_columns(template=pl.col("relations").list.first(), hop=pl.col("hop").cast(pl.Int32))
     rows = rows.filter(pl.col("entities").list.first() == pl.col("entity"))
-    facts = rows.select("document", "read", entity="answer_entity", relation=pl.concat_str("kind", "template", separator=" "))
-    texts = documents.select("document", "text").join(facts.select("document"), on="document", how="semi")
-    named = _named_places(tables, facts, texts)
-    places = stating_places(facts, facts.filter(~pl.col("read")), named, texts, least=least)
-    said = places.join(texts, on="document").with_columns(said=pl.col("text").str.slice("start", pl.col("end") - pl.col("start")))
     rows = rows.with_columns(relation=pl.concat_str("kind", "template", separator=" "))
+    facts = rows.select("document", "read", "relation", entity="answer_entity")
+    texts = documents.select("document", "text").join(facts.select("document"), on="document", how="semi")
+    named = _named_places(tables, texts)
+    rivals = _rivals(facts, named, related)
+    places = stating_places(
+        pl.concat([facts.select(rivals.columns), rivals]), facts.filter(~pl.col("read")), named, texts, least=least
+    )  # fmt: skip
+    other = places.join(rivals, on=rivals.columns, how="semi").select("document", "relation").unique()
+    places = places.join(other, on=["document", "relation"], how="anti")
+    said = places.join(texts, on="document").with_columns(said=pl.col("text").str.slice("start", pl.col("end") - pl.col("start")))
     found = said.select("document", "relation", "start", "end", "said", answer_entity="entity")
     return rows.join(found, on=["document", "relation", "answer_entity"], maintain_order="left").drop("paragraph", "relations", "entities")
 
 
-def _named_places(tables: Mapping[str, pa.Table], facts: pl.DataFrame, texts: pl.DataFrame) -> pl.DataFrame:
-    """The places where a document names an entity of its facts by a listed name, and by no adjective of it."""
-    places = frame(tables["mentions"]).join(facts.select("document", "entity").unique(), on=["document", "entity"], how="semi")
-    places = places.join(texts, on="document").with_columns(name=pl.col("text").str.slice("start", pl.col("end") - pl.col("start")))
+def _rivals(facts: pl.DataFrame, named: pl.DataFrame, related: pl.DataFrame) -> pl.DataFrame:
+    """``document, entity, relation``: what a document names too, and what answers the same question about other subjects.
+
+    Without what a fact joins to the answer, as a city and its state.
+    """
+    answers = facts.select("relation", other="entity").unique()
+    pairs = facts.select("document", "relation", "entity").join(named.select("document", other="entity").unique(), on="document")
+    pairs = pairs.filter(pl.col("other") != pl.col("entity")).join(answers, on=["relation", "other"], how="semi")
+    pairs = pairs.join(related, on=["entity", "other"], how="anti")
+    return pairs.select("document", "relation", entity="other").unique().sort("document", "relation", "entity")
+
+
+def _named_places(tables: Mapping[str, pa.Table], texts: pl.DataFrame) -> pl.DataFrame:
+    """The places where a document names an entity by a listed name, and by no adjective of it."""
+    places = frame(tables["mentions"]).join(texts, on="document").with_columns(name=pl.col("text").str.slice("start", pl.col("end") - pl.col("start")))
     names = frame(tables["names"].select(["entity", "name"])).with_columns(pl.col("name").str.to_lowercase()).unique()
     places = places.with_columns(pl.col("name").str.to_lowercase()).join(names, on=["entity", "name"], how="semi")
     return places.select("document", "entity", "start", "end")
@@ -70,7 +90,7 @@ def attributes(hops: pl.DataFrame, values: pl.DataFrame, documents: pa.Table) ->
     ``values``: one value for each entity and relation, as :mod:`kgqa.recipes.values` has them.
     """
     texts = frame(documents.select(["id", "about", "text"])).select("text", document="id", entity="about")
-    of_facts = hops.select(
+    of_facts = hops.filter(pl.col("kind") == FORWARD).select(
         "entity", "hop", "answer_entity", article="document", name="template", kind=pl.lit(ENTITY), start=pl.col("start").cast(pl.Int64),
         end=pl.col("end").cast(pl.Int64), said="said", time=pl.lit(None, pl.String),
         calendar=pl.lit(None, pl.String), number=pl.lit(None, pl.Float64), base=pl.lit(None, pl.Float64), unit=pl.lit(None, pl.String),
@@ -101,30 +121,52 @@ def members(
     of_kind = pl.DataFrame(
         [(kind, name) for name, group in groups.items() for kind in group.kinds], schema={"kind": pl.String, "group": pl.String}, orient="row"
     )
-    kinds = kinds_of(links, tables["documents"], groups)
-    related = frame(tables["stated"]).rename({"paragraph": "passage", "head": "subject", "tail": "a"}).join(of, on="template")
-    related = related.join(passages, on=["passage", "subject"], how="semi").select("passage", "subject", "group", "a")
+    kinds = kinds_of(links, tables)
     texts = frame(tables["documents"].select(["id", "text"])).select("text", passage="id")
-    linked = links.join(kinds, on="article").join(texts, on="passage", maintain_order="left")
+    linked = links.join(kinds, on="article", how="left").join(texts, on="passage", maintain_order="left")
+    related = frame(tables["stated"]).rename({"paragraph": "passage", "head": "subject", "tail": "a"}).join(of, on="template")
+    related = related.join(passages, on=["passage", "subject"], how="semi").select("passage", "subject", "group", "a").unique()
     goes_on = pl.col("text").str.slice("end", 4).str.contains(GOES_ON)
-    doubtful = linked.filter((pl.col("kind") == DOUBTFUL) | goes_on)
-    alike = links.join(doubtful, on="passage", how="anti").join(kinds, on="article").join(of_kind, on="kind").join(passages, on="passage")
-    rows = pl.concat([related, alike.select("passage", "subject", "group", a="entity")]).filter(pl.col("a") != pl.col("subject")).unique()
+    doubtful = linked.join(of_kind, on="kind", how="left").filter((pl.col("kind") == DOUBTFUL) | (goes_on & pl.col("group").is_not_null()))
+    alike = linked.join(doubtful, on="passage", how="anti").join(of_kind, on="kind").join(passages, on="passage")
+    alike = alike.select("passage", "subject", "group", a="entity")
+    rows = pl.concat([_whole(related, linked), alike]).filter(pl.col("a") != pl.col("subject")).unique()
     rows = rows.with_columns(size=pl.len().over("passage", "group")).filter(pl.col("size").is_between(2, most))
-    linked = rows.join(links.select("passage", "article", "start", a="entity"), on=["passage", "a"])
-    whole = linked.filter(pl.len().over("passage", "group") == pl.col("size"))
-    return whole.sort("passage", "group", "start", "a")
+    found = rows.join(links.select("passage", "article", "start", a="entity"), on=["passage", "a"])
+    return found.filter(pl.len().over("passage", "group") == pl.col("size")).sort("passage", "group", "start", "a")
 
 
-def kinds_of(links: pl.DataFrame, documents: pa.Table, groups: Mapping[str, GroupSettings]) -> pl.DataFrame:
-    """``article, kind``: the class of what each linked article is about, where it is that of a group.
+def _whole(related: pl.DataFrame, linked: pl.DataFrame) -> pl.DataFrame:
+    """The members of groups between whose first and last link the passage has no link to another thing of their kind.
 
-    A class that is not known is ``DOUBTFUL`` if the article begins with a year, as those about people and works do.
+    A graph that lacks a fact would leave out a member ("It stars A, B and C").
     """
-    wanted = {kind for group in groups.values() for kind in group.kinds}
-    some = frame(documents.select(["id", "title", "text"])).filter(pl.col("id").is_in(links["article"].unique().implode()))
-    some = some.select("id", "title", text=pl.col("text").str.slice(0, LEAD)) if wanted else some.clear()
+    rows = related.join(linked.select("passage", "start", "kind", a="entity"), on=["passage", "a"])
+    spans = rows.group_by("passage", "subject", "group", "kind").agg(first=pl.col("start").min(), last=pl.col("start").max())
+    between = spans.join(linked.select("passage", "kind", "start", other="entity"), on=["passage", "kind"])
+    # The sentence may go on after the last member.
+    between = between.filter(pl.col("start").is_between(pl.col("first") - MARGIN, pl.col("last") + MARGIN))
+    others = between.join(related.select("passage", "group", other="a"), on=["passage", "group", "other"], how="anti")
+    return related.join(others, on=["passage", "group"], how="anti")
+
+
+def kinds_of(links: pl.DataFrame, tables: Mapping[str, pa.Table]) -> pl.DataFrame:
+    """``article, kind``: the class of what each linked article is about, where it is known.
+
+    A class that is not known is ``DOUBTFUL`` if the article begins with a year, as those about people and works do, or if its subject has
+    facts as things of one class have them.
+    """
+    some = frame(tables["documents"].select(["id", "title", "about", "text"])).filter(pl.col("id").is_in(links["article"].unique().implode()))
+    some = some.select("title", article="id", entity="about", text=pl.col("text").str.slice(0, LEAD))
     classes = [next((kind[0] for kind in title_kinds(title, text)), "") for title, text in zip(some["title"], some["text"], strict=True)]
-    table = some.select("text", article="id", kind=pl.Series(classes, dtype=pl.String))
-    table = table.with_columns(kind=pl.when((pl.col("kind") == "") & pl.col("text").str.contains(A_YEAR)).then(pl.lit(DOUBTFUL)).otherwise("kind"))
-    return table.filter(pl.col("kind").is_in([*sorted(wanted), DOUBTFUL])).select("article", "kind")
+    some = some.with_columns(kind=pl.Series(classes, dtype=pl.String))
+    facts = frame(tables["facts"])
+    ends = pl.concat([facts.select("relation", entity=side).unique().with_columns(side=pl.lit(side)) for side in ("head", "tail")])
+    ends = ends.join(some.select("entity", "kind"), on="entity").with_columns(known=pl.col("kind") != "")
+    shares = ends.filter("known").group_by("relation", "side", "kind").agg(count=pl.len())
+    shares = shares.with_columns(total=pl.col("count").sum().over("relation", "side"))
+    telling = shares.filter((pl.col("total") >= LEAST_KNOWN) & (pl.col("count") >= TELLING * pl.col("total"))).select("relation", "side").unique()
+    told = ends.filter(~pl.col("known")).join(telling, on=["relation", "side"], how="semi")["entity"].unique()
+    is_doubtful = (pl.col("kind") == "") & (pl.col("text").str.contains(A_YEAR) | pl.col("entity").is_in(told.implode()))
+    table = some.select("article", kind=pl.when(is_doubtful).then(pl.lit(DOUBTFUL)).otherwise("kind"))
+    return table.filter(pl.col("kind") != "")

@@ -123,8 +123,8 @@ def _prepared(run: Run, tables: Mapping[str, pa.Table], funnel: list[FunnelRow])
     passages = passages.filter(~pl.col("passage").is_in(list(withheld)))
     links = links.join(passages, on="passage", how="semi", maintain_order="left")
     all_hops = tables["single_hop"].num_rows
-    hops = asked_hops(tables, least=settings.evidence)
-    reason = "no sentence of the article about its subject states the answer"
+    hops = asked_hops(tables, related_entities(tables["facts"]), least=settings.evidence)
+    reason = "no sentence of the article about its subject states the answer, or one states another answer"
     funnel.append(
         FunnelRow(stage=STAGE, what="single-hop questions", reason=reason, removed=all_hops - hops.height, left=hops.height, setting="iirc.evidence")
     )
