@@ -43,9 +43,9 @@ def load_domain(
     change: Mapping[str, Any] = MappingProxyType({}),
     default: Mapping[str, Any] = MappingProxyType({}),
 ) -> Domain:
-    """The domain with this name or in this TOML file, with its source folder; ``recipe`` is the name of one of its ``variants``.
+    """The domain with this name or in this TOML file, with its source folder.
 
-    ``made_by`` is the recipe of the calling command and overrides the domain's. ``change`` overrides all files, and ``default`` overrides
+    ``recipe`` is the name of one of its ``variants``, or of a registered recipe, whose dataset then has that name at its end. ``made_by`` is the recipe of the calling command and overrides the domain's. ``change`` overrides all files, and ``default`` overrides
     only the built-in ones.
 
     Without ``source``, a domain whose file names ``imports`` reads the folder ``imported``, which the caller makes of them. Otherwise a
@@ -53,6 +53,10 @@ def load_domain(
     files sets ``seed_domain``, and its settings override the seed's. Raises SettingsError.
     """
     files = read_files(str(domain))
+    if recipe in RECIPES and recipe not in _variants(merged(files.built_in, files.own)):
+        made = load_domain(domain, source=source, imported=imported, made_by=recipe, change=change, default=default)
+        named = {} if _named_recipe(files) == recipe else {"dataset": f"{made.settings.dataset}-{recipe}"}
+        return replace(made, settings=made.settings.model_copy(update=named))
     changes = {**change, **({"recipe": made_by} if made_by else {})}
     own_settings = merged(dict(default), files.own)
     built_in_settings = _described(files)
@@ -135,9 +139,13 @@ def _varied(files: Files, raw: dict[str, Any], recipe: str | None) -> dict[str, 
     if recipe is None:
         return settings
     if recipe not in variants:
-        hint = suggestion(recipe, sorted(variants)) if variants else "it has none; leave the recipe out."
-        raise SettingsError(f"{files.path}: the domain has no recipe {recipe!r}; {hint}")
+        raise SettingsError(f"{files.path}: the domain has no recipe {recipe!r}; {suggestion(recipe, sorted({*variants, *RECIPES}))}")
     return merged(settings, variants[recipe])
+
+
+def _variants(raw: dict[str, Any]) -> dict[str, Any]:
+    variants = raw.get("variants", {})
+    return variants if isinstance(variants, dict) else {}  # validation of the settings reports the fault
 
 
 def _seed_domain(files: Files) -> str:

@@ -10,12 +10,13 @@ RECIPES = {
     "iirc": "kgqa.recipes.iirc.recipe",
     "musique": "kgqa.recipes.musique.recipe",
     "qangaroo": "kgqa.recipes.qangaroo.recipe",
+    "strategyqa": "kgqa.recipes.strategyqa.recipe",
 }
 """Name → the module with the ``RECIPE``. A domain names its recipe and has its settings in a section of that name."""
 
 
-COMMANDS = frozenset({"musique"})
-"""Recipes with a command of their own. A domain may have settings for them in addition to those of the recipe that it names."""
+COMMANDS = frozenset({"iirc", "musique", "strategyqa"})
+"""Recipes that a command or ``--recipe`` chooses. A domain may have settings for them in addition to those of the recipe that it names."""
 
 
 def find_recipe(name: str) -> Recipe:
