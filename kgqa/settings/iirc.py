@@ -92,7 +92,9 @@ class PatternSettings(Settings):
         if self.values and self.templates:
             raise ValueError("values and templates exclude each other; leave out one of the two")
         if self.over not in OVER[self.kind]:
-            raise ValueError(f"a pattern of the kind {self.kind} cannot be over {self.over}, but over {' or '.join(sorted(OVER[self.kind]))}")
+            raise ValueError(
+                f"a pattern of the kind {self.kind} cannot be over {self.over}, but over {' or '.join(sorted(OVER[self.kind]))}"
+            )
         most = 2 if self.kind == "difference" and self.over in {"link", "subject"} else 1
         if len(self.values) > most or (self.kind == "difference" and self.over == "link" and len(self.values) < most):
             raise ValueError("values has one relation; the difference over one link has two, and over link and subject one or two")

@@ -88,7 +88,11 @@ class Asker:
     """Makes questions of candidates."""
 
     def __init__(
-        self, corpus: Corpus, patterns: Mapping[str, PatternSettings], templates: Mapping[str, TemplateSettings], groups: Mapping[str, GroupSettings]
+        self,
+        corpus: Corpus,
+        patterns: Mapping[str, PatternSettings],
+        templates: Mapping[str, TemplateSettings],
+        groups: Mapping[str, GroupSettings],
     ) -> None:
         """Keep what all questions need; readings of texts are cached."""
         self._corpus, self._patterns, self._templates, self._groups = corpus, patterns, templates, groups
@@ -209,7 +213,11 @@ class Asker:
         year = bounds(typed)[0][0]
         if pattern.kind == "every" and draw % 2:  # else one of the dates is in the year, so that not all are before it
             year = max(bounds(value)[1][0] for value in values if "time" in value) + 1 + (draw >> 1) % 4
-        return {"time": f"{year:04d}-01-01" if year > 0 else f"{year - 1:05d}-01-01", "calendar": typed["calendar"], "text": said_year(year)}
+        return {
+            "time": f"{year:04d}-01-01" if year > 0 else f"{year - 1:05d}-01-01",
+            "calendar": typed["calendar"],
+            "text": said_year(year),
+        }
 
     def _group(self, candidate: Mapping[str, Any]) -> str:
         return self._groups[candidate["group"]].text.replace("{head}", self._corpus.labels[candidate["subject"]])
@@ -282,7 +290,14 @@ class Asker:
         if pattern.kind == "every" and any(row["article"] in self._texts.withheld for row in rows):
             # One that is not before the year is enough for "no".
             known = [_typed(row) for row in rows if row["article"] not in self._texts.withheld]
-            if known and evaluate(f"every_less([{', '.join(f'#{place}' for place in range(len(known)))}], value)", {**dict(zip(map(str, range(len(known))), known, strict=True)), "value": values["value"]}) == "no":
+            if (
+                known
+                and evaluate(
+                    f"every_less([{', '.join(f'#{place}' for place in range(len(known)))}], value)",
+                    {**dict(zip(map(str, range(len(known))), known, strict=True)), "value": values["value"]},
+                )
+                == "no"
+            ):
                 return "decided"
         if not any(article not in self._texts.withheld for article, _, _ in self._texts.links[passage].values()):
             return "few"

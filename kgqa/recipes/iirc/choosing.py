@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import ceil
 
 import numpy as np
@@ -17,6 +17,8 @@ from kgqa.splits.groups import assign_splits
 
 ALWAYS = 5
 """Questions with one answer, or over the same relations, that every set may have."""
+FITTING = 0.2
+"""Share of the questions that must fit under the limit of a pattern; otherwise the limit is raised."""
 CLOSE = 0.99
 """The limits are shares of the questions that fit under them; the search for that number ends at this ratio."""
 REASONS = {
@@ -42,19 +44,45 @@ _KEYS = {
 }  # fmt: skip
 
 
-def chosen(questions: pl.DataFrame, patterns: Mapping[str, PatternSettings], settings: IircSettings) -> tuple[pl.Series, dict[str, int]]:
-    """Whether each question is chosen, and the number that each limit leaves out.
+def possible_limits(
+    questions: pl.DataFrame, patterns: Mapping[str, PatternSettings], settings: IircSettings
+) -> tuple[dict[str, float], dict[str, float], bool]:
+    """The shares of patterns and of answer types, and whether any was raised: of few patterns or types hardly a question fits under them."""
+    counts = dict(questions.group_by("pattern").len().iter_rows())
+    share = settings.max_pattern
+    while share < 1 and _fitting(list(counts.values()), share) < FITTING * questions.height:
+        share = min(1.0, share + 0.05)
+    by_pattern = {name: min(patterns[name].share, share) for name in counts}
+    types = [name for name in questions["answer_type"].unique().to_list() if name != "none"]
+    total = sum(settings.answers[name] for name in types)
+    none = settings.answers["none"] if (questions["answer_type"] == "none").any() else 0.0
+    factor = max(1.0, (1 - none) / total) if total else 1.0
+    by_type = {name: min(1.0, factor * settings.answers[name]) for name in types} | {"none": settings.answers["none"]}
+    return by_pattern, by_type, share > settings.max_pattern or factor > 1
+
+
+def _fitting(counts: Sequence[int], share: float) -> int:
+    """The largest number of questions of which no pattern has more than ``share``; ``counts``: those of each pattern."""
+    size = sum(counts)
+    while (fitting := sum(min(count, ceil(share * size)) for count in counts)) < size:
+        size = fitting
+    return size
+
+
+def chosen(
+    questions: pl.DataFrame, patterns: Mapping[str, PatternSettings], settings: IircSettings
+) -> tuple[pl.Series, dict[str, int], bool]:
+    """Whether each question is chosen, the number that each limit leaves out, and whether limits were raised.
 
     ``questions`` are in random order. Rare patterns come first, so that they keep their passages.
     """
+    by_pattern, by_type, is_raised = possible_limits(questions, patterns, settings)
     frequency = questions.group_by("pattern").len("of_pattern")
-    rows = (
-        questions.with_row_index("row")
-        .join(frequency, on="pattern", maintain_order="left")
-        .with_columns(article=pl.col("articles").list.first())
-    )
+    rows = questions.with_row_index("row").join(frequency, on="pattern", maintain_order="left")
     rows = rows.with_columns(
-        pattern_share=pl.col("pattern").replace_strict({name: min(p.share, settings.max_pattern) for name, p in patterns.items()})
+        article=pl.col("articles").list.first(),
+        pattern_share=pl.col("pattern").replace_strict(by_pattern, return_dtype=pl.Float64),
+        type_share=pl.col("answer_type").replace_strict(by_type, return_dtype=pl.Float64),
     )
     rows = rows.sort("of_pattern", "pattern", "row")
     size = min(settings.size, rows.height)
@@ -65,7 +93,7 @@ def chosen(questions: pl.DataFrame, patterns: Mapping[str, PatternSettings], set
         size = kept.height
     mask = np.zeros(questions.height, np.bool_)
     mask[kept["row"].to_numpy()] = True
-    return pl.Series(mask), drops
+    return pl.Series(mask), drops, is_raised
 
 
 def _under_limits(rows: pl.DataFrame, settings: IircSettings, size: int) -> tuple[pl.DataFrame, dict[str, int]]:
@@ -78,11 +106,13 @@ def _under_limits(rows: pl.DataFrame, settings: IircSettings, size: int) -> tupl
         "article": pl.lit(settings.max_per_article),
         "answer": of_answer,
         "none": pl.when(is_none)
-        .then(pl.min_horizontal((~is_none).sum().over("pattern", "relations"), pl.lit(max(ALWAYS, ceil(settings.max_relations * size)) // 2)))
+        .then(
+            pl.min_horizontal((~is_none).sum().over("pattern", "relations"), pl.lit(max(ALWAYS, ceil(settings.max_relations * size)) // 2))
+        )
         .otherwise(pl.lit(size)),
         "relations": pl.lit(max(ALWAYS, ceil(settings.max_relations * size))),
         "pattern": (pl.col("pattern_share") * size).ceil(),
-        "type": (pl.col("answer_type").replace_strict(dict(settings.answers)) * size).floor(),
+        "type": (pl.col("type_share") * size).ceil() - (pl.col("answer_type") == "none"),
     }
     drops = {}
     for name, key in _KEYS.items():

@@ -18,7 +18,9 @@ FAR = 6
 SMOOTHING = 20.0
 """Words at the tails of all relations that a relation gets on top of its own."""
 LEARNED = 20
-"""Facts of the graph that a relation needs to learn from. One with fewer has no places; where all have fewer, the first place counts."""
+"""Facts of the graph that a relation needs to learn from; one with fewer has no places."""
+TESTED = 200
+"""Facts of the graph, in all relations, with which learning begins."""
 LEAST_SEEN = 3
 """A word counts if it is in the texts of this many facts."""
 WORD = r"\b\p{Ll}[\p{L}'’]*|[()]"
@@ -28,24 +30,31 @@ KEY = ["document", "entity", "relation"]
 def stating_places(facts: pl.DataFrame, known: pl.DataFrame, places: pl.DataFrame, texts: pl.DataFrame, *, least: float) -> pl.DataFrame:
     """``document, entity, relation, start, end`` of the best place of each fact that has one with a score of ``least`` or more.
 
-    ``facts`` and ``known``: ``document, entity, relation``, where ``entity`` is what the document names; ``known`` are those of the graph,
-    to learn from. ``places``: ``document, entity, start, end``; ``texts``: ``document, text``. O(places); memory: the words around them.
+    ``facts``: ``document, entity, relation, rival``, where ``entity`` is what the document names. A fact with a ``rival``, something else
+    of which the document states the same, has no place. ``known`` are facts of the graph, to learn from. ``places``: ``document, entity,
+    start, end``; ``texts``: ``document, text``. With few known facts nothing is learned: the first place counts, and no rival.
+    O(places); memory: the words around them.
     """
     wanted = pl.concat([facts.select(KEY), known.select(KEY)]).unique().sort(KEY)
     rows = wanted.join(places, on=["document", "entity"]).sort(*KEY, "start").with_row_index("row")
-    words = _words(rows, texts)
     lone = rows.join(known.select(KEY).unique(), on=KEY, how="semi").filter(pl.len().over(KEY) == 1)
+    asked = facts.filter(~pl.col("rival")).select(KEY).unique()
+    if lone.height < TESTED:
+        first = rows.join(asked, on=KEY, how="semi").unique(KEY, keep="first", maintain_order=True)
+        return first.select(*KEY, "start", "end")
+    words = _words(rows, texts)
     weights = _weights(words.join(lone.select("row", "relation"), on="row"))
-    learned = lone.group_by("relation").agg(size=pl.len()).filter(pl.col("size") >= LEARNED)
+    learned = lone.group_by("relation").len().filter(pl.col("len") >= LEARNED)
     scores = words.join(rows.select("row", "relation"), on="row").join(weights, on=["relation", "word"], how="left")
     scores = scores.group_by("row").agg(score=pl.col("weight").fill_null(0.0).sum())
-    ranked = rows.join(facts.select(KEY).unique(), on=KEY, how="semi").join(scores, on="row", how="left")
-    if learned.height:
-        ranked = ranked.join(learned, on="relation", how="semi").with_columns(pl.col("score").fill_null(0.0).round(6))
-    else:
-        ranked = ranked.with_columns(score=pl.lit(least))
-    ranked = ranked.filter(pl.col("score") >= least).sort(*KEY, -pl.col("score"), "start")
-    return ranked.unique(KEY, keep="first", maintain_order=True).select(*KEY, "start", "end")
+    ranked = rows.join(scores, on="row", how="left").join(learned, on="relation", how="semi")
+    ranked = ranked.with_columns(pl.col("score").fill_null(0.0).round(6)).filter(pl.col("score") >= least)
+    best = ranked.sort(*KEY, -pl.col("score"), "start").unique(KEY, keep="first", maintain_order=True)
+    rivals = best.join(facts.filter("rival").select(KEY).unique(), on=KEY, how="semi").select("document", "relation").unique()
+    best = best.join(asked, on=KEY, how="semi", maintain_order="left").join(
+        rivals, on=["document", "relation"], how="anti", maintain_order="left"
+    )
+    return best.select(*KEY, "start", "end")
 
 
 def _words(rows: pl.DataFrame, texts: pl.DataFrame) -> pl.DataFrame:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import polars as pl
 import pyarrow as pa
 
-from kgqa.recipes.iirc.evidence import stating_places
+from kgqa.recipes.iirc.evidence import KEY, stating_places
 from kgqa.recipes.musique.wording import FORWARD, INVERSE
 from kgqa.recipes.names.kinds import LEAD, title_kinds
 from kgqa.settings.iirc import GroupSettings
@@ -44,19 +44,15 @@ def asked_hops(tables: Mapping[str, pa.Table], related: pl.DataFrame, *, least: 
     facts = rows.select("document", "read", "relation", entity="answer_entity")
     texts = documents.select("document", "text").join(facts.select("document"), on="document", how="semi")
     named = _named_places(tables, texts)
-    rivals = _rivals(facts, named, related)
-    places = stating_places(
-        pl.concat([facts.select(rivals.columns), rivals]), facts.filter(~pl.col("read")), named, texts, least=least
-    )  # fmt: skip
-    other = places.join(rivals, on=rivals.columns, how="semi").select("document", "relation").unique()
-    places = places.join(other, on=["document", "relation"], how="anti")
+    asked = pl.concat([facts.select(*KEY, rival=pl.lit(value=False)), _rivals(facts, named, related)])
+    places = stating_places(asked, facts.filter(~pl.col("read")), named, texts, least=least)
     said = places.join(texts, on="document").with_columns(said=pl.col("text").str.slice("start", pl.col("end") - pl.col("start")))
     found = said.select("document", "relation", "start", "end", "said", answer_entity="entity")
     return rows.join(found, on=["document", "relation", "answer_entity"], maintain_order="left").drop("paragraph", "relations", "entities")
 
 
 def _rivals(facts: pl.DataFrame, named: pl.DataFrame, related: pl.DataFrame) -> pl.DataFrame:
-    """``document, entity, relation``: what a document names too, and what answers the same question about other subjects.
+    """``document, entity, relation, rival``: what a document names too, and what answers the same question about other subjects.
 
     Without what a fact joins to the answer, as a city and its state.
     """
@@ -64,12 +60,16 @@ def _rivals(facts: pl.DataFrame, named: pl.DataFrame, related: pl.DataFrame) -> 
     pairs = facts.select("document", "relation", "entity").join(named.select("document", other="entity").unique(), on="document")
     pairs = pairs.filter(pl.col("other") != pl.col("entity")).join(answers, on=["relation", "other"], how="semi")
     pairs = pairs.join(related, on=["entity", "other"], how="anti")
-    return pairs.select("document", "relation", entity="other").unique().sort("document", "relation", "entity")
+    return pairs.select("document", "relation", entity="other", rival=pl.lit(value=True)).unique().select(*KEY, "rival")
 
 
 def _named_places(tables: Mapping[str, pa.Table], texts: pl.DataFrame) -> pl.DataFrame:
     """The places where a document names an entity by a listed name, and by no adjective of it."""
-    places = frame(tables["mentions"]).join(texts, on="document").with_columns(name=pl.col("text").str.slice("start", pl.col("end") - pl.col("start")))
+    places = (
+        frame(tables["mentions"])
+        .join(texts, on="document")
+        .with_columns(name=pl.col("text").str.slice("start", pl.col("end") - pl.col("start")))
+    )
     names = frame(tables["names"].select(["entity", "name"])).with_columns(pl.col("name").str.to_lowercase()).unique()
     places = places.with_columns(pl.col("name").str.to_lowercase()).join(names, on=["entity", "name"], how="semi")
     return places.select("document", "entity", "start", "end")
@@ -119,7 +119,9 @@ def members(
         schema={"template": pl.String, "group": pl.String}, orient="row",
     )  # fmt: skip
     of_kind = pl.DataFrame(
-        [(kind, name) for name, group in groups.items() for kind in group.kinds], schema={"kind": pl.String, "group": pl.String}, orient="row"
+        [(kind, name) for name, group in groups.items() for kind in group.kinds],
+        schema={"kind": pl.String, "group": pl.String},
+        orient="row",
     )
     kinds = kinds_of(links, tables)
     texts = frame(tables["documents"].select(["id", "text"])).select("text", passage="id")
@@ -156,7 +158,9 @@ def kinds_of(links: pl.DataFrame, tables: Mapping[str, pa.Table]) -> pl.DataFram
     A class that is not known is ``DOUBTFUL`` if the article begins with a year, as those about people and works do, or if its subject has
     facts as things of one class have them.
     """
-    some = frame(tables["documents"].select(["id", "title", "about", "text"])).filter(pl.col("id").is_in(links["article"].unique().implode()))
+    some = frame(tables["documents"].select(["id", "title", "about", "text"])).filter(
+        pl.col("id").is_in(links["article"].unique().implode())
+    )
     some = some.select("title", article="id", entity="about", text=pl.col("text").str.slice(0, LEAD))
     classes = [next((kind[0] for kind in title_kinds(title, text)), "") for title, text in zip(some["title"], some["text"], strict=True)]
     some = some.with_columns(kind=pl.Series(classes, dtype=pl.String))
@@ -165,7 +169,9 @@ def kinds_of(links: pl.DataFrame, tables: Mapping[str, pa.Table]) -> pl.DataFram
     ends = ends.join(some.select("entity", "kind"), on="entity").with_columns(known=pl.col("kind") != "")
     shares = ends.filter("known").group_by("relation", "side", "kind").agg(count=pl.len())
     shares = shares.with_columns(total=pl.col("count").sum().over("relation", "side"))
-    telling = shares.filter((pl.col("total") >= LEAST_KNOWN) & (pl.col("count") >= TELLING * pl.col("total"))).select("relation", "side").unique()
+    telling = (
+        shares.filter((pl.col("total") >= LEAST_KNOWN) & (pl.col("count") >= TELLING * pl.col("total"))).select("relation", "side").unique()
+    )
     told = ends.filter(~pl.col("known")).join(telling, on=["relation", "side"], how="semi")["entity"].unique()
     is_doubtful = (pl.col("kind") == "") & (pl.col("text").str.contains(A_YEAR) | pl.col("entity").is_in(told.implode()))
     table = some.select("article", kind=pl.when(is_doubtful).then(pl.lit(DOUBTFUL)).otherwise("kind"))

@@ -95,7 +95,9 @@ def ask_over_links(run: Run) -> StageOutput:
     if not asked:
         raise EmptyResult(f"no question over links is good: {reasons_of(funnel)}; give more documents and facts.")
     questions = pl.DataFrame(
-        asked, infer_schema_length=None, schema_overrides={"withheld": pl.List(pl.String), "articles": pl.List(pl.String), "draw": pl.UInt64}
+        asked,
+        infer_schema_length=None,
+        schema_overrides={"withheld": pl.List(pl.String), "articles": pl.List(pl.String), "draw": pl.UInt64},
     )
     hashes = text_hashes(arrow(questions.select("question"))["question"]).tolist()
     questions = questions.with_columns(id=pl.Series([f"i{value:016x}" for value in hashes]))
@@ -126,7 +128,14 @@ def _prepared(run: Run, tables: Mapping[str, pa.Table], funnel: list[FunnelRow])
     hops = asked_hops(tables, related_entities(tables["facts"]), least=settings.evidence)
     reason = "no sentence of the article about its subject states the answer, or one states another answer"
     funnel.append(
-        FunnelRow(stage=STAGE, what="single-hop questions", reason=reason, removed=all_hops - hops.height, left=hops.height, setting="iirc.evidence")
+        FunnelRow(
+            stage=STAGE,
+            what="single-hop questions",
+            reason=reason,
+            removed=all_hops - hops.height,
+            left=hops.height,
+            setting="iirc.evidence",
+        )
     )
     return Prepared(passages=passages, links=links, hops=hops, withheld=withheld)
 
@@ -156,6 +165,9 @@ def _values(run: Run, funnel: list[FunnelRow]) -> pl.DataFrame:
     for reason, count in drops.items():
         left -= count
         funnel.append(FunnelRow(stage=STAGE, what="values", reason=reason, removed=count, left=left))
+    if not values.height:
+        reason = "neither graph nor texts have dates or quantities, so patterns over values ask nothing"
+        funnel.append(FunnelRow(stage=STAGE, what="values", reason=reason, removed=None, left=None, setting="iirc.values"))
     return values
 
 
@@ -170,7 +182,9 @@ def _corpus(candidates: pl.DataFrame, rows: pl.DataFrame, hops: pl.DataFrame, ta
     asked = pl.concat([asked, frame(columns)], how="horizontal")
     entities = pl.concat([candidates["entities"].explode(), candidates["subject"], some["answer_entity"].drop_nulls()]).unique()
     names = frame(tables["names"].select(["entity", "name"])).filter(pl.col("entity").is_in(entities.implode()))
-    named_values = some.filter(pl.col("attribute").cast(pl.Int32).is_in(candidates["other"].unique().implode()))["answer_entity"].drop_nulls()
+    named_values = some.filter(pl.col("attribute").cast(pl.Int32).is_in(candidates["other"].unique().implode()))[
+        "answer_entity"
+    ].drop_nulls()
     labelled = pl.concat([candidates["entities"].explode(), candidates["subject"], named_values]).unique().sort()
     labelled = labelled.to_frame("entities").select(pl.concat_list("entities"))
     return Corpus(
@@ -183,15 +197,16 @@ def choose(run: Run) -> StageOutput:
     settings = _settings(run)
     questions = frame(run.table("asked"))
     run.progress.start("Choosing questions", questions.height, "questions")
-    mask, drops = chosen(
-        questions,
-        patterns_of(settings),
-        settings if run.limit is None else settings.model_copy(update={"size": min(run.limit, settings.size)}),
-    )
+    if run.limit is not None:
+        settings = settings.model_copy(update={"size": min(run.limit, settings.size)})
+    mask, drops, is_raised = chosen(questions, patterns_of(settings), settings)
     left, funnel = questions.height, []
     for name, sentence in LIMIT_REASONS.items():
         left -= drops[name]
         funnel.append(FunnelRow(stage="choose", what="questions", reason=sentence, removed=drops[name], left=left, setting=LIMITS[name]))
+    if is_raised:
+        reason = "there are too few patterns or types of answer to keep all shares, so they were raised"
+        funnel.append(FunnelRow(stage="choose", what="questions", reason=reason, removed=None, left=None, setting="iirc.max_pattern"))
     some = questions.filter(mask)
     if not some.height:
         raise EmptyResult(f"no question fits under the limits: {reasons_of(funnel)}; change [iirc].")
@@ -221,7 +236,11 @@ def _asked_with(run: Run) -> object:
     """The settings that questions depend on, and the shipped patterns."""
     patterns = {name: pattern.model_dump(mode="json") for name, pattern in patterns_of(_settings(run)).items()}
     groups = {name: group.model_dump(mode="json") for name, group in groups_of(_settings(run)).items()}
-    return [patterns, groups, _only("min_links", "max_links", "size", "answers", "max_pattern", "max_relations", "max_group", "evidence")(run)]
+    return [
+        patterns,
+        groups,
+        _only("min_links", "max_links", "size", "answers", "max_pattern", "max_relations", "max_group", "evidence")(run),
+    ]
 
 
 def _all_entities(run: Run, tables: dict[str, pa.Table]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
