@@ -7,6 +7,7 @@ from importlib import import_module
 from kgqa.runs.recipe import Recipe
 
 RECIPES = {
+    "iirc": "kgqa.recipes.iirc.recipe",
     "musique": "kgqa.recipes.musique.recipe",
     "qangaroo": "kgqa.recipes.qangaroo.recipe",
     "strategyqa": "kgqa.recipes.strategyqa.recipe",
@@ -16,7 +17,7 @@ RECIPES = {
 
 COMMANDS = frozenset({"musique"})
 """Recipes with a command of their own."""
-CHOSEN = frozenset({"strategyqa"})
+CHOSEN = frozenset({"iirc", "strategyqa"})
 """Recipes that ``kgqa generate --recipe`` chooses by name. A domain may have settings for these, and for ``COMMANDS``, beside those of the
 recipe that it names."""
 
