@@ -26,14 +26,14 @@ OUTPUT_TOKENS = 100
 """Estimated tokens of one answer, for the cost estimate."""
 WORDS_OF_FAULT = 200
 """Maximum characters of a fault that is sent back to the model."""
-IGNORED = ("title", "default")
-"""Keys of pydantic's JSON schemas that strict schemas do not have."""
+IGNORED = ("title", "default", "minLength", "maxLength")
+"""Keys of pydantic's JSON schemas that endpoints with strict schemas refuse; the answer is checked against them all the same."""
 Form = TypeVar("Form", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked(Generic[Form]):
-    """The answer to a conversation, or the reason why there is none."""
+    """The answer to a conversation, or the reason for its absence."""
 
     value: Form | None = None
     reason: str = ""
@@ -53,8 +53,8 @@ def ask(
     """The ``model``'s answer to ``messages``, as an instance of the pydantic model ``schema``.
 
     ``messages`` have ``role`` (``system``, ``user``, ``assistant``) and ``content``. ``check`` returns what is wrong with a well-formed
-    answer, "" if nothing is. A wrong answer is asked for again, at most ``settings.tries`` times in all. If it stays wrong, or the endpoint
-    refuses to answer, the result is an :class:`Asked` with a reason; an endpoint that fails raises EndpointError.
+    answer, "" if nothing is. After a wrong answer the request is repeated with the reason, ``settings.tries`` requests at most. If it stays
+    wrong, or the endpoint refuses to answer, the result is an :class:`Asked` with a reason; an endpoint that fails raises EndpointError.
 
     Every answer is appended to the file ``recording``, and a recorded one is not requested again: the same recording gives the same values
     without an endpoint. ``endpoint`` is by default ``OPENAI_BASE_URL``, or OpenAI's. The key is ``OPENAI_API_KEY``; it is never recorded.
@@ -81,7 +81,7 @@ def ask_all(
 ) -> list[Asked[Form]]:
     """As :func:`ask`, for each of the ``conversations``, in order, with ``settings.at_once`` parallel requests.
 
-    ``check`` also gets the number of the conversation, from 0. ``what`` needs the endpoint, for messages. ``progress`` is told the cost
+    ``check`` also gets the number of the conversation, from 0. ``what`` needs the endpoint, for messages. ``progress`` shows the cost
     before and after. With ``settings.max_cost``, nothing is sent if the estimate exceeds it, and no request that could exceed it. A stopped
     call loses no answer: the same call goes on from the recording.
     """

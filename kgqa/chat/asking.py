@@ -32,7 +32,7 @@ class Judged(Generic[Result]):
 
     result: Result
     complaint: str = ""
-    """The message for the next attempt; empty if there is nothing to complain about."""
+    """The message for the next attempt; empty if the answer is good."""
     is_broken: bool = False
     """Whether the answer has the wrong form."""
     is_new: bool = False
@@ -47,7 +47,7 @@ class Conversation(Generic[Result]):
     schema: Mapping[str, Any]
     """The JSON schema of an answer."""
     name: str
-    """The schema's name."""
+    """Name of the schema, in letters and underscores."""
     judge: Callable[[Answer], Judged[Result]]
     sample: int = 0
     """Number of the sample, if the same request is sent several times."""
@@ -91,7 +91,7 @@ class Asker:
         return "" if self._settings.input_price is None else f", cost {amount:,.4f}"
 
     def estimate(self, conversations: Iterable[tuple[str, Conversation[Result]]], *, output_tokens: int) -> str:
-        """What the first requests of ``conversations``, each after its :meth:`key`, will cost, in words.
+        """The expected cost of the first requests of ``conversations``, each after its :meth:`key`, in words.
 
         An answer has about ``output_tokens``.
 

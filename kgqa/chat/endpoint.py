@@ -85,7 +85,9 @@ class Endpoint:
             form = {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": dict(schema)}}
         temperature = {} if settings.temperature is None else {"temperature": settings.temperature}
         limit = {"max_completion_tokens": settings.max_output_tokens}
-        return {"model": self._model, "messages": list(messages), "response_format": form, **limit, **temperature}
+        # Half a surrogate pair, which a text of a JSON file may hold, cannot be sent.
+        texts = [{name: text.encode("utf-8", "replace").decode() for name, text in message.items()} for message in messages]
+        return {"model": self._model, "messages": texts, "response_format": form, **limit, **temperature}
 
     def close(self) -> None:
         """Close the connections; the next request opens new ones."""
@@ -163,7 +165,7 @@ class Endpoint:
             begin = body[:1000].decode("utf-8", "replace")
             raise EndpointError(f"{place}: it answers with no chat completion ({_short(begin)}); is the address right?")
         if len(choices) > MOST_CHOICES:
-            raise EndpointError(f"{place}: it answers with {len(choices):,} choices instead of one; check the address")
+            raise EndpointError(f"{place}: it answers with {len(choices):,} choices instead of one; check the address.")
         content = message.get("content")
         # Half a surrogate pair cannot be encoded.
         text = _blanked(content).encode("utf-8", "replace").decode() if isinstance(content, str) else ""

@@ -36,6 +36,8 @@ class _Line:
     answer: Answer
 
 
+BEGIN = b'{"request": "'
+"""The first bytes of each line."""
 _LINE: TypeAdapter[_Line] = TypeAdapter(_Line)
 
 
@@ -65,7 +67,7 @@ class Recording:
             try:
                 record = _LINE.validate_json(line)
             except ValidationError:
-                if data.endswith(line):
+                if data.endswith(line) and _is_cut_off(line):
                     with self.path.open("r+b") as file:
                         file.truncate(len(data) - len(line))
                     return
@@ -106,9 +108,14 @@ class Recording:
             self._remember(request, answer)
 
 
+def _is_cut_off(line: bytes) -> bool:
+    """Whether this may be the begin of a line that :meth:`Recording.add` was stopped in; another program's file is left as it is."""
+    return (line.startswith(BEGIN) or BEGIN.startswith(line)) and not line.endswith(b"}}")
+
+
 @contextmanager
 def only_recording(path: Path) -> Iterator[Recording]:
-    """The recording in the file ``path``, which no other process uses meanwhile. Raises WorkspaceBusy, BrokenInput, StorageError."""
+    """The recording in the file ``path``, locked against other processes. Raises WorkspaceBusy, BrokenInput, StorageError."""
     with storage_errors(path):
         if path.exists() and not path.is_file():
             raise BrokenInput(f"{path}: this is no file, so it holds no recorded answers; give another one.")

@@ -13,17 +13,32 @@ from kgqa.cli.train import Device, Precision
 
 
 def predict(
-    run: Annotated[Path, Argument(help="Folder of a finished kgqa train run.")],
+    run: Annotated[str, Argument(help="Folder of a finished kgqa train run. Or llm, or its TOML file: a model behind an endpoint.")],
     dataset: AnySet,
     out: Annotated[Path, Option(help="New file of predictions, in the format that kgqa evaluate reads.")],
     split: Annotated[str | None, Option(help="train, dev or test; by default dev, or the only split.")] = None,
     metric: Annotated[str | None, Option(help="Metric that determines the file's format; by default the question set's own.")] = None,
     device: Device = None,
     precision: Precision = None,
+    model: Annotated[str | None, Option(help="llm: the endpoint's name of its model.")] = None,
+    endpoint: Annotated[
+        str | None, Option(help="llm: chat-completions endpoint; by default OPENAI_BASE_URL, or OpenAI's. The key is OPENAI_API_KEY.")
+    ] = None,
+    recording: Annotated[
+        Path | None, Option(help="llm: file of all answers, which are not requested again; by default next to --out.")
+    ] = None,
+    shots: Annotated[int | None, Option(help="llm: examples of the train split in each prompt; by default 0.")] = None,
+    retrieve: Annotated[
+        int | None, Option(help="llm: paragraphs that BM25 finds in the whole set; by default the question's own are shown. 0: none.")
+    ] = None,
+    samples: Annotated[int | None, Option(help="llm: answers to each question, of which the most frequent counts; by default 1.")] = None,
+    input_price: Annotated[float | None, Option(help="llm: price of a million input tokens.")] = None,
+    output_price: Annotated[float | None, Option(help="llm: price of a million output tokens.")] = None,
+    max_cost: Annotated[float | None, Option(help="llm: maximum cost of all recorded answers, at these prices.")] = None,
     from_: From = None,
     paragraphs: Paragraphs = None,
 ) -> None:
-    """Predict the answers of a question set with a trained reader."""
+    """Predict the answers of a question set with a trained reader, or with a model behind an endpoint."""
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
@@ -31,10 +46,13 @@ def predict(
     console = Terminal()
     with ConsoleProgress(console) as progress:
         result = kgqa.predict(
-            run, dataset, out=out, split=split, metric=metric, device=device, precision=precision, format=from_, paragraphs=paragraphs,
-            progress=progress,
+            run, dataset, out=out, split=split, metric=metric, device=device, precision=precision, model=model, endpoint=endpoint,
+            recording=recording, shots=shots, retrieve=retrieve, samples=samples, input_price=input_price, output_price=output_price,
+            max_cost=max_cost, format=from_, paragraphs=paragraphs, progress=progress,
         )  # fmt: skip
     print_remarks(console, [*result.remarks, *result.source.remarks])
     console.say(f"{result.file}: {result.questions:,} answers to {result.split}, {result.seconds:,.1f} s", style="bold")
+    if result.report is not None:
+        console.say(f"{result.report}: tokens, cost, and the answer to each question with its type and confidence")
     metric_option = "" if metric is None else f" --metric {result.metric}"
     console.say(f"Next: kgqa evaluate {quote(str(result.source.path))} {quote(str(result.file))}{metric_option}")

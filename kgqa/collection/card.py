@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kgqa.collection.figures import Figures, Person, Share
+from kgqa.collection.state import STATES
 from kgqa.collection.task import Figure
 from kgqa.metrics.agreement import Measure
 from kgqa.runs.card import escaped, table
@@ -27,24 +28,22 @@ def sections(figures: Figures, extra: Sequence[Figure] = ()) -> Iterator[str]:
 
 def _who(figures: Figures) -> Iterator[str]:
     people = [person for person in figures.people if not person.model and person.answers]
-    states = (
-        {state: sum(part.states[state] for part in figures.progress) for state in figures.progress[0].states} if figures.progress else {}
-    )
+    states = {state: sum(part.states[state] for part in figures.progress) for state in STATES}
     items = ", ".join(f"{count:,} {state}" for state, count in states.items() if count)
-    yield (
-        f"{_names(people)} gave {sum(person.answers for person in people):,} answers. Of {sum(states.values()):,} items, {items}."
-        if people
-        else "No person has answered yet."
-    )
+    if people:
+        answers = sum(person.answers for person in people)
+        yield f"{_names(people)} gave {answers:,} answers. Of {sum(states.values()):,} items, {items}."
+    else:
+        yield "No person has answered yet."
     if gone := [person for person in figures.people if person.withdrawn is not None]:
         reasons = "; ".join(f"{escaped(person.person)}: {escaped(person.withdrawn or 'no reason given')}" for person in gone)
         yield f"{figures.left_out:,} answers of people who withdrew are left out ({reasons})."
     if figures.refused:
-        yield "Left out of the results: " + "; ".join(f"{escaped(reason)} ({count:,})" for reason, count in figures.refused.items()) + "."
+        yield f"Left out: {'; '.join(f'{escaped(reason)} ({count:,})' for reason, count in figures.refused.items())}."
     if models := [person for person in figures.people if person.model and person.answers]:
+        what = "is a model" if len(models) == 1 else "are models"
         yield (
-            f"{_names(models)} {'is a model' if len(models) == 1 else 'are models'}, not people: their answers decide nothing, and are in no "
-            "figure but the ones that compare them with people."
+            f"{_names(models)} {what}, not people: their answers decide nothing, and only figures that compare them with people have them."
         )
     if drift := next((each for each in figures.drift if not each.person), None):
         yield f"Of the answers to items with a known answer, {percent(drift.right)}% are right."

@@ -4,7 +4,7 @@
 open           a project starts: ``settings``; once
 change         settings that may change were changed: ``settings``
 item           an item enters the project, or takes the place of the item with its id: ``step, purpose`` (work, gold, qualification),
-               ``shown, hidden, seats, gold, authors``
+               ``shown, hidden, seats, gold, authors``, and ``gold_labels``, the labels of the known answer ``gold``
 reserve        a person gets an item: ``until``; ``attempt`` for items of the qualification, from 1
 release        a reservation ran out
 submit         a person's answer: ``answer``, ``labels``, ``warnings``, ``seconds`` (time at the item), ``attempt``

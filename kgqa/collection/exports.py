@@ -22,7 +22,7 @@ from kgqa.formats import native
 from kgqa.formats.columns import MEANINGS, SCHEMA
 from kgqa.records import SPLITS, Instance
 from kgqa.runs.card import escaped, example, readme, table
-from kgqa.runs.files import new_folder, write_parquet
+from kgqa.runs.files import check_new_folder, new_folder, write_parquet
 from kgqa.runs.manifest import versions, write_card, write_manifest
 from kgqa.version import __version__
 
@@ -56,11 +56,12 @@ def export(project: Project, state: State, *, to: str, out: Path | None = None) 
         if to != "native" or project.settings.task != "validate":
             raise SettingsError(f"--to {to} of the task {project.settings.task} needs a new folder; give one with --out.")
         out = project.data.with_name(f"{project.data.name}-validated")
+    check_new_folder(out)
     if to == "native":
         return _dataset(find_task(project.settings.task)(project), state, out)
     with new_folder(out) as folder:
         folder.mkdir()
-        counts = _tables(state, folder) if to == "parquet" else write_tasks(state, find_task(project.settings.task).steps, folder)
+        counts = _tables(state, folder) if to == "parquet" else write_tasks(state, find_task(project.settings.task)(project).steps, folder)
     return Export(to=to, out=out, counts=counts)
 
 
@@ -95,6 +96,7 @@ def _dataset(task: Task, state: State, out: Path) -> Export:
             raise DuplicateId(f"{task.project.settings.name}: two items give a question with the id {instance.id}; mend the task.")
         places[instance.id] = split
         splits.setdefault(split, []).append(instance)
+    assert splits.keys() <= set(SPLITS)
     counts = {split: len(splits[split]) for split in SPLITS if split in splits}
     if not counts:
         raise EmptyResult(f"{task.project.settings.name}: none of the {len(settled):,} decided items gives a question; nothing is written.")
@@ -139,7 +141,7 @@ def _card(
         meanings=MEANINGS,
         example=example(folder, counts),
         sections=tuple(sections(found, extra)),
-        made=f"`kgqa annotate`, version {__version__}; settings and figures are in [manifest.json](manifest.json); content hash `{digest}`.",
+        made=f"`kgqa annotate` {__version__}; settings and figures are in [manifest.json](manifest.json); content hash `{digest}`.",
         licence=_licence(task.project.data),
     )
 

@@ -233,7 +233,9 @@ class Journal:
         gold = dict(item.gold) if item.gold is not None else None
         if known is not None:
             gold = _parsed(step, known.answer, where=known.place).model_dump(mode="json")
-        transaction.add_item(item, purpose=purpose, seats=item.seats or self.project.settings.per_item, gold=gold, new=new)
+        labels = None if gold is None else step.labels(_parsed(step, gold))
+        seats = item.seats or self.project.settings.per_item
+        transaction.add_item(item, purpose=purpose, seats=seats, gold=gold, gold_labels=labels, new=new)
 
     # What people do
 
@@ -574,13 +576,13 @@ class Journal:
                 return
             after = int(rows[-1].number)
 
-    def event_rows(self) -> Iterator[tuple[int, float, str, str, str, str]]:
+    def event_rows(self) -> Iterator[Row[Any]]:
         """As :meth:`events`, without parsing: ``number, time, kind, person, item``, and the body as JSON."""
         after = 0
         while True:
             with self._reading() as transaction:
-                rows = transaction.rows("events", after=after, limit=BATCH)
-            yield from ((row.number, row.time, row.kind, row.person, row.item, row.body) for row in rows)
+                rows = transaction.rows("event rows", after=after, limit=BATCH)
+            yield from rows
             if len(rows) < BATCH:
                 return
             after = int(rows[-1].number)

@@ -20,6 +20,9 @@ SELECT * FROM kgqa_event WHERE project = :project AND number = :number
 -- events
 SELECT * FROM kgqa_event WHERE project = :project AND number > :after ORDER BY number LIMIT :limit
 
+-- event rows
+SELECT number, time, kind, person, item, body FROM kgqa_event WHERE project = :project AND number > :after ORDER BY number LIMIT :limit
+
 -- submission
 SELECT number FROM kgqa_event WHERE project = :project AND token = :token
 

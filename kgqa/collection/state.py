@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from kgqa.collection.events import KINDS, Event
+from kgqa.collection.task import MODEL
 from kgqa.errors import BrokenInput
 
 if TYPE_CHECKING:
@@ -32,8 +33,6 @@ STATES = {
     "refused": "it is left out of the results",
 }
 """State of an item → what it means."""
-MODEL = "model:"
-"""The beginning of the name of a model that fills seats beside those of people."""
 BATCH = 50_000
 """Rows of a database that are held as Python objects at a time."""
 
@@ -157,7 +156,9 @@ def _fields(events: pl.DataFrame, *, needed: Sequence[str] = (), **fields: Any) 
 
 
 def _field(name: str, kind: Any) -> pl.Expr:
-    value = pl.col("body").str.json_path_match(f"$.{name}")
+    body = pl.col("body")
+    # Looking for the name is much faster than parsing, and most bodies lack the rare fields.
+    value = pl.when(body.str.contains(f'"{name}"', literal=True)).then(body).str.json_path_match(f"$.{name}")
     if kind == pl.Boolean:
         return value == "true"
     return value if kind == pl.String else value.cast(kind, strict=False)
@@ -175,7 +176,8 @@ def _settings(opened: pl.DataFrame, changed: pl.DataFrame) -> dict[str, Any]:
 
 
 def _items(events: pl.DataFrame) -> pl.DataFrame:
-    fields = dict.fromkeys(("step", "purpose", "shown", "hidden", "gold", "gold_labels", "authors"), pl.String) | {"seats": pl.Int64}
+    texts = ("step", "purpose", "shown", "hidden", "gold", "gold_labels", "authors")
+    fields: dict[str, Any] = dict.fromkeys(texts, pl.String) | {"seats": pl.Int64}
     return (
         _fields(events, needed=("step", "purpose", "seats"), **fields)
         .drop("time", "person")
@@ -231,7 +233,7 @@ def _is_model() -> pl.Expr:
 
 
 def _decisions(decided: pl.DataFrame, adjudicated: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
-    fields = {"labels": pl.String, "state": pl.String, "answer": pl.String}
+    fields: dict[str, Any] = {"labels": pl.String, "state": pl.String, "answer": pl.String}
     rows = pl.concat([_fields(decided, **fields), _fields(adjudicated, **fields).with_columns(state=pl.lit("adjudicated"))])
     return (
         _since(items, rows.sort("number"))

@@ -38,7 +38,7 @@ class Transaction:
 
     def rows(self, statement: str, **values: Any) -> list[Row[Any]]:
         """The rows of a statement."""
-        return list(self.connection.execute(SQL[statement], {"project": self.project, **values}))
+        return list(self.connection.execute(SQL[statement], {"project": self.project, **values}).all())
 
     def row(self, statement: str, **values: Any) -> Row[Any] | None:
         """The first row of a statement, if any."""
@@ -88,10 +88,12 @@ class Transaction:
             raise UnknownId(f"{item!r} is no item of this project; load the page again.")
         return row
 
-    def add_item(self, item: Item, *, purpose: str, seats: int, gold: dict[str, Any] | None, new: bool) -> None:
+    def add_item(
+        self, item: Item, *, purpose: str, seats: int, gold: dict[str, Any] | None, gold_labels: dict[str, str] | None, new: bool
+    ) -> None:
         """Add an item with its seats; one with its id is replaced, unless all ids are ``new``."""
         body: dict[str, Any] = {"shown": item.shown, "hidden": item.hidden, "gold": gold, "authors": list(item.authors)}
-        number = self.event("item", item=item.id, step=item.step, purpose=purpose, seats=seats, **body)
+        number = self.event("item", item=item.id, step=item.step, purpose=purpose, seats=seats, gold_labels=gold_labels, **body)
         if not new and self.row("item", item=item.id) is not None:
             self.run("remove item", item=item.id)
             for row in self.rows("seats of an item", item=item.id):

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from kgqa.settings.llm import LlmSettings
 
 VARIABLE = "KGQA_JOURNAL"
+MANIFEST = "manifest.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,7 +176,7 @@ def _journal(project: Project, where: str | Path | None) -> Iterator[Journal]:
     default = project.folder / f"{project.settings.name}.sqlite"
     location = where if where is not None else os.environ.get(VARIABLE) or default
     database = database_at(location, option="--journal", file=default.name)
-    if database.path is not None and project.data.is_dir() and lies_within(database.path, project.data):
+    if database.path is not None and (project.data / MANIFEST).is_file() and lies_within(database.path, project.data):
         raise SettingsError(
             f"{database.path}: this lies in the data's folder, where new data would take its place; give another --journal."
         )

@@ -1,22 +1,27 @@
-"""``kgqa predict``: predictions of a trained reader, in the format of the set's official scorer."""
+"""``kgqa predict``: predictions of a trained reader, or of a model behind an endpoint, in the format of the set's official scorer."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from kgqa.commands.predict_llm import asking, predict_llm
 from kgqa.errors import MissingInput, SettingsError, suggestion
 from kgqa.formats.question_set import QuestionSet, open_dataset
 from kgqa.progress import Progress, Silent
+from kgqa.readers.llm.reader import NAME
+from kgqa.readers.specification import settings_of
 from kgqa.readers.trained import READER, load_reader
 from kgqa.runs.files import Watch, check_new_file, files_below
 from kgqa.scoring.default_metric import default_metric
 from kgqa.scoring.dire_gold import notes_of
 from kgqa.scoring.metrics import METRICS
 from kgqa.scoring.prediction_files import TRANSFORMED, write_predictions
-from kgqa.training.questions import of_split
+from kgqa.settings.llm import LlmReaderSettings
+from kgqa.training.questions import Questions, of_split
 from kgqa.training.reader import Prediction
 
 
@@ -30,6 +35,8 @@ class Predicted:
     """The metric whose file format was written."""
     file: Path
     questions: int
+    report: Path | None = None
+    """For the reader ``llm``: settings, tokens, cost; for each question type, unit and confidence, or the reason for no prediction."""
     remarks: tuple[str, ...]
     """Remarks about the file, one sentence each."""
     seconds: float
@@ -44,6 +51,15 @@ def predict(
     metric: str | None = None,
     device: str | None = None,
     precision: str | None = None,
+    model: str | None = None,
+    endpoint: str | None = None,
+    recording: str | Path | None = None,
+    shots: int | None = None,
+    retrieve: int | None = None,
+    samples: int | None = None,
+    input_price: float | None = None,
+    output_price: float | None = None,
+    max_cost: float | None = None,
     format: str | None = None,  # noqa: A002 - what it is called everywhere
     paragraphs: str | Path | None = None,
     progress: Progress | None = None,
@@ -51,35 +67,74 @@ def predict(
     """Predict the answers of a split of ``dataset`` with the reader of the :func:`kgqa.train` folder ``run``; write the file ``out``.
 
     ``split`` is dev by default, or the only split. ``metric``, by default the set's own, determines the file's format, which
-    :func:`kgqa.evaluate` reads. Memory: the reader, one batch, and one answer per question. Raises KgqaError.
+    :func:`kgqa.evaluate` reads. Memory: the reader, one batch, and one answer per question.
+
+    ``run`` may be "llm", or a TOML file with ``reader = "llm"``: then the ``model`` of a chat-completions ``endpoint`` answers (by default
+    ``OPENAI_BASE_URL``; the key is ``OPENAI_API_KEY``). A prompt has ``shots`` examples of the train split, and the question's own
+    paragraphs or the ``retrieve`` best of the whole set by BM25. The most frequent answer of several ``samples`` is the prediction. Prices
+    are of a million tokens. All answers in the file ``recording`` (by default next to ``out``) may cost ``max_cost``. A recorded answer is
+    not requested again: the same recording gives the same bytes. Raises KgqaError.
     """
     if metric is not None and metric not in METRICS:
         raise SettingsError(f"metric {metric!r} is not known; {suggestion(metric, tuple(METRICS))}")
     out, begin = Path(out), time.perf_counter()
     check_new_file(out)
+    prompts = {
+        "shots": shots,
+        "retrieve": retrieve,
+        "samples": samples,
+        "input_price": input_price,
+        "output_price": output_price,
+        "max_cost": max_cost,
+    }
+    asked = None
+    if isinstance(run, str) and (run == NAME or run.endswith(".toml")):
+        _refuse({"device": device, "precision": precision}, "trained readers, but the reader is llm")
+        settings = settings_of(run, NAME, LlmReaderSettings, prompts)
+        asked = asking(settings, model=model, endpoint=endpoint, recording=recording, out=out)
+    else:
+        llm_options = {"model": model, "endpoint": endpoint, "recording": recording, **prompts}
+        _refuse(llm_options, "the reader llm, but the reader is that of a run")
     source = open_dataset(dataset, format, paragraphs=paragraphs)
     source.check_outside(out)
     split_name = _split(source, split)
     form = metric or default_metric(source)[0]
-    trained = Watch(files_below(Path(run) / READER))
-    reader = load_reader(run, device=device, precision=precision, what="kgqa predict")
-    trained.check()
-    questions = of_split(source, split_name)
-    if not len(questions):
-        raise MissingInput(f"{source.path}: its {split_name} split has no question; give another --split.")
-    if form in TRANSFORMED:
-        notes_of(next(iter(questions)))  # predictions need them; say so before the reader has run for an hour
-    answers = _unchanged(source, reader.predict(questions, progress or Silent()))
-    remarks = write_predictions(form, questions, answers, out)
+    if asked is None:
+        trained = Watch(files_below(Path(run) / READER))
+        reader = load_reader(run, device=device, precision=precision, what="kgqa predict")
+        trained.check()
+        questions = _questions(source, split_name, form)
+        remarks = write_predictions(form, questions, _unchanged(source, reader.predict(questions, progress or Silent())), out)
+    else:
+        questions = _questions(source, split_name, form)
+        checked = partial(_unchanged, source)
+        remarks = predict_llm(asked, source, split_name, form, questions, checked=checked, progress=progress or Silent())
     return Predicted(
         source=source,
         split=split_name,
         metric=form,
         file=out,
         questions=len(questions),
+        report=None if asked is None else asked.report,
         remarks=remarks,
         seconds=time.perf_counter() - begin,
     )
+
+
+def _refuse(options: Mapping[str, object], reason: str) -> None:
+    """Raise SettingsError for options that are for another kind of reader."""
+    given = next((name for name, value in options.items() if value is not None), None)
+    if given is not None:
+        raise SettingsError(f"--{given.replace('_', '-')} is for {reason}; leave it out.")
+
+
+def _questions(source: QuestionSet, split: str, metric: str) -> Questions:
+    questions = of_split(source, split)
+    if not len(questions):
+        raise MissingInput(f"{source.path}: its {split} split has no question; give another --split.")
+    if metric in TRANSFORMED:
+        notes_of(next(iter(questions)))  # predictions need them; say so before the reader has run for an hour
+    return questions
 
 
 def _unchanged(source: QuestionSet, answers: Iterator[Prediction]) -> Iterator[Prediction]:

@@ -4,9 +4,9 @@ Each comes with a 95% interval by the jackknife over items: the measure without 
 Davies 1982, "Jackknifing functions of multinomial frequencies, with an application to a measure of concordance"). It needs no random draws.
 All measures are functions of sums over items, so that leaving one item out is a subtraction, and tables of any length are arrays here.
 
-Sources: Fleiss 1971, "Measuring nominal scale agreement among many raters"; Krippendorff 2011, "Computing Krippendorff's alpha-reliability"
-(nominal data); Gwet 2008, "Computing inter-rater reliability and its variance in the presence of high agreement"; Cohen 1960, "A coefficient
-of agreement for nominal scales". :mod:`kgqa.metrics.kappa` has the kappas alone.
+Sources: Fleiss 1971, "Measuring nominal scale agreement among many raters"; Krippendorff 2011, "Computing Krippendorff's
+alpha-reliability" (nominal data); Gwet 2008, "Computing inter-rater reliability and its variance in the presence of high agreement"; Cohen
+1960, "A coefficient of agreement for nominal scales".
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class _Table:
 
     def per_item(self, values: Numbers) -> Numbers:
         """The sum of ``values``, one per row, for each item."""
-        return np.bincount(self.item, weights=values, minlength=self.items)
+        return np.bincount(self.item, weights=values, minlength=self.items).astype(np.float64)
 
     @property
     def size(self) -> Numbers:
@@ -180,7 +180,8 @@ def _ac1(table: _Table) -> Measure:
 def _ratio(numerator: Numbers, denominator: Numbers | float) -> Numbers:
     """The quotient; NaN where the denominator is 0, which goes on to mean: not defined."""
     of = np.broadcast_to(np.asarray(denominator, np.float64), numerator.shape)
-    return np.divide(numerator, of, out=np.full(numerator.shape, np.nan), where=of != 0)
+    result: Numbers = np.divide(numerator, of, out=np.full(numerator.shape, np.nan), where=of != 0)
+    return result
 
 
 def _measure(whole: Numbers, without: Numbers, items: int | None = None) -> Measure:

@@ -118,6 +118,8 @@ READERS: Mapping[str, Kind] = MappingProxyType(
 
 def find_reader(name: str) -> Kind:
     """The reader of this name. Raises SettingsError for an unknown name."""
+    if name == "llm":
+        raise SettingsError("the reader llm is not trained; run: kgqa predict llm SET --model NAME --out FILE")
     if name not in READERS:
         raise SettingsError(f"reader {name!r} is not known; {suggestion(name, tuple(READERS))}")
     return READERS[name]

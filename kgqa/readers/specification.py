@@ -63,6 +63,17 @@ def specification(reader: str, *, settings: Mapping[str, Any], training: Mapping
     )
 
 
+def settings_of(reader: str, name: str, model: type[Model], changes: Mapping[str, Any]) -> Model:
+    """The settings of the reader ``name``, which is not trained; ``reader`` is its name or a TOML file, which ``changes`` override.
+
+    Raises SettingsError, MissingInput.
+    """
+    values: Mapping[str, Any] = _read_toml(Path(reader)) if reader.endswith(".toml") else {"reader": reader}
+    if values["reader"] != name or "training" in values:
+        raise SettingsError(f'{reader}: reader = "{name}" and [settings] are needed here; for another reader give the folder of a run.')
+    return _validated(model, f"reader {name}" if reader == name else reader, values.get("settings", {}), changes)
+
+
 def _read_toml(path: Path) -> Mapping[str, Any]:
     with storage_errors(path):
         if not path.is_file():

@@ -30,3 +30,18 @@ ADVERSARIAL = """
   booktitle = {Proceedings of the 57th Annual Meeting of the Association for Computational Linguistics},
   year = {2019}
 }"""
+IIRC = """
+@inproceedings{ferguson-etal-2020-iirc,
+  title = {{IIRC}: A Dataset of Incomplete Information Reading Comprehension Questions},
+  author = {Ferguson, James and Gardner, Matt and Hajishirzi, Hannaneh and Khot, Tushar and Dasigi, Pradeep},
+  booktitle = {Proceedings of the 2020 Conference on Empirical Methods in Natural Language Processing},
+  year = {2020}
+}"""
+STRATEGYQA = """
+@article{geva-etal-2021-aristotle,
+  title = {Did {Aristotle} Use a Laptop? {A} Question Answering Benchmark with Implicit Reasoning Strategies},
+  author = {Geva, Mor and Khashabi, Daniel and Segal, Elad and Khot, Tushar and Roth, Dan and Berant, Jonathan},
+  journal = {Transactions of the Association for Computational Linguistics},
+  volume = {9},
+  year = {2021}
+}"""

@@ -40,16 +40,17 @@ NO_LANGUAGE = "the texts are not English, so no plurals and adjectives of names 
 
 
 def read_sources(run: Run) -> StageOutput:
-    """Source files → entities, names, relations, facts, documents, dropped."""
+    """Source files → entities, names, relations, facts, documents, annotations, source_values, dropped."""
     layout = LAYOUTS[run.domain.settings.source.layout]
     paths = [find_file(run.domain.source, name) for name in layout.FILES]
     run.progress.start("Reading sources", sum(path.stat().st_size for path in paths), "bytes")
     tables = dict(layout.read(run.domain.source, advance=run.progress.advance))
+    tables["source_values"] = tables.pop("values")  # recipes that compute with them make their own table of them
     counts = frame(tables["dropped"]).group_by("reason").len().sort("reason")
     rows = [
         FunnelRow(stage="read", what="rows", reason=DROP_REASONS[reason], removed=count, left=None) for reason, count in counts.iter_rows()
     ]
-    sizes = {name: table.num_rows for name, table in tables.items() if name != "dropped"}
+    sizes = {name: table.num_rows for name, table in tables.items() if name not in {"dropped", "source_values"}}
     for name, size in sizes.items():
         if not size and name != "annotations":
             if rows:
@@ -179,7 +180,7 @@ def preparation(*, candidates: Candidates, depends_on: Callable[[Run], object], 
     stages = (
         Stage(
             name=READING,
-            version=2,
+            version=3,
             doing="Reading sources",
             depends_on=depends_on_settings("source"),
             run=read_sources,

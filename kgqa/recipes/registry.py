@@ -7,14 +7,19 @@ from importlib import import_module
 from kgqa.runs.recipe import Recipe
 
 RECIPES = {
+    "iirc": "kgqa.recipes.iirc.recipe",
     "musique": "kgqa.recipes.musique.recipe",
     "qangaroo": "kgqa.recipes.qangaroo.recipe",
+    "strategyqa": "kgqa.recipes.strategyqa.recipe",
 }
 """Name → the module with the ``RECIPE``. A domain names its recipe and has its settings in a section of that name."""
 
 
 COMMANDS = frozenset({"musique"})
-"""Recipes with a command of their own. A domain may have settings for them in addition to those of the recipe that it names."""
+"""Recipes with a command of their own."""
+CHOSEN = frozenset({"iirc", "strategyqa"})
+"""Recipes that ``kgqa generate --recipe`` chooses by name. A domain may have settings for these, and for ``COMMANDS``, beside those of the
+recipe that it names."""
 
 
 def find_recipe(name: str) -> Recipe:

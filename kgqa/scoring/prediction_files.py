@@ -68,7 +68,7 @@ def _pairs(instances: Iterable[Instance], predictions: Iterable[Prediction]) -> 
         raise BrokenInput(f"there are more predictions than questions; {hint}.")
 
 
-def _answers(answer: Callable[[Instance, Prediction], str]) -> Writer:
+def _answers(answer: Callable[[Instance, Prediction], str | list[str]]) -> Writer:
     """The writer of an object id → answer, which is streamed."""
 
     def write(pairs: Iterator[Pair], path: Path) -> tuple[str, ...]:
@@ -109,9 +109,14 @@ def _answer_or_empty(_: Instance, prediction: Prediction) -> str:
     return prediction.answer if prediction.answerable else ""
 
 
-def _answer_or_none(_: Instance, prediction: Prediction) -> str:
+def _spans(_: Instance, prediction: Prediction) -> str | list[str]:
+    """The answer, or its parts."""
+    return list(prediction.parts) or prediction.answer
+
+
+def _spans_or_none(instance: Instance, prediction: Prediction) -> str | list[str]:
     """IIRC marks no answer by a word."""
-    return (prediction.answer if prediction.answerable else "") or NONE
+    return (_spans(instance, prediction) if prediction.answerable else "") or NONE
 
 
 def _candidate(instance: Instance, prediction: Prediction) -> str:
@@ -258,10 +263,30 @@ WRITERS: Mapping[str, Writer] = MappingProxyType(
         "musique": _lines(_musique_line),
         **{metric: _lines(partial(_dire_line, metric=metric)) for metric in ("dire", *TRANSFORMED)},
         "twowiki": partial(_hotpotqa, evidence=True),
-        "drop": _answers(_plain_answer),
-        "iirc": _answers(_answer_or_none),
+        "drop": _answers(_spans),
+        "iirc": _answers(_spans_or_none),
         "strategyqa": _strategyqa,
         "qangaroo": _answers(_candidate),
     }
 )
 """Metric → writer of its official file."""
+_PHRASE, _PHRASE_OR_CHOICE = ("span",), ("span", "boolean")
+ANSWER_TYPES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "squad": _PHRASE,
+        "squad2": (*_PHRASE, "none"),
+        "hotpotqa": _PHRASE_OR_CHOICE,
+        "musique": (*_PHRASE, "none"),
+        "dire": _PHRASE_OR_CHOICE,
+        "dire-probe": _PHRASE_OR_CHOICE,
+        **dict.fromkeys(LABELLED, _PHRASE_OR_CHOICE),
+        "twowiki": _PHRASE_OR_CHOICE,
+        "drop": ("span", "spans", "number"),
+        "iirc": ("span", "spans", "number", "boolean", "none"),
+        "strategyqa": ("boolean",),
+        "qangaroo": _PHRASE,
+    }
+)
+"""Metric → the types of answers that its official file holds; where questions have candidates, the answer is one of these."""
+OF_SENTENCES = ("hotpotqa", "twowiki", "dire", *TRANSFORMED)
+"""Metrics that score supporting sentences."""

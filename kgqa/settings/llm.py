@@ -38,3 +38,25 @@ class LlmSettings(Settings):
         if (self.input_price is None) != (self.output_price is None):
             raise ValueError("input_price and output_price go together; give both or none")
         return self
+
+
+class LlmReaderSettings(LlmSettings):
+    """The reader ``llm``: its prompts, and the requests that send them."""
+
+    shots: Annotated[int, Field(ge=0, le=64)] = 0
+    """Examples in each prompt, drawn from the train split; 0: zero-shot."""
+    retrieve: Annotated[int, Field(ge=0, le=1000)] | None = None
+    """Paragraphs that BM25 finds among those of the whole set, in place of the question's own; 0: no paragraphs; null: the question's
+    own."""
+    samples: Annotated[int, Field(ge=1, le=64)] = 1
+    """Answers to each question. The most frequent one is the prediction, and its share is the confidence."""
+    reasoning: bool = False
+    """Ask for the reasoning in front of the answer, for models that do not reason by themselves."""
+    seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0
+    """Seed of the draw of examples."""
+
+    @model_validator(mode="after")
+    def _samples_differ(self) -> LlmReaderSettings:
+        if self.samples > 1 and self.temperature == 0:
+            raise ValueError("with a temperature of 0 all samples are alike; set samples = 1, or a higher temperature")
+        return self

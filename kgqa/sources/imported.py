@@ -1,4 +1,4 @@
-"""A folder that ``kgqa import`` wrote: six tables as Parquet, and ``import.json``, which says what they were made from."""
+"""A folder that ``kgqa import`` wrote: seven tables as Parquet, and ``import.json``, which says what they were made from."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from kgqa.sources.tables import NO_DROPS, SourceTables, clean_documents, clean_f
 MANIFEST, PARTS = "import.json", ".parts"
 VERSION = 1
 """Of the parts and the manifest; those of another version are made again."""
-TABLES = ("entities", "names", "relations", "facts", "documents", "mentions")
+TABLES = ("entities", "names", "relations", "facts", "documents", "mentions", "values")
 FILES = (*(f"{name}.parquet" for name in TABLES), MANIFEST)
 NAMES = list(NAME_SOURCES["import"])
 
 
 def read(folder: Path, *, advance: Advance = lambda _: None) -> SourceTables:
-    """Read the six tables. Memory: all of them, about twice the plain text."""
+    """Read the seven tables. Memory: all of them, about twice the plain text."""
     tables = {name: _table(folder, name, advance).with_row_index("line", offset=1) for name in TABLES}
     advance(find_file(folder, MANIFEST).stat().st_size)
     entities, relations = tables["entities"], tables["relations"]
@@ -39,6 +39,7 @@ def read(folder: Path, *, advance: Advance = lambda _: None) -> SourceTables:
         facts=facts,
         documents=documents,
         annotations=tables["mentions"],
+        values=tables["values"].join(entities.select(head="id"), on="head", how="semi"),
         drops=[NO_DROPS, *drops, *fact_drops, *name_drops],
     )
 

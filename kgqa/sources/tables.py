@@ -7,6 +7,7 @@ relations    ``id``, ``label``, ``symmetric`` (true: (a, r, b) says the same as 
 facts        ``head``, ``relation``, ``tail``; sorted, no repetition, no self-loop; a symmetric one is kept once, smaller id first
 documents    ``id``, ``title``, ``about`` (the entity that the document is the article of, or null), ``text``; sorted by id
 annotations  ``document``, ``entity``, ``start``, ``end``: mentions that the source marks, in characters of the text; sorted
+values       facts whose objects are dates, numbers, places on a globe or texts, as :mod:`kgqa.sources.rows` has them; sorted
 dropped      ``file``, ``line``, ``reason``, ``detail``: every row that was kept out
 ===========  ===================================================================================================
 
@@ -20,6 +21,8 @@ from dataclasses import dataclass
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from kgqa.sources.rows import SCHEMAS
 
 DROP_REASONS = {
     "unknown head": "the fact's first entity is not in the entity table",
@@ -36,7 +39,11 @@ DROP_REASONS = {
 
 
 NO_ANNOTATIONS = pl.DataFrame(schema={"document": pl.String, "entity": pl.String, "start": pl.Int64, "end": pl.Int64})
+NO_VALUES = pl.DataFrame(SCHEMAS["values"].empty_table())
 NO_DROPS = pl.DataFrame(schema={"file": pl.String, "line": pl.Int64, "reason": pl.String, "detail": pl.String})
+
+
+TABLES = ("entities", "names", "relations", "facts", "documents", "annotations", "values", "dropped")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,11 +56,12 @@ class SourceTables:
     facts: pa.Table
     documents: pa.Table
     annotations: pa.Table
+    values: pa.Table
     dropped: pa.Table
 
     def __iter__(self):  # type: ignore[no-untyped-def]
         """``(name, table)`` pairs in the order of writing."""
-        return ((name, getattr(self, name)) for name in ("entities", "names", "relations", "facts", "documents", "annotations", "dropped"))
+        return ((name, getattr(self, name)) for name in TABLES)
 
 
 def normalised(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -135,6 +143,7 @@ def finished(
     documents: pl.DataFrame,
     drops: list[pl.DataFrame],
     annotations: pl.DataFrame = NO_ANNOTATIONS,
+    values: pl.DataFrame = NO_VALUES,
 ) -> SourceTables:
     """Sort everything and take the columns of the normal form."""
     return SourceTables(
@@ -144,6 +153,7 @@ def finished(
         facts=arrow(facts.select("head", "relation", "tail").sort("head", "relation", "tail")),
         documents=arrow(documents.select("id", "title", "about", "text").sort("id")),
         annotations=arrow(annotations.select(NO_ANNOTATIONS.columns).sort("document", "start", "end", "entity")),
+        values=arrow(values.select(NO_VALUES.columns).sort(NO_VALUES.columns)),
         dropped=arrow(pl.concat(drops).sort("file", "line", "reason", "detail")),
     )
 

@@ -20,6 +20,8 @@ class Prediction:
     id: str
     answer: str
     """"" if the reader gives none."""
+    parts: tuple[str, ...] = ()
+    """The parts of an answer of several spans; else empty."""
     candidate: str | None = None
     """The candidate's id, if the question has candidates."""
     confidence: float = 0.0

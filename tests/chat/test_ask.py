@@ -22,7 +22,7 @@ AWAY = "http://127.0.0.1:9/v1"
 
 
 class Part(BaseModel):
-    title: str = ""
+    title: str = Field(default="", max_length=900)
 
 
 class Verdict(BaseModel):
@@ -65,6 +65,13 @@ def test_a_strict_schema_requires_all_fields_and_keeps_their_names() -> None:
     part = schema["$defs"]["Part"]
     assert part["properties"] == {"title": {"type": "string"}}
     assert part["required"] == ["title"]
+
+
+def test_half_a_surrogate_pair_is_sent_as_a_question_mark(tmp_path: Path) -> None:
+    with chat_server(well) as server:
+        asked = ask(said("a \ud800"), Verdict, model="m", recording=tmp_path / "r.jsonl", endpoint=server.address)
+    assert asked.value is not None
+    assert asked.value.faults[0].title == "a ?"
 
 
 def test_what_is_wrong_is_said_and_asked_again(tmp_path: Path) -> None:
@@ -132,6 +139,25 @@ def test_a_recording_that_another_run_uses_is_refused(tmp_path: Path) -> None:
             ask(said("one"), Verdict, model="m", recording=recording, endpoint=AWAY)
     with pytest.raises(BrokenInput, match="this is no file"):
         ask(said("one"), Verdict, model="m", recording=tmp_path, endpoint=AWAY)
+
+
+@pytest.mark.parametrize("text", ['{"a": 1}', "words", '{"request": "x", "answer": {}}'])
+def test_a_file_of_something_else_is_refused_and_stays(tmp_path: Path, text: str) -> None:
+    (tmp_path / "r.jsonl").write_text(text, "utf-8")
+    with pytest.raises(BrokenInput, match="line 1: this is no recorded answer"):
+        ask(said("one"), Verdict, model="m", recording=tmp_path / "r.jsonl", endpoint=AWAY)
+    assert (tmp_path / "r.jsonl").read_text("utf-8") == text
+
+
+def test_a_line_that_was_cut_off_is_written_again(tmp_path: Path) -> None:
+    recording = tmp_path / "r.jsonl"
+    with chat_server(well) as server:
+        ask_all([said("one"), said("two")], Verdict, model="m", recording=recording, endpoint=server.address, settings=ONCE)
+        whole = recording.read_bytes()
+        for size in (len(whole) - 5, whole.index(b"\n") + 1 + 4):
+            recording.write_bytes(whole[:size])
+            ask_all([said("one"), said("two")], Verdict, model="m", recording=recording, endpoint=server.address, settings=ONCE)
+            assert recording.read_bytes() == whole
 
 
 def test_a_limit_without_prices_is_refused_and_nothing_is_left(tmp_path: Path) -> None:

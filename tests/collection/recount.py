@@ -339,10 +339,10 @@ def drift(items: dict[str, Row], current: list[Row]) -> list[Row]:
     for row in sorted(current, key=lambda row: int(row["number"])):
         known = items[row["item"]]["known"]
         if items[row["item"]]["purpose"] == "gold" and known:
-            held = all(row["labels"].get(question) == label for question, label in known.items())
-            right[row["person"]].append(held)
+            good = all(row["labels"].get(question) == label for question, label in known.items())
+            right[row["person"]].append(good)
             if not is_model(row["person"]):
-                right[""].append(held)
+                right[""].append(good)
     rows = []
     for person, held in sorted(right.items()):
         windows: dict[int, list[bool]] = defaultdict(list)

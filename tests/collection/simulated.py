@@ -16,16 +16,16 @@ MODEL = "model:small"
 VERDICTS = ("follows", "likely", "does-not-follow")
 
 
-def journal(*, items: int, seed: int, people: tuple[str, ...] = PEOPLE, model: bool = True) -> list[Event]:
-    """A journal with every kind of event; three people answer each item."""
-    return list(Simulation(items=items, seed=seed, people=people, model=model).events())
+def journal(*, items: int, seed: int, people: tuple[str, ...] = PEOPLE, model: bool = True, after: int = 0) -> list[Event]:
+    """A journal with every kind of event; three people answer each item. ``after`` is the number of the event before the first."""
+    return list(Simulation(items=items, seed=seed, people=people, model=model, after=after).events())
 
 
 class Simulation:
-    def __init__(self, *, items: int, seed: int, people: tuple[str, ...], model: bool) -> None:
+    def __init__(self, *, items: int, seed: int, people: tuple[str, ...], model: bool, after: int) -> None:
         self.rng = random.Random(seed)
         self.items, self.people, self.model = items, people, model
-        self.number, self.time = 0, 1_000_000.0
+        self.number, self.time = after, 1_000_000.0
 
     def event(self, kind: str, *, person: str = "", item: str = "", **body: Any) -> Event:
         self.number += 1
@@ -38,15 +38,15 @@ class Simulation:
         yield self.event("open", settings=settings)
         truth = {f"i{number}": rng.choice(VERDICTS) for number in range(self.items)}
         purposes = {item: rng.choice(("gold", "work", "work", "work", "work", "work", "qualification")) for item in truth}
-        for item in truth:
-            yield self.item(item, purposes[item], truth[item])
+        for item, verdict in truth.items():
+            yield self.item(item, purposes[item], verdict)
         for person in self.people:
             yield self.event("qualify", person=person, right=1, of=2, passed=rng.random() < 0.7, attempt=1)
-        for item in truth:
+        for item, verdict in truth.items():
             labels: list[str] = []
             seats = self.people if purposes[item] != "work" else rng.sample(self.people, min(3, len(self.people)))
             for person in [*seats, *([MODEL] if self.model and rng.random() < 0.5 else [])]:
-                for event in self.answer(item, person, truth[item], purposes[item]):
+                for event in self.answer(item, person, verdict, purposes[item]):
                     yield event
                     if event.kind == "submit" and person != MODEL:
                         labels.append(str(event.body["labels"].get("verdict", "")))
@@ -55,15 +55,17 @@ class Simulation:
             if rng.random() < 0.03:
                 yield self.event("refuse", item=item, reason=rng.choice(("flagged as bad", "a reader answers it")))
                 if rng.random() < 0.5:
-                    yield self.item(item, purposes[item], truth[item])
+                    yield self.item(item, purposes[item], verdict)
         yield self.event("change", settings=settings | {"agreement": 0.6})
         if len(self.people) > 3:
             yield self.event("withdraw", person=self.people[-1], reason="asked to")
 
     def item(self, item: str, purpose: str, truth: str) -> Event:
         step = "second" if item.endswith("7") else "first"
-        gold = {"gold": {"verdict": truth}, "gold_labels": {"verdict": truth, "trivial": "no"}} if purpose != "work" else {"gold": None}
-        body = {"shown": {"question": f"Who is {item}?"}, "hidden": {"sample": item}, "seats": 3, "authors": [], **gold}
+        gold: dict[str, Any] = (
+            {"gold": {"verdict": truth}, "gold_labels": {"verdict": truth, "trivial": "no"}} if purpose != "work" else {"gold": None}
+        )
+        body: dict[str, Any] = {"shown": {"question": f"Who is {item}?"}, "hidden": {"sample": item}, "seats": 3, "authors": [], **gold}
         return self.event("item", item=item, step=step, purpose=purpose, **body)
 
     def answer(self, item: str, person: str, truth: str, purpose: str) -> Iterator[Event]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -12,8 +13,9 @@ import pytest
 
 import kgqa
 from kgqa.collection.exports import decided, export
-from kgqa.collection.label_studio import Submission, read_annotations
+from kgqa.collection.label_studio import Submission, _controls as label_studio_controls, read_annotations
 from kgqa.collection.project import Project, ProjectSettings
+from kgqa.collection.registry import TASKS
 from kgqa.collection.state import State
 from kgqa.collection.task import Item, Step, find_task
 from kgqa.errors import BrokenInput, DuplicateId, EmptyResult, InputError, KgqaError, SettingsError, StorageError, UnknownId
@@ -183,6 +185,25 @@ def test_the_configuration_has_a_control_per_field(project: Project, tmp_path: P
     shown = {element.attrib["value"].removeprefix("$") for element in view if element.attrib.get("value", "").startswith("$")}
     assert all(shown <= task["data"].keys() for task in tasks)
     assert "shown_documents" in shown
+
+
+def steps_of(task: str) -> list[type[Step]]:
+    """The steps in the module of a task."""
+    classes = [made for made in vars(import_module(TASKS[task])).values() if isinstance(made, type) and issubclass(made, Step)]
+    return [made for made in classes if "answer" in vars(made)]
+
+
+@pytest.mark.parametrize("step", [step for task in TASKS for step in steps_of(task)])
+def test_every_field_of_every_step_has_a_control(step: type[Step]) -> None:
+    controls = label_studio_controls(step.answer)
+    assert controls.keys() == step.answer.model_fields.keys()
+    for field, control in controls.items():
+        kinds = {"choice": "a", "choices": ["a"], "boolean": False, "text": "a", "texts": ["a", "b"], "json": [{"a": None, "b": [1, "é"]}]}
+        value = kinds[control.kind]
+        written = control.results(value)
+        assert written is not None
+        kind = "choices" if "choices" in written else "textarea"
+        assert control.value([{"type": kind, "value": written}]) == value, field  # type: ignore[typeddict-item]
 
 
 def annotated(item: str = "q0", verdict: str = "follows", **more: Any) -> dict[str, Any]:

@@ -57,7 +57,8 @@ def test_figures_by_hand() -> None:
     assert part.states == {"open": 0, "begun": 0, "disputed": 1, "decided": 2, "refused": 1}
     # a, b and c: of six answers three are yes; two of the three pairs are the same.
     agreement = found.agreement[0].agreement
-    assert (agreement.items, agreement.unanimous, agreement.observed) == (3, 2, pytest.approx(2 / 3))
+    assert (agreement.items, agreement.unanimous) == (3, 2)
+    assert agreement.observed == pytest.approx(2 / 3)
     assert agreement.fleiss.value == pytest.approx((2 / 3 - 1 / 2) / (1 / 2))
     assert agreement.alpha.value == pytest.approx(1 - (1 / 3) / (3 / 5))
     (pair,) = found.pairs
@@ -79,7 +80,8 @@ def test_windows_are_tenths_in_order() -> None:
         made.submit("Ada", f"g{number}", "yes" if number < 20 else "no")
     windows = figures(made.state()).drift[1].windows
     assert [(window.count, window.of) for window in windows] == [(4, 4)] * 5 + [(0, 4)] * 5
-    assert (windows[0].low, windows[0].high) == (pytest.approx(4 / (4 + 1.96**2), abs=1e-4), 1.0)
+    assert windows[0].low == pytest.approx(4 / (4 + 1.96**2), abs=1e-4)
+    assert windows[0].high == 1.0
 
 
 def test_gold_items_without_a_label_to_compare_are_in_no_drift() -> None:

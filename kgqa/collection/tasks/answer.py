@@ -98,7 +98,6 @@ class AnswerStep(Step):
     title = "Answer the question"
     answer = QuestionAnswer
     template = "answer.html"
-    script = True
     decisive = ()
     kinds = tuple(KINDS.items())
     most_note = MOST_NOTE
@@ -160,12 +159,12 @@ class AnswerTask(SampleTask):
     def instances(self, decided: Sequence[Decided]) -> Iterator[tuple[str, Instance]]:
         """The samples to which people's most frequent answer is the dataset's."""
         for each, instance in self.samples(decided):
-            if each.answers and right(_answered(each, instance), metric=self.metric, seed=self.project.settings.seed):
+            if each.by_people and right(_answered(each, instance), metric=self.metric, seed=self.project.settings.seed):
                 yield str(each.item.hidden["split"]), instance
 
     def human_figures(self, decided: Sequence[Decided]) -> HumanFigures:
         """People's scores by the dataset's metric, and their agreement."""
-        answered = [_answered(each, instance) for each, instance in self.samples(decided) if each.answers]
+        answered = [_answered(each, instance) for each, instance in self.samples(decided) if each.by_people]
         return human_figures(answered, metric=self.metric, seed=self.project.settings.seed)
 
     def figures(self, decided: Sequence[Decided]) -> list[Figure]:
@@ -180,7 +179,7 @@ class AnswerTask(SampleTask):
             share, items = human.answerability
             figures.append(Figure(name="answerability, most people", value=share, items=items))
         for person, scores in human.people.items():
-            items = sum(given.person == person for each in decided for given in each.answers)
+            items = sum(given.person == person for each in decided for given in each.by_people)
             figures += _named(scores, person, items)
         return figures
 
@@ -207,7 +206,7 @@ def human_answer(person: str, answer: QuestionAnswer, texts: Mapping[str, str]) 
 
 def _answered(decided: Decided, instance: Instance) -> Answered:
     texts = {candidate.id: candidate.text for candidate in instance.candidates or ()}
-    answers = (human_answer(given.person, given.answer, texts) for given in decided.answers if isinstance(given.answer, QuestionAnswer))
+    answers = (human_answer(given.person, given.answer, texts) for given in decided.by_people if isinstance(given.answer, QuestionAnswer))
     return Answered(instance=instance, answers=tuple(answers))
 
 

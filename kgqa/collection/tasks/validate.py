@@ -59,7 +59,6 @@ class ValidateStep(Step):
     title = "Validate a sample"
     answer = Validation
     template = "validate.html"
-    script = True
     decisive = (VALIDITY,)
     verdicts = tuple(VERDICTS.values())
     marks = tuple(MARKS.values())
@@ -138,7 +137,7 @@ class Validate(SampleTask):
             cases["own answer is the dataset's"] = [
                 _same(given.answer.own, instance)
                 for each, instance in self.samples(decided)
-                for given in each.answers
+                for given in each.by_people
                 if isinstance(given.answer, Validation)
             ]
         return [Figure(name=name, value=percent(wilson(sum(held), len(held))), items=len(held)) for name, held in cases.items() if held]

@@ -84,7 +84,7 @@ def graph_questions(
     """
     templates = templates_of(tables["relations"], settings)
     facts, rows = _asked_facts(tables, templates)
-    tables = _shortened(tables, settings.single_hop, rows)
+    tables = shortened(tables, settings.single_hop, rows)
     documents = _good_documents(tables, settings.single_hop, rows)
     texts, _ = read_texts(
         facts,
@@ -222,7 +222,7 @@ def _with_names(facts: pl.DataFrame, tables: Mapping[str, pa.Table]) -> pl.DataF
     return facts
 
 
-def _shortened(tables: Mapping[str, pa.Table], settings: SingleHopSettings, rows: list[FunnelRow]) -> Mapping[str, pa.Table]:
+def shortened(tables: Mapping[str, pa.Table], settings: SingleHopSettings, rows: list[FunnelRow]) -> Mapping[str, pa.Table]:
     """The tables with long articles cut after the last whole sentence within ``max_words``, and the mentions and links that remain.
 
     The beginning of an article describes its subject best, and the articles about well-known subjects are long.
@@ -474,7 +474,7 @@ def _nouns(questions: pl.DataFrame, tables: Mapping[str, pa.Table], templates: M
     return result
 
 
-def _labels(questions: pl.DataFrame, tables: Mapping[str, pa.Table]) -> dict[str, str]:
+def labels_of(questions: pl.DataFrame, tables: Mapping[str, pa.Table]) -> dict[str, str]:
     """Entity → its label, with "the" where most texts that use this name have it ("the Netherlands")."""
     entities = questions.select(pl.col("entities").explode().alias("entity")).unique()
     labels = frame(tables["entities"]).select("label", entity="id").join(entities, on="entity", how="semi")
@@ -505,7 +505,7 @@ def _worded(
 
     Forms are drawn by ``seed``; without a seed the first form is used.
     """
-    labels = _labels(questions, tables)
+    labels = labels_of(questions, tables)
     names = [[labels[entity] for entity in entities] for entities in questions["entities"].to_list()]
     nouns = _nouns(questions, tables, templates)
     key = pl.concat_str("kind", pl.col("templates").list.join("\0"), pl.col("entities").list.join("\0"), "answer", separator="\0")

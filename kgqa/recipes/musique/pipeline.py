@@ -417,15 +417,16 @@ def _in_workspace(stage: Stage) -> Stage:
     )
 
 
+SINGLE_HOP = Stage(
+    name="single_hop",
+    version=10,
+    doing="Asking single-hop questions",
+    depends_on=_with_readers("templates", "forms", "neutral", "unasked", "single_hop", "contexts"),
+    run=single_hop_from_graph,
+)
 FROM_GRAPH = (
     *map(_in_workspace, preparation(candidates=_all_entities, depends_on=lambda _: None, edges=False)),
-    Stage(
-        name="single_hop",
-        version=10,
-        doing="Asking single-hop questions",
-        depends_on=_with_readers("templates", "forms", "neutral", "unasked", "single_hop", "contexts"),
-        run=single_hop_from_graph,
-    ),
+    SINGLE_HOP,
     *COMPOSITION,
 )
 FROM_SETS = (

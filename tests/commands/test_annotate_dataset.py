@@ -1,4 +1,4 @@
-"""``kgqa annotate --print`` and ``kgqa annotate figures``: the samples as text, the figures of tables, and the dataset's card."""
+"""``kgqa annotate DATASET`` and ``kgqa annotate figures``: samples as text and to validate, the figures of tables, and the card."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 import urllib.request
 from dataclasses import replace
 from pathlib import Path
@@ -18,17 +17,19 @@ from hypothesis import given, strategies as st
 import kgqa
 from kgqa.collection.draw import draw
 from kgqa.collection.verdict_tables.card import HEADING, section, with_section
-from kgqa.collection.verdict_tables.table import Judgement, Table, read_table, table_text
+from kgqa.collection.verdict_tables.table import Judgement, Table, read_table
 from kgqa.collection.verdicts import MARKS, VERDICTS
 from kgqa.errors import EmptyResult, InputError, MissingInput, SettingsError, StorageError
 from kgqa.formats import native
 from kgqa.metrics.wilson import wilson
 from kgqa.runs.files import file_hash, write_whole
 from tests import contents
+from tests.collection.verdict_tables import table_text
 from tests.command import COMMAND, environment
 from tests.conftest import Cli
 
 SAMPLE = 10
+STOPPED = "kgqa: stopped; run the same command again.\n"
 SAID = ["follows"] * 5 + ["likely"] * 2 + ["does-not-follow"] * 2
 
 
@@ -193,43 +194,48 @@ def test_tables_that_say_nothing_of_these_samples_are_refused(wikihop: Path, see
     ("arguments", "part"),
     [
         (["--print", "--port", "1"], "--port does not go with --print"),
-        (["--print", "--card"], "--card does not go with --print"),
-        (["--figures", "t", "--sample", "5"], "--sample does not go with --figures"),
-        (["--figures", "t", "--agreement", "t", "u"], "--agreement does not go with --figures"),
-        (["--agreement", "t", "u", "--reader", "x"], "--reader does not go with --agreement"),
-        (["--card"], "--card goes with --figures or --agreement"),
-        (["--sample", "0"], "sample 0 is not between 1 and 1000000000"),
-        (["--sample", str(10**20)], "is not between 1 and 1000000000"),
-        (["--seed", "-1"], "seed -1 is not between"),
+        (["--print", "--journal", "j.sqlite"], "--journal does not go with --print"),
+        (["--print", "--sample", "0"], "sample 0 is not between 1 and 1000000000"),
+        (["--sample", "0"], "sample"),
+        (["--sample", str(10**20)], "sample"),
+        (["--seed", "-1"], "seed"),
         (["--split", "tests"], "did you mean test?"),
         (["--port", "70000"], "not between 0 and 65535"),
-        (["--reader", " "], "is no name"),
-        (["--table", "/"], "no such file"),
-        (["--print", "--sample", "0"], "sample 0 is not between 1 and 1000000000"),
+        (["--person", " "], "is no name"),
+        (["--person", "x" * 101], "person"),
+        (["--journal", "."], "--journal"),
     ],
 )
 def test_options_that_mean_nothing_are_refused(
     arguments: list[str], part: str, wikihop: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    port = [] if {"--port", "--print", "--figures", "--agreement"} & set(arguments) else ["--port", "0"]
+    port = [] if {"--port", "--print"} & set(arguments) else ["--port", "0"]
     cli("annotate", wikihop, *arguments, *port).sentence(part)
     assert not list(tmp_path.iterdir())
 
 
-def test_a_table_within_the_dataset_would_go_with_it(wikihop: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_options_of_a_dataset_do_not_go_with_a_project(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "project.toml").write_text("")
+    cli("annotate", tmp_path / "project.toml", "--sample", "5").sentence("--sample goes with a dataset folder")
+    cli("annotate", tmp_path / "project.toml", "--print").sentence("--print goes with a dataset folder")
+
+
+def test_a_journal_within_the_dataset_would_go_with_it(wikihop: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     before = contents.files(wikihop)
-    cli("annotate", wikihop, "--port", "0", "--table", wikihop / "masked" / "t.tsv").sentence(
-        "this lies in the dataset's folder", "--table"
+    cli("annotate", wikihop, "--port", "0", "--journal", wikihop / "masked" / "j.sqlite").sentence(
+        "this lies in the data's folder", "--journal"
     )
     monkeypatch.chdir(wikihop)
-    cli("annotate", ".", "--port", "0").sentence("wikihop-review.tsv: this lies in the dataset's folder")
+    cli("annotate", ".", "--port", "0").sentence("wikihop-annotation.sqlite: this lies in the data's folder")
     assert contents.files(wikihop) == before
 
 
 def test_no_dataset_no_port(tmp_path: Path, wikihop: Path, cli: Cli) -> None:
-    cli("annotate", tmp_path / "none", "--port", "0").sentence("this folder holds no dataset")
-    cli("annotate", tmp_path / "none", "--print").sentence("this folder holds no dataset")
+    (tmp_path / "empty").mkdir()
+    cli("annotate", tmp_path / "empty", "--port", "0").sentence("this folder holds no dataset")
+    cli("annotate", tmp_path / "none", "--port", "0").sentence("there is no such project file")
+    cli("annotate", tmp_path / "none", "--print").sentence("--print goes with a dataset folder")
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
@@ -257,28 +263,32 @@ def test_the_samples_as_text(domain: str, request: pytest.FixtureRequest, cli: C
     assert cli("annotate", dataset, "--sample", "5", "--seed", "7", "--print").out == out
 
 
-def test_the_command_runs_until_it_is_stopped_and_goes_on_where_it_was(wikihop: Path, tmp_path: Path) -> None:
-    message = str(sum(1 for path in native.split_files(wikihop).values() for _ in native.read(path)))
-    command = [*COMMAND, "review", str(wikihop), "--port", "0", "--seed", "7", "--reader", "ann"]
-    for sample, told in (
-        ("3", "3 of"),
-        ("4000", f"there are no more than {message}, although 4,000 were asked for"),
-        ("2", f"{message} of"),
-    ):
+def test_the_command_validates_a_dataset_and_goes_on_where_it_was(wikihop: Path, tmp_path: Path) -> None:
+    command = [*COMMAND, "annotate", str(wikihop), "--port", "0", "--seed", "7", "--person", "ann", "--sample", "3"]
+    seen = []
+    for answered in (0, 1):
         with subprocess.Popen(
-            [*command, "--sample", sample], cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            command, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         ) as process:
             assert process.stdout
-            line = process.stdout.readline()
-            assert told in line
-            assert line.endswith("by ann in wikihop-review.tsv; press Ctrl-C to stop.\n") or "although" in line
-            address = line.split()[0]
-            with urllib.request.urlopen(f"{address}list") as answer:
-                assert b"have a verdict" in answer.read()
+            name, address = process.stdout.readline().split(": ", maxsplit=1)
+            assert name == "ann"
+            visitor = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+            page = visitor.open(address.strip()).read().decode()
+            assert f'<span id="answered">{answered}</span> answered' in page
+            item, token, form = (
+                re.findall(pattern, page)[0] for pattern in ('data-item="([^"]+)"', 'data-token="([^"]+)"', 'kgqa-form" content="([^"]+)"')
+            )
+            seen.append(item)
+            home = address.split("/enter")[0]
+            body = json.dumps({"item": item, "answer": {"verdict": "likely"}, "token": token, "seconds": 2.5}).encode()
+            headers = {"Content-Type": "application/json", "X-Kgqa-Form": form, "Origin": home}
+            visitor.open(urllib.request.Request(f"{home}/api/submit", data=body, headers=headers)).read()
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=30)
-        assert (process.returncode, out, err) == (130, "", STOPPED)
-    assert read_table(tmp_path / "wikihop-review.tsv").origin.sample == 4000
+        assert (process.returncode, out, err) == (130, "Press Ctrl-C to stop.\n", STOPPED)
+    assert seen == list(draw(wikihop, sample=3, seed=7).splits)[:2]
+    assert [path.name for path in sorted(tmp_path.iterdir()) if path.suffix == ".sqlite"] == ["wikihop-annotation.sqlite"]
 
 
 def test_ids_with_line_ends_do_not_end_a_line(wikihop: Path, tmp_path: Path, cli: Cli) -> None:
@@ -293,40 +303,15 @@ def test_ids_with_line_ends_do_not_end_a_line(wikihop: Path, tmp_path: Path, cli
         assert not re.search(r"^Answer: forged", out, re.MULTILINE)
 
 
-STOPPED = "kgqa: stopped; run the same command again.\n"
-
-
 @pytest.mark.slow
 def test_who_stops_it_as_soon_as_it_has_an_address_is_told_nothing_else(wikihop: Path, tmp_path: Path) -> None:
-    command = [*COMMAND, "review", str(wikihop), "--port", "0", "--sample", "2", "--table", str(tmp_path / "t.tsv")]
+    command = [*COMMAND, "annotate", str(wikihop), "--port", "0", "--sample", "2", "--journal", str(tmp_path / "j.sqlite")]
     for number in (signal.SIGINT, signal.SIGTERM) * 2:
         with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
             assert process.stdout
+            process.stdout.readline()
             process.stdout.readline()
             process.send_signal(number)
             process.send_signal(number)  # by who is impatient
             assert process.communicate(timeout=30) == ("", STOPPED)
         assert process.returncode == 128 + number
-
-
-FROM_PYTHON = """
-import sys
-import kgqa
-
-try:
-    kgqa.review(sys.argv[1], table=sys.argv[2], port=0, sample=2, ready=lambda address, what: print(address, what, flush=True))
-except KeyboardInterrupt:
-    print("stopped")
-"""
-
-
-def test_the_function_does_what_the_command_does_and_prints_nothing(wikihop: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-c", FROM_PYTHON, str(wikihop), str(tmp_path / "t.tsv")]
-    with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout
-        address, what = process.stdout.readline().split(" ", maxsplit=1)
-        assert what.startswith("2 of ")
-        with urllib.request.urlopen(address) as answer:
-            assert b"Chain to the answer" in answer.read()
-        process.send_signal(signal.SIGINT)
-        assert process.communicate(timeout=30) == ("stopped\n", "")

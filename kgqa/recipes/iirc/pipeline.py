@@ -1,0 +1,273 @@
+"""The stages of the recipe of IIRC: single-hop questions as in MuSiQue, then questions over links, then a choice of them.
+
+Raise a stage's ``version`` whenever its output changes for the same input: workspaces then redo it, and the changelog says so under "Data".
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from kgqa.arrays.hashes import text_hashes
+from kgqa.errors import EmptyResult
+from kgqa.recipes.iirc.asking import REASONS, Asker, Corpus
+from kgqa.recipes.iirc.choosing import LIMITS, REASONS as LIMIT_REASONS, chosen, splits_of
+from kgqa.recipes.iirc.combinations import combinations, related_entities
+from kgqa.recipes.iirc.operands import asked_hops, attributes, members, roles
+from kgqa.recipes.iirc.passages import Texts, seed_passages
+from kgqa.recipes.iirc.patterns import groups_of, patterns_of
+from kgqa.recipes.musique.from_graph import labels_of, shortened, templates_of
+from kgqa.recipes.musique.pipeline import SINGLE_HOP
+from kgqa.recipes.preparation import preparation
+from kgqa.recipes.values.language import language_of
+from kgqa.recipes.values.stage import values_stage
+from kgqa.recipes.values.table import one_each
+from kgqa.records import SPLITS
+from kgqa.runs.domain import Domain
+from kgqa.runs.funnel import FunnelRow, reasons_of
+from kgqa.runs.stage import Run, Stage, StageOutput
+from kgqa.settings.iirc import IircSettings
+from kgqa.sources.tables import arrow, frame
+from kgqa.splits.cut import DROPPED
+
+STAGE = "links"
+SOURCES = ("entities", "names", "facts", "documents", "mentions", "links", "single_hop", "paragraphs", "stated", "relations")
+WITHHELD = 1.2
+"""Share of articles that are withheld, relative to the share of unanswerable questions; some of these are answered by other articles."""
+
+
+def ask_over_links(run: Run) -> StageOutput:
+    """single_hop, values → asked, refused: questions over links, worded, answered and checked."""
+    settings, musique = _settings(run), run.domain.settings.musique
+    tables = run.tables(*SOURCES)
+    run.progress.start("Asking over links", None, "questions")
+    funnel: list[FunnelRow] = []
+    tables = dict(shortened(tables, musique.single_hop, funnel))
+    funnel.clear()  # the stage before has this row
+    patterns, groups = patterns_of(settings), groups_of(settings)
+    prepared = _prepared(run, tables, funnel)
+    values = _values(run, funnel)
+    rows = attributes(prepared.hops, values, tables["documents"])
+    group_members = members(tables, prepared.passages, prepared.links, groups, most=settings.max_group)
+    named = frame(tables["links"]).select(passage="document", answer_entity="entity")
+    named = named.join(prepared.passages, on="passage", how="semi")
+    candidates = combinations(
+        patterns,
+        roles(prepared.hops, prepared.links),
+        group_members,
+        rows,
+        named,
+        related_entities(tables["facts"]),
+        settings,
+        seed=run.seed,
+    )
+    funnel.append(FunnelRow(stage=STAGE, what="questions", reason="put together by patterns", removed=None, left=candidates.height))
+    if not candidates.height:
+        raise EmptyResult(
+            f"no passage links to an article that says more: {reasons_of(funnel)}; give more documents and facts, or lower iirc.min_links."
+        )
+    links, documents = _shown(candidates, tables, prepared)
+    corpus = _corpus(candidates, rows, prepared.hops, tables, Texts.of(links, documents))
+    asker = Asker(corpus, patterns, templates_of(tables["relations"], musique), groups)
+    asked: list[dict[str, Any]] = []
+    refused = Counter[str]()
+    seen: set[str] = set()
+    for candidate in candidates.sort("draw", "pattern", "passage").iter_rows(named=True):
+        result = asker.ask(candidate)
+        if isinstance(result, dict) and result["question"] in seen:
+            result = "again"
+        if isinstance(result, str):
+            refused[result] += 1
+            continue
+        seen.add(result["question"])
+        asked.append(result)
+        run.progress.advance(1)
+    left = candidates.height
+    for reason, sentence in REASONS.items():
+        left -= refused[reason]
+        funnel.append(FunnelRow(stage=STAGE, what="questions", reason=sentence, removed=refused[reason], left=left))
+    if not asked:
+        raise EmptyResult(f"no question over links is good: {reasons_of(funnel)}; give more documents and facts.")
+    questions = pl.DataFrame(
+        asked,
+        infer_schema_length=None,
+        schema_overrides={"withheld": pl.List(pl.String), "articles": pl.List(pl.String), "draw": pl.UInt64},
+    )
+    hashes = text_hashes(arrow(questions.select("question"))["question"]).tolist()
+    questions = questions.with_columns(id=pl.Series([f"i{value:016x}" for value in hashes]))
+    outputs = {"asked": arrow(questions), "passage_links": links, "passage_texts": documents}
+    return StageOutput(tables=outputs, funnel=funnel, report={"questions": len(asked)}, note=f"{len(asked):,} questions")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """The passages and what the recipe knows about them."""
+
+    passages: pl.DataFrame
+    links: pl.DataFrame
+    hops: pl.DataFrame
+    withheld: frozenset[str]
+
+
+def _prepared(run: Run, tables: Mapping[str, pa.Table], funnel: list[FunnelRow]) -> Prepared:
+    settings = _settings(run)
+    passages, links = seed_passages(tables, settings, funnel)
+    if not passages.height:
+        raise EmptyResult(f"no article is a passage: {reasons_of(funnel)}; give longer or more articles, or lower iirc.min_links.")
+    withheld = withheld_articles(links, settings, seed=run.seed)
+    # The text of a withheld article is nowhere in the dataset.
+    passages = passages.filter(~pl.col("passage").is_in(list(withheld)))
+    links = links.join(passages, on="passage", how="semi", maintain_order="left")
+    all_hops = tables["single_hop"].num_rows
+    hops = asked_hops(tables, related_entities(tables["facts"]), least=settings.evidence)
+    reason = "no sentence of the article about its subject states the answer, or one states another answer"
+    funnel.append(
+        FunnelRow(
+            stage=STAGE,
+            what="single-hop questions",
+            reason=reason,
+            removed=all_hops - hops.height,
+            left=hops.height,
+            setting="iirc.evidence",
+        )
+    )
+    return Prepared(passages=passages, links=links, hops=hops, withheld=withheld)
+
+
+def withheld_articles(links: pl.DataFrame, settings: IircSettings, *, seed: int) -> frozenset[str]:
+    """Articles that no question shows, so that the questions that need them have no answer, whatever other questions show."""
+    articles = links["article"].unique().sort()
+    draws = text_hashes(arrow(articles.to_frame())["article"], seed=seed + 2).astype(np.float64) / 2.0**64
+    return frozenset(articles.filter(pl.Series(draws < WITHHELD * settings.answers["none"])).to_list())
+
+
+def _shown(candidates: pl.DataFrame, tables: Mapping[str, pa.Table], prepared: Prepared) -> tuple[pa.Table, pa.Table]:
+    """The links of the candidates' passages, and the texts of these passages and of the articles."""
+    passages = candidates["passage"].unique()
+    links = prepared.links.filter(pl.col("passage").is_in(passages.implode()))
+    links = links.with_columns(withheld=pl.col("article").is_in(sorted(prepared.withheld)))
+    needed = pl.concat([passages, links["article"]]).unique()
+    documents = frame(tables["documents"].select(["id", "title", "text"])).filter(pl.col("id").is_in(needed.implode()))
+    return arrow(links), arrow(documents)
+
+
+def _values(run: Run, funnel: list[FunnelRow]) -> pl.DataFrame:
+    """One value for each entity and relation."""
+    language = language_of(_settings(run).values, run.domain.settings.linking.language)
+    values, drops = one_each(frame(run.table("values")), language.factors)
+    left = run.table("values", columns=["entity"]).num_rows
+    for reason, count in drops.items():
+        left -= count
+        funnel.append(FunnelRow(stage=STAGE, what="values", reason=reason, removed=count, left=left))
+    if not values.height:
+        reason = "neither graph nor texts have dates or quantities, so patterns over values ask nothing"
+        funnel.append(FunnelRow(stage=STAGE, what="values", reason=reason, removed=None, left=None, setting="iirc.values"))
+    return values
+
+
+def _corpus(candidates: pl.DataFrame, rows: pl.DataFrame, hops: pl.DataFrame, tables: Mapping[str, pa.Table], texts: Texts) -> Corpus:
+    """The hops, attributes and names that the candidates need."""
+    used = pl.concat([candidates["attributes"].explode(), candidates["other"]]).unique()
+    some = rows.with_row_index("attribute").filter(pl.col("attribute").cast(pl.Int32).is_in(used.implode()))
+    attribute_rows = {row.pop("attribute"): row for row in some.iter_rows(named=True)}
+    used_hops = pl.concat([candidates["roles"].explode(), some["hop"].drop_nulls()]).unique()
+    asked = hops.filter(pl.col("hop").is_in(used_hops.implode())).select("hop", "start", answer="said").sort("hop")
+    columns = tables["single_hop"].select(["question", "kind", "relations", "names", "noun"]).take(asked["hop"].to_arrow())
+    asked = pl.concat([asked, frame(columns)], how="horizontal")
+    entities = pl.concat([candidates["entities"].explode(), candidates["subject"], some["answer_entity"].drop_nulls()]).unique()
+    names = frame(tables["names"].select(["entity", "name"])).filter(pl.col("entity").is_in(entities.implode()))
+    named_values = some.filter(pl.col("attribute").cast(pl.Int32).is_in(candidates["other"].unique().implode()))[
+        "answer_entity"
+    ].drop_nulls()
+    labelled = pl.concat([candidates["entities"].explode(), candidates["subject"], named_values]).unique().sort()
+    labelled = labelled.to_frame("entities").select(pl.concat_list("entities"))
+    return Corpus(
+        hops={row["hop"]: row for row in asked.iter_rows(named=True)}, attributes=attribute_rows, texts=texts, labels=labels_of(labelled, tables), names=dict(names.group_by("entity").agg("name").iter_rows()),
+    )  # fmt: skip
+
+
+def choose(run: Run) -> StageOutput:
+    """asked → chosen, with ``split``; left_out, with ``reason``."""
+    settings = _settings(run)
+    questions = frame(run.table("asked"))
+    run.progress.start("Choosing questions", questions.height, "questions")
+    if run.limit is not None:
+        settings = settings.model_copy(update={"size": min(run.limit, settings.size)})
+    mask, drops, is_raised = chosen(questions, patterns_of(settings), settings)
+    left, funnel = questions.height, []
+    for name, sentence in LIMIT_REASONS.items():
+        left -= drops[name]
+        funnel.append(FunnelRow(stage="choose", what="questions", reason=sentence, removed=drops[name], left=left, setting=LIMITS[name]))
+    if is_raised:
+        reason = "there are too few patterns or types of answer to keep all shares, so they were raised"
+        funnel.append(FunnelRow(stage="choose", what="questions", reason=reason, removed=None, left=None, setting="iirc.max_pattern"))
+    some = questions.filter(mask)
+    if not some.height:
+        raise EmptyResult(f"no question fits under the limits: {reasons_of(funnel)}; change [iirc].")
+    split = splits_of(some, settings, seed=run.seed)
+    leaks = int((split == DROPPED).sum())
+    funnel.append(
+        FunnelRow(
+            stage="split", what="questions", reason="some of it is shared with another split", removed=leaks, left=some.height - leaks,
+            setting="iirc.split.leak_free",
+        )
+    )  # fmt: skip
+    kept = some.with_columns(split=pl.Series(split)).filter(pl.col("split") != DROPPED)
+    counts = {name: int((split == number).sum()) for number, name in enumerate(SPLITS)}
+    note = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+    return StageOutput(tables={"chosen": arrow(kept)}, funnel=funnel, report={"split": counts}, note=note)
+
+
+def _settings(run: Run) -> IircSettings:
+    return run.domain.settings.section(IircSettings)
+
+
+def _only(*names: str) -> Callable[[Run], object]:
+    return lambda run: [_settings(run).model_dump(mode="json", include=set(names)), run.seed]
+
+
+def _asked_with(run: Run) -> object:
+    """The settings that questions depend on, and the shipped patterns."""
+    patterns = {name: pattern.model_dump(mode="json") for name, pattern in patterns_of(_settings(run)).items()}
+    groups = {name: group.model_dump(mode="json") for name, group in groups_of(_settings(run)).items()}
+    return [
+        patterns,
+        groups,
+        _only("min_links", "max_links", "size", "answers", "max_pattern", "max_relations", "max_group", "evidence")(run),
+    ]
+
+
+def _all_entities(run: Run, tables: dict[str, pa.Table]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """A mask of all entities: each can be an answer."""
+    return np.ones(len(tables["entities"]), np.bool_)
+
+
+def _as_musique(run: Run) -> Run:
+    """The run of a domain whose recipe is MuSiQue's, for a stage of that recipe."""
+    return replace(run, domain=replace(run.domain, settings=run.domain.settings.model_copy(update={"recipe": "musique"})))
+
+
+STAGES = (
+    *preparation(candidates=_all_entities, depends_on=lambda _: None, edges=False),
+    values_stage(lambda run: _settings(run).values),
+    replace(SINGLE_HOP, depends_on=lambda run: SINGLE_HOP.depends_on(_as_musique(run)), run=lambda run: SINGLE_HOP.run(_as_musique(run))),
+    Stage(name="ask_over_links", version=1, doing="Asking over links", depends_on=_asked_with, run=ask_over_links),
+    Stage(
+        name="choose_questions", version=1, doing="Choosing questions",
+        depends_on=lambda run: [
+            _only("size", "answers", "max_pattern", "max_relations", "max_answer", "max_per_passage", "max_per_article", "split")(run), run.limit
+        ],
+        run=choose,
+    ),
+)  # fmt: skip
+
+
+def asked_queries(domain: Domain, traversal: str) -> list[str]:
+    """Empty: no query is asked of the graph."""
+    return []

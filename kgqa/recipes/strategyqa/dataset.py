@@ -1,0 +1,63 @@
+"""Writes the questions of the last stage as a dataset, with its card."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from kgqa.formats.columns import OF_RECIPES
+from kgqa.formats.native import BATCH_ROWS, batched, write_split
+from kgqa.recipes.strategyqa.card import dataset_card
+from kgqa.recipes.strategyqa.instances import instances
+from kgqa.recipes.strategyqa.patterns import patterns_of
+from kgqa.recipes.strategyqa.pipeline import settings_of
+from kgqa.records import SPLITS
+from kgqa.runs.card import example
+from kgqa.runs.funnel import FunnelRow
+from kgqa.runs.manifest import write_card
+from kgqa.runs.stage import Run
+from kgqa.sources.tables import frame
+from kgqa.splits.certificate import certificate
+from kgqa.splits.items import ItemBatch
+from kgqa.splits.leakage import SharedItems
+
+FILES = frozenset({*(f"{split}.parquet" for split in SPLITS), "README.md"})
+CERTIFIED = ("questions", "supporting-paragraphs")
+"""Items of ``kgqa.splits.items.KINDS`` that the certificate compares."""
+SAMPLES = 12
+"""Sample questions on the card."""
+
+
+def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines: dict[str, Any]) -> dict[str, Any]:
+    """Write the dataset into ``folder``, all but the manifest; return the counts, the content hash and the hash of each file."""
+    questions = frame(run.table("questions"))
+    used = pl.concat([questions["a_document"], questions["b_document"]]).unique()
+    documents = frame(run.table("documents", columns=["id", "title", "text"])).filter(pl.col("id").is_in(used.implode()))
+    texts = {id_: (title, text) for id_, title, text in documents.iter_rows()}
+    patterns = patterns_of(settings_of(run), run.domain.settings.linking.language)
+    run.progress.start("Writing the dataset", questions.height, "questions")
+    counts: dict[str, int] = {}
+    shared = {kind: SharedItems() for kind in CERTIFIED}
+    samples = []
+    for number, split in enumerate(SPLITS):
+        made = list(instances(questions.filter(pl.col("split") == number), texts, patterns))
+        counts[split] = len(made)
+        samples += made[:SAMPLES]
+        write_split(made, folder / f"{split}.parquet", OF_RECIPES)
+        begin = 0
+        for some in batched(made, BATCH_ROWS):
+            batch = ItemBatch(some)
+            for kind, items in shared.items():
+                items.update(split, batch.of(kind), first=begin, earlier=SPLITS[:number])
+            begin += len(some)
+        run.progress.advance(len(made))
+    card = partial(
+        dataset_card, run.domain, seed=run.seed, counts=counts, funnel=funnel, samples=samples[:SAMPLES], example=example(folder, counts),
+        questions=questions, patterns=patterns, proof=certificate(counts, shared, {}, words={}, threshold=0.0, seed=run.seed),
+    )  # fmt: skip
+    described = write_card(folder, lambda digest: card(digest=digest))
+    shares = dict(sorted(questions.group_by("pattern").len().iter_rows()))
+    return {"counts": counts, "from": "strategyqa", "patterns": shares, **described}

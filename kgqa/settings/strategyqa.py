@@ -1,0 +1,117 @@
+"""Settings of the recipe of StrategyQA (Geva et al. 2021): patterns of questions, limits, splits."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from kgqa.settings.base import Positive, RecipeSettings, Settings, Share
+from kgqa.settings.values import ValuesSettings
+
+TESTS = {
+    "within": "the second's date is in the time between the two dates of the first",
+    "before": "the first's date is before the second's",
+    "near": "the two dates lie close together",
+    "more": "the first's quantity is larger than the second's",
+    "same": "both have the same object of a relation",
+    "chain": "a fact about the object of the first's fact has the second as its object",
+}
+"""Test of a pattern → when its answer is yes; otherwise it is no."""
+_REFERENCE = re.compile(r"#(\d+)")
+_NAME = re.compile(r"\{[^{}]*\}")
+
+
+class PatternSettings(Settings):
+    """A pattern of questions about two entities, ``{a}`` and ``{b}``."""
+
+    question: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=300)], ...], Field(min_length=1)]
+    """Forms of the question, of which one is drawn."""
+    steps: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=300)], ...], Field(min_length=2, max_length=9)]
+    """The decomposition: the retrieval steps in the order of the test, then the operation, in which ``#k`` refers to step k."""
+    test: Literal["within", "before", "near", "more", "same", "chain"]
+    """What decides the answer, one of ``TESTS``."""
+    a: Annotated[tuple[str, ...], Field(min_length=1)]
+    """Relations of the first entity. ``within``: the first and the last date of its time. Other tests of values: one relation. ``same`` and
+    ``chain``: ids of relations of one meaning."""
+    b: tuple[str, ...] = ()
+    """Relations of the second entity: one date or quantity; for ``chain`` the relations of the second fact; for ``same`` none."""
+    a_kind: tuple[str, ...] = ()
+    """Kinds of the first entity, as its article names them (``film``, ``school``); empty: any."""
+    b_kind: tuple[str, ...] = ()
+    """Kinds of the second entity."""
+    since: Annotated[float, Field(ge=0)] = 0
+    """``within``: years after the first date from which the answer is yes."""
+    early: bool = False
+    """``within``: also ask, with the answer no, about dates before the first one."""
+    margin: Annotated[float, Field(ge=0)] = 2
+    """Least difference: years, or for ``more`` a share; closer pairs have no definite answer. ``near``: the most for yes."""
+    reach: Annotated[float, Field(gt=0)] = 80
+    """Largest difference: years, or for ``more`` a share. Pairs further apart would be answered without a look."""
+    beyond: Annotated[float, Field(gt=0)] = 10
+    """``near``: the least difference for no."""
+    negated: bool = False
+    """The question's answer is the opposite of the test's."""
+
+    @model_validator(mode="after")
+    def _is_a_strategy(self) -> PatternSettings:
+        for form in self.question:
+            if not form.endswith("?"):
+                raise ValueError(f"the question {form!r} must end with a question mark")
+            if {"{a}", "{b}"} - set(_NAME.findall(form)) or set(_NAME.findall(form)) - {"{a}", "{b}"}:
+                raise ValueError(f"the question {form!r} must name {{a}} and {{b}}, and nothing else in braces")
+        used: set[int] = set()
+        for place, step in enumerate(self.steps, start=1):
+            numbers = {int(number) for number in _REFERENCE.findall(step)}
+            if wrong := sorted(number for number in numbers if not 1 <= number < place):
+                raise ValueError(f"step {place} refers to #{wrong[0]}, but a step refers to earlier ones alone")
+            if set(_NAME.findall(step)) - {"{a}", "{b}"}:
+                raise ValueError(f"step {place} may name {{a}} and {{b}}, and nothing else in braces")
+            used |= numbers
+        if unused := sorted(set(range(1, len(self.steps))) - used):
+            raise ValueError(f"no later step refers to #{unused[0]}, so nothing needs it")
+        wanted = {"within": (2, 1), "before": (1, 1), "near": (1, 1), "more": (1, 1)}
+        if self.test in wanted and (len(self.a), len(self.b)) != wanted[self.test]:
+            first, second = wanted[self.test]
+            raise ValueError(f"the test {self.test!r} takes {first} relation{'s' * (first > 1)} in a and {second} in b")
+        if (self.test == "same" and self.b) or (self.test == "chain" and not self.b):
+            raise ValueError("the test 'same' takes relations in a alone, the test 'chain' in a and in b")
+        if len(self.steps) != 3:
+            raise ValueError("it must have three steps: one for each of the two facts, and the operation")
+        return self
+
+
+class SplitsSettings(Settings):
+    """Shares of the entities per split; they add up to 1. Splits share no entity that a step is about."""
+
+    train: Share = 0.6
+    dev: Annotated[float, Field(ge=0, lt=1)] = 0.2
+    test: Annotated[float, Field(ge=0, lt=1)] = 0.2
+
+    @model_validator(mode="after")
+    def _shares_add_up(self) -> SplitsSettings:
+        if abs(self.train + self.dev + self.test - 1) > 1e-9:
+            raise ValueError(f"train, dev and test must add up to 1, they add up to {self.train + self.dev + self.test:g}")
+        return self
+
+
+class StrategyqaSettings(RecipeSettings):
+    """The section ``strategyqa`` of a domain."""
+
+    values: ValuesSettings = ValuesSettings()
+    english: bool = True
+    """Use the patterns that kgqa ships for English (``kgqa/recipes/strategyqa/patterns.toml``)."""
+    patterns: dict[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,60}$")], PatternSettings] = Field(default_factory=dict)
+    """Further patterns; one of a shipped pattern's name replaces it."""
+    leave_out: tuple[str, ...] = ()
+    """Names of patterns that are not used."""
+    most: Positive = 200
+    """Maximum questions of a pattern."""
+    share: Share = 0.15
+    """Maximum share of a pattern among all questions. Fewer patterns than that needs get equal numbers."""
+    per_entity: Positive = 3
+    """Maximum questions in which an entity is named."""
+    min_links: Annotated[int, Field(ge=0)] = 1
+    """Documents, besides its article, that must name an entity: a question's terms are to be known ones (Geva et al. 2021, section 3.1)."""
+    splits: SplitsSettings = SplitsSettings()
