@@ -229,7 +229,8 @@ class Worker(Person):
     def _submit(self, item: str, answer: dict[str, Any], token: str) -> None:
         """Submit; sometimes three times, as fast fingers do, and once more from another tab."""
         fast = self.rng.random() < 0.1
-        sent = [self.post("submit", item=item, answer=answer, token=token, seconds=self.rng.uniform(1, 60)) for _ in range(3 if fast else 1)]
+        body = {"item": item, "answer": answer, "token": token, "seconds": self.rng.uniform(1, 60)}
+        sent = [self.post("submit", **body) for _ in range(3 if fast else 1)]
         assert {response.status_code for response in sent} == {200}, sent[0].text
         (number,) = {response.json()["event"] for response in sent}
         self.accepted[number] = (item, answer)
