@@ -35,9 +35,8 @@ def test_people_work_until_the_dataset_is_there(
     journal = Journal(database_at(file, option="--journal", file="journal.sqlite"), project)
     app = create_app(journal)
     workers = [Worker(journal, name, app, seed=size) for name in PEOPLE]
-    windows = {
-        name: look(journal, name, permissions=["clipboard-read", "clipboard-write"]) for name in PEOPLE[1 : 2 if size == ITEMS else 3]
-    }
+    names = PEOPLE[1:2] if size == ITEMS else PEOPLE[1:3]
+    windows = {name: look(journal, name, permissions=["clipboard-read", "clipboard-write"]) for name in names}
     for number in range(1 if size == ITEMS else 3):
         for name, window in windows.items():
             submit_in_browser(window, journal, name, random.Random(f"{name} {number}"))
