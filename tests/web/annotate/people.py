@@ -132,7 +132,7 @@ def _to_iirc_answer(shown: Mapping[str, Any], rng: random.Random, fetch: Fetch) 
     context = [{"document": name, "start": start, "end": len(text), "text": text[start:]}]
     kind = rng.choice(["span", "span", "span", "number", "yes", "none", "bad"])
     span = {"document": name, "start": river, "end": river + 6, "text": text[river : river + 6]}
-    more = {
+    more: dict[str, dict[str, Any]] = {
         "span": {"spans": [span], "context": context},
         "number": {"value": rng.choice(["1,200", "1200.0"]), "unit": "bridges", "context": context},
         "yes": {"context": context},

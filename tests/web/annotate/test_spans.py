@@ -211,7 +211,7 @@ def test_marks_that_were_there_are_shown_and_an_empty_text_is_no_trouble(sheet: 
 def test_a_long_text_with_many_links_answers_a_key_at_once(sheet: Sheet, record_property: Any) -> None:
     words = [f"word{number}" if number % 70 else f"Link{number} \U0001f30d" for number in range(2_500)]
     text = ""
-    links = []
+    links: list[dict[str, Any]] = []
     for number, word in enumerate(words):
         if number % 60 == 0 and len(links) < 40:
             links.append({"title": word, "start": len(text), "end": len(text) + len(word)})
