@@ -10,11 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pydantic import ValidationError
+
 from kgqa.collection.project import Project, ProjectSettings, read_project
 from kgqa.database import database_at, require_sqlalchemy
 from kgqa.errors import InputError, SettingsError
 from kgqa.formats import native
 from kgqa.runs.files import lies_within
+from kgqa.settings.base import plain_fault
 from kgqa.settings.defaults import ANNOTATE_PORT, ANNOTATE_SAMPLE, ANNOTATE_SPLIT, ANNOTATOR, DRAWS_SEED, LINK_DAYS
 from kgqa.web.serving import ADDRESS, check_installed, listening, serve
 
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
     from kgqa.settings.llm import LlmSettings
 
 VARIABLE = "KGQA_JOURNAL"
+MOST_NAME = 80
+"""Characters of a dataset's name in the name of its project."""
 MANIFEST = "manifest.json"
 
 
@@ -162,9 +167,13 @@ def _project(
     name = Path(os.path.realpath(place)).name
     if not person.strip() or not person.isprintable():
         raise SettingsError(f"{person!r} is no name; give another --person.")
-    settings = ProjectSettings(
-        name=f"{name}-annotation", task="validate", data=os.path.realpath(place), split=split, sample=sample, seed=seed, people=(person,)
-    )
+    values = {"data": os.path.realpath(place), "split": split, "sample": sample, "seed": seed, "people": (person,)}
+    try:
+        settings = ProjectSettings.model_validate({"name": f"{name[:MOST_NAME]}-annotation", "task": "validate", **values})
+    except ValidationError as error:
+        first = error.errors()[0]
+        option = {"people": "person"}.get(key := str(first["loc"][0]), key)
+        raise SettingsError(f"--{option}: {plain_fault(first)}; give another.") from None
     return Project(path=Path(f"{name}-annotation.toml"), settings=settings)
 
 
