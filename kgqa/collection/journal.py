@@ -22,7 +22,7 @@ from sqlalchemy.pool import QueuePool, StaticPool
 from kgqa.collection.events import Event
 from kgqa.collection.golds import Known, known_answers
 from kgqa.collection.project import CHANGEABLE, Project
-from kgqa.collection.tables import METADATA, PROJECT, SQL, VERSION
+from kgqa.collection.tables import METADATA, PROJECT, VERSION
 from kgqa.collection.task import Answer, Decided, Fault, Given, Item, Step, Task, find_task, majority
 from kgqa.collection.transaction import BATCH, Transaction, event_of, item_of
 from kgqa.errors import BrokenInput, DuplicateId, EmptyResult, InputError, SettingsError, TableChanged, UnknownId
@@ -117,8 +117,8 @@ class Journal:
     def _changing(self, *, durable: bool = True) -> Iterator[Transaction]:
         """A transaction that holds the project. One that is not ``durable`` may be lost when the power fails, but not with the process."""
         with self._lock, self.database.refusals(), self._beginning(durable) as connection:
-            row = connection.execute(SQL["project" if self._is_file else "project, locked"], {"project": self._id}).one()
-            transaction = Transaction(connection, self._id, int(row.events), max(self._clock(), float(row.time)))
+            transaction = Transaction(connection, self._id, 0, 0.0)
+            transaction.lock(self._clock())
             yield transaction
             transaction.flush()
 

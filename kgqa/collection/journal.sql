@@ -1,5 +1,5 @@
 -- The statements of a journal's transactions, in the SQL that SQLite and PostgreSQL share. A heading names each; tables.py explains the
--- columns. They are texts, because building them from expressions at each call costs ten times as much as running them.
+-- columns. They are texts, because building them from expressions at each call costs several times as much as running them.
 
 -- project
 SELECT events, time FROM kgqa_project WHERE id = :project

@@ -6,6 +6,7 @@ holds unfinished answers.
 
 from __future__ import annotations
 
+import re
 from importlib.resources import files
 
 from sqlalchemy import (
@@ -19,9 +20,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
-    TextClause,
     UniqueConstraint,
-    text,
 )
 
 VERSION = 1
@@ -125,11 +124,12 @@ DRAFT = Table(
 """Unfinished answers, as they were at the last key."""
 
 
-def _statements() -> dict[str, TextClause]:
+def _statements() -> dict[str, str]:
     """The statements of ``journal.sql`` by their headings."""
     blocks = files("kgqa.collection").joinpath("journal.sql").read_text(encoding="utf-8").split("\n\n-- ")[1:]
-    return {heading: text(body.strip()) for heading, _, body in (block.partition("\n") for block in blocks)}
+    return {heading: body.strip() for heading, _, body in (block.partition("\n") for block in blocks)}
 
 
-SQL = _statements()
-"""Heading → statement."""
+_STATEMENTS = _statements()
+SQL = {"sqlite": _STATEMENTS, "postgresql": {heading: re.sub(r":(\w+)", r"%(\1)s", body) for heading, body in _STATEMENTS.items()}}
+"""Dialect → heading → statement, with the dialect's own form of named parameters."""

@@ -23,6 +23,7 @@ class Transaction:
     def __init__(self, connection: Connection, project: int, number: int, now: float) -> None:
         """``number`` is that of the last event; ``now`` is the time of all events of this transaction, in seconds since 1970."""
         self.connection = connection
+        self._sql = SQL[connection.dialect.name]
         self.project = project
         self.number = number
         self.time = now
@@ -30,23 +31,29 @@ class Transaction:
         self._events: list[dict[str, Any]] = []
         self._rows: dict[str, list[dict[str, Any]]] = {"add item": [], "add seat": [], "see": []}
 
+    def lock(self, now: float) -> None:
+        """Hold the project until the end, and go on from its last event. A file is locked since the transaction began."""
+        row = self.rows("project" if self.connection.dialect.name == "sqlite" else "project, locked")[0]
+        self.number = self._written = int(row.events)
+        self.time = max(now, float(row.time))
+
     # Statements
 
     def run(self, statement: str, **values: Any) -> None:
         """Run a statement of ``journal.sql``."""
-        self.connection.execute(SQL[statement], {"project": self.project, **values})
+        self.connection.exec_driver_sql(self._sql[statement], {"project": self.project, **values})
 
     def rows(self, statement: str, **values: Any) -> list[Row[Any]]:
         """The rows of a statement."""
-        return list(self.connection.execute(SQL[statement], {"project": self.project, **values}).all())
+        return list(self.connection.exec_driver_sql(self._sql[statement], {"project": self.project, **values}).all())
 
     def row(self, statement: str, **values: Any) -> Row[Any] | None:
         """The first row of a statement, if any."""
-        return self.connection.execute(SQL[statement], {"project": self.project, **values}).first()
+        return self.connection.exec_driver_sql(self._sql[statement], {"project": self.project, **values}).first()
 
     def count(self, statement: str, **values: Any) -> int:
         """The number that a statement gives."""
-        return int(self.connection.execute(SQL[statement], {"project": self.project, **values}).scalar_one())
+        return int(self.connection.exec_driver_sql(self._sql[statement], {"project": self.project, **values}).scalar_one())
 
     # Events
 
@@ -62,11 +69,11 @@ class Transaction:
     def flush(self) -> None:
         """Insert what was appended so far, so that later statements of this transaction read it."""
         if self._events:
-            self.connection.execute(SQL["append"], self._events)
+            self.connection.exec_driver_sql(self._sql["append"], self._events)
             self._events = []
         for statement, rows in self._rows.items():
             if rows:
-                self.connection.execute(SQL[statement], rows)
+                self.connection.exec_driver_sql(self._sql[statement], rows)
                 self._rows[statement] = []
         if self.number != self._written:
             self.run("advance project", events=self.number, time=self.time)
