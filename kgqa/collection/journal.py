@@ -711,6 +711,21 @@ class Journal:
         )
 
 
+def kept_settings(database: Database, project: str) -> str | None:
+    """The settings of ``project`` in a journal, as JSON; None if there is no such journal or project. Raises KgqaError."""
+    if database.path is not None and not database.path.exists():
+        return None
+    with database.refusals():
+        engine = database.engine(write=False)
+        try:
+            with engine.connect() as connection:
+                if not inspect(connection).has_table(PROJECT.name):
+                    return None
+                return connection.execute(select(PROJECT.c.settings).where(PROJECT.c.name == project)).scalar()
+        finally:
+            engine.dispose()
+
+
 def _standing(row: Row[Any]) -> Standing:
     return Standing(
         person=row.person, role=row.role, state=row.state, answered=row.answered, qualified=bool(row.qualified), attempt=row.attempt

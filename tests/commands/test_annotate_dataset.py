@@ -262,7 +262,7 @@ def test_the_samples_as_text(domain: str, request: pytest.FixtureRequest, cli: C
     assert cli("annotate", dataset, "--sample", "5", "--seed", "7", "--print").out == out
 
 
-def test_the_command_validates_a_dataset_and_goes_on_where_it_was(wikihop: Path, tmp_path: Path) -> None:
+def test_the_command_validates_a_dataset_and_goes_on_where_it_was(wikihop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     command = [*COMMAND, "annotate", str(wikihop), "--port", "0", "--seed", "7", "--person", "ann", "--sample", "3"]
     seen = []
     for answered in (0, 1):
@@ -288,6 +288,9 @@ def test_the_command_validates_a_dataset_and_goes_on_where_it_was(wikihop: Path,
         assert (process.returncode, out, err) == (130, "Press Ctrl-C to stop.\n", STOPPED)
     assert seen == list(draw(wikihop, sample=3, seed=7).splits)[:2]
     assert [path.name for path in sorted(tmp_path.iterdir()) if path.suffix == ".sqlite"] == ["wikihop-annotation.sqlite"]
+    monkeypatch.chdir(tmp_path)
+    status = kgqa.annotate_status(wikihop)  # of the samples that were drawn, not of those that the defaults would draw
+    assert (status.figures.progress[0].items, status.figures.progress[0].answers) == (3, 2)
 
 
 def test_ids_with_line_ends_do_not_end_a_line(wikihop: Path, tmp_path: Path, cli: Cli) -> None:
