@@ -36,7 +36,7 @@ class Corpus:
         self.table = table
         self._rows: dict[str, int] | None = None
         self._index: Bm25 | None = None
-        self._lock = Lock()
+        self._finding, self._searching = Lock(), Lock()  # a paragraph is found while the index is being built
 
     def __len__(self) -> int:
         """The number of paragraphs."""
@@ -44,7 +44,7 @@ class Corpus:
 
     def find(self, id: str) -> Paragraph:  # noqa: A002 - what it is
         """The paragraph with an id. Raises UnknownId."""
-        with self._lock:
+        with self._finding:
             if self._rows is None:
                 self._rows = {name: row for row, name in enumerate(self.table["id"].to_pylist())}
         row = self._rows.get(id)
@@ -54,7 +54,7 @@ class Corpus:
 
     def search(self, query: str, limit: int) -> list[Paragraph]:
         """The best paragraphs by BM25 over title and text, best first."""
-        with self._lock:
+        with self._searching:
             if self._index is None:
                 self._index = Bm25(pc.binary_join_element_wise(self.table["title"], self.table["text"], "\n"))
         rows, _ = self._index.search(self._index.queries(pa.array([query])), limit)
