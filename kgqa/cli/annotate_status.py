@@ -57,10 +57,10 @@ def _progress(figures: Figures) -> Table:
 def _people(figures: Figures) -> Table:
     gold = {each.person: each.right for each in figures.drift}
     table = _table(
-        "People", "name", ">answers", ">skipped", ">flagged", ">hours", ">median s", ">gold items right", "qualification", "remark"
+        "People", "name", ">answers", ">skips", ">flags", ">hours", ">median s", ">gold right", "qualified", "remark"
     )
     for person in figures.people:
-        passed = {None: "", True: "passed", False: "not passed"}[person.passed]
+        passed = {None: "", True: "yes", False: "no"}[person.passed]
         tries = f", {person.tries} {'try' if person.tries == 1 else 'tries'}" if person.tries else ""
         remark = "a model" if person.model else "" if person.withdrawn is None else "withdrawn"
         table.add_row(

@@ -24,7 +24,7 @@ def lead_routes(journal: Journal, pages: Pages) -> APIRouter:
     def progress(request: Request, visitor: Reader) -> Response:
         """Progress, people, agreement and drift, recomputed from the journal."""
         check_lead(visitor)
-        return person_page(pages, journal, request, visitor, "progress.html", status=status_of(journal))
+        return person_page(pages, journal, request, visitor, "progress.html", report=status_of(journal))
 
     @router.get("/disputes")
     def disputes(request: Request, visitor: Reader) -> Response:

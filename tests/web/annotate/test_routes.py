@@ -125,6 +125,8 @@ def test_only_leads_see_and_settle_disputes(make_journal: MakeJournal) -> None:
         item, token = person.item()
         person.post("submit", item=item, answer={"colour": colour, "note": "<b>sure</b>"}, token=token, seconds=0.0)
     assert ana.client.get("/disputes").status_code == 403
+    assert ana.client.get("/progress").status_code == 403
+    assert '<th scope="row">ana</th>' in lea.client.get("/progress").text
     assert 'href="/dispute?id=thing-1"' in lea.client.get("/disputes").text
     text = lea.client.get("/dispute", params={"id": "thing-1"}).text
     assert "&lt;b&gt;sure&lt;/b&gt;" in text
