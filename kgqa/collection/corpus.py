@@ -29,7 +29,7 @@ SOURCES = "read_sources"
 
 
 class Corpus:
-    """Paragraphs with ids of their own, and a BM25 index that the first search builds; safe to use from several threads."""
+    """Paragraphs with ids of their own, and a BM25 index that is built when it is first needed; safe to use from several threads."""
 
     def __init__(self, table: pa.Table) -> None:
         """``table`` has the text columns ``id`` (unique), ``title`` and ``text``."""
@@ -52,12 +52,17 @@ class Corpus:
             raise UnknownId(f"{id!r} is no paragraph of the corpus; choose one that the search finds.")
         return self._paragraph(row)
 
-    def search(self, query: str, limit: int) -> list[Paragraph]:
-        """The best paragraphs by BM25 over title and text, best first."""
+    def prepare(self) -> Bm25:
+        """The index, which is built at the first call; others wait for it meanwhile. O(words of the corpus)."""
         with self._searching:
             if self._index is None:
                 self._index = Bm25(pc.binary_join_element_wise(self.table["title"], self.table["text"], "\n"))
-        rows, _ = self._index.search(self._index.queries(pa.array([query])), limit)
+            return self._index
+
+    def search(self, query: str, limit: int) -> list[Paragraph]:
+        """The best paragraphs by BM25 over title and text, best first."""
+        index = self.prepare()
+        rows, _ = index.search(index.queries(pa.array([query])), limit)
         return [self._paragraph(row) for row in rows[0].tolist() if row >= 0]
 
     def _paragraph(self, row: int) -> Paragraph:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from kgqa.collection.project import Project, ProjectSettings, read_project
@@ -67,6 +68,7 @@ def annotate(
         book = stack.enter_context(_journal(opened, journal))
         links = _links(book, days=LINK_DAYS, port=listener.getsockname()[1])
         asked = stack.enter_context(_solving(book))
+        Thread(target=book.task.prepare, name="kgqa prepare", daemon=True).start()  # pages do not wait for it
         serve(create_app(book, submitted=asked), listener, ready=lambda _: ready(links))
 
 

@@ -316,6 +316,10 @@ class StrategyTask(Task):
         self.corpus: Corpus = read_corpus(project.data)
         self.steps = {step.name: step(self) for step in (QuestionStep, DecompositionStep, EvidenceStep, VerificationStep)}
 
+    def prepare(self) -> None:
+        """Index the corpus, so that the first search does not wait for it."""
+        self.corpus.prepare()
+
     def items(self) -> Iterator[Item]:
         """The questions to write: each term in turn, with as many yes as no questions."""
         project, options = self.project.settings, self.options
