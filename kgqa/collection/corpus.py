@@ -52,16 +52,12 @@ class Corpus:
             raise UnknownId(f"{id!r} is no paragraph of the corpus; choose one that the search finds.")
         return self._paragraph(row)
 
-    def prepare(self) -> Bm25:
-        """The index, which is built at the first call; others wait for it meanwhile. O(words of the corpus)."""
-        with self._searching:
-            if self._index is None:
-                self._index = Bm25(pc.binary_join_element_wise(self.table["title"], self.table["text"], "\n"))
-            return self._index
-
     def search(self, query: str, limit: int) -> list[Paragraph]:
         """The best paragraphs by BM25 over title and text, best first."""
-        index = self.prepare()
+        with self._searching:  # which builds it once, while others wait
+            if self._index is None:
+                self._index = Bm25(pc.binary_join_element_wise(self.table["title"], self.table["text"], "\n"))
+            index = self._index
         rows, _ = index.search(index.queries(pa.array([query])), limit)
         return [self._paragraph(row) for row in rows[0].tolist() if row >= 0]
 

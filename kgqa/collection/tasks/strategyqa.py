@@ -317,8 +317,8 @@ class StrategyTask(Task):
         self.steps = {step.name: step(self) for step in (QuestionStep, DecompositionStep, EvidenceStep, VerificationStep)}
 
     def prepare(self) -> None:
-        """Index the corpus, so that the first search does not wait for it."""
-        self.corpus.prepare()
+        """Index the corpus and compile its search, so that the first one does not wait for them."""
+        self.corpus.search("", 1)
 
     def items(self) -> Iterator[Item]:
         """The questions to write: each term in turn, with as many yes as no questions."""
