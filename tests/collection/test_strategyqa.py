@@ -180,7 +180,8 @@ def test_the_corpus_is_searched_for_evidence_alone(tmp_path: Path) -> None:
 def test_the_solvers_get_the_question_alone(tmp_path: Path) -> None:
     made = task(tmp_path)
     item = next(iter(made.items()))
-    asked = made.steps["question"].asked(item, QUESTION)  # type: ignore[attr-defined]
+    asked = made.steps["question"].asked(item, QUESTION)
+    assert asked is not None
     assert (asked.id, asked.question, asked.paragraphs, asked.answers) == (item.id, QUESTION.question, (), (item.shown["answer"],))
 
 
