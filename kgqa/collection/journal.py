@@ -523,9 +523,14 @@ class Journal:
             self._refuse(transaction, transaction.item(item), reason)
 
     def solve(self, item: str, solvers: list[dict[str, Any]], *, refusal: str = "") -> None:
-        """Write what readers answered to the question of an item; ``refusal`` is the reason to leave it out, if they know too much."""
+        """Write what readers answered to the question of an item; ``refusal`` is the reason to leave it out, if they know too much.
+
+        Nothing is written if the question was taken back meanwhile.
+        """
         with self._changing() as transaction:
             row = transaction.item(item)
+            if not transaction.count("filled seats", item=item):
+                return  # the question was taken back meanwhile
             transaction.event("solve", item=item, solvers=solvers)
             if refusal:
                 self._refuse(transaction, row, refusal)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -73,6 +74,7 @@ def annotate(
         book = stack.enter_context(_journal(opened, journal))
         links = _links(book, days=LINK_DAYS, port=listener.getsockname()[1])
         asked = stack.enter_context(_solving(book))
+        Thread(target=book.task.prepare, name="kgqa prepare", daemon=True).start()  # pages do not wait for it
         serve(create_app(book, submitted=asked), listener, ready=lambda _: ready(links))
 
 
