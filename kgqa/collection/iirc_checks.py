@@ -12,11 +12,10 @@ from kgqa.collection.iirc import PASSAGE, IircAnswer, WrittenQuestion
 from kgqa.collection.marks import Mark
 from kgqa.collection.task import Fault, Item
 from kgqa.metrics.normalize import normalize
+from kgqa.rules.strategy_checks import MARKS
 
 NUMBER = re.compile(r"[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
 """A number in digits, with or without commas between thousands."""
-END_MARKS = "?？؟;\u037e"
-"""Question marks of the Latin, Chinese, Arabic and Greek scripts."""
 STALE = "does not match the text; load the page again and mark it once more."
 
 
@@ -47,7 +46,7 @@ def check_questions(item: Item, questions: Sequence[WrittenQuestion]) -> Iterato
 def _question_faults(question: WrittenQuestion, text: str, titles: set[str]) -> Iterator[str]:
     if not question.question:
         yield "The question is empty."
-    elif question.question[-1] not in END_MARKS:
+    elif not question.question.endswith(MARKS):
         yield "It does not end with a question mark."
     elif not normalize(question.question[:-1]):
         yield "It has no words."

@@ -154,7 +154,7 @@ def _to_evidence(shown: Mapping[str, Any], rng: random.Random, _: Fetch) -> dict
 
 
 def _to_verification(shown: Mapping[str, Any], rng: random.Random, _: Fetch) -> dict[str, Any]:
-    return {"steps": ["Halden", PASTED, ""], "answer": rng.choice(["yes", "yes", "no"])}
+    return {"steps": ["Halden", PASTED, ""], "answer": "yes" if rng.random() < 0.85 else "no"}
 
 
 _RESPONSES: dict[str, Callable[[Mapping[str, Any], random.Random, Fetch], dict[str, Any]]] = {
@@ -227,12 +227,16 @@ class Worker(Person):
         self.did["tabs"] += 1
 
     def _submit(self, item: str, answer: dict[str, Any], token: str) -> None:
-        """Submit, as fast fingers do, three times; and once from another tab."""
-        sent = [self.post("submit", item=item, answer=answer, token=token, seconds=self.rng.uniform(1, 60)) for _ in range(3)]
+        """Submit; sometimes three times, as fast fingers do, and once more from another tab."""
+        fast = self.rng.random() < 0.1
+        body = {"item": item, "answer": answer, "token": token, "seconds": self.rng.uniform(1, 60)}
+        sent = [self.post("submit", **body) for _ in range(3 if fast else 1)]
         assert {response.status_code for response in sent} == {200}, sent[0].text
         (number,) = {response.json()["event"] for response in sent}
-        assert self.post("submit", item=item, answer=answer, token=token[::-1], seconds=1.0).status_code == 409
         self.accepted[number] = (item, answer)
+        if fast:
+            assert self.post("submit", item=item, answer=answer, token=token[::-1], seconds=1.0).status_code == 409
+            self.did["fast"] += 1
 
     def _undo(self, item: str, answer: dict[str, Any]) -> None:
         """Take the last answer back, unless somebody has gone on from it."""

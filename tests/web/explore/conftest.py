@@ -153,7 +153,7 @@ class Window:
         self.asked: list[str] = []
         self.context = browser.new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce", **options)
         self.page: Page = self.context.new_page()
-        self.page.set_default_timeout(6_000)
+        self.page.set_default_timeout(60_000)
         self.page.on("console", lambda message: self.complaints.append(f"{message.type}: {message.text}"))
         self.page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
         self.page.on("dialog", self._dialog)
