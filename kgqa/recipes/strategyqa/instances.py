@@ -21,18 +21,16 @@ NAME = "strategy"
 
 
 def instances(
-    questions: pl.DataFrame, documents: Mapping[str, tuple[str, str]], patterns: Mapping[str, PatternSettings]
+    questions: pl.DataFrame, texts: Mapping[tuple[str, int], tuple[str, str]], patterns: Mapping[str, PatternSettings]
 ) -> Iterator[Instance]:
-    """An Instance for each row; ``documents``: id → title and text."""
-    paragraphs: dict[tuple[str, int], Paragraph] = {}
+    """An Instance for each row; ``texts``: document and number of a paragraph → its title and text."""
+    paragraphs = {
+        (document, number): Paragraph(id=f"{document}-{number}", title=title, text=text, supporting=True)
+        for (document, number), (title, text) in texts.items()
+    }
     for row in questions.iter_rows(named=True):
-        places = [(row["a_document"], row["a_paragraph"]), (row["b_document"], row["b_paragraph"])]
-        for document, number in places:
-            if (document, number) not in paragraphs:
-                title, text = documents[document]
-                line = text.split("\n")[number]
-                paragraphs[document, number] = Paragraph(id=f"{document}-{number}", title=title, text=line, supporting=True)
-        yield _instance(row, [paragraphs[place] for place in places], patterns[row["pattern"]])
+        evidence = [paragraphs[row[f"{side}_document"], row[f"{side}_paragraph"]] for side in ("a", "b")]
+        yield _instance(row, evidence, patterns[row["pattern"]])
 
 
 def _instance(row: Mapping[str, Any], evidence: list[Paragraph], pattern: PatternSettings) -> Instance:
