@@ -12,6 +12,7 @@ from typer import Argument, Option
 
 from kgqa.cli.annotate_tables import figures, print_samples
 from kgqa.cli.printable import printable
+from kgqa.errors import SettingsError
 from kgqa.settings.defaults import ANNOTATE_PORT, ANNOTATE_SAMPLE, ANNOTATE_SPLIT, ANNOTATOR, DRAWS_SEED, LINK_DAYS
 
 if TYPE_CHECKING:
@@ -23,6 +24,10 @@ Journal = Annotated[
     Option(help="SQLite file or PostgreSQL address; by default KGQA_JOURNAL, else NAME.sqlite beside the project file."),
 ]
 SERVE = "serve"
+OF_DATASETS = ("person", "sample", "seed", "split", "print_")
+"""Parameters of ``serve`` that go with a dataset folder."""
+OF_PAGES = ("journal", "port", "person")
+"""Parameters of ``serve`` that printed samples do not have."""
 
 
 class Parts(typer.core.TyperGroup):
@@ -44,6 +49,7 @@ annotate.command("figures")(figures)
 
 @annotate.command(SERVE)
 def serve(
+    ctx: typer.Context,
     project: Project,
     journal: Journal = None,
     port: Annotated[int, Option(help="Port on this machine; 0: a free one.")] = ANNOTATE_PORT,
@@ -58,6 +64,7 @@ def serve(
     """Serve the pages of a project, and print each person's link."""
     import kgqa
 
+    _refuse_idle_options(ctx, project, prints=print_)
     if print_:
         print_samples(project, sample=sample, seed=seed, split=split)
         return
@@ -164,6 +171,18 @@ def seat(
     typer.echo(printable(f"{result.person} answered {result.answered:,} items"))
     for reason, count in result.left_out.items():
         typer.echo(printable(f"left out {count:,}: {reason}"))
+
+
+def _refuse_idle_options(ctx: typer.Context, project: Path, *, prints: bool) -> None:
+    """Raise SettingsError for options that have no effect together."""
+    options = {parameter.name or "": parameter.opts[-1] for parameter in ctx.command.params if parameter.param_type_name == "option"}
+    sources = {name: ctx.get_parameter_source(name) for name in options}
+    typed = {name: options[name] for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"}
+    if not project.is_dir():
+        if idle := next((typed[name] for name in OF_DATASETS if name in typed), None):
+            raise SettingsError(f"{idle} goes with a dataset folder, and {project} is none; leave it out.")
+    elif prints and (idle := next((typed[name] for name in OF_PAGES if name in typed), None)):
+        raise SettingsError(f"{idle} does not go with --print; leave out one of the two.")
 
 
 def _print_links(links: list[Link]) -> None:

@@ -29,14 +29,14 @@ SOURCES = "read_sources"
 
 
 class Corpus:
-    """Paragraphs with ids of their own, and a BM25 index that the first search builds; safe to use from several threads."""
+    """Paragraphs with ids of their own, and a BM25 index that is built when it is first needed; safe to use from several threads."""
 
     def __init__(self, table: pa.Table) -> None:
         """``table`` has the text columns ``id`` (unique), ``title`` and ``text``."""
         self.table = table
         self._rows: dict[str, int] | None = None
         self._index: Bm25 | None = None
-        self._lock = Lock()
+        self._finding, self._searching = Lock(), Lock()  # a paragraph is found while the index is being built
 
     def __len__(self) -> int:
         """The number of paragraphs."""
@@ -44,7 +44,7 @@ class Corpus:
 
     def find(self, id: str) -> Paragraph:  # noqa: A002 - what it is
         """The paragraph with an id. Raises UnknownId."""
-        with self._lock:
+        with self._finding:
             if self._rows is None:
                 self._rows = {name: row for row, name in enumerate(self.table["id"].to_pylist())}
         row = self._rows.get(id)
@@ -54,10 +54,11 @@ class Corpus:
 
     def search(self, query: str, limit: int) -> list[Paragraph]:
         """The best paragraphs by BM25 over title and text, best first."""
-        with self._lock:
+        with self._searching:  # which builds it once, while others wait
             if self._index is None:
                 self._index = Bm25(pc.binary_join_element_wise(self.table["title"], self.table["text"], "\n"))
-        rows, _ = self._index.search(self._index.queries(pa.array([query])), limit)
+            index = self._index
+        rows, _ = index.search(index.queries(pa.array([query])), limit)
         return [self._paragraph(row) for row in rows[0].tolist() if row >= 0]
 
     def _paragraph(self, row: int) -> Paragraph:

@@ -523,9 +523,14 @@ class Journal:
             self._refuse(transaction, transaction.item(item), reason)
 
     def solve(self, item: str, solvers: list[dict[str, Any]], *, refusal: str = "") -> None:
-        """Write what readers answered to the question of an item; ``refusal`` is the reason to leave it out, if they know too much."""
+        """Write what readers answered to the question of an item; ``refusal`` is the reason to leave it out, if they know too much.
+
+        Nothing is written if the question was taken back meanwhile.
+        """
         with self._changing() as transaction:
             row = transaction.item(item)
+            if not transaction.count("filled seats", item=item):
+                return  # the question was taken back meanwhile
             transaction.event("solve", item=item, solvers=solvers)
             if refusal:
                 self._refuse(transaction, row, refusal)
@@ -709,6 +714,21 @@ class Journal:
             attempt=member.attempt if passed or last else member.attempt + 1,
             qualified=passed,
         )
+
+
+def kept_settings(database: Database, project: str) -> str | None:
+    """The settings of ``project`` in a journal, as JSON; None if there is no such journal or project. Raises KgqaError."""
+    if database.path is not None and not database.path.exists():
+        return None
+    with database.refusals():
+        engine = database.engine(write=False)
+        try:
+            with engine.connect() as connection:
+                if not inspect(connection).has_table(PROJECT.name):
+                    return None
+                return connection.execute(select(PROJECT.c.settings).where(PROJECT.c.name == project)).scalar()
+        finally:
+            engine.dispose()
 
 
 def _standing(row: Row[Any]) -> Standing:

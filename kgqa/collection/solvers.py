@@ -270,6 +270,8 @@ class SolverThread:
         """``done`` gets each result, in this thread; ``asked``: the questions that were accepted before, to train on."""
         self.solvers, self._done = solvers, done
         self._waiting: queue.SimpleQueue[Instance | None] = queue.SimpleQueue()
+        self._latest: dict[str, Instance] = {}
+        """The question of each id that was put last; results of an earlier one, which its author took back, are dropped."""
         self._ends = False
         solvers.add(asked)
         self._thread = threading.Thread(target=self._loop, name="kgqa solvers", daemon=True)
@@ -277,6 +279,7 @@ class SolverThread:
 
     def put(self, instance: Instance) -> None:
         """Ask about a question; returns at once."""
+        self._latest[instance.id] = instance
         self._waiting.put(instance)
 
     def close(self) -> None:
@@ -287,13 +290,15 @@ class SolverThread:
 
     def _loop(self) -> None:
         while not self._ends:
-            instances = self._next()
+            instances = [instance for instance in self._next() if self._latest[instance.id] is instance]
             try:
                 results = self.solvers.questions(instances) if instances else []
-                for result in results:
-                    self._done(result)
-                accepted = {result.id for result in results if not result.refusal}
-                self.solvers.add([instance for instance in instances if instance.id in accepted])
+                accepted: list[Instance] = []
+                for instance, result in zip(instances, results, strict=True):
+                    if self._latest[instance.id] is instance:
+                        self._done(result)
+                        accepted += [] if result.refusal else [instance]
+                self.solvers.add(accepted)
             except KgqaError as error:
                 # The questions have no "solve" event, so they are asked about again when the project is opened again.
                 self.solvers.trouble = str(error)

@@ -151,6 +151,9 @@ class Task:
         """Open the data of ``project``."""
         self.project = project
 
+    def prepare(self) -> None:
+        """Build what pages will need, such as an index to search; runs in a thread of its own when pages begin to be served."""
+
     def items(self) -> Iterator[Item]:
         """The first items, in the order in which they are given out."""
         raise NotImplementedError

@@ -6,15 +6,19 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
 
 from kgqa.collection.project import Project, ProjectSettings, read_project
 from kgqa.database import database_at, require_sqlalchemy
 from kgqa.errors import InputError, SettingsError
 from kgqa.formats import native
 from kgqa.runs.files import lies_within
+from kgqa.settings.base import plain_fault
 from kgqa.settings.defaults import ANNOTATE_PORT, ANNOTATE_SAMPLE, ANNOTATE_SPLIT, ANNOTATOR, DRAWS_SEED, LINK_DAYS
 from kgqa.web.serving import ADDRESS, check_installed, listening, serve
 
@@ -23,10 +27,13 @@ if TYPE_CHECKING:
     from kgqa.collection.journal import Journal
     from kgqa.collection.seat import Seated
     from kgqa.collection.status import Status
+    from kgqa.database import Database
     from kgqa.progress import Progress
     from kgqa.settings.llm import LlmSettings
 
 VARIABLE = "KGQA_JOURNAL"
+MOST_NAME = 80
+"""Characters of a dataset's name in the name of its project."""
 MANIFEST = "manifest.json"
 
 
@@ -67,6 +74,7 @@ def annotate(
         book = stack.enter_context(_journal(opened, journal))
         links = _links(book, days=LINK_DAYS, port=listener.getsockname()[1])
         asked = stack.enter_context(_solving(book))
+        Thread(target=book.task.prepare, name="kgqa prepare", daemon=True).start()  # pages do not wait for it
         serve(create_app(book, submitted=asked), listener, ready=lambda _: ready(links))
 
 
@@ -76,7 +84,7 @@ def annotate_links(
     """The links of the people of a project, valid for ``days``. ``renew`` makes all earlier links invalid. Raises as :func:`annotate`."""
     if not 1 <= days <= 3650:
         raise SettingsError(f"days is {days}, which is not between 1 and 3,650; give another --days.")
-    with _journal(_project(project), journal) as book:
+    with _journal(_running(project, journal), journal) as book:
         if renew:
             book.renew_secret()
         return _links(book, days=days, port=port)
@@ -86,7 +94,7 @@ def annotate_status(project: str | Path, *, journal: str | Path | None = None) -
     """Progress, agreement, time and drift of a project, recomputed from its journal. Raises as :func:`annotate`."""
     from kgqa.collection.status import status_of
 
-    with _journal(_project(project), journal) as book:
+    with _journal(_running(project, journal), journal) as book:
         return status_of(book)
 
 
@@ -95,7 +103,7 @@ def annotate_export(project: str | Path, *, to: str, out: str | Path | None = No
     from kgqa.collection.exports import export
     from kgqa.collection.state import replay, rows_table
 
-    opened = _project(project)
+    opened = _running(project, journal)
     with _journal(opened, journal) as book:
         state = replay(rows_table(book.event_rows()))
     return export(opened, state, to=to, out=None if out is None else Path(out))
@@ -110,7 +118,7 @@ def annotate_import(
     """
     from kgqa.collection.label_studio import read_annotations
 
-    with _journal(_project(project), journal) as book:
+    with _journal(_running(project, journal), journal) as book:
         items = {event.item: book.item(event.item) for event in book.events() if event.kind == "item"}
         submissions = list(read_annotations(Path(annotations), items, book.task.steps, person=person, annotator=annotator))
         book.take(submissions)
@@ -121,7 +129,7 @@ def annotate_withdraw(project: str | Path, person: str, *, reason: str, journal:
     """Leave the answers of ``person`` out from now on; returns their number. Raises as :func:`annotate`, UnknownId."""
     if not reason.strip():
         raise SettingsError("a person is withdrawn with a reason; give --reason.")
-    with _journal(_project(project), journal) as book:
+    with _journal(_running(project, journal), journal) as book:
         return book.withdraw(person, reason.strip())
 
 
@@ -143,7 +151,7 @@ def annotate_seat(
     """
     from kgqa.collection.seat import fill_seats
 
-    opened = _project(project)
+    opened = _running(project, journal)
     with _journal(opened, journal) as book:
         recording = opened.folder / f"{opened.settings.name}-model.jsonl"
         return fill_seats(
@@ -162,10 +170,31 @@ def _project(
     name = Path(os.path.realpath(place)).name
     if not person.strip() or not person.isprintable():
         raise SettingsError(f"{person!r} is no name; give another --person.")
-    settings = ProjectSettings(
-        name=f"{name}-annotation", task="validate", data=os.path.realpath(place), split=split, sample=sample, seed=seed, people=(person,)
-    )
+    values = {"data": os.path.realpath(place), "split": split, "sample": sample, "seed": seed, "people": (person,)}
+    try:
+        settings = ProjectSettings.model_validate({"name": f"{name[:MOST_NAME]}-annotation", "task": "validate", **values})
+    except ValidationError as error:
+        first = error.errors()[0]
+        option = {"people": "person"}.get(key := str(first["loc"][0]), key)
+        raise SettingsError(f"--{option}: {plain_fault(first)}; give another.") from None
     return Project(path=Path(f"{name}-annotation.toml"), settings=settings)
+
+
+def _running(project: str | Path, journal: str | Path | None) -> Project:
+    """The project of a file; for a dataset folder, the project that its journal has, whatever samples were drawn."""
+    require_sqlalchemy("kgqa annotate", "annotate")
+    from kgqa.collection.journal import kept_settings
+
+    opened = _project(project)
+    kept = kept_settings(_database(opened, journal), opened.settings.name) if Path(project).is_dir() else None
+    return opened if kept is None else replace(opened, settings=ProjectSettings.model_validate_json(kept))
+
+
+def _database(project: Project, where: str | Path | None) -> Database:
+    """The database at ``where``, by default at the place that :func:`annotate` says."""
+    default = project.folder / f"{project.settings.name}.sqlite"
+    location = where if where is not None else os.environ.get(VARIABLE) or default
+    return database_at(location, option="--journal", file=default.name)
 
 
 @contextmanager
@@ -173,9 +202,7 @@ def _journal(project: Project, where: str | Path | None) -> Iterator[Journal]:
     require_sqlalchemy("kgqa annotate", "annotate")
     from kgqa.collection.journal import Journal
 
-    default = project.folder / f"{project.settings.name}.sqlite"
-    location = where if where is not None else os.environ.get(VARIABLE) or default
-    database = database_at(location, option="--journal", file=default.name)
+    database = _database(project, where)
     if database.path is not None and (project.data / MANIFEST).is_file() and lies_within(database.path, project.data):
         raise SettingsError(
             f"{database.path}: this lies in the data's folder, where new data would take its place; give another --journal."

@@ -30,6 +30,13 @@ def test_a_file_of_documents_is_searched_by_title_and_text(companies: Corpus) ->
         companies.find("text 0")
 
 
+def test_a_paragraph_is_found_while_the_index_is_being_built(tmp_path: Path) -> None:
+    corpus = read_corpus(COMPANIES / "documents.jsonl")
+    with corpus._searching:  # as the thread that builds it holds it
+        assert corpus.find("text 1").title == "Orlind"
+    assert not corpus.search("", 1)
+
+
 def lines(path: Path, *records: object) -> Path:
     path.write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
     return path

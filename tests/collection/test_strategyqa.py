@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kgqa.collection.task import Decided
+from kgqa.collection.task import Decided, Given
 from kgqa.collection.tasks.strategyqa import (
     MatchedEvidence,
     StepEvidence,
@@ -115,6 +115,17 @@ def test_finished_questions_read_as_the_official_file_does(tmp_path: Path) -> No
     assert again.paragraphs == instance.paragraphs
 
 
+def test_a_leads_evidence_comes_beside_that_of_people(tmp_path: Path) -> None:
+    made = task(tmp_path, verifiers=0)
+    question, decomposition, evidence, _ = follow(task(tmp_path), verified("yes"))
+    wrong = MatchedEvidence(judgement="wrong")
+    given = tuple(Given(person=name, answer=answer) for name, answer in (("cat", FOUND), ("dan", wrong)))
+    settled = Decided(item=evidence.item, answers=given, labels={"answer": "right"}, lead=FOUND)
+    [(_, instance)] = made.instances([question, decomposition, settled])
+    assert noted(instance, "people")["matchers"] == ["cat", "lead"]
+    assert len(official.to_record(instance)["evidence"]) == 2
+
+
 def test_evidence_that_does_not_give_the_answer_keeps_a_question_out(tmp_path: Path) -> None:
     made = task(tmp_path)
     wanted = next(iter(made.items())).shown["answer"]
@@ -169,7 +180,8 @@ def test_the_corpus_is_searched_for_evidence_alone(tmp_path: Path) -> None:
 def test_the_solvers_get_the_question_alone(tmp_path: Path) -> None:
     made = task(tmp_path)
     item = next(iter(made.items()))
-    asked = made.steps["question"].asked(item, QUESTION)  # type: ignore[attr-defined]
+    asked = made.steps["question"].asked(item, QUESTION)
+    assert asked is not None
     assert (asked.id, asked.question, asked.paragraphs, asked.answers) == (item.id, QUESTION.question, (), (item.shown["answer"],))
 
 

@@ -18,7 +18,7 @@ import kgqa
 from kgqa.collection.draw import draw
 from kgqa.collection.verdict_tables.card import HEADING, section, with_section
 from kgqa.collection.verdict_tables.table import Judgement, Table, read_table
-from kgqa.collection.verdicts import MARKS, VERDICTS
+from kgqa.collection.verdicts import TABLE_MARKS, VERDICTS
 from kgqa.errors import EmptyResult, InputError, MissingInput, SettingsError, StorageError
 from kgqa.formats import native
 from kgqa.metrics.wilson import wilson
@@ -61,14 +61,14 @@ def test_one_readers_figures(wikihop: Path, tmp_path: Path, cli: Cli) -> None:
     assert [share.interval for share in ann.shares] == [wilson(count, 9) for count in counts.values()]
     out = cli("annotate", "figures", wikihop, table).out
     assert re.search(r"follows or likely\s*│\s*77\.8 \(45\.3 to 93\.7\)", out)
-    assert all(each.label in out for each in (*VERDICTS.values(), *MARKS.values()))
+    assert all(each.label in out for each in (*VERDICTS.values(), *TABLE_MARKS.values()))
 
 
 def test_two_readers_agree_as_far_as_they_do(wikihop: Path, tmp_path: Path, cli: Cli) -> None:
     ann = written(wikihop, tmp_path / "ann.tsv", SAID, another=3)
     bob = written(wikihop, tmp_path / "bob.tsv", ["follows"] * 4 + ["likely"] * 4, reader="bob", another=1)
     agreed = {each.question: each for each in kgqa.annotate_figures(wikihop, ann, bob).agreed}
-    assert list(agreed) == ["verdict", "follows or likely", *VERDICTS, *MARKS]
+    assert list(agreed) == ["verdict", "follows or likely", *VERDICTS, *TABLE_MARKS]
     # Of eight, six are the same; by chance (5 * 4 + 2 * 4) / 64.
     assert (agreed["verdict"].agreement.items, agreed["verdict"].agreement.same) == (8, 6)
     assert agreed["verdict"].agreement.kappa == pytest.approx((6 / 8 - 28 / 64) / (1 - 28 / 64))
@@ -177,7 +177,7 @@ def test_tables_that_say_nothing_of_these_samples_are_refused(wikihop: Path, see
         kgqa.annotate_figures(wikihop)
     with pytest.raises(MissingInput, match="no such file"):
         kgqa.annotate_figures(wikihop, tmp_path / "none.tsv")
-    with pytest.raises(InputError, match="nobody has said anything"):
+    with pytest.raises(InputError, match="this table has no judgement"):
         kgqa.annotate_figures(wikihop, written(wikihop, tmp_path / "empty.tsv", []))
     with pytest.raises(InputError, match="no sample has a verdict"):
         kgqa.annotate_figures(wikihop, written(wikihop, tmp_path / "marks.tsv", [""], another=1))
@@ -203,7 +203,6 @@ def test_tables_that_say_nothing_of_these_samples_are_refused(wikihop: Path, see
         (["--port", "70000"], "not between 0 and 65535"),
         (["--person", " "], "is no name"),
         (["--person", "x" * 101], "person"),
-        (["--journal", "."], "--journal"),
     ],
 )
 def test_options_that_mean_nothing_are_refused(
@@ -263,7 +262,7 @@ def test_the_samples_as_text(domain: str, request: pytest.FixtureRequest, cli: C
     assert cli("annotate", dataset, "--sample", "5", "--seed", "7", "--print").out == out
 
 
-def test_the_command_validates_a_dataset_and_goes_on_where_it_was(wikihop: Path, tmp_path: Path) -> None:
+def test_the_command_validates_a_dataset_and_goes_on_where_it_was(wikihop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     command = [*COMMAND, "annotate", str(wikihop), "--port", "0", "--seed", "7", "--person", "ann", "--sample", "3"]
     seen = []
     for answered in (0, 1):
@@ -289,6 +288,9 @@ def test_the_command_validates_a_dataset_and_goes_on_where_it_was(wikihop: Path,
         assert (process.returncode, out, err) == (130, "Press Ctrl-C to stop.\n", STOPPED)
     assert seen == list(draw(wikihop, sample=3, seed=7).splits)[:2]
     assert [path.name for path in sorted(tmp_path.iterdir()) if path.suffix == ".sqlite"] == ["wikihop-annotation.sqlite"]
+    monkeypatch.chdir(tmp_path)
+    status = kgqa.annotate_status(wikihop)  # of the samples that were drawn, not of those that the defaults would draw
+    assert (status.figures.progress[0].items, status.figures.progress[0].answers) == (3, 2)
 
 
 def test_ids_with_line_ends_do_not_end_a_line(wikihop: Path, tmp_path: Path, cli: Cli) -> None:

@@ -9,10 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from kgqa.collection.human import Answered, HumanAnswer, HumanFigures, human_figures, right
 from kgqa.collection.task import Answer, Decided, Fault, Figure, Item, Step
-from kgqa.collection.tasks.samples import SampleTask, chunks, item_id, task_options
+from kgqa.collection.tasks.samples import SampleTask, item_id, task_options
 from kgqa.collection.view import question_view
 from kgqa.errors import SettingsError, suggestion
-from kgqa.formats import native
 from kgqa.formats.question_set import open_dataset
 from kgqa.metrics.bootstrap import Interval
 from kgqa.records import Instance
@@ -20,8 +19,6 @@ from kgqa.scoring.default_metric import default_metric
 from kgqa.scoring.metrics import METRICS
 from kgqa.settings.base import Settings
 
-PORTION = 1000
-"""Samples that are read at a time."""
 MOST_NOTE = 2000
 """Characters of a note."""
 SUPPORT = ("musique", "hotpotqa", "twowiki")
@@ -141,14 +138,8 @@ class AnswerTask(SampleTask):
         return name
 
     def items(self) -> Iterator[Item]:
-        """The drawn samples, in their order, without their answers. Memory: ``PORTION`` samples."""
-        files = native.split_files(self.project.data)
-        for portion in chunks(list(self.drawn.splits), PORTION):
-            instances: dict[str, Instance] = {}
-            for split in dict.fromkeys(self.drawn.splits[sample] for sample in portion):
-                wanted = {sample for sample in portion if self.drawn.splits[sample] == split}
-                instances |= {instance.id: instance for instance in native.take(files[split], wanted)}
-            yield from (self._item(instances[sample]) for sample in portion)
+        """The drawn samples, in their order, without their answers."""
+        return map(self._item, self.instances_drawn())
 
     def _item(self, instance: Instance) -> Item:
         shown = question_view(instance, self.drawn.splits[instance.id]) | {"support": self.metric in SUPPORT}

@@ -15,9 +15,8 @@ from pydantic import Field
 from kgqa.collection.checks import composed_question, edited_steps
 from kgqa.collection.project import Project
 from kgqa.collection.task import Answer, Decided, Fault, Figure, Given, Item, Step
-from kgqa.collection.tasks.samples import SampleTask, chunks, item_id, percent, task_options
+from kgqa.collection.tasks.samples import SampleTask, item_id, percent, task_options
 from kgqa.errors import EmptyResult
-from kgqa.formats import native
 from kgqa.formats.provenance import note, noted
 from kgqa.metrics.wilson import wilson
 from kgqa.recipes.musique.composers.chain import Chain, Hop, Need
@@ -26,8 +25,6 @@ from kgqa.recipes.musique.wording import ASKED
 from kgqa.records import REFERENCE, Instance, Step as Hops
 from kgqa.settings.base import Positive, Settings
 
-PORTION = 1000
-"""Samples that are read at a time."""
 COMPOSER = "people"
 """The composer in the note of an instance."""
 COMPOSABLE = {"yes": "the steps were composed", "no": "two names differ, or the steps make no question"}
@@ -108,16 +105,10 @@ class ComposeTask(SampleTask):
 
     def items(self) -> Iterator[Item]:
         """One item for each drawn question that is answerable and has two steps or more. Raises EmptyResult if there is none."""
-        files, count = native.split_files(self.project.data), 0
-        for portion in chunks(list(self.drawn.splits), PORTION):
-            instances: dict[str, Instance] = {}
-            for split in dict.fromkeys(self.drawn.splits[sample] for sample in portion):
-                wanted = {sample for sample in portion if self.drawn.splits[sample] == split}
-                instances |= {instance.id: instance for instance in native.take(files[split], wanted)}
-            for sample in portion:
-                if is_composed(instances[sample]):
-                    count += 1
-                    yield Item(id=item_id(sample), step="compose", shown=shown(instances[sample]), hidden=self.origin(sample))
+        count = 0
+        for instance in filter(is_composed, self.instances_drawn()):
+            count += 1
+            yield Item(id=item_id(instance.id), step="compose", shown=shown(instance), hidden=self.origin(instance.id))
         if not count:
             raise EmptyResult(f"{self.project.data}: no question has two steps or more; give a dataset that kgqa compose made.")
 

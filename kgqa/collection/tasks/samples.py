@@ -18,6 +18,8 @@ from kgqa.metrics.bootstrap import Interval
 from kgqa.records import Instance
 from kgqa.settings.base import Settings, plain_fault
 
+PORTION = 1000
+"""Samples that are read at a time."""
 MOST_ID = 200
 """Characters of an item's id."""
 
@@ -46,6 +48,16 @@ class SampleTask(Task):
     def origin(self, sample: str) -> dict[str, Any]:
         """What an item keeps to find its sample again: ``sample, split, content``, the last a hash of the dataset."""
         return {"sample": sample, "split": self.drawn.splits[sample], "content": self.drawn.origin.content}
+
+    def instances_drawn(self) -> Iterator[Instance]:
+        """The drawn samples, in their order. Memory: ``PORTION`` samples."""
+        files = native.split_files(self.project.data)
+        for portion in chunks(list(self.drawn.splits), PORTION):
+            found: dict[str, Instance] = {}
+            for split in dict.fromkeys(self.drawn.splits[sample] for sample in portion):
+                wanted = {sample for sample in portion if self.drawn.splits[sample] == split}
+                found |= {instance.id: instance for instance in native.take(files[split], wanted)}
+            yield from (found[sample] for sample in portion)
 
     def samples(self, decided: Iterable[Decided]) -> Iterator[tuple[Decided, Instance]]:
         """Each decided item with its sample, split by split. Raises InputChanged if the dataset is not what the items were made from,

@@ -249,7 +249,7 @@ class EvidenceStep(StrategyStep):
         item, seats = decided.item, self.task.options.verifiers
         if not seats or decided.labels.get("answer") != "right" or not is_covered(decided):
             return []
-        given = [answer for answer in matched(decided) if answer.judgement == "right"]
+        given = [answer for _, answer in matched(decided)]
         steps = []
         for place, step in enumerate(item.shown["steps"]):
             names = dict.fromkeys(name for answer in given for name in answer.steps[place].paragraphs)
@@ -315,6 +315,10 @@ class StrategyTask(Task):
             raise SettingsError(f"{project.path}: options: {min(both)!r} is under dev and test; a person's questions go to one split.")
         self.corpus: Corpus = read_corpus(project.data)
         self.steps = {step.name: step(self) for step in (QuestionStep, DecompositionStep, EvidenceStep, VerificationStep)}
+
+    def prepare(self) -> None:
+        """Index the corpus and compile its search, so that the first one does not wait for them."""
+        self.corpus.search("", 1)
 
     def items(self) -> Iterator[Item]:
         """The questions to write: each term in turn, with as many yes as no questions."""
@@ -382,7 +386,6 @@ class StrategyTask(Task):
             return None
         written, given = question.by_people[0].answer, matched(evidence)
         assert isinstance(written, WrittenQuestion)
-        lists = [[_entries(step) for step in answer.steps] for answer in given if answer.judgement == "right"]
         record = {
             "qid": question.item.id,
             "term": question.item.shown["term"],
@@ -391,15 +394,15 @@ class StrategyTask(Task):
             "answer": wanted == "yes",
             "facts": [_line(fact) for fact in written.facts if fact.strip()],
             "decomposition": [step["question"] for step in evidence.item.shown["steps"]],
-            "evidence": lists,
+            "evidence": [[_entries(step) for step in answer.steps] for _, answer in given],
         }
-        names = dict.fromkeys(name for answer in given for step in answer.steps for name in step.paragraphs)
+        names = dict.fromkeys(name for _, answer in given for step in answer.steps for name in step.paragraphs)
         texts = {name: _passage(self.corpus.find(name)) for name in names}
         instance = from_record(cast("Record", record), texts)
         people: dict[str, Any] = {
             "writer": question.by_people[0].person,
             "decomposer": decomposition.by_people[0].person if decomposition.by_people else "lead",
-            "matchers": [each.person for each in evidence.by_people],
+            "matchers": [person for person, _ in given],
             "pages": [step["page"] for step in evidence.item.shown["steps"]],
         }
         if verification is not None:
@@ -417,17 +420,15 @@ def decomposed(decided: Decided) -> WrittenDecomposition | None:
     return next(steps, None) if decided.labels.get("answer") == "right" else None
 
 
-def matched(decided: Decided) -> list[MatchedEvidence]:
-    """The evidence of all people, or of the lead who settled a disagreement about the answer and gave some."""
-    lead = decided.lead
-    if isinstance(lead, MatchedEvidence) and lead.steps:
-        return [lead]
-    return [given.answer for given in decided.by_people if isinstance(given.answer, MatchedEvidence)]
+def matched(decided: Decided) -> list[tuple[str, MatchedEvidence]]:
+    """Person and evidence, of all who think that the answer is right; a lead who settled a disagreement comes last."""
+    given = [(each.person, each.answer) for each in decided.by_people] + ([("lead", decided.lead)] if decided.lead is not None else [])
+    return [(name, answer) for name, answer in given if isinstance(answer, MatchedEvidence) and answer.judgement == "right"]
 
 
 def is_covered(decided: Decided) -> bool:
     """Whether somebody found a paragraph, or saw an operation, for each step (section 4.2)."""
-    given = [answer for answer in matched(decided) if answer.judgement == "right"]
+    given = [answer for _, answer in matched(decided)]
     places = range(len(decided.item.shown["steps"]))
     return all(any(answer.steps[place].paragraphs or answer.steps[place].operation for answer in given) for place in places)
 

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from kgqa.collection.reading import Reading, readings
 from kgqa.collection.task import Answer, Decided, Fault, Figure, Item, Step
-from kgqa.collection.tasks.samples import SampleTask, chunks, item_id, percent, task_options
+from kgqa.collection.tasks.samples import PORTION, SampleTask, chunks, item_id, percent, task_options
 from kgqa.collection.verdicts import ANOTHER, MARKS, VALID, VERDICTS
 from kgqa.collection.view import question_view, sample_view
 from kgqa.metrics.normalize import normalize
@@ -18,8 +18,6 @@ from kgqa.metrics.wilson import wilson
 from kgqa.records import Instance
 from kgqa.settings.base import Settings
 
-PORTION = 1000
-"""Samples that are read at a time."""
 MOST_NOTE = 2000
 """Characters of a note."""
 VALIDITY = "valid"

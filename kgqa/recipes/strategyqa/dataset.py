@@ -34,9 +34,9 @@ SAMPLES = 12
 def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines: dict[str, Any]) -> dict[str, Any]:
     """Write the dataset into ``folder``, all but the manifest; return the counts, the content hash and the hash of each file."""
     questions = frame(run.table("questions"))
-    used = pl.concat([questions["a_document"], questions["b_document"]]).unique()
-    documents = frame(run.table("documents", columns=["id", "title", "text"])).filter(pl.col("id").is_in(used.implode()))
-    texts = {id_: (title, text) for id_, title, text in documents.iter_rows()}
+    places = [questions.select(document=f"{side}_document", paragraph=f"{side}_paragraph") for side in ("a", "b")]
+    evidence = frame(run.table("evidence")).join(pl.concat(places), on=["document", "paragraph"], how="semi")
+    texts = {(document, number): (title, text) for document, number, title, text in evidence.iter_rows()}
     patterns = patterns_of(settings_of(run), run.domain.settings.linking.language)
     run.progress.start("Writing the dataset", questions.height, "questions")
     counts: dict[str, int] = {}

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from kgqa.formats.decomposition import dependencies
-from kgqa.formats.provenance import note
+from kgqa.formats.provenance import ENCODER
 from kgqa.formats.strategyqa import format as official
 from kgqa.records import Instance, Paragraph, Step
 from kgqa.settings.strategyqa import PatternSettings
@@ -21,18 +21,16 @@ NAME = "strategy"
 
 
 def instances(
-    questions: pl.DataFrame, documents: Mapping[str, tuple[str, str]], patterns: Mapping[str, PatternSettings]
+    questions: pl.DataFrame, texts: Mapping[tuple[str, int], tuple[str, str]], patterns: Mapping[str, PatternSettings]
 ) -> Iterator[Instance]:
-    """An Instance for each row; ``documents``: id → title and text."""
-    paragraphs: dict[tuple[str, int], Paragraph] = {}
+    """An Instance for each row; ``texts``: document and number of a paragraph → its title and text."""
+    paragraphs = {
+        (document, number): Paragraph(id=f"{document}-{number}", title=title, text=text, supporting=True)
+        for (document, number), (title, text) in texts.items()
+    }
     for row in questions.iter_rows(named=True):
-        places = [(row["a_document"], row["a_paragraph"]), (row["b_document"], row["b_paragraph"])]
-        for document, number in places:
-            if (document, number) not in paragraphs:
-                title, text = documents[document]
-                line = text.split("\n")[number]
-                paragraphs[document, number] = Paragraph(id=f"{document}-{number}", title=title, text=line, supporting=True)
-        yield _instance(row, [paragraphs[place] for place in places], patterns[row["pattern"]])
+        evidence = [paragraphs[row[f"{side}_document"], row[f"{side}_paragraph"]] for side in ("a", "b")]
+        yield _instance(row, evidence, patterns[row["pattern"]])
 
 
 def _instance(row: Mapping[str, Any], evidence: list[Paragraph], pattern: PatternSettings) -> Instance:
@@ -40,7 +38,7 @@ def _instance(row: Mapping[str, Any], evidence: list[Paragraph], pattern: Patter
     answer = official.ANSWERS[row["yes"]]
     questions = [filled(step, names) for step in pattern.steps]
     ids = [str(number) for number in range(1, len(questions) + 1)]
-    depends_on = dependencies(questions, ids)
+    depends_on = dependencies(pattern.steps, ids)  # of the pattern, as a name may hold "#1"
     answers = [row["a_answer"], row["b_answer"], answer]
     supports = [evidence[0].id, evidence[1].id, None]
     steps = tuple(
@@ -62,7 +60,7 @@ def _instance(row: Mapping[str, Any], evidence: list[Paragraph], pattern: Patter
         decomposition=steps,
         answerable=True,
         group=row["id"],
-        provenance=note(official.NAME, record, beside=note(NAME, made)),
+        provenance=ENCODER.encode({NAME: made, official.NAME: record}),
     )
 
 

@@ -19,10 +19,10 @@ from kgqa.settings.strategyqa import PatternSettings
 
 Array = npt.NDArray[np.float64]
 Range = tuple[Array, Array]
-PAIRS = {
+PAIRS = pl.Schema({
     "a": pl.String, "b": pl.String, "yes": pl.Boolean, "split": pl.Int8, "a_answer": pl.String, "b_answer": pl.String,
     "a_document": pl.String, "a_paragraph": pl.Int64, "b_document": pl.String, "b_paragraph": pl.Int64,
-}  # fmt: skip
+})  # fmt: skip
 
 
 def value_pairs(pattern: PatternSettings, first: pl.DataFrame, second: pl.DataFrame, random: np.random.Generator) -> pl.DataFrame:

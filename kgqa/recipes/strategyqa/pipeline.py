@@ -20,7 +20,7 @@ from kgqa.recipes.preparation import preparation
 from kgqa.recipes.strategyqa.choosing import choose
 from kgqa.recipes.strategyqa.pairs import PAIRS, chain_pairs, same_pairs, value_pairs
 from kgqa.recipes.strategyqa.patterns import patterns_of
-from kgqa.recipes.strategyqa.sides import STAGE, fact_side, span_side, stated_facts, stated_values, terms_of
+from kgqa.recipes.strategyqa.sides import STAGE, evidence_of, fact_side, span_side, stated_facts, stated_values, terms_of
 from kgqa.recipes.values.language import language_of
 from kgqa.recipes.values.stage import values_stage
 from kgqa.runs.domain import Domain
@@ -35,7 +35,7 @@ OTHERS = "kgqa generate without --recipe, and kgqa compose, need facts alone"
 
 
 def find_terms(run: Run) -> StageOutput:
-    """values, facts, documents → terms, term_kinds, stated_values, stated_facts."""
+    """values, facts, documents → terms, term_kinds, stated_values, stated_facts, evidence."""
     tables = run.tables("entities", "facts", "documents", "mentions", "links", "values")
     run.progress.start("Finding terms", tables["documents"].num_rows, "documents")
     rows: list[FunnelRow] = []
@@ -44,7 +44,8 @@ def find_terms(run: Run) -> StageOutput:
     facts = stated_facts(tables)
     terms, kinds = terms_of(tables, pl.concat([values["entity"], facts["entity"]]).unique(), rows)
     run.progress.advance(tables["documents"].num_rows)
-    found = {"terms": terms, "term_kinds": kinds, "stated_values": values, "stated_facts": facts}
+    evidence = evidence_of(tables["documents"], (values, facts), terms)
+    found = {"terms": terms, "term_kinds": kinds, "stated_values": values, "stated_facts": facts, "evidence": evidence}
     note = f"{terms.height:,} terms, {values.height:,} values, {facts.height:,} facts"
     return StageOutput(tables={name: arrow(table) for name, table in found.items()}, funnel=rows, report={"terms": terms.height}, note=note)
 

@@ -104,6 +104,14 @@ def stated_facts(tables: Mapping[str, pa.Table]) -> pl.DataFrame:
     return facts.join(_named_in_leads(tables, facts), on=["entity", "tail"], how="inner").sort("relation", "entity", "tail")
 
 
+def evidence_of(documents: pa.Table, stated: Sequence[pl.DataFrame], terms: pl.DataFrame) -> pl.DataFrame:
+    """``document``, ``paragraph``, ``title``, ``text``: the paragraphs that state something of a term."""
+    places = pl.concat([some.join(terms, on="entity", how="semi").select("document", "paragraph") for some in stated]).unique()
+    texts = frame(documents).select("title", "text", document="id")
+    found = places.join(texts, on="document").sort("document", "paragraph")
+    return found.with_columns(text=pl.col("text").str.split("\n").list.get(pl.col("paragraph")))
+
+
 def fact_side(stated: pl.DataFrame, facts: pl.DataFrame, relations: Sequence[str]) -> pl.DataFrame:
     """``entity``, ``tail``, ``document``, ``paragraph``: the stated facts of heads that have one tail of the ``relations``.
 

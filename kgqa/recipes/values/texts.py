@@ -99,6 +99,7 @@ def _after_subject(sentences: pl.DataFrame, names: pa.Table, language: Language)
     short = called.select("entity", name=pl.col("name").str.extract(r"\s(\pL{3,})$"), first=pl.lit(1, pl.Int64)).drop_nulls()
     bearers = opened.select("row", "entity", "start", "number", "rest", "skipped").join(pl.concat([called, short]).unique(), on="entity")
     bearers = bearers.filter((pl.col("number") >= pl.col("first")) & pl.col("rest").str.starts_with(pl.col("name")))
+    bearers = bearers.filter(~pl.col("rest").str.slice(pl.col("name").str.len_chars(), 1).str.contains(r"^\w"))
     at_name = bearers.group_by("row", "start").agg(named=pl.col("name").str.len_chars().max())
     opened = opened.join(at_name, on=["row", "start"], how="left", maintain_order="left")
     pronoun = (
@@ -106,11 +107,11 @@ def _after_subject(sentences: pl.DataFrame, names: pa.Table, language: Language)
     )
     opened = opened.with_columns(pronoun=pronoun)
     # A pronoun is the entity as long as no sentence between has another subject; the first sentence introduces the entity.
-    own = pl.when(pl.col("named").is_null() & pl.col("pronoun").is_not_null() & (pl.col("number") > 0)).then(None)
-    own = own.otherwise(pl.col("named").is_not_null() | (pl.col("number") == 0))
+    is_pronoun = pl.col("named").is_null() & pl.col("pronoun").is_not_null() & (pl.col("number") > 0)
+    own = pl.when(~is_pronoun).then(pl.col("named").is_not_null() | (pl.col("number") == 0))
     opened = opened.with_columns(own=own.forward_fill().over("row", order_by="start"))
-    pronoun = pl.when((pl.col("number") > 0) & pl.col("own")).then("pronoun")
-    opened = opened.with_columns(skip=pl.col("skipped") + pl.coalesce("named", pronoun)).filter(pl.col("skip") > 0)
+    used = pl.when((pl.col("number") > 0) & pl.col("own")).then("pronoun")
+    opened = opened.with_columns(skip=pl.col("skipped") + pl.coalesce("named", used)).filter(pl.col("skip") > 0)
     return opened.select("row", "entity", start=pl.col("start") + pl.col("skip"), text=pl.col("text").str.slice("skip"))
 
 

@@ -25,6 +25,7 @@ from kgqa.records import SPLITS, Instance
 from kgqa.runs.funnel import FunnelRow
 from kgqa.settings.strategyqa import PatternSettings, StrategyqaSettings
 from tests import contents
+from tests.sources.wikibase.entities import dump, entity, moment, terms, thing
 
 SYLLABLES = ("Bal", "Dor", "Fen", "Gil", "Hax", "Jor", "Kel", "Lom", "Mar", "Nev", "Pol", "Quin", "Ros", "Sel", "Tam", "Vor", "Wen", "Zel")
 TOML = 'extends = "wikidata"\nname = "mine"\ndataset = "mine"\n[strategyqa]\nmin_links = 0\n'
@@ -272,3 +273,42 @@ def test_no_pattern_dominates() -> None:
     assert kept["yes"].mean() == 0.5
     assert sum(row.removed or 0 for row in funnel) == len(rows) - kept.height
     assert choose(pl.DataFrame(rows, schema={**PAIRS, "pattern": pl.String}), settings, limit=10, seed=0, rows=[]).height == 10
+
+
+def test_values_of_an_import_are_asked_about_where_an_article_states_them(tmp_path: Path) -> None:
+    lives = [(1850 + 7 * number % 120, 1880 + 7 * number % 120) for number in range(60)]
+    people = [
+        entity(
+            f"Q{number}", moment("P569", f"+{born}-03-04T00:00:00Z", 11), moment("P570", f"+{died}-03-04T00:00:00Z", 11),
+            thing("P31", "Q99"),
+            labels=terms(en=f"{name(number)} Orl"),
+        )
+        for number, (born, died) in enumerate(lives, start=1)
+    ]  # fmt: skip
+    (tmp_path / "dump.json").write_bytes(dump(*people, entity("Q99", labels=terms(en="human"))))
+    lines = []
+    for number, (born, died) in enumerate(lives[:50], start=1):
+        text = f"{name(number)} Orl stands in the book of names with 4 March {born} and 4 March {died}."
+        lines.append({"id": f"d{number}", "title": f"{name(number)} Orl", "entity": f"Q{number}", "text": text})
+    (tmp_path / "texts.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    kgqa.import_files("wikidata", [tmp_path / "dump.json"], out=tmp_path / "import")
+    kgqa.import_files("texts", [tmp_path / "texts.jsonl"], out=tmp_path / "import", options={"about": "entity"})
+    toml = tmp_path / "mine.toml"
+    pattern = """
+        [strategyqa.patterns.meeting]
+        question = ["Could {a} have shaken hands with {b}?"]
+        steps = ["In what years did {a} live?", "When was {b} born?", "Is #2 in #1?"]
+        test = "within"
+        a = ["date of birth", "date of death"]
+        b = ["date of birth"]
+        margin = 5
+    """
+    toml.write_text(f"{TOML}{pattern}", "utf-8")
+    report = kgqa.generate(toml, source=tmp_path / "import", recipe="strategyqa", workspace=tmp_path / "w")
+    made_questions = [instance for some in questions(report).values() for instance in some]
+    assert len(made_questions) >= 4
+    assert {str(step.answer) for instance in made_questions for step in (instance.decomposition or ())[1:2]} <= {
+        f"4 March {born}" for born, _ in lives
+    }
+    (row,) = [row for row in report.funnel if row.reason == "no article states it"]
+    assert row.removed == 20
