@@ -31,6 +31,8 @@ _REFUSALS = {
     "disk i/o": "the disk reports an input/output error; check it before you run again",
 }
 """A part of SQLite's message → what it means."""
+_LOST = {"OperationalError", "InterfaceError"}
+"""Names of the errors of a lost or refused connection, in SQLAlchemy and in drivers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,20 +99,18 @@ class Database:
 
     @contextmanager
     def refusals(self) -> Iterator[None]:
-        """Raise errors of SQLAlchemy as KgqaError."""
+        """Raise errors of SQLAlchemy and of the driver as KgqaError."""
         from sqlalchemy.exc import SQLAlchemyError
 
         try:
             yield
-        except SQLAlchemyError as error:
+        except (SQLAlchemyError, *_driver_errors()) as error:  # type: ignore[misc] # mypy does not read a tuple with more than one part
             raise self._sentence(error) from None
 
     def _sentence(self, error: Exception) -> KgqaError:
-        from sqlalchemy.exc import InterfaceError, OperationalError
-
         reason = " ".join(str(getattr(error, "orig", None) or error).split())
         if self.path is None:
-            if isinstance(error, OperationalError | InterfaceError):
+            if _LOST & {kind.__name__ for kind in type(error).__mro__}:
                 return StoreUnreachable(f"{self.name}: the database does not answer, or lets nobody in; check address, user and password.")
             return StorageError(f"{self.name}: the database refuses ({self.hide(reason)[:200]}); choose another database.")
         for word, meaning in _REFUSALS.items():
@@ -130,6 +130,15 @@ def database_at(location: str | Path, *, option: str, file: str) -> Database:
         is_file = path.is_file() or (not path.exists() and bool(path.suffix))
     path = path if is_file else path / file
     return Database(name=str(path), option=option, path=path)
+
+
+def _driver_errors() -> tuple[type[Exception], ...]:
+    """The errors of the drivers that are installed."""
+    try:
+        from psycopg import Error
+    except ImportError:
+        return (sqlite3.Error,)
+    return (sqlite3.Error, Error)
 
 
 def require_sqlalchemy(what: str, extra: str) -> None:

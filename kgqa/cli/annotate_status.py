@@ -56,9 +56,7 @@ def _progress(figures: Figures) -> Table:
 
 def _people(figures: Figures) -> Table:
     gold = {each.person: each.right for each in figures.drift}
-    table = _table(
-        "People", "name", ">answers", ">skips", ">flags", ">hours", ">median s", ">gold right", "qualified", "remark"
-    )
+    table = _table("People", "name", ">answers", ">skips", ">flags", ">hours", ">median s", ">gold right", "qualified", "remark")
     for person in figures.people:
         passed = {None: "", True: "yes", False: "no"}[person.passed]
         tries = f", {person.tries} {'try' if person.tries == 1 else 'tries'}" if person.tries else ""

@@ -24,12 +24,12 @@ from kgqa.collection.golds import Known, known_answers
 from kgqa.collection.project import CHANGEABLE, Project
 from kgqa.collection.tables import METADATA, PROJECT, VERSION
 from kgqa.collection.task import Answer, Decided, Fault, Given, Item, Step, Task, find_task, majority
-from kgqa.collection.transaction import BATCH, Transaction, event_of, item_of
+from kgqa.collection.transaction import BATCH, Row, Transaction, event_of, item_of
 from kgqa.errors import BrokenInput, DuplicateId, EmptyResult, InputError, SettingsError, TableChanged, UnknownId
 from kgqa.settings.base import plain_fault
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Row
+    from sqlalchemy import Connection
 
     from kgqa.collection.label_studio import Submission
     from kgqa.database import Database
@@ -277,7 +277,7 @@ class Journal:
                 return self._reservation(transaction, transaction.item(reserved.item), person, until)
             return self._reserve(transaction, member, until, step)
 
-    def _reserve(self, transaction: Transaction, member: Row[Any], until: float, step: str) -> Reservation | None:
+    def _reserve(self, transaction: Transaction, member: Row, until: float, step: str) -> Reservation | None:
         settings, person = self.project.settings, member.person
         if member.role == "model":
             return self._reserve_beside(transaction, member, "model", until, step)
@@ -296,7 +296,7 @@ class Journal:
         return self._reservation(transaction, transaction.item(seat.item), person, until)
 
     def _reserve_beside(
-        self, transaction: Transaction, member: Row[Any], purpose: str, until: float, step: str = ""
+        self, transaction: Transaction, member: Row, purpose: str, until: float, step: str = ""
     ) -> Reservation | None:  # fmt: skip
         """Reserve an item beside the seats of work: one with a known answer, which everybody gets, or any item for a model."""
         attempt = member.attempt if purpose == "qualification" else 0
@@ -373,7 +373,7 @@ class Journal:
                 )  # fmt: skip
 
     def _append_answer(
-        self, transaction: Transaction, person: str, parsed: Answer, answer: Mapping[str, Any], *, row: Row[Any], faults: Sequence[Fault],
+        self, transaction: Transaction, person: str, parsed: Answer, answer: Mapping[str, Any], *, row: Row, faults: Sequence[Fault],
         token: str, seconds: float,
     ) -> int:  # fmt: skip
         """Append a checked answer, and decide the item if it was the last that is needed."""
@@ -400,7 +400,7 @@ class Journal:
         return number
 
     @staticmethod
-    def _seat_for(transaction: Transaction, item: Row[Any], member: Row[Any]) -> int:
+    def _seat_for(transaction: Transaction, item: Row, member: Row) -> int:
         """The seat for a person's answer to an item: the reserved one, an open one, or a further one."""
         person = member.person
         attempt = member.attempt if item.purpose == "qualification" and member.role != "model" else 0
@@ -535,7 +535,7 @@ class Journal:
             if refusal:
                 self._refuse(transaction, row, refusal)
 
-    def _refuse(self, transaction: Transaction, row: Row[Any], reason: str) -> None:
+    def _refuse(self, transaction: Transaction, row: Row, reason: str) -> None:
         if row.state == "decided":
             for follower in self.task.steps[row.step].follow(self._decided(transaction, item_of(row))):
                 self._refuse(transaction, transaction.item(follower.id), reason)
@@ -581,7 +581,7 @@ class Journal:
                 return
             after = int(rows[-1].number)
 
-    def event_rows(self) -> Iterator[Row[Any]]:
+    def event_rows(self) -> Iterator[Row]:
         """As :meth:`events`, without parsing: ``number, time, kind, person, item``, and the body as JSON."""
         after = 0
         while True:
@@ -632,14 +632,14 @@ class Journal:
     # Inside a transaction
 
     @staticmethod
-    def _reserved_seat(transaction: Transaction, person: str, item: str) -> Row[Any]:
+    def _reserved_seat(transaction: Transaction, person: str, item: str) -> Row:
         seat = next((seat for seat in transaction.rows("reserved seats", person=person) if seat.item == item), None)
         if seat is None:
             raise UnknownId(f"item {item!r} is not one that {person} has now; go on with the next one.")
         return seat
 
     @staticmethod
-    def _reservation(transaction: Transaction, row: Row[Any], person: str, until: float) -> Reservation:
+    def _reservation(transaction: Transaction, row: Row, person: str, until: float) -> Reservation:
         draft = transaction.row("draft", person=person, item=row.id)
         return Reservation(
             item=item_of(row),
@@ -664,7 +664,7 @@ class Journal:
         lead = self.task.steps[item.step].answer.model_validate(body["answer"]) if row.kind == "adjudicate" else None
         return self._with_answers(transaction, item, body["labels"], lead=lead)
 
-    def _decide(self, transaction: Transaction, row: Row[Any]) -> None:
+    def _decide(self, transaction: Transaction, row: Row) -> None:
         """Decide an item whose seats are filled."""
         if transaction.count("filled seats", item=row.id) < row.seats:
             return
@@ -689,7 +689,7 @@ class Journal:
         transaction.event("decide", item=item, state="open", labels={})
         transaction.run("set item", item=item, state="open")
 
-    def _judge_attempt(self, transaction: Transaction, member: Row[Any]) -> None:
+    def _judge_attempt(self, transaction: Transaction, member: Row) -> None:
         """Judge a finished attempt of the qualification."""
         qualification = self.project.settings.qualification
         seats = transaction.rows("attempt", person=member.person, attempt=member.attempt)
@@ -731,7 +731,7 @@ def kept_settings(database: Database, project: str) -> str | None:
             engine.dispose()
 
 
-def _standing(row: Row[Any]) -> Standing:
+def _standing(row: Row) -> Standing:
     return Standing(
         person=row.person, role=row.role, state=row.state, answered=row.answered, qualified=bool(row.qualified), attempt=row.attempt
     )

@@ -32,7 +32,7 @@ WHERE project = :project AND item = :item AND kind IN ('decide', 'adjudicate')
 ORDER BY number DESC LIMIT 1
 
 -- was reserved
-SELECT 1 FROM kgqa_event WHERE project = :project AND item = :item AND person = :person AND kind = 'reserve' LIMIT 1
+SELECT number FROM kgqa_event WHERE project = :project AND item = :item AND person = :person AND kind = 'reserve' LIMIT 1
 
 -- member
 SELECT * FROM kgqa_member WHERE project = :project AND person = :person
