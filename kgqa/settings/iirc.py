@@ -146,7 +146,7 @@ class IircSettings(RecipeSettings):
     """Minimum links of a passage to different articles (section 2.1)."""
     max_links: Positive = 100
     """Maximum links; a passage with more is a list."""
-    evidence: float = 2.0
+    evidence: float = 2.5
     """Minimum score of the words around a name, as a logarithm of how much more frequent they are where the relation is stated."""
     articles: Positive = 8
     """Maximum linked articles that a question shows."""
