@@ -18,8 +18,8 @@ from kgqa.records import Instance, Paragraph, Step
 
 NAME = "generate"
 """Key of the note in an Instance's provenance: the ``pattern``; the ``program`` and the typed ``values`` of the steps that it uses; the
-``unit`` of a number; ``entities``, the operands; ``relations``. Of unanswerable questions also ``withheld``, the titles of the articles that are
-missing, and ``answer``, the one that they would give."""
+``unit`` of a number; ``entities``, the operands; ``relations``. Of unanswerable questions also ``withheld``, the titles of the missing
+articles, and ``answer``, the one that they would give."""
 
 
 class InstanceMaker:
@@ -116,13 +116,12 @@ class InstanceMaker:
             for start, end in spans:
                 place = self._texts.texts[document].find(row["answer"], start, end) if document else -1
                 if place >= 0:
-                    end = place + len(row["answer"])
                     return {
                         "text": row["answer"],
                         "passage": self._name(document, row["passage"]),
                         "type": "answer",
                         "start": place,
-                        "end": end,
+                        "end": place + len(row["answer"]),
                     }
         return {"text": row["answer"]}
 
