@@ -23,7 +23,10 @@ def generate(
         Path | None, Option(help="Folder with the domain's files; by default a built-in domain uses the small one that kgqa ships.")
     ] = None,
     recipe: Annotated[
-        str | None, Option(help="Variant of the domain: paper (the paper's recipe) or entailed (chains must entail their answer).")
+        str | None,
+        Option(
+            help="Variant of the domain: paper (the paper's recipe) or entailed (chains must entail their answer); or a recipe: strategyqa."
+        ),
     ] = None,
     workspace: Annotated[Path, Option(help="Workspace: folder for tables, graph and datasets.")] = WORKSPACE,
     seed: Annotated[int, Option(help="Seed of splits, samples, orders and placeholders.")] = SEED,

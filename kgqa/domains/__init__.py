@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from kgqa.domains.files import Files, built_in, merged, parse, read_files
 from kgqa.errors import BrokenInput, SettingsError, suggestion
-from kgqa.recipes.registry import COMMANDS, RECIPES, find_recipe
+from kgqa.recipes.registry import CHOSEN, COMMANDS, RECIPES, find_recipe
 from kgqa.resources import resource
 from kgqa.runs.domain import Domain
 from kgqa.settings.base import plain_fault
@@ -45,15 +45,16 @@ def load_domain(
 ) -> Domain:
     """The domain with this name or in this TOML file, with its source folder.
 
-    ``recipe`` is the name of one of its ``variants``, or of a registered recipe, whose dataset then has that name at its end. ``made_by`` is the recipe of the calling command and overrides the domain's. ``change`` overrides all files, and ``default`` overrides
-    only the built-in ones.
+    ``recipe`` is the name of one of its ``variants``, or one of ``CHOSEN``, whose dataset then has that name at its end. ``made_by``
+    is the recipe of the calling command and overrides the domain's. ``change`` overrides all files, and ``default`` overrides only the
+    built-in ones.
 
     Without ``source``, a domain whose file names ``imports`` reads the folder ``imported``, which the caller makes of them. Otherwise a
     built-in domain reads its seed domain with the settings in the seed's ``domain.toml``. A user's domain does so only if one of its own
     files sets ``seed_domain``, and its settings override the seed's. Raises SettingsError.
     """
     files = read_files(str(domain))
-    if recipe in RECIPES and recipe not in _variants(merged(files.built_in, files.own)):
+    if recipe in CHOSEN and recipe not in _variants(merged(files.built_in, files.own)):
         made = load_domain(domain, source=source, imported=imported, made_by=recipe, change=change, default=default)
         named = {} if _named_recipe(files) == recipe else {"dataset": f"{made.settings.dataset}-{recipe}"}
         return replace(made, settings=made.settings.model_copy(update=named))
@@ -139,7 +140,7 @@ def _varied(files: Files, raw: dict[str, Any], recipe: str | None) -> dict[str, 
     if recipe is None:
         return settings
     if recipe not in variants:
-        raise SettingsError(f"{files.path}: the domain has no recipe {recipe!r}; {suggestion(recipe, sorted({*variants, *RECIPES}))}")
+        raise SettingsError(f"{files.path}: the domain has no recipe {recipe!r}; {suggestion(recipe, sorted({*variants, *CHOSEN}))}")
     return merged(settings, variants[recipe])
 
 
@@ -182,7 +183,7 @@ def _settings(files: Files, raw: dict[str, Any]) -> DomainSettings:
         settings = model().model_validate(raw)
     except ValidationError as error:
         raise SettingsError(f"{files.path}: {_sentence(error)}") from None
-    if unused := sorted((files.own.keys() & RECIPES.keys()) - {settings.recipe, _named_recipe(files), *COMMANDS}):
+    if unused := sorted((files.own.keys() & RECIPES.keys()) - {settings.recipe, _named_recipe(files), *COMMANDS, *CHOSEN}):
         raise SettingsError(
             f"{files.path}: the recipe is {settings.recipe}, so [{unused[0]}] says nothing, here or in a file that it extends; "
             f'leave it out, or write recipe = "{unused[0]}".'

@@ -15,8 +15,11 @@ RECIPES = {
 """Name → the module with the ``RECIPE``. A domain names its recipe and has its settings in a section of that name."""
 
 
-COMMANDS = frozenset({"iirc", "musique", "strategyqa"})
-"""Recipes that a command or ``--recipe`` chooses. A domain may have settings for them in addition to those of the recipe that it names."""
+COMMANDS = frozenset({"musique"})
+"""Recipes with a command of their own."""
+CHOSEN = frozenset({"iirc", "strategyqa"})
+"""Recipes that ``kgqa generate --recipe`` chooses by name. A domain may have settings for these, and for ``COMMANDS``, beside those of the
+recipe that it names."""
 
 
 def find_recipe(name: str) -> Recipe:

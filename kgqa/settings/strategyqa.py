@@ -26,8 +26,6 @@ _NAME = re.compile(r"\{[^{}]*\}")
 class PatternSettings(Settings):
     """A pattern of questions about two entities, ``{a}`` and ``{b}``."""
 
-    use: bool = True
-    """False: leave the pattern out."""
     question: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=300)], ...], Field(min_length=1)]
     """Forms of the question, of which one is drawn."""
     steps: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=300)], ...], Field(min_length=2, max_length=9)]
@@ -106,6 +104,8 @@ class StrategyqaSettings(RecipeSettings):
     """Use the patterns that kgqa ships for English (``kgqa/recipes/strategyqa/patterns.toml``)."""
     patterns: dict[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,60}$")], PatternSettings] = Field(default_factory=dict)
     """Further patterns; one of a shipped pattern's name replaces it."""
+    leave_out: tuple[str, ...] = ()
+    """Names of patterns that are not used."""
     most: Positive = 200
     """Maximum questions of a pattern."""
     share: Share = 0.15

@@ -22,9 +22,9 @@ ABOUT = (
     "question with yes as in one with no: pairs are drawn close to the border between both answers."
 )
 LIMITS = (
-    "People wrote the questions of the published StrategyQA; these are composed by patterns, so their strategies are those of the patterns. "
-    '"Could" means that dates allow it. Most dates and quantities are read out of articles by patterns, of which a part is wrong '
-    "(docs/strategyqa.md has the shares that language models found)."
+    "People wrote the questions of the published StrategyQA; these are composed by patterns and have the strategies of these alone. "
+    '"Could" means that dates allow it. Dates and quantities are read out of articles by patterns, of which a small part is wrong; '
+    "docs/strategyqa.md has the shares that a language model found."
 )
 
 

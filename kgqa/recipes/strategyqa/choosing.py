@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import polars as pl
+import pyarrow as pa
 
 from kgqa.arrays.hashes import text_hashes
 from kgqa.recipes.strategyqa.sides import STAGE
@@ -20,15 +22,11 @@ def choose(candidates: pl.DataFrame, settings: StrategyqaSettings, *, limit: int
 
     In each pattern and split half of the answers are yes, and an entity is named once as the first and once as the second.
     """
-    key = arrow(candidates.select(key=pl.concat_str("pattern", "a", "b", separator="\0")))["key"]
-    table = candidates.with_columns(
-        draw=pl.Series(text_hashes(key, seed=seed)),
-        id=pl.Series([f"{pattern}__{number:016x}" for pattern, number in zip(candidates["pattern"], text_hashes(key), strict=True)]),
-    ).sort("draw", "id")
+    table = candidates.with_columns(draw=pl.Series(text_hashes(_keys(candidates), seed=seed))).sort("draw", "pattern", "a", "b")
     kept = table.unique(["pattern", "b"], keep="first", maintain_order=True).unique(["pattern", "a"], keep="first", maintain_order=True)
     rows.append(_row("the pattern asks about one of the entities already", table.height, kept.height))
-    named = kept.with_row_index("row").select("row", "draw", "id", entity=pl.concat_list("a", "b")).explode("entity", empty_as_null=False)
-    uses = named.sort("draw", "id", "entity").with_columns(use=pl.int_range(pl.len()).over("entity"))
+    named = kept.with_row_index("row").select("row", entity=pl.concat_list("a", "b")).explode("entity", empty_as_null=False)
+    uses = named.with_columns(use=pl.int_range(pl.len()).over("entity"))
     often = uses.filter(pl.col("use") >= settings.per_entity)["row"].unique()
     few = kept.with_row_index("row").filter(~pl.col("row").is_in(often.implode())).drop("row")
     rows.append(_row("an entity is named in enough questions", kept.height, few.height, "strategyqa.per_entity"))
@@ -45,19 +43,24 @@ def choose(candidates: pl.DataFrame, settings: StrategyqaSettings, *, limit: int
         cut = capped.filter(pl.struct("twin", "split", "pattern").rank("dense") * 2 <= max(limit, 2))
         rows.append(_row("only so many questions are wanted for a try (--limit)", capped.height, cut.height))
         capped = cut
-    counts = capped.group_by("pattern").len()
-    if counts.height and counts["len"].max() > settings.share * capped.height:
-        reason = f"{counts.height} patterns have questions, too few for none to have more than {100 * settings.share:g}% of them"
+    counts = capped["pattern"].value_counts()["count"].to_list()
+    if max(counts, default=0) > settings.share * capped.height:
+        reason = f"{len(counts)} patterns have questions, too few for none to have more than {100 * settings.share:g}% of them"
         rows.append(FunnelRow(stage=STAGE, what="questions", reason=reason, removed=None, left=None, setting="strategyqa.share"))
-    return capped.drop("rank", "answers", "twin")
+    ids = [f"{pattern}__{number:016x}" for pattern, number in zip(capped["pattern"], text_hashes(_keys(capped)).tolist(), strict=True)]
+    return capped.drop("rank", "answers", "twin").with_columns(id=pl.Series(ids, dtype=pl.String))
+
+
+def _keys(questions: pl.DataFrame) -> pa.ChunkedArray:
+    return arrow(questions.select(key=pl.concat_str("pattern", "a", "b", separator="\0")))["key"]
 
 
 def _largest(sizes: Sequence[int], settings: StrategyqaSettings) -> int:
     """The most questions that a pattern may have so that none has a larger share than allowed; the maximum where that cannot be."""
-    for most in range(settings.most, 1, -1):
-        if min(most, max(sizes, default=0)) <= settings.share * sum(min(size, most) for size in sizes):
-            return most
-    return settings.most
+    mosts = np.arange(settings.most, 1, -1)
+    kept = np.minimum(np.array(sizes, np.int64)[:, None], mosts)
+    fitting = np.flatnonzero(kept.max(axis=0, initial=0) <= settings.share * kept.sum(axis=0))
+    return int(mosts[fitting[0]]) if len(fitting) else settings.most
 
 
 def _row(reason: str, before: int, after: int, setting: str = "") -> FunnelRow:

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from kgqa.formats.decomposition import dependencies
-from kgqa.formats.provenance import note
+from kgqa.formats.provenance import ENCODER
 from kgqa.formats.strategyqa import format as official
 from kgqa.records import Instance, Paragraph, Step
 from kgqa.settings.strategyqa import PatternSettings
@@ -40,7 +40,7 @@ def _instance(row: Mapping[str, Any], evidence: list[Paragraph], pattern: Patter
     answer = official.ANSWERS[row["yes"]]
     questions = [filled(step, names) for step in pattern.steps]
     ids = [str(number) for number in range(1, len(questions) + 1)]
-    depends_on = dependencies(questions, ids)
+    depends_on = dependencies(pattern.steps, ids)  # of the pattern, as a name may hold "#1"
     answers = [row["a_answer"], row["b_answer"], answer]
     supports = [evidence[0].id, evidence[1].id, None]
     steps = tuple(
@@ -62,7 +62,7 @@ def _instance(row: Mapping[str, Any], evidence: list[Paragraph], pattern: Patter
         decomposition=steps,
         answerable=True,
         group=row["id"],
-        provenance=note(official.NAME, record, beside=note(NAME, made)),
+        provenance=ENCODER.encode({NAME: made, official.NAME: record}),
     )
 
 

@@ -1,9 +1,9 @@
 """Pairs of entities for each pattern, with the answer of its test; drawn so that neither entity gives the answer away.
 
 For each first entity there is a range of second ones for which the answer is yes, and one for which it is no; both lie next to the border
-between them (``margin``, ``reach``), so that a date or size alone says nothing. Only where both ranges have someone one of the two answers is
-drawn, and then a second entity of its range. All first entities of a split are done at once: a range is a pair of bounds in the sorted
-second side.
+between them (``margin``, ``reach``), so that a date or size alone says nothing. Where both ranges have an entity, one of the two answers
+is drawn, and then a second entity of its range. All first entities of a split are done at once: a range is a pair of bounds in the
+sorted second side.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from kgqa.settings.strategyqa import PatternSettings
 
 Array = npt.NDArray[np.float64]
 Range = tuple[Array, Array]
-PAIRS = {
+PAIRS = pl.Schema({
     "a": pl.String, "b": pl.String, "yes": pl.Boolean, "split": pl.Int8, "a_answer": pl.String, "b_answer": pl.String,
     "a_document": pl.String, "a_paragraph": pl.Int64, "b_document": pl.String, "b_paragraph": pl.Int64,
-}  # fmt: skip
+})  # fmt: skip
 
 
 def value_pairs(pattern: PatternSettings, first: pl.DataFrame, second: pl.DataFrame, random: np.random.Generator) -> pl.DataFrame:

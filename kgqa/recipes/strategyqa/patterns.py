@@ -12,26 +12,29 @@ from functools import cache
 from pathlib import Path
 
 from kgqa.arrays.words import words
-from kgqa.errors import SettingsError
-from kgqa.resources import word_lists
+from kgqa.errors import SettingsError, suggestion
+from kgqa.recipes.names.english import FREQUENT
+from kgqa.recipes.names.kinds import ASKING, DETERMINERS, VERBS
 from kgqa.settings.small_files import read_toml
 from kgqa.settings.strategyqa import PatternSettings, StrategyqaSettings
 
 SHIPPED = Path(__file__).with_name("patterns.toml")
-FREQUENT = frozenset(word_lists(Path(__file__).parent.parent / "names" / "words.txt")["frequent"])
+FUNCTION_WORDS = FREQUENT | ASKING | VERBS | DETERMINERS | {"when", "how"}
 STEM = 5
 """Letters by which inflections of a word are taken for it."""
 _PLACE = re.compile(r"\{[ab]\}|#\d+")
 
 
 def patterns_of(settings: StrategyqaSettings, language: str) -> dict[str, PatternSettings]:
-    """Name → pattern, those of the settings last. Raises SettingsError where one is explicit."""
+    """Name → pattern, those of the settings last. Raises SettingsError where one is explicit, or one to leave out is not there."""
     patterns, explicit = _shipped() if language == "en" else ({}, frozenset())
     chosen = {**(patterns if settings.english else {}), **settings.patterns}
     for name, pattern in settings.patterns.items():
         if fault := explicit_wording(pattern, explicit):
             raise SettingsError(f"strategyqa.patterns.{name}: {fault}.")
-    return {name: pattern for name, pattern in chosen.items() if pattern.use}
+    if unknown := sorted(set(settings.leave_out) - chosen.keys()):
+        raise SettingsError(f"strategyqa.leave_out: there is no pattern {unknown[0]!r}; {suggestion(unknown[0], sorted(chosen))}")
+    return {name: pattern for name, pattern in chosen.items() if name not in settings.leave_out}
 
 
 def explicit_wording(pattern: PatternSettings, explicit: frozenset[str]) -> str:
@@ -40,15 +43,14 @@ def explicit_wording(pattern: PatternSettings, explicit: frozenset[str]) -> str:
     for form in pattern.question:
         bare = _PLACE.sub(" ", form).lower()
         if found := sorted(word for word in explicit if re.search(rf"\b{re.escape(word)}\b", bare)):
-            raise_word = found[0]
-            return f"the word {raise_word!r} of the question {form!r} spells out a step; ask without it"
+            return f"the word {found[0]!r} of the question {form!r} spells out a step; ask without it"
         if steps <= {word[:STEM] for word in _content(form)}:
             return f"the question {form!r} has all words of its steps, so it spells them out; ask for what follows from them"
     return ""
 
 
 def _content(text: str) -> list[str]:
-    return [word for word in (token.lower() for token in words(_PLACE.sub(" ", text))) if word not in FREQUENT]
+    return [word for word in (token.lower() for token in words(_PLACE.sub(" ", text))) if word not in FUNCTION_WORDS]
 
 
 @cache

@@ -67,8 +67,8 @@ def ask_questions(run: Run) -> StageOutput:
     questions = choose(candidates, settings, limit=run.limit, seed=run.seed, rows=rows)
     if not questions.height:
         raise EmptyResult(
-            f"{_missing(sources)}, so no two terms suit a pattern of the recipe strategyqa; give articles that state them, import values, or "
-            f"add [strategyqa.values.relations] and [strategyqa.patterns]; {OTHERS}."
+            f"{_missing(sources)}, so no two terms suit a pattern of the recipe strategyqa; give articles that state them, or add patterns "
+            f"under [strategyqa.values.relations] or [strategyqa.patterns]; {OTHERS}."
         )
     names = sources.names()
     for side in ("a", "b"):

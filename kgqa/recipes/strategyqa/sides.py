@@ -41,6 +41,12 @@ def terms_of(tables: Mapping[str, pa.Table], used: pl.Series, rows: list[FunnelR
     letters = pl.col("name").str.len_chars() > FEW
     table = table.filter(letters & ~pl.col("name").str.contains(r"[(){}#?]"))
     rows.append(_row("terms", "the name is no plain one", count - table.height, table.height))
+    count = table.height
+    table = table.filter(~pl.col("title").str.ends_with(")"))
+    rows.append(_row("terms", "the title of its article has a note to tell it from others of its name", count - table.height, table.height))
+    # "Johnstown, Pennsylvania": the article's title says which Johnstown.
+    whole = pl.col("title").str.starts_with(pl.concat_str("name", pl.lit(", ")))
+    table = table.with_columns(name=pl.when(whole).then("title").otherwise("name"))
     same = entities.group_by(pl.col("name").str.to_lowercase()).len().filter(pl.col("len") > 1).select("name")
     count = table.height
     table = table.filter(~pl.col("name").str.to_lowercase().is_in(same["name"].implode()))
@@ -74,7 +80,7 @@ def _with_article(table: pl.DataFrame) -> pl.Series:
 def stated_values(tables: Mapping[str, pa.Table], factors: dict[str, float], rows: list[FunnelRow]) -> pl.DataFrame:
     """``relation``, ``entity``, ``number``, ``last``, ``answer``, ``document``, ``paragraph``: one value each, that a document states.
 
-    ``number`` and ``last``: the first and the last day that a date can be; twice the binary logarithm of a quantity in base units.
+    ``number`` and ``last``: the first and the last day that a date can be; the binary logarithm of a quantity in base units, twice.
     """
     single, drops = one_each(frame(tables["values"]), factors)
     rows += [_row("values", reason, count, None, "strategyqa.values") for reason, count in drops.items() if count]
@@ -93,7 +99,7 @@ def stated_values(tables: Mapping[str, pa.Table], factors: dict[str, float], row
 
 
 def stated_facts(tables: Mapping[str, pa.Table]) -> pl.DataFrame:
-    """``relation``, ``entity``, ``tail``, ``document``, ``paragraph``: facts whose tail the beginning of the article about the head names."""
+    """``relation``, ``entity``, ``tail``, ``document``, ``paragraph``: facts whose tail the beginning of the head's article names."""
     facts = frame(tables["facts"]).rename({"head": "entity"})
     return facts.join(_named_in_leads(tables, facts), on=["entity", "tail"], how="inner").sort("relation", "entity", "tail")
 

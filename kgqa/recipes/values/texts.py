@@ -27,6 +27,7 @@ _COUNTS = re.compile(r"\{\d+(?:,\d*)?\}")
 A_YEAR = r"^[12]\d{3}$"
 """A plain number of four figures that could be a year."""
 DROPS = {
+    "share": "a number is a percentage",
     "year": "a plain number without a comma may be a year",
     "era": "the era of a year is not clear",
     "date": "no such date exists",
@@ -98,14 +99,19 @@ def _after_subject(sentences: pl.DataFrame, names: pa.Table, language: Language)
     short = called.select("entity", name=pl.col("name").str.extract(r"\s(\pL{3,})$"), first=pl.lit(1, pl.Int64)).drop_nulls()
     bearers = opened.select("row", "entity", "start", "number", "rest", "skipped").join(pl.concat([called, short]).unique(), on="entity")
     bearers = bearers.filter((pl.col("number") >= pl.col("first")) & pl.col("rest").str.starts_with(pl.col("name")))
+    bearers = bearers.filter(~pl.col("rest").str.slice(pl.col("name").str.len_chars(), 1).str.contains(r"^\w"))
     at_name = bearers.group_by("row", "start").agg(named=pl.col("name").str.len_chars().max())
     opened = opened.join(at_name, on=["row", "start"], how="left", maintain_order="left")
-    pronoun = pl.lit(0)
-    if language.pronouns:
-        pronoun = pl.col("rest").str.extract(f"^({_any_of(language.pronouns)})\\b").str.len_chars()
-        pronoun = pl.when(pl.col("number") > 0).then(pronoun)
-    skip = pl.col("skipped") + pl.coalesce("named", pronoun)
-    opened = opened.with_columns(skip=skip).filter(pl.col("skip") > 0)
+    pronoun = (
+        pl.col("rest").str.extract(f"^({_any_of(language.pronouns)})\\b").str.len_chars() if language.pronouns else pl.lit(None, pl.UInt32)
+    )
+    opened = opened.with_columns(pronoun=pronoun)
+    # A pronoun is the entity as long as no sentence between has another subject; the first sentence introduces the entity.
+    is_pronoun = pl.col("named").is_null() & pl.col("pronoun").is_not_null() & (pl.col("number") > 0)
+    own = pl.when(~is_pronoun).then(pl.col("named").is_not_null() | (pl.col("number") == 0))
+    opened = opened.with_columns(own=own.forward_fill().over("row", order_by="start"))
+    used = pl.when((pl.col("number") > 0) & pl.col("own")).then("pronoun")
+    opened = opened.with_columns(skip=pl.col("skipped") + pl.coalesce("named", used)).filter(pl.col("skip") > 0)
     return opened.select("row", "entity", start=pl.col("start") + pl.col("skip"), text=pl.col("text").str.slice("skip"))
 
 
@@ -214,9 +220,11 @@ def _numbers(places: pl.DataFrame, language: Language, drops: dict[str, int]) ->
         .str.replace(f"^ (?:{_any_of(tuple(language.multiples))})\\b", "")
         .str.strip_chars("  -"),
     )
+    is_share = pl.col("rest").str.contains(r"^ ?(?:%|per ?cent)")
     is_year = (pl.col("word") == "") & pl.col("amount").str.contains(A_YEAR) & (pl.col("multiple") == 1)
-    drops[DROPS["year"]] = table.filter(is_year).height
-    table = table.filter(~is_year)
+    drops[DROPS["share"]] = table.filter(is_share).height
+    drops[DROPS["year"]] = table.filter(is_year & ~is_share).height
+    table = table.filter(~is_year & ~is_share)
     return table.select(
         "row", "entity", "relation", "kind",
         number=pl.col("amount").str.replace_all(",", "").cast(pl.Float64) * pl.col("multiple"),

@@ -42,7 +42,7 @@ def test_values_are_read_out_of_articles() -> None:
     found = read(
         ("Ada Norwell", "Ada Mary Norwell (; September 1, 1862 – 5 August 1914) was an Orlish engineer. She was born in Halden."),
         ("Tom Quill", "Tom Quill was a painter. He was born in Pellworth on 3 May 1901 and painted ships. Quill died in 1970."),
-        ("Halden", "Halden is a town in Orlind. In 2010, 12,345 people lived there. It has an area of 4.5 square miles (11.7 km2)."),
+        ("Halden", "Halden is a town in Orlind. It has an area of 4.5 square miles (11.7 km2). In 2010, 12,345 people lived there."),
         ("Glass Run", "Glass Run is a 1994 Orlish film. It was made in 1993."),
         ("Orl", "The Orl (Old Orlish: Örl) is a 120 km long river."),
     )
@@ -53,17 +53,24 @@ def test_values_are_read_out_of_articles() -> None:
     ]  # fmt: skip
 
 
+def test_a_pronoun_is_the_entity_while_no_sentence_has_another_subject() -> None:
+    kay = "Kay is a town in Orlind. It is near Mount Orl. Mount Orl is a volcano. It is 3917 m high. Kay is 20 m high. It is old. "
+    kay += "It has a population of 900."
+    assert read(("Kay", kay)) == [("e0", "height", "20 m"), ("e0", "population", "900")]
+
+
 def test_what_is_not_clear_is_left_out() -> None:
     documents, names = articles(
         ("Gaius Orl", "Gaius Orl (63–14 BC) was a poet."), ("Livia Orl", "Livia Orl (63 BC – 14 BC) was a poet."),
         ("Wend", "Wend is a village in Orlind. The population is 1995."), ("Rill", "Rill (born 31 April 1950) is a singer."),
+        ("Uist", "Uist is an island. The population is about 90% Orlish."),
     )  # fmt: skip
     values, drops = read_texts(documents, names, ENGLISH, most=12)
     assert values.select("entity", "relation", "text").rows() == [
         ("e0", "date of death", "-0014"), ("e1", "date of birth", "-0063"), ("e1", "date of death", "-0014")
     ]  # fmt: skip
     assert {reason: count for reason, count in drops.items() if count} == {
-        "no such date exists": 1, "a plain number without a comma may be a year": 1
+        "no such date exists": 1, "a plain number without a comma may be a year": 1, "a number is a percentage": 1
     }  # fmt: skip
     assert (values["number"] < 0).all()
 
