@@ -25,7 +25,8 @@ def generate(
     recipe: Annotated[
         str | None,
         Option(
-            help="Variant of the domain: paper (the paper's recipe) or entailed (chains must entail their answer); or a recipe: strategyqa."
+            help="Variant of the domain: paper (the paper's recipe) or entailed (chains must entail their answer); or a recipe: iirc, "
+            "strategyqa."
         ),
     ] = None,
     workspace: Annotated[Path, Option(help="Workspace: folder for tables, graph and datasets.")] = WORKSPACE,

@@ -98,10 +98,10 @@ def generate(
     """Generate a multi-hop dataset from a domain's graph and documents.
 
     ``domain`` is a built-in domain or the path of a TOML file; without ``source`` its shipped seed domain is read. ``recipe`` selects a
-    variant of the domain, as ``paper``, the paper's recipe without grades, or another recipe, ``strategyqa``. ``limit`` is a maximum of
-    questions. The graph is in the ``embedded`` store or a ``neo4j`` server (``neo4j``, by default from the environment), and is searched by
-    the compiled ``kernel`` or by ``cypher`` queries. The same input, settings and seed give the same bytes for any ``workers`` (by default
-    all cores), ``store`` and ``traversal``. Raises KgqaError.
+    variant of the domain, as ``paper``, the paper's recipe without grades, or another recipe, ``iirc`` or ``strategyqa``. ``limit`` is a
+    maximum of questions. The graph is in the ``embedded`` store or a ``neo4j`` server (``neo4j``, by default from the environment), and is
+    searched by the compiled ``kernel`` or by ``cypher`` queries. The same input, settings and seed give the same bytes for any ``workers``
+    (by default all cores), ``store`` and ``traversal``. Raises KgqaError.
     """
     runner = prepared(
         domain, recipe=recipe, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, store=store,

@@ -55,8 +55,8 @@ class PatternSettings(Settings):
     over: Literal["link", "links", "subject", "group"] = "link"
     """Its operands: one linked entity, two, a linked entity and the subject of the passage, or all members of a group."""
     values: tuple[Annotated[str, Field(min_length=1)], ...] = ()
-    """Relation of dates or quantities that it computes with. A difference can have two: of one linked entity, or one of the linked entity and
-    one of the subject."""
+    """Relation of dates or quantities that it computes with. A difference can have two: of one linked entity, or of the linked
+    entity and of the subject."""
     templates: tuple[Annotated[str, Field(min_length=1)], ...] = ()
     """Templates of ``musique.templates`` that it asks for; empty: all. For patterns without ``values``."""
     question: str | tuple[str, ...] = ""
@@ -146,7 +146,7 @@ class IircSettings(RecipeSettings):
     """Minimum links of a passage to different articles (section 2.1)."""
     max_links: Positive = 100
     """Maximum links; a passage with more is a list."""
-    evidence: float = 2.0
+    evidence: float = 2.5
     """Minimum score of the words around a name, as a logarithm of how much more frequent they are where the relation is stated."""
     articles: Positive = 8
     """Maximum linked articles that a question shows."""

@@ -91,10 +91,10 @@ def test_a_variant_wins_over_the_domain_and_over_the_small_data(tmp_path: Path) 
 ALONE = (Path(__file__).parents[2] / "kgqa" / "domains" / "wikidata.toml").read_text("utf-8").split("[variants.paper", maxsplit=1)[0]
 BROKEN = {
     "a slip of the hand": (OWN, "papr", "the domain has no recipe 'papr'; did you mean paper?"),
-    "another name": (OWN, "mine", "the domain has no recipe 'mine'; known are: entailed, paper, strategyqa."),
-    "no name": (OWN, "", "the domain has no recipe ''; known are: entailed, paper, strategyqa."),
+    "another name": (OWN, "mine", "the domain has no recipe 'mine'; known are: entailed, iirc, paper, strategyqa."),
+    "no name": (OWN, "", "the domain has no recipe ''; known are: entailed, iirc, paper, strategyqa."),
     "a name with strange letters": (MINE, "../mine", "the domain has no recipe '../mine'; did you mean mine?"),
-    "none at all": (ALONE, "paper", "the domain has no recipe 'paper'; known are: strategyqa."),
+    "none at all": (ALONE, "paper", "the domain has no recipe 'paper'; known are: iirc, strategyqa."),
     "no table": (f"{OWN}variants = 3\n", None, "'variants' must hold a table for each name, as [variants.paper]; fix the file."),
     "no table of a name": (f"{OWN}[variants]\npaper = true\n", "paper", "'variants' must hold a table for each name"),
     "a list": (f"{OWN}[[variants]]\nqangaroo = 1\n", "paper", "'variants' must hold a table for each name"),

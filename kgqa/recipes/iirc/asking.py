@@ -1,8 +1,4 @@
-"""Candidates become questions: worded, answered by their program, and checked against the texts; or they are rejected with a reason.
-
-A question whose linked article is withheld is unanswerable. Then neither the passage nor any other article that it links to states what the
-withheld article says, as in MuSiQue's contexts, where no distractor states an answer.
-"""
+"""Candidates become questions: worded, answered by their program, and checked against the texts; or they are rejected with a reason."""
 
 from __future__ import annotations
 
@@ -12,62 +8,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kgqa.arrays.words import length
+from kgqa.recipes.iirc.checks import Checks
+from kgqa.recipes.iirc.corpus import Corpus, typed
 from kgqa.recipes.iirc.operands import ENTITY, QUANTITY, TIME
-from kgqa.recipes.iirc.passages import Texts
+from kgqa.recipes.iirc.operations import operation, program_of
 from kgqa.recipes.iirc.program import Undecided, bounds, evaluate, said_year
 from kgqa.recipes.iirc.wording import FORWARD, asked_about, described, its, listed, noun_of, worded
-from kgqa.recipes.names.statements import Stated, Text, names as patterns_of_names
 from kgqa.settings.iirc import KINDS, GroupSettings, PatternSettings
 from kgqa.settings.musique import TemplateSettings
 
-REASONS = {
-    "undecided": "the values do not determine the answer: they are not precise enough, almost equal, or in different units or calendars",
-    "unworded": "no form of the pattern can be filled",
-    "long": "the question is too long",
-    "named": "the question names a linked entity, or its answer",
-    "passage": "the passage states the answer of the linked article",
-    "stated": "another article that the passage links to states what the withheld one says",
-    "span": "the answer stands nowhere in a text",
-    "decided": "what is left decides the answer",
-    "few": "the passage links to no article that is there",
-    "again": "the same question is asked about another passage",
-}
-"""Reason against a candidate → the sentence in reports."""
-OPERATIONS = {
-    "is": "Is {0} {value}?",
-    "same": "Is {0} the same as {1}?",
-    "shared": "What are {all} both?",
-    "years": "How many full years lie between {0} and {1}?",
-    "calendar_years": "What is the difference of the years {0} and {1}?",
-    "difference": "What is the difference of {0} and {1}?",
-    "total": "What is the sum of {all}?",
-    "least": "Which of {things} has the least of {all}?",
-    "most": "Which of {things} has the greatest of {all}?",
-    "less": "Is {0} before {1}, or less?",
-    "more": "Is {0} after {1}, or more?",
-    "every_less": "Are {all} all before {value}, or less?",
-    "calendar_range": "What is the difference of the first and the last year of {all}?",
-    "range": "What is the difference of the least and the greatest of {all}?",
-    "count": "How many of {all} are {value}?",
-    "count_less": "How many of {all} are before {value}, or less?",
-}
-"""Operation → the last step of a decomposition."""
 MAX_WORDS = 45
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Corpus:
-    """What the questions are made from, of the documents and entities that they need."""
-
-    hops: Mapping[int, Mapping[str, Any]]
-    """Row of ``single_hop`` → the question, with ``answer`` and ``start`` where the document states it best."""
-    attributes: Mapping[int, Mapping[str, Any]]
-    """Row → attribute."""
-    texts: Texts
-    labels: Mapping[str, str]
-    """Entity → its label, with an article where texts have one."""
-    names: Mapping[str, Sequence[str]]
-    """Entity → its names."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -94,10 +44,9 @@ class Asker:
         templates: Mapping[str, TemplateSettings],
         groups: Mapping[str, GroupSettings],
     ) -> None:
-        """Keep what all questions need; readings of texts are cached."""
+        """Keep what all questions need."""
         self._corpus, self._patterns, self._templates, self._groups = corpus, patterns, templates, groups
-        self._texts = corpus.texts
-        self._read: dict[str, Text] = {}
+        self._texts, self._checks = corpus.texts, Checks(corpus)
 
     def ask(self, candidate: Mapping[str, Any]) -> dict[str, Any] | str:
         """The question, or a key of ``REASONS``."""
@@ -108,7 +57,7 @@ class Asker:
             return "unworded"
         if length(text) > MAX_WORDS:
             return "long"
-        program = _program(pattern, candidate, values, roles)
+        program = program_of(pattern, values, roles)
         try:
             answer = evaluate(program, values)
         except Undecided:
@@ -119,10 +68,10 @@ class Asker:
             attribute = self._corpus.attributes[candidate["attributes"][0]]
             kind = "number" if attribute["kind"] == QUANTITY else kind
             unit = unit or attribute["unit"] or ""
-        fault = self._fault(candidate, pattern, text, answer, kind, values)
+        fault = self._checks.fault(candidate, pattern.kind, text, answer if kind == "span" else None, values)
         if fault:
             return fault
-        last = _operation(program, pattern, values, roles)
+        last = operation(program, pattern, values, roles)
         if last:
             numbers = [int(name) for name in values if name.isdigit()]
             steps.append(Step(question=last, answer=answer, document="", needs=numbers))
@@ -191,7 +140,7 @@ class Asker:
                         document=attribute["article"], places=[self._texts.sentence(attribute["article"], attribute["start"])], needs=needs,
                     )
                 )  # fmt: skip
-                values[str(len(steps))] = _typed(attribute)
+                values[str(len(steps))] = typed(attribute)
         if candidate["other"] >= 0:
             values["value"] = self._named_value(pattern, corpus.attributes[candidate["other"]], list(values.values()), draw)
         return steps, values, roles
@@ -205,17 +154,17 @@ class Asker:
         self, pattern: PatternSettings, attribute: Mapping[str, Any], values: Sequence[Mapping[str, Any]], draw: int
     ) -> dict[str, Any]:
         """The value that the question names: an entity, a quantity, or the first day of a year."""
-        typed = _typed(attribute)
+        value = typed(attribute)
         if attribute["kind"] == ENTITY:
-            return {**typed, "text": self._corpus.labels.get(attribute["answer_entity"], attribute["said"])}
+            return {**value, "text": self._corpus.labels.get(attribute["answer_entity"], attribute["said"])}
         if attribute["kind"] == QUANTITY:
-            return {**typed, "text": attribute["said"]}
-        year = bounds(typed)[0][0]
+            return {**value, "text": attribute["said"]}
+        year = bounds(value)[0][0]
         if pattern.kind == "every" and draw % 2:  # else one of the dates is in the year, so that not all are before it
-            year = max(bounds(value)[1][0] for value in values if "time" in value) + 1 + (draw >> 1) % 4
+            year = max(bounds(other)[1][0] for other in values if "time" in other) + 1 + (draw >> 1) % 4
         return {
             "time": f"{year:04d}-01-01" if year > 0 else f"{year - 1:05d}-01-01",
-            "calendar": typed["calendar"],
+            "calendar": value["calendar"],
             "text": said_year(year),
         }
 
@@ -256,124 +205,3 @@ class Asker:
                     places["both"] = lambda: f"the same {noun}"
                 places["as value"] = lambda: noun and f"their {noun}"
         return worded(pattern.question, places, draw >> 6)
-
-    def _fault(
-        self, candidate: Mapping[str, Any], pattern: PatternSettings, text: str, answer: str, kind: str,
-        values: Mapping[str, Mapping[str, Any]],
-    ) -> str:  # fmt: skip
-        """A key of ``REASONS``, empty without a fault."""
-        corpus, passage = self._corpus, candidate["passage"]
-        question = Text(text)
-        linked = [entity for entity in candidate["entities"] if entity != candidate["subject"]]
-        for entity in linked:
-            if question.states(patterns_of_names((corpus.labels.get(entity, ""), *corpus.names.get(entity, ())))):
-                return "named"
-        if kind == "span" and pattern.kind not in {"least", "most"} and question.states(patterns_of_names([answer])):
-            return "named"
-        if kind == "span" and not self._is_span(candidate, pattern, answer):
-            return "span"
-        rows = [corpus.attributes[row] for row in candidate["attributes"]]
-        for row in rows:
-            if row["article"] == passage:
-                continue
-            targets = self._targets(row)
-            is_withheld = row["article"] in self._texts.withheld
-            if row["kind"] == ENTITY or is_withheld:
-                if self._text(passage).states(targets):
-                    return "passage"
-            elif any(Text(sentence).states(targets) for sentence in self._around(passage, row["entity"])):
-                return "passage"
-            if is_withheld:
-                others = {article for article, _, _ in self._texts.links[passage].values()} - self._texts.withheld
-                if any(self._text(article).states(targets) for article in sorted(others)):
-                    return "stated"
-        if pattern.kind == "every" and any(row["article"] in self._texts.withheld for row in rows):
-            # One that is not before the year is enough for "no".
-            known = [_typed(row) for row in rows if row["article"] not in self._texts.withheld]
-            if (
-                known
-                and evaluate(
-                    f"every_less([{', '.join(f'#{place}' for place in range(len(known)))}], value)",
-                    {**dict(zip(map(str, range(len(known))), known, strict=True)), "value": values["value"]},
-                )
-                == "no"
-            ):
-                return "decided"
-        if not any(article not in self._texts.withheld for article, _, _ in self._texts.links[passage].values()):
-            return "few"
-        return ""
-
-    def _is_span(self, candidate: Mapping[str, Any], pattern: PatternSettings, answer: str) -> bool:
-        if pattern.kind in {"least", "most"}:
-            return answer in self._texts.texts[candidate["passage"]]
-        row = self._corpus.attributes[candidate["attributes"][0]]
-        return answer in self._texts.texts[row["article"]][row["start"] : row["end"]]
-
-    def _targets(self, row: Mapping[str, Any]) -> tuple[Stated, ...]:
-        if row["kind"] == ENTITY:
-            return patterns_of_names((row["said"], *self._corpus.names.get(row["answer_entity"], ())))
-        if row["kind"] == TIME:
-            return patterns_of_names([said_year(bounds(_typed(row))[0][0]).removesuffix(" BC")])
-        return patterns_of_names([row["said"]])
-
-    def _around(self, passage: str, entity: str) -> list[str]:
-        """The sentence of a passage with the link to ``entity``."""
-        start, end = self._texts.sentence(passage, self._texts.links[passage][entity][1])
-        return [self._texts.texts[passage][start:end]]
-
-    def _text(self, document: str) -> Text:
-        if document not in self._read:
-            self._read[document] = Text(self._texts.texts[document])
-        return self._read[document]
-
-
-def _typed(attribute: Mapping[str, Any]) -> dict[str, Any]:
-    if attribute["kind"] == ENTITY:
-        return {"entity": attribute["answer_entity"], "text": attribute["said"]}
-    if attribute["kind"] == TIME:
-        return {"time": attribute["time"], "calendar": attribute["calendar"]}
-    return {"number": attribute["number"], "unit": attribute["unit"], "base": attribute["base"]}
-
-
-def _program(pattern: PatternSettings, candidate: Mapping[str, Any], values: Mapping[str, Mapping[str, Any]], roles: Sequence[str]) -> str:
-    steps = [f"#{name}" for name in values if name.isdigit() and name not in roles]
-    every = ", ".join(steps)
-    is_date = "time" in values[steps[0][1:]]
-    match pattern.kind:
-        case "ask" | "shared":
-            return f"same({steps[0]})"
-        case "is":
-            return f"equal({steps[0]}, value)"
-        case "same":
-            return f"equal({every})"
-        case "value":
-            return f"{'year' if is_date else 'number'}({steps[0]})"
-        case "difference":
-            return f"{('calendar_years' if pattern.calendar else 'years') if is_date else 'difference'}({every})"
-        case "total":
-            return f"total([{every}])"
-        case "least" | "most":
-            things = ", ".join(name if not name.isdigit() else f"#{name}" for name in roles)
-            return f"{pattern.kind}([{things}], [{every}])"
-        case "less" | "more":
-            return f"{pattern.kind}({every}{', value' if 'value' in values else ''})"
-        case "range":
-            return f"{'calendar_range' if is_date else 'range'}([{every}])"
-        case "every":
-            return f"every_less([{every}], value)"
-    return f"{'count_less' if pattern.values else 'count_equal'}([{every}], value)"
-
-
-def _operation(program: str, pattern: PatternSettings, values: Mapping[str, Mapping[str, Any]], roles: Sequence[str]) -> str:
-    """The last step's question; empty where the step before it has the answer already."""
-    name = program.partition("(")[0]
-    if name in {"year", "number"} or (name == "same" and pattern.kind == "ask"):
-        return ""
-    steps = [f"#{step}" for step in values if step.isdigit() and step not in roles]
-    key = {"same": "shared", "equal": pattern.kind, "count_equal": "count"}.get(name, name)
-    things = [f"#{role}" if role.isdigit() else str(values[role]["text"]) for role in roles]
-    text = str(values.get("value", {}).get("text", ""))
-    return OPERATIONS[key].format(*steps, text, all=listed(steps), things=listed(things), value=text)
-
-
-__all__ = ["MAX_WORDS", "REASONS", "Asker", "Corpus"]

@@ -23,17 +23,17 @@ ABOUT = (
     "pattern, the arithmetic as a program over its steps, and the typed values."
 )
 LIMITS = (
-    "Questions are made from facts by templates; people ask more freely. That a text states a fact is what a model says that is learned from "
-    "the facts. Numbers and dates are read by rules. That nothing else states what a withheld article says is checked by names, not by "
-    "meaning. `docs/iirc.md` has the readings."
+    "Questions are made from facts by templates; people ask more freely. That a text states a fact is what a model says that is learned "
+    "from the facts. Numbers and dates are read by rules. That nothing else states what a withheld article says is checked by names, not "
+    "by meaning. `docs/iirc.md` has the readings."
 )
 LINKS = (1, 2, 3)
 """Numbers of needed articles in the table of sizes; the last one stands for more, too."""
 
 
 def dataset_card(
-    settings: DomainSettings, *, seed: int, counts: Mapping[str, int], funnel: Iterable[FunnelRow], splits: Mapping[str, Sequence[Instance]],
-    digest: str, is_seed: bool, proof: Certificate, example: str,
+    settings: DomainSettings, *, seed: int, counts: Mapping[str, int], funnel: Iterable[FunnelRow],
+    splits: Mapping[str, Sequence[Instance]], digest: str, is_seed: bool, proof: Certificate, example: str,
 ) -> str:  # fmt: skip
     """The text of README.md; it depends on data and settings only, not on the time."""
     split = settings.section(IircSettings).split

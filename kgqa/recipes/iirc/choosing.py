@@ -33,7 +33,8 @@ REASONS = {
 }
 """Limit → the sentence in reports."""
 LIMITS = {
-    "type": "iirc.answers", "pattern": "iirc.max_pattern", "relations": "iirc.max_relations", "answer": "iirc.max_answer", "none": "iirc.answers",
+    "type": "iirc.answers", "pattern": "iirc.max_pattern", "relations": "iirc.max_relations", "answer": "iirc.max_answer",
+    "none": "iirc.answers",
     "passage": "iirc.max_per_passage", "article": "iirc.max_per_article", "size": "iirc.size",
 }  # fmt: skip
 """Limit → its setting."""
@@ -47,7 +48,7 @@ _KEYS = {
 def possible_limits(
     questions: pl.DataFrame, patterns: Mapping[str, PatternSettings], settings: IircSettings
 ) -> tuple[dict[str, float], dict[str, float], bool]:
-    """The shares of patterns and of answer types, and whether any was raised: of few patterns or types hardly a question fits under them."""
+    """The shares of patterns and of answer types, and whether any was raised: with few of them hardly a question would fit."""
     counts = dict(questions.group_by("pattern").len().iter_rows())
     share = settings.max_pattern
     while share < 1 and _fitting(list(counts.values()), share) < FITTING * questions.height:

@@ -169,8 +169,8 @@ def _unrelated(pairs: pl.DataFrame, first: str, second: str, related: pl.DataFra
 
 
 def _row(
-    some: pl.DataFrame, *, roles: list[str | pl.Expr], entities: list[str], articles: list[str], attributes: list[str], relations: list[str],
-    other: str | None = None,
+    some: pl.DataFrame, *, roles: list[str | pl.Expr], entities: list[str], articles: list[str], attributes: list[str],
+    relations: list[str], other: str | None = None,
 ) -> pl.DataFrame:  # fmt: skip
     return some.select(
         "passage", "subject", group=pl.lit(None, pl.String), roles=pl.concat_list(roles), entities=pl.concat_list(entities),

@@ -27,7 +27,8 @@ from kgqa.splits.leakage import SharedItems
 
 FILES = frozenset({*(f"{split}.parquet" for split in SPLITS), "rejected.parquet", "README.md"})
 CERTIFIED = ("questions", "supporting-paragraphs")
-"""Items of ``kgqa.splits.items.KINDS`` that the certificate compares. Facts are in supporting paragraphs; the arithmetic of a last step recurs."""
+"""Items of ``kgqa.splits.items.KINDS`` that the certificate compares. Supporting paragraphs state all facts;
+a last step, which is arithmetic, recurs."""
 
 
 def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines: dict[str, Any]) -> dict[str, Any]:

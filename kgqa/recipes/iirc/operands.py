@@ -13,8 +13,9 @@ from kgqa.recipes.names.kinds import LEAD, title_kinds
 from kgqa.settings.iirc import GroupSettings
 from kgqa.sources.tables import frame
 
-DOUBTFUL = "?"
-"""Kind of an article that may be about any member of a group."""
+ANYTHING = "?"
+"""The doubt about an article that may be about a member of any group."""
+WORDS = r"[\p{L}\p{N}]+"
 GOES_ON = r"^ (?:[\"“(]|, )?\p{Lu}"
 A_YEAR = r"^.{0,150}\b\d{3,4}s?\b"
 MARGIN = 120
@@ -111,8 +112,9 @@ def members(
 ) -> pl.DataFrame:
     """``passage, subject, group, size, a, article, start``: what the passage names in a relation, or of a kind, in the order of the links.
 
-    Only whole groups of two to ``most``: each named member has an article. A passage has no groups of a kind if one of its links is
-    doubtful: if it leads to an article of a ``DOUBTFUL`` kind, or its name goes on ("Virgil" in "Virgil Grissom").
+    Only whole groups of two to ``most``: each named member has an article. A passage has no group of a kind if one of its links is
+    doubtful: if the article may be of the kind or not (:func:`kinds_of`), if the name goes on ("Virgil" in "Virgil Grissom"), or if the
+    name and the title of the article have no word in common.
     """
     of = pl.DataFrame(
         [(template, name) for name, group in groups.items() for template in group.templates],
@@ -123,19 +125,30 @@ def members(
         schema={"kind": pl.String, "group": pl.String},
         orient="row",
     )
-    kinds = kinds_of(links, tables)
-    texts = frame(tables["documents"].select(["id", "text"])).select("text", passage="id")
-    linked = links.join(kinds, on="article", how="left").join(texts, on="passage", maintain_order="left")
+    linked = links.join(kinds_of(links, tables), on="article", how="left", maintain_order="left")
     related = frame(tables["stated"]).rename({"paragraph": "passage", "head": "subject", "tail": "a"}).join(of, on="template")
     related = related.join(passages, on=["passage", "subject"], how="semi").select("passage", "subject", "group", "a").unique()
-    goes_on = pl.col("text").str.slice("end", 4).str.contains(GOES_ON)
-    doubtful = linked.join(of_kind, on="kind", how="left").filter((pl.col("kind") == DOUBTFUL) | (goes_on & pl.col("group").is_not_null()))
-    alike = linked.join(doubtful, on="passage", how="anti").join(of_kind, on="kind").join(passages, on="passage")
+    alike = linked.join(of_kind, on="kind")
+    odd = alike.filter(pl.Series(_odd_names(alike, tables["documents"]))).select("passage", "group")
+    anything = linked.filter(pl.col("doubt") == ANYTHING).select("passage").unique().join(of_kind.select("group"), how="cross")
+    doubtful = linked.join(of_kind, left_on="doubt", right_on="kind").select("passage", "group")
+    alike = alike.join(pl.concat([odd, anything, doubtful]).unique(), on=["passage", "group"], how="anti").join(passages, on="passage")
     alike = alike.select("passage", "subject", "group", a="entity")
     rows = pl.concat([_whole(related, linked), alike]).filter(pl.col("a") != pl.col("subject")).unique()
     rows = rows.with_columns(size=pl.len().over("passage", "group")).filter(pl.col("size").is_between(2, most))
     found = rows.join(links.select("passage", "article", "start", a="entity"), on=["passage", "a"])
     return found.filter(pl.len().over("passage", "group") == pl.col("size")).sort("passage", "group", "start", "a")
+
+
+def _odd_names(alike: pl.DataFrame, documents: pa.Table) -> pl.Series:
+    """Whether the name of each link goes on, or has no word of the article's title."""
+    texts = frame(documents.select(["id", "text"])).select("text", passage="id")
+    titles = frame(documents.select(["id", "title"])).select("title", article="id")
+    rows = alike.join(texts, on="passage", maintain_order="left").join(titles, on="article", maintain_order="left")
+    name = pl.col("text").str.slice("start", pl.col("end") - pl.col("start"))
+    words, title = (text.str.to_lowercase().str.extract_all(WORDS) for text in (name, pl.col("title")))
+    is_nickname = words.list.set_intersection(title).list.len() == 0
+    return rows.select(pl.col("text").str.slice("end", 4).str.contains(GOES_ON) | is_nickname).to_series()
 
 
 def _whole(related: pl.DataFrame, linked: pl.DataFrame) -> pl.DataFrame:
@@ -145,7 +158,7 @@ def _whole(related: pl.DataFrame, linked: pl.DataFrame) -> pl.DataFrame:
     """
     rows = related.join(linked.select("passage", "start", "kind", a="entity"), on=["passage", "a"])
     spans = rows.group_by("passage", "subject", "group", "kind").agg(first=pl.col("start").min(), last=pl.col("start").max())
-    between = spans.join(linked.select("passage", "kind", "start", other="entity"), on=["passage", "kind"])
+    between = spans.join(linked.select("passage", "kind", "start", other="entity"), on=["passage", "kind"]).filter(pl.col("kind") != "")
     # The sentence may go on after the last member.
     between = between.filter(pl.col("start").is_between(pl.col("first") - MARGIN, pl.col("last") + MARGIN))
     others = between.join(related.select("passage", "group", other="a"), on=["passage", "group", "other"], how="anti")
@@ -153,26 +166,32 @@ def _whole(related: pl.DataFrame, linked: pl.DataFrame) -> pl.DataFrame:
 
 
 def kinds_of(links: pl.DataFrame, tables: Mapping[str, pa.Table]) -> pl.DataFrame:
-    """``article, kind``: the class of what each linked article is about, where it is known.
+    """``article, kind, doubt``: the class of what each linked article is about, and the class of which it may be or not be.
 
-    A class that is not known is ``DOUBTFUL`` if the article begins with a year, as those about people and works do, or if its subject has
-    facts as things of one class have them.
+    There is doubt if the article does not tell the class but the facts do, or if they tell another one. An article that begins with a
+    year and tells no class, as some about people and works do, may be about ``ANYTHING``.
     """
-    some = frame(tables["documents"].select(["id", "title", "about", "text"])).filter(
-        pl.col("id").is_in(links["article"].unique().implode())
-    )
+    some = frame(tables["documents"].select(["id", "title", "about", "text"]))
+    some = some.filter(pl.col("id").is_in(links["article"].unique().implode()))
     some = some.select("title", article="id", entity="about", text=pl.col("text").str.slice(0, LEAD))
     classes = [next((kind[0] for kind in title_kinds(title, text)), "") for title, text in zip(some["title"], some["text"], strict=True)]
     some = some.with_columns(kind=pl.Series(classes, dtype=pl.String))
     facts = frame(tables["facts"])
     ends = pl.concat([facts.select("relation", entity=side).unique().with_columns(side=pl.lit(side)) for side in ("head", "tail")])
-    ends = ends.join(some.select("entity", "kind"), on="entity").with_columns(known=pl.col("kind") != "")
-    shares = ends.filter("known").group_by("relation", "side", "kind").agg(count=pl.len())
+    ends = ends.join(some.select("entity", "kind"), on="entity")
+    shares = ends.filter(pl.col("kind") != "").group_by("relation", "side", "kind").agg(count=pl.len())
     shares = shares.with_columns(total=pl.col("count").sum().over("relation", "side"))
-    telling = (
-        shares.filter((pl.col("total") >= LEAST_KNOWN) & (pl.col("count") >= TELLING * pl.col("total"))).select("relation", "side").unique()
+    telling = shares.filter((pl.col("total") >= LEAST_KNOWN) & (pl.col("count") >= TELLING * pl.col("total")))
+    told = ends.join(telling.select("relation", "side", told="kind"), on=["relation", "side"])
+    told = told.group_by("entity").agg(told=pl.col("told").sort().first(), agrees=(pl.col("told") == pl.col("kind")).any())
+    rows = some.join(told, on="entity", how="left", maintain_order="left")
+    is_unknown = pl.col("kind") == ""
+    doubt = (
+        pl.when(is_unknown & pl.col("told").is_not_null())
+        .then("told")
+        .when(is_unknown & pl.col("text").str.contains(A_YEAR))
+        .then(pl.lit(ANYTHING))
+        .when(~is_unknown & ~pl.col("agrees"))
+        .then("kind")
     )
-    told = ends.filter(~pl.col("known")).join(telling, on=["relation", "side"], how="semi")["entity"].unique()
-    is_doubtful = (pl.col("kind") == "") & (pl.col("text").str.contains(A_YEAR) | pl.col("entity").is_in(told.implode()))
-    table = some.select("article", kind=pl.when(is_doubtful).then(pl.lit(DOUBTFUL)).otherwise("kind"))
-    return table.filter(pl.col("kind") != "")
+    return rows.select("article", "kind", doubt=doubt)

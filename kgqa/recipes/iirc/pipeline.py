@@ -16,9 +16,11 @@ import pyarrow as pa
 
 from kgqa.arrays.hashes import text_hashes
 from kgqa.errors import EmptyResult
-from kgqa.recipes.iirc.asking import REASONS, Asker, Corpus
+from kgqa.recipes.iirc.asking import Asker
+from kgqa.recipes.iirc.checks import REASONS
 from kgqa.recipes.iirc.choosing import LIMITS, REASONS as LIMIT_REASONS, chosen, splits_of
 from kgqa.recipes.iirc.combinations import combinations, related_entities
+from kgqa.recipes.iirc.corpus import Corpus
 from kgqa.recipes.iirc.operands import asked_hops, attributes, members, roles
 from kgqa.recipes.iirc.passages import Texts, seed_passages
 from kgqa.recipes.iirc.patterns import groups_of, patterns_of
@@ -33,18 +35,21 @@ from kgqa.runs.domain import Domain
 from kgqa.runs.funnel import FunnelRow, reasons_of
 from kgqa.runs.stage import Run, Stage, StageOutput
 from kgqa.settings.iirc import IircSettings
+from kgqa.settings.musique import MusiqueSettings
 from kgqa.sources.tables import arrow, frame
 from kgqa.splits.cut import DROPPED
 
 STAGE = "links"
 SOURCES = ("entities", "names", "facts", "documents", "mentions", "links", "single_hop", "paragraphs", "stated", "relations")
+LIMITING = ("size", "answers", "max_pattern", "max_relations", "max_answer", "max_per_passage", "max_per_article", "split")
+"""Settings of the choice."""
 WITHHELD = 1.2
 """Share of articles that are withheld, relative to the share of unanswerable questions; some of these are answered by other articles."""
 
 
 def ask_over_links(run: Run) -> StageOutput:
     """single_hop, values → asked, refused: questions over links, worded, answered and checked."""
-    settings, musique = _settings(run), run.domain.settings.musique
+    settings, musique = _settings(run), _as_musique(run).domain.settings.section(MusiqueSettings)
     tables = run.tables(*SOURCES)
     run.progress.start("Asking over links", None, "questions")
     funnel: list[FunnelRow] = []
@@ -186,10 +191,13 @@ def _corpus(candidates: pl.DataFrame, rows: pl.DataFrame, hops: pl.DataFrame, ta
         "answer_entity"
     ].drop_nulls()
     labelled = pl.concat([candidates["entities"].explode(), candidates["subject"], named_values]).unique().sort()
-    labelled = labelled.to_frame("entities").select(pl.concat_list("entities"))
     return Corpus(
-        hops={row["hop"]: row for row in asked.iter_rows(named=True)}, attributes=attribute_rows, texts=texts, labels=labels_of(labelled, tables), names=dict(names.group_by("entity").agg("name").iter_rows()),
-    )  # fmt: skip
+        hops={row["hop"]: row for row in asked.iter_rows(named=True)},
+        attributes=attribute_rows,
+        texts=texts,
+        labels=labels_of(labelled.to_frame("entities").select(pl.concat_list("entities")), tables),
+        names=dict(names.group_by("entity").agg("name").iter_rows()),
+    )
 
 
 def choose(run: Run) -> StageOutput:
@@ -261,7 +269,7 @@ STAGES = (
     Stage(
         name="choose_questions", version=1, doing="Choosing questions",
         depends_on=lambda run: [
-            _only("size", "answers", "max_pattern", "max_relations", "max_answer", "max_per_passage", "max_per_article", "split")(run), run.limit
+            _only(*LIMITING)(run), run.limit
         ],
         run=choose,
     ),

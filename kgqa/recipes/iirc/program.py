@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 Value = Mapping[str, Any]
@@ -32,13 +33,17 @@ def evaluate(program: str, values: Mapping[str, Value]) -> str:
     >>> evaluate("years(#1, #2)", {"1": {"time": "1912-06-23"}, "2": {"time": "1954-06-07"}})
     '41'
     """
-    tree = ast.parse(_STEP.sub(r"step[\1]", program), mode="eval")
-    result = _evaluated(tree.body, values)
+    result = _evaluated(_parsed(program), values)
     if isinstance(result, bool):
         return "yes" if result else "no"
     if isinstance(result, Mapping):
         return str(result["text"])
     return str(int(result)) if isinstance(result, float) and result.is_integer() else str(result)
+
+
+@lru_cache(maxsize=1024)  # the questions of a pattern share few programs
+def _parsed(program: str) -> ast.expr:
+    return ast.parse(_STEP.sub(r"step[\1]", program), mode="eval").body
 
 
 def _evaluated(node: ast.expr, values: Mapping[str, Value]) -> Any:

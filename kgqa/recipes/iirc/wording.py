@@ -1,4 +1,4 @@
-"""Questions in words: a pattern's form, whose places are filled with phrases for the linked entities and for what the articles say of them."""
+"""Questions in words: a form of the pattern, filled with phrases for the linked entities and for what the articles say of them."""
 
 from __future__ import annotations
 
