@@ -10,7 +10,8 @@ from starlette.testclient import TestClient
 from kgqa.web.annotate.app import create_app
 from kgqa.web.annotate.rate import RateLimit
 from tests.collection.conftest import Clock, MakeJournal
-from tests.web.annotate.conftest import HERE, Person, key_of
+from tests.web.annotate.conftest import Person, key_of
+from tests.web.explore.conftest import HERE
 
 
 def test_a_link_lets_one_person_in(make_journal: MakeJournal) -> None:
