@@ -18,7 +18,7 @@ $(BIN)/kgqa: pyproject.toml
 	$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v <= (3, 13) else "kgqa needs Python 3.11, 3.12 or 3.13, this is %d.%d: make PYTHON=python3.12 ..." % v)'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --editable '.[audit,explore,neo4j,sources]'
+	$(BIN)/python -m pip install --quiet --editable '.[annotate,audit,explore,neo4j,sources]'
 	@touch $@
 
 $(VENV)/.tools: $(BIN)/kgqa
