@@ -80,6 +80,15 @@ class Standing:
     """Attempt of the qualification, from 1."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """An answer whose item was left out of the results."""
+
+    item: str
+    reason: str
+    answer: Mapping[str, Any]
+
+
 class Journal:
     """The journal of ``project`` in ``database``. One per process; it may be used from several threads."""
 
@@ -486,6 +495,18 @@ class Journal:
         with self._reading() as transaction:
             seat = self._reserved_seat(transaction, person, item)
             return self._reservation(transaction, transaction.item(item), person, float(seat.until))
+
+    def refusals(self, person: str, *, limit: int = 5) -> list[Refusal]:
+        """The newest items that the person answered and that were left out afterwards, as a question that readers can answer."""
+        with self._reading() as transaction:
+            rows = transaction.rows("refused answers", person=person, limit=limit)
+            refusals = []
+            for row in rows:
+                seat = transaction.rows("own seat", item=row.id, person=person, attempt=0)[0]
+                reason = json.loads(transaction.rows("event", number=row.number)[0].body)["reason"]
+                answer = json.loads(transaction.rows("event", number=seat.event)[0].body)["answer"]
+                refusals.append(Refusal(item=row.id, reason=reason, answer=answer))
+            return refusals
 
     # What leads and the server do
 

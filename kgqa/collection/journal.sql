@@ -167,3 +167,12 @@ SELECT secret FROM kgqa_project WHERE id = :project
 
 -- set secret
 UPDATE kgqa_project SET secret = :secret WHERE id = :project
+
+-- refused answers
+SELECT i.id, i.body, max(e.number) AS number
+FROM kgqa_seat s
+JOIN kgqa_item i ON i.project = s.project AND i.id = s.item
+JOIN kgqa_event e ON e.project = s.project AND e.item = s.item AND e.kind = 'refuse'
+WHERE s.project = :project AND s.person = :person AND s.state = 'done' AND i.state = 'refused'
+GROUP BY i.id, i.body
+ORDER BY number DESC LIMIT :limit

@@ -102,7 +102,7 @@ def routes(journal: Journal, visitors: Visitors, pages: Pages, submitted: Callab
         return person_page(
             pages, journal, request, visitor, "item.html", item=item, step=step, draft=reservation.draft,
             shown=step.shown(item, reservation.draft),
-            version=reservation.version, token=secrets.token_hex(16), action="submit",
+            version=reservation.version, token=secrets.token_hex(16), action="submit", refusals=journal.refusals(visitor.person),
         )  # fmt: skip
 
     @router.post("/api/draft", response_class=JSONResponse)

@@ -198,3 +198,15 @@ def test_a_removed_person_is_told_so(make_journal: MakeJournal, clock: Clock) ->
     ana.page()
     smaller = make_journal(people=["ben", "cem"])
     assert "no longer in this project" in Person(smaller, "ana").entered.text
+
+
+def test_people_are_told_which_of_their_answers_were_left_out(make_journal: MakeJournal) -> None:
+    journal = make_journal()
+    ana = Person(journal, "ana")
+    item, token = ana.item()
+    ana.post("submit", item=item, answer={"colour": "red"}, token=token, seconds=0.0)
+    assert "left out" not in ana.page()
+    journal.solve(item, [], refusal="Four readers answer it <at once>.")
+    assert "1 of your answers was left out" in ana.page()
+    assert "Four readers answer it &lt;at once&gt;." in ana.page()
+    assert journal.refusals("ben") == []
