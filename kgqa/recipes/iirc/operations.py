@@ -18,22 +18,31 @@ OPERATIONS = {
     "total": "What is the sum of {all}?",
     "least": "Which of {things} has the least of {all}?",
     "most": "Which of {things} has the greatest of {all}?",
-    "less": "Is {0} before {1}, or less?",
-    "more": "Is {0} after {1}, or more?",
-    "every_less": "Are {all} all before {value}, or less?",
+    "less": "Is {0} less than {1}?",
+    "more": "Is {0} more than {1}?",
+    "every_less": "Are {all} all less than {value}?",
     "calendar_range": "What is the difference of the first and the last year of {all}?",
     "range": "What is the difference of the least and the greatest of {all}?",
     "count": "How many of {all} are {value}?",
-    "count_less": "How many of {all} are before {value}, or less?",
+    "count_less": "How many of {all} are less than {value}?",
 }
 """Operation → the last step of a decomposition."""
+ON_DATES = {
+    "least": "Which of {things} has the earliest of {all}?",
+    "most": "Which of {things} has the latest of {all}?",
+    "less": "Is {0} before {1}?",
+    "more": "Is {0} after {1}?",
+    "every_less": "Are {all} all before {value}?",
+    "count_less": "How many of {all} are before {value}?",
+}
+"""The same, where the operands are dates and the words differ."""
 
 
 def program_of(pattern: PatternSettings, values: Mapping[str, Mapping[str, Any]], roles: Sequence[str]) -> str:
     """The program; ``values``: step → typed answer, and ``roles``: for each operand the step that finds it (:class:`Asker`)."""
     steps = [f"#{name}" for name in values if name.isdigit() and name not in roles]
     every = ", ".join(steps)
-    is_date = "time" in values[steps[0][1:]]
+    is_date = _is_date(values, steps)
     things = ", ".join(f"#{name}" if name.isdigit() else name for name in roles)
     value = ", value" if "value" in values else ""
     programs = {
@@ -64,4 +73,10 @@ def operation(program: str, pattern: PatternSettings, values: Mapping[str, Mappi
     key = {"same": "shared", "equal": pattern.kind, "count_equal": "count"}.get(name, name)
     things = [f"#{role}" if role.isdigit() else str(values[role]["text"]) for role in roles]
     text = str(values.get("value", {}).get("text", ""))
-    return OPERATIONS[key].format(*steps, text, all=listed(steps), things=listed(things), value=text)
+    words = ON_DATES.get(key, OPERATIONS[key]) if _is_date(values, steps) else OPERATIONS[key]
+    return words.format(*steps, text, all=listed(steps), things=listed(things), value=text)
+
+
+def _is_date(values: Mapping[str, Mapping[str, Any]], steps: Sequence[str]) -> bool:
+    """Whether the operands are dates."""
+    return "time" in values[steps[0][1:]]
