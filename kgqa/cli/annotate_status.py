@@ -42,7 +42,7 @@ def _table(title: str, *columns: str) -> Table:
     from rich.table import Column, Table
 
     heads = [Column(name.removeprefix(">"), justify="right" if name.startswith(">") else "left", overflow="fold") for name in columns]
-    return Table(*heads, title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    return Table(*heads, title=title, title_justify="left", box=box.SIMPLE_HEAD, collapse_padding=True, pad_edge=False)
 
 
 def _progress(figures: Figures) -> Table:
@@ -73,12 +73,12 @@ def _agreement(figures: Figures) -> Table:
     from kgqa.collection.card import coefficient
 
     table = _table(
-        "Agreement (95% intervals)", "step", "question", ">items", ">same", ">Krippendorff's alpha", ">Fleiss' kappa", ">Gwet's AC1"
+        "Agreement (95% intervals): Krippendorff's alpha, Fleiss' kappa, Gwet's AC1", "step", "question", ">items", ">same", ">alpha", ">Fleiss", ">AC1"
     )
     for each in figures.agreement:
         found = each.agreement
         same = "–" if found.observed is None else f"{100 * found.observed:.1f}%"
-        measures = [coefficient(measure) for measure in (found.alpha, found.fleiss, found.ac1)]
+        measures = [_narrow(coefficient(measure)) for measure in (found.alpha, found.fleiss, found.ac1)]
         table.add_row(on_one_line(each.step), on_one_line(each.question), f"{found.items:,}", same, *measures)
     return table
 
@@ -142,6 +142,11 @@ def _sentences(figures: Figures) -> list[str]:
             more = f"; {len(listed) - 5:,} other reasons" if len(listed) > 5 else ""
             lines.append(f"{what}: " + "; ".join(f"{on_one_line(reason)} ({count:,})" for reason, count in listed[:5]) + more + ".")
     return lines
+
+
+def _narrow(text: str) -> str:
+    """An interval in fewer characters: ``0.84 (0.71–0.96)``."""
+    return text.replace(" to ", "–")
 
 
 def percent(share: Share) -> str:
