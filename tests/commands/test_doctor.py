@@ -191,8 +191,8 @@ def test_what_an_examination_that_goes_on_has_there_is_left_as_it_was(neo4j_data
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seconds", [6, 9])
-def test_what_a_killed_examination_left_is_erased(seconds: int, neo4j_database: Neo4jSettings) -> None:
+@pytest.mark.parametrize("looks", [1, 10])
+def test_what_a_killed_examination_left_is_erased(looks: int, neo4j_database: Neo4jSettings) -> None:
     before = everything(neo4j_database)
     environment = {**os.environ, "NEO4J_URI": neo4j_database.uri, "NEO4J_PASSWORD": neo4j_database.password}
     program = "import kgqa; kgqa.doctor(queries=100000)"
@@ -201,9 +201,15 @@ def test_what_a_killed_examination_left_is_erased(seconds: int, neo4j_database: 
         "queries", "benches=[lambda: Neo4jBench(Neo4jSettings.from_environment())], queries"
     )
     process = subprocess.Popen([sys.executable, "-c", program], env=environment)
-    for _ in range(seconds * 10):
+    # Killed while a graph is in the database, at the look of this number that finds one.
+    while looks:
         time.sleep(0.1)
         assert process.poll() is None
+        if everything(neo4j_database)["nodes"] != []:
+            os.kill(process.pid, signal.SIGSTOP)
+            looks -= everything(neo4j_database)["nodes"] != []
+            if looks:
+                os.kill(process.pid, signal.SIGCONT)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     assert everything(neo4j_database)["nodes"] != []
@@ -286,7 +292,7 @@ def test_a_server_that_dies_or_falls_silent_is_given_up_soon(
 
     try:
         result = doctor(queries=1000, neo4j=database, benches=[lambda: Dying(database)])
-        assert time.monotonic() - died[0] < 5
+        assert time.monotonic() - died[0] < 20  # far from the minutes that a driver waits by itself, also on a busy machine
     finally:
         spare_server.kill()  # so that nothing of what it was asked to do is done later
         spare_server.start()
