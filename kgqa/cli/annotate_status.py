@@ -73,7 +73,14 @@ def _agreement(figures: Figures) -> Table:
     from kgqa.collection.card import coefficient
 
     table = _table(
-        "Agreement (95% intervals): Krippendorff's alpha, Fleiss' kappa, Gwet's AC1", "step", "question", ">items", ">same", ">alpha", ">Fleiss", ">AC1"
+        "Agreement (95% intervals): Krippendorff's alpha, Fleiss' kappa, Gwet's AC1",
+        "step",
+        "question",
+        ">items",
+        ">same",
+        ">alpha",
+        ">Fleiss",
+        ">AC1",
     )
     for each in figures.agreement:
         found = each.agreement

@@ -28,6 +28,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+MODEL = "model:"
+"""The beginning of the name under which a model fills a seat. No person's name begins so, and models are not counted as people."""
 KINDS = (
     "open", "change", "item", "reserve", "release", "submit", "undo", "skip", "flag", "decide", "adjudicate", "refuse", "solve", "qualify",
     "withdraw",

@@ -52,6 +52,8 @@ def _read(project: Project, name: str) -> dict[str, Known]:
             raise BrokenInput(f'{place}: the line names no item; write {{"item": ID, "answer": {{…}}}}.')
         if not isinstance(row.get("answer"), dict) or not row["answer"]:
             raise BrokenInput(f"{place}: the item {row['item']!r} has no answer; add what people should answer.")
+        if unknown := next((key for key in row if key not in {"item", "answer"}), None):
+            raise BrokenInput(f"{place}: {unknown!r} is no part of a known answer; a line has item and answer.")
         if row["item"] in known:
             raise DuplicateId(f"{place}: the item {row['item']!r} is there twice; leave out one line.")
         known[row["item"]] = Known(answer=row["answer"], place=place)

@@ -7,6 +7,7 @@ row. So no seat is given twice, and events have numbers without gaps.
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import threading
 import time
@@ -21,11 +22,21 @@ from sqlalchemy.pool import QueuePool, StaticPool
 
 from kgqa.collection.events import Event
 from kgqa.collection.golds import Known, known_answers
-from kgqa.collection.project import CHANGEABLE, Project
+from kgqa.collection.project import CHANGEABLE, Project, fixed_settings
 from kgqa.collection.tables import METADATA, PROJECT, VERSION
 from kgqa.collection.task import Answer, Decided, Fault, Given, Item, Step, Task, find_task, majority
 from kgqa.collection.transaction import BATCH, Row, Transaction, event_of, item_of
-from kgqa.errors import BrokenInput, DuplicateId, EmptyResult, InputError, SettingsError, TableChanged, UnknownId
+from kgqa.errors import (
+    BrokenInput,
+    DuplicateId,
+    EmptyResult,
+    InputError,
+    MissingInput,
+    SettingsError,
+    TableChanged,
+    UnknownId,
+    storage_errors,
+)
 from kgqa.settings.base import plain_fault
 
 if TYPE_CHECKING:
@@ -38,6 +49,7 @@ if TYPE_CHECKING:
 MOST_BODY = 1 << 20
 """Characters of an answer or draft as JSON."""
 MOST_REASON = 2000
+_NOT_BEGUN = "the project {name!r} has not begun here; serve its pages first, or give the --journal that it has."
 _LOCK = 0x6B676172
 """The number of the server's lock under which tables are created."""
 
@@ -92,10 +104,11 @@ class Refusal:
 class Journal:
     """The journal of ``project`` in ``database``. One per process; it may be used from several threads."""
 
-    def __init__(self, database: Database, project: Project, *, clock: Callable[[], float] = time.time) -> None:
-        """Open the journal, and start the project if the database does not have it.
+    def __init__(self, database: Database, project: Project, *, begin: bool = True, clock: Callable[[], float] = time.time) -> None:
+        """Open the journal, and ``begin`` the project if the database does not have it.
 
-        Raises InputError for a journal of another project, SettingsError for a changed setting that must not change, and KgqaError.
+        Raises MissingInput for a project that has not begun and shall not, InputError for a journal of another project, SettingsError for
+        a changed setting that must not change, and KgqaError.
         """
         self.database = database
         self.project = project
@@ -104,17 +117,37 @@ class Journal:
         self._is_file = database.path is not None
         self._lock = threading.RLock() if self._is_file else nullcontext()
         self._file: Any = None
-        database.make_folder()
+        is_new = database.path is not None and not database.path.exists()
+        if is_new and not begin:
+            raise MissingInput(f"{database.name}: {_NOT_BEGUN.format(name=project.settings.name)}")
+        if is_new and database.path is not None:
+            database.make_folder()
+            with storage_errors(database.path):  # it holds the key that signs links, so nobody else may read it
+                os.close(os.open(database.path, os.O_CREAT | os.O_RDWR, 0o600))
+        try:
+            self._open(begin)
+        except BaseException:
+            if is_new and database.path is not None:
+                for suffix in ("", "-wal", "-shm"):
+                    database.path.with_name(database.path.name + suffix).unlink(missing_ok=True)
+            raise
+
+    def _open(self, begin: bool) -> None:
+        database = self.database
         with database.refusals():
             if self._is_file:
                 self._engine = database.engine(pool=StaticPool)
                 listeners.listen(self._engine, "connect", self._set_up_file)
             else:
                 self._engine = database.engine(pool=QueuePool, pool_size=8, max_overflow=8, pool_pre_ping=True)
-            with self._engine.begin() as connection:
-                self._create_tables(connection)
-            with self._engine.begin() as connection:
-                self._id = self._begin(connection)
+            try:
+                with self._engine.begin() as connection:
+                    self._create_tables(connection, begin)
+                with self._engine.begin() as connection:
+                    self._id = self._begin(connection, begin)
+            except BaseException:
+                self._engine.dispose()
+                raise
 
     def close(self) -> None:
         """Close the connections."""
@@ -150,7 +183,7 @@ class Journal:
         for setting in ("journal_mode=WAL", "busy_timeout=30000"):
             connection.execute(f"PRAGMA {setting}")
 
-    def _create_tables(self, connection: Connection) -> None:
+    def _create_tables(self, connection: Connection, begin: bool) -> None:
         self._lock_tables(connection)
         tables = set(inspect(connection).get_table_names())
         if PROJECT.name in tables:
@@ -160,11 +193,10 @@ class Journal:
                     f"{self.database.name}: its journal has version {min(wrong)}, this kgqa knows version {VERSION}; use the kgqa that "
                     f"made it, or choose another {self.database.option}."
                 )
-        elif tables & {table.name for table in METADATA.tables.values()}:
-            raise BrokenInput(
-                f"{self.database.name}: this is another program's database, which has a table of ours; choose another "
-                f"{self.database.option}."
-            )
+        elif tables & {table.name for table in METADATA.tables.values()} or (tables and self._is_file):
+            raise BrokenInput(f"{self.database.name}: this is another program's database; choose another {self.database.option}.")
+        elif not begin:
+            raise MissingInput(f"{self.database.name}: {_NOT_BEGUN.format(name=self.project.settings.name)}")
         METADATA.create_all(connection)
 
     @staticmethod
@@ -174,7 +206,7 @@ class Journal:
 
     # The beginning of a project
 
-    def _begin(self, connection: Connection) -> int:
+    def _begin(self, connection: Connection, begin: bool) -> int:
         """The project's number in the database, after its items were written or its changed settings noted."""
         self._lock_tables(connection)
         settings = self.project.settings
@@ -185,13 +217,16 @@ class Journal:
                 f"{self.database.name}: this is the journal of the project {min(rows)!r}, not of {settings.name!r}; choose another "
                 f"{self.database.option}."
             )
+        if row is None and not begin:
+            raise MissingInput(f"{self.database.name}: {_NOT_BEGUN.format(name=settings.name)}")
         if row is None:
             return self._start(connection)
         earlier = json.loads(row.settings)
         if row.identity != self.project.identity:
-            name = next((key for key, value in self.project.fixed.items() if earlier.get(key) != value), "name")
+            before = fixed_settings(earlier)
+            name = next((key for key, value in self.project.fixed.items() if before.get(key) != value), "name")
             raise SettingsError(
-                f"{self.project.path}: {name} was {earlier.get(name)!r} when the project began and cannot change while it runs; put it "
+                f"{self.project.path}: {name} was {before.get(name)!r} when the project began and cannot change while it runs; put it "
                 f"back, or start another project. What may change: {', '.join(CHANGEABLE)}."
             )
         self._id = int(row.id)
@@ -241,7 +276,11 @@ class Journal:
             raise InputError(f"{self.project.data}: the item {item.id[:80]!r} has no step or id that a project can hold; mend the task.")
         gold = dict(item.gold) if item.gold is not None else None
         if known is not None:
-            gold = _parsed(step, known.answer, where=known.place).model_dump(mode="json")
+            parsed = _parsed(step, known.answer, where=known.place)
+            fault = next((fault for fault in step.faults(item, parsed) if fault.blocking), None)
+            if fault is not None:
+                raise InputError(f"{known.place}: people could not give this answer: {fault.sentence}")
+            gold = parsed.model_dump(mode="json")
         labels = None if gold is None else step.labels(_parsed(step, gold))
         seats = item.seats or self.project.settings.per_item
         transaction.add_item(item, purpose=purpose, seats=seats, gold=gold, gold_labels=labels, new=new)
@@ -274,7 +313,7 @@ class Journal:
         """
         with self._changing(durable=False) as transaction:
             member = transaction.member(person)
-            if member.state != "active":
+            if member.state != "active" or member.role == "lead":
                 return None
             for seat in transaction.rows("seats over time", now=transaction.time):
                 transaction.free(seat)
@@ -415,7 +454,7 @@ class Journal:
         attempt = member.attempt if item.purpose == "qualification" and member.role != "model" else 0
         own = transaction.row("own seat", item=item.id, person=person, attempt=attempt)
         if own is not None and own.state == "done":
-            raise TableChanged(f"{person} has answered item {item.id} before; take that answer back first (undo).")
+            raise TableChanged(f"item {item.id} was answered by {person} before; take that answer back first (undo).")
         if item.state == "refused":
             raise TableChanged(f"item {item.id} was left out of the project meanwhile; go on with the next one.")
         if own is not None:
@@ -444,6 +483,8 @@ class Journal:
             if seat.purpose == "qualification" and (member.qualified or seat.attempt != member.attempt):
                 raise InputError("an answer of a finished qualification cannot be taken back; go on with the next item.")
             row = transaction.item(seat.item)
+            if row.state == "decided" and self._is_adjudicated(transaction, row.id):
+                raise InputError("a lead settled the item of your last answer, so it cannot be taken back; go on with the next item.")
             if row.state == "decided" and row.purpose == "work":
                 self._take_back_next_items(transaction, item_of(row))
             submitted = event_of(transaction.rows("event", number=seat.event)[0])
@@ -573,7 +614,9 @@ class Journal:
                 transaction.free(seat)
             items = {seat.item: transaction.item(seat.item) for seat in seats if seat.state == "done" and seat.purpose == "work"}
             for row in items.values():
-                if row.state in {"decided", "disputed"}:
+                if row.state == "decided" and self._is_adjudicated(transaction, row.id):
+                    transaction.drop_free_seats(row, keep=0)  # what a lead settled stays
+                elif row.state in {"decided", "disputed"}:
                     self._reopen(transaction, row.id)
                     transaction.drop_free_seats(row)
                     self._decide(transaction, row)
@@ -706,6 +749,12 @@ class Journal:
             self._add_item(transaction, follower, "work")
 
     @staticmethod
+    def _is_adjudicated(transaction: Transaction, item: str) -> bool:
+        """Whether a lead gave the decision of an item."""
+        decision = transaction.row("decision", item=item)
+        return decision is not None and decision.kind == "adjudicate"
+
+    @staticmethod
     def _reopen(transaction: Transaction, item: str) -> None:
         transaction.event("decide", item=item, state="open", labels={})
         transaction.run("set item", item=item, state="open")
@@ -723,8 +772,8 @@ class Journal:
             step = self.task.steps[item.step]
             expected = step.labels(_parsed(step, item.gold or {}))
             labels = event_of(transaction.rows("event", number=seat.event)[0]).body["labels"]
-            of += len(expected)
-            right += sum(labels.get(question) == label for question, label in expected.items())
+            of += 1
+            right += all(labels.get(question) == label for question, label in expected.items())
         passed = right >= qualification.needed * of - 1e-9
         last = member.attempt >= qualification.tries
         transaction.event("qualify", person=member.person, right=right, of=of, passed=passed, attempt=member.attempt)

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
+from kgqa.collection.events import MODEL
 from kgqa.collection.registry import TASKS
 from kgqa.errors import MissingInput, SettingsError, storage_errors, suggestion
 from kgqa.settings.base import Positive, Settings, Share, plain_fault
@@ -33,7 +34,7 @@ class Qualification(Settings):
     file: str
     """JSON lines: ``item`` (id) and ``answer``."""
     needed: Share = 0.8
-    """Share of the labels that must be right."""
+    """Share of the items that must be right, that is, have all labels of the known answer."""
     tries: Positive = 2
 
 
@@ -85,12 +86,22 @@ class ProjectSettings(Settings):
             raise ValueError(f"task {task!r} is not known; {suggestion(task, TASKS)}")
         return task
 
+    @field_validator("name")
+    @classmethod
+    def _names_a_file(cls, name: str) -> str:
+        # The journal and what lies beside it are named after the project.
+        if name != name.strip() or not name.isprintable() or name.startswith(".") or set(name) & set("/\\:"):
+            raise ValueError(f"{name!r} is no name of a project; write it without slashes, colons, spaces around it and a dot in front")
+        return name
+
     @model_validator(mode="after")
     def _people_differ(self) -> ProjectSettings:
         names = [*self.people, *self.leads]
         for name in names:
             if name != name.strip() or not name.isprintable():
                 raise ValueError(f"{name!r} is no name; write it without spaces around it and control characters")
+            if name.startswith(MODEL):
+                raise ValueError(f"{name!r} is the name of a model, which gets no link; seat models with kgqa annotate seat")
         folded = [name.casefold() for name in names]
         if twice := next((name for name in names if folded.count(name.casefold()) > 1), None):
             raise ValueError(f"{twice!r} is listed twice; list each person once, under people or under leads")
@@ -99,6 +110,8 @@ class ProjectSettings(Settings):
         return self
 
 
+FILES = ("gold", "qualification")
+"""Known answers, whose items are fixed when a project begins; the other settings of these tables may change."""
 CHANGEABLE = ("people", "leads", "minutes", "agreement", "gold", "qualification", "solvers")
 """What may change while a project runs; people may be added, and removed ones lose access but keep their answers."""
 
@@ -123,12 +136,18 @@ class Project:
     @property
     def fixed(self) -> dict[str, Any]:
         """The settings that cannot change while the project runs."""
-        return {name: value for name, value in self.settings.model_dump(mode="json").items() if name not in CHANGEABLE}
+        return fixed_settings(self.settings.model_dump(mode="json"))
 
     @property
     def identity(self) -> str:
         """Hash of the fixed settings: the journal belongs to the project with this one."""
         return hashlib.sha256(json.dumps(self.fixed, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def fixed_settings(settings: dict[str, Any]) -> dict[str, Any]:
+    """Of a project's settings as JSON those that cannot change while it runs."""
+    fixed = {name: value for name, value in settings.items() if name not in CHANGEABLE}
+    return fixed | {f"{name}.file": (settings.get(name) or {}).get("file") for name in FILES}
 
 
 def read_project(path: str | Path) -> Project:
@@ -143,5 +162,7 @@ def read_project(path: str | Path) -> Project:
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
+        if first["type"] == "extra_forbidden" and len(first["loc"]) == 1:
+            raise SettingsError(f"{file}: {key} is no setting of a project; {suggestion(key, ProjectSettings.model_fields)}") from None
         sentence = f"{file}: {key + ': ' if key else ''}{plain_fault(first)}"
         raise SettingsError(sentence if sentence.endswith(("?", ".")) else f"{sentence}.") from None

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, Field, ValidationError
 
 from kgqa.chat.ask import Asked, ask
-from kgqa.collection.task import MODEL, Item, Step
+from kgqa.collection.events import MODEL
+from kgqa.collection.task import Item, Step
 from kgqa.collection.tasks.answer import KINDS
 from kgqa.collection.tasks.strategyqa import VERDICTS as ANSWERS
 from kgqa.collection.verdicts import MARKS, VERDICTS

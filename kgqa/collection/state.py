@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from kgqa.collection.events import KINDS, Event
-from kgqa.collection.task import MODEL
+from kgqa.collection.events import KINDS, MODEL, Event
 from kgqa.errors import BrokenInput
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from kgqa.collection.exports import decided
@@ -10,6 +10,17 @@ from kgqa.collection.figures import Figures, figures
 from kgqa.collection.journal import Journal
 from kgqa.collection.state import replay, rows_table
 from kgqa.collection.task import Figure
+
+MOST_FLAGS = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flag:
+    """A problem that somebody reported."""
+
+    item: str
+    person: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +31,8 @@ class Status:
     figures: Figures
     own: tuple[Figure, ...]
     """Figures of the task, as human scores."""
+    flags: tuple[Flag, ...]
+    """Reported problems, the newest first, at most ``MOST_FLAGS``."""
 
     def record(self) -> dict[str, Any]:
         """The status as JSON."""
@@ -27,11 +40,13 @@ class Status:
             {"name": each.name, "items": each.items, "value": each.value.mean, "low": each.value.low, "high": each.value.high}
             for each in self.own
         ]
-        return {"project": self.project, **self.figures.record(), "own": own}
+        return {"project": self.project, **self.figures.record(), "own": own, "flagged": [asdict(flag) for flag in self.flags]}
 
 
 def status_of(journal: Journal) -> Status:
     """The status of an open journal."""
     state = replay(rows_table(journal.event_rows()))
     own = tuple(journal.task.figures(list(decided(state, journal.task.steps))))
-    return Status(project=journal.project.settings.name, figures=figures(state), own=own)
+    newest = state.flags.sort("number", descending=True).head(MOST_FLAGS).select("item", "person", "reason")
+    flags = tuple(Flag(item=item, person=person, reason=reason) for item, person, reason in newest.iter_rows())
+    return Status(project=journal.project.settings.name, figures=figures(state), own=own, flags=flags)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
+from kgqa.collection.events import MODEL
 from kgqa.collection.registry import TASKS
 from kgqa.errors import UnknownId
 
@@ -66,10 +67,6 @@ class Given:
 
     person: str
     answer: Answer
-
-
-MODEL = "model:"
-"""The beginning of the name under which a model fills a seat. No person's name begins so, and models are not counted as people."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -140,11 +140,11 @@ class Transaction:
         """Open a seat of work; a seat that was made for its person goes."""
         self.run("open seat" if seat.purpose == "work" else "remove seat", id=seat.id)
 
-    def drop_free_seats(self, item: Row) -> None:
-        """Remove the open seats that an item with a late answer does not need."""
+    def drop_free_seats(self, item: Row, *, keep: int | None = None) -> None:
+        """Remove the open seats above the number that an item needs, or above ``keep``; a late answer may make some needless."""
         seats = [seat for seat in self.rows("seats of an item", item=item.id) if seat.purpose == "work"]
         free = [seat for seat in seats if seat.state == "open"]
-        for seat in free[: max(0, len(seats) - item.seats)]:
+        for seat in free[: max(0, len(seats) - item.seats) if keep is None else len(free) - keep]:
             self.run("remove seat", id=seat.id)
 
     def refuse(self, item: str, reason: str) -> None:

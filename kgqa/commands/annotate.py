@@ -71,7 +71,7 @@ def annotate(
     opened = _project(project, person=person, sample=sample, seed=seed, split=split)
     with ExitStack() as stack:
         listener = stack.enter_context(listening(port))
-        book = stack.enter_context(_journal(opened, journal))
+        book = stack.enter_context(_journal(opened, journal, begin=True))
         links = _links(book, days=LINK_DAYS, port=listener.getsockname()[1])
         asked = stack.enter_context(_solving(book))
         Thread(target=book.task.prepare, name="kgqa prepare", daemon=True).start()  # pages do not wait for it
@@ -82,6 +82,8 @@ def annotate_links(
     project: str | Path, *, journal: str | Path | None = None, days: int = LINK_DAYS, port: int = ANNOTATE_PORT, renew: bool = False
 ) -> list[Link]:
     """The links of the people of a project, valid for ``days``. ``renew`` makes all earlier links invalid. Raises as :func:`annotate`."""
+    if not 1 <= port <= 65535:
+        raise SettingsError(f"port {port} is not between 1 and 65535; give another --port.")
     if not 1 <= days <= 3650:
         raise SettingsError(f"days is {days}, which is not between 1 and 3,650; give another --days.")
     with _journal(_running(project, journal), journal) as book:
@@ -198,7 +200,7 @@ def _database(project: Project, where: str | Path | None) -> Database:
 
 
 @contextmanager
-def _journal(project: Project, where: str | Path | None) -> Iterator[Journal]:
+def _journal(project: Project, where: str | Path | None, *, begin: bool = False) -> Iterator[Journal]:
     require_sqlalchemy("kgqa annotate", "annotate")
     from kgqa.collection.journal import Journal
 
@@ -207,7 +209,7 @@ def _journal(project: Project, where: str | Path | None) -> Iterator[Journal]:
         raise SettingsError(
             f"{database.path}: this lies in the data's folder, where new data would take its place; give another --journal."
         )
-    journal = Journal(database, project)
+    journal = Journal(database, project, begin=begin)
     try:
         yield journal
     finally:

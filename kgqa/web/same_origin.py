@@ -39,7 +39,7 @@ class SameOrigin:
         """Handle one request; its body is not read where it is refused."""
         headers = Headers(scope=scope)
         if scope["type"] == "http" and scope["method"] not in READING and headers.get("origin", "").lower() != _own_origin(scope):
-            sentence = "Only this page itself may change the table; open it, and use its keys."
+            sentence = "Only pages of this server may change something; open one of them here."
             await JSONResponse({"error": {"status": 403, "sentence": sentence}}, status_code=403)(scope, receive, send)
         else:
             await self._app(scope, receive, send)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kgqa.collection.journal import Journal, Refused
-from kgqa.errors import BrokenInput, DuplicateId, InputError, KgqaError, SettingsError, TableChanged, UnknownId
-from tests.collection.conftest import Clock, MakeJournal
+from kgqa.collection.project import read_project
+from kgqa.database import database_at
+from kgqa.errors import BrokenInput, DuplicateId, InputError, KgqaError, MissingInput, SettingsError, TableChanged, UnknownId
+from tests.collection.conftest import Clock, MakeJournal, write_project
 
 _tokens = iter(range(10**9))
 
@@ -74,7 +77,7 @@ def test_what_is_sent_twice_counts_once(make_journal: MakeJournal) -> None:
     numbers = {journal.submit("ana", "thing-1", {"colour": "red"}, token="same-token") for _ in range(3)}
     assert len(numbers) == 1
     assert kinds(journal).count("submit") == 1
-    with pytest.raises(TableChanged, match="has answered item thing-1 before"):
+    with pytest.raises(TableChanged, match="item thing-1 was answered by ana before"):
         journal.submit("ana", "thing-1", {"colour": "red"}, token="other-token")
 
 
@@ -318,7 +321,7 @@ def test_two_journals_of_one_database_give_no_seat_twice(make_journal: MakeJourn
         ({"people": []}, "people: the list is empty"),
         ({"per_item": 4}, "per_item is 4, but there are 3 people"),
         ({"people": ["ana "]}, "is no name"),
-        ({"colour": 1}, "colour: Extra inputs"),
+        ({"colour": 1}, "colour is no setting of a project; known are: agreement"),
     ],
 )
 def test_a_faulty_project_file_is_one_sentence(make_journal: MakeJournal, settings: dict[str, Any], sentence: str) -> None:
@@ -341,3 +344,60 @@ def test_a_repeated_item_starts_nothing(make_journal: MakeJournal, monkeypatch: 
     monkeypatch.setattr(Colours, "items", lambda self: [*items(self), *items(self)])
     with pytest.raises(DuplicateId, match="thing-1 is there twice"):
         make_journal()
+
+
+def test_what_a_lead_settled_stays_when_people_leave(make_journal: MakeJournal) -> None:
+    journal = make_journal(per_item=2, people=["ana", "ben", "cem"], leads=["lea"])
+    answer(journal, "ana", "red")
+    answer(journal, "ben", "blue")
+    journal.adjudicate("lea", "thing-1", {"colour": "red"}, token="token-of-lea")
+    with pytest.raises(InputError, match="a lead settled the item of your last answer"):
+        journal.undo("ben")
+    assert journal.withdraw("ben", "left") == 1
+    assert [each.labels for each in journal.decided()] == [{"colour": "red"}]
+    reservation = journal.next_item("cem")
+    assert reservation is not None
+    assert reservation.item.id == "thing-2"
+
+
+def test_leads_get_no_items(make_journal: MakeJournal) -> None:
+    assert make_journal(leads=["lea"]).next_item("lea") is None
+
+
+@pytest.mark.parametrize("name", ["../up", "/abs", "a/b", "a\\\\b", ".hidden", " x", "c:d"])
+def test_the_name_of_a_project_leads_to_no_other_folder(make_journal: MakeJournal, name: str) -> None:
+    with pytest.raises(SettingsError, match="is no name of a project"):
+        make_journal(name=name)
+
+
+def test_a_person_is_not_named_like_a_model(make_journal: MakeJournal) -> None:
+    with pytest.raises(SettingsError, match="is the name of a model"):
+        make_journal(people=["ana", "model:x"])
+
+
+def test_known_answers_cannot_be_added_while_a_project_runs(make_journal: MakeJournal, tmp_path: Path) -> None:
+    file = known(tmp_path / "known.jsonl", 1)
+    make_journal()
+    with pytest.raises(SettingsError, match=r"gold\.file was None when the project began"):
+        make_journal(gold={"file": file})
+
+
+def test_known_answers_pass_the_checks_of_people(make_journal: MakeJournal, tmp_path: Path) -> None:
+    (tmp_path / "known.jsonl").write_text('{"item": "thing-1", "answer": {"colour": "", "note": "x"}}')
+    with pytest.raises(InputError, match="line 1: people could not give this answer: Name a colour"):
+        make_journal(gold={"file": "known.jsonl"})
+    assert not (tmp_path / "journal.sqlite").exists()
+
+
+def test_a_project_begins_only_where_it_shall(make_journal: MakeJournal, tmp_path: Path) -> None:
+    project = read_project(write_project(tmp_path))
+    database = database_at(tmp_path / "journal.sqlite", option="--journal", file="x")
+    with pytest.raises(MissingInput, match="the project 'shades' has not begun here"):
+        Journal(database, project, begin=False)
+    assert not (tmp_path / "journal.sqlite").exists()
+    make_journal()
+    assert (tmp_path / "journal.sqlite").stat().st_mode & 0o077 == 0
+    with sqlite3.connect(tmp_path / "other.sqlite") as other:
+        other.execute("CREATE TABLE theirs (x)")
+    with pytest.raises(BrokenInput, match="another program's database"):
+        make_journal(at=tmp_path / "other.sqlite")

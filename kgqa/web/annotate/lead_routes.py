@@ -42,8 +42,8 @@ def lead_routes(journal: Journal, pages: Pages) -> APIRouter:
         step = journal.task.steps[decided.item.step]
         answers = [(given.person, step.labels(given.answer), given.answer.model_dump(mode="json")) for given in decided.answers]
         return person_page(
-            pages, journal, request, visitor, "item.html", item=decided.item, step=step, draft=answers[0][2], version=0,
-            shown=step.shown(decided.item, answers[0][2]),
+            pages, journal, request, visitor, "item.html", item=decided.item, step=step, draft={}, version=0,
+            shown=step.shown(decided.item, {}),
             token=secrets.token_hex(16), action="adjudicate", answers=answers,
         )  # fmt: skip
 

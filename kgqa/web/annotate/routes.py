@@ -91,6 +91,8 @@ def routes(journal: Journal, visitors: Visitors, pages: Pages, submitted: Callab
     @router.get("/")
     def start(request: Request, visitor: Reader) -> Response:
         """The person's next item, or why there is none."""
+        if visitor.role == "lead":
+            return RedirectResponse("/progress", status_code=303)
         reservation = journal.next_item(visitor.person)
         if reservation is None:
             return person_page(pages, journal, request, visitor, "done.html")

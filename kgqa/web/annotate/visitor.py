@@ -15,6 +15,7 @@ from kgqa.collection.journal import Journal
 from kgqa.collection.links import form_key, read_key
 from kgqa.errors import InputError, UnknownId
 from kgqa.web.annotate.rate import RateLimit
+from kgqa.web.errors import sentence_of
 
 RATE, BURST = 20.0, 100
 """Requests of a person: a second, and at once. Fast typing sends about four a second."""
@@ -47,7 +48,7 @@ class Visitors:
             access = read_key(self._secret, key, project=self._journal.project.settings.name, now=time.time())
             standing = self._journal.standing(access.person)
         except (InputError, UnknownId) as error:
-            raise HTTPException(403, str(error).rstrip(".").capitalize()) from None
+            raise HTTPException(403, sentence_of(error).rstrip(".")) from None
         if standing.state == "removed":
             raise HTTPException(403, "You are no longer in this project; ask its lead")
         return Visitor(person=access.person, role=standing.role, form=form_key(self._secret, key))
@@ -89,4 +90,4 @@ Writer = Annotated[Visitor, Depends(_writing)]
 def check_lead(visitor: Visitor) -> None:
     """Raise HTTPException 403 for people who are no leads."""
     if visitor.role != "lead":
-        raise HTTPException(403, "Only leads of the project see this page")
+        raise HTTPException(403, "Only leads of the project may do this")
