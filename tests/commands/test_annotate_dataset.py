@@ -272,7 +272,7 @@ def test_the_command_validates_a_dataset_and_goes_on_where_it_was(wikihop: Path,
             assert process.stdout
             name, address = process.stdout.readline().split(": ", maxsplit=1)
             assert name == "ann"
-        assert process.stdout.readline() == "Press Ctrl-C to stop.\n"  # what the pipe's buffer holds is lost to communicate
+            assert process.stdout.readline() == "Press Ctrl-C to stop.\n"  # what the pipe's buffer holds is lost to communicate
             visitor = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
             page = visitor.open(address.strip()).read().decode()
             assert f'<span id="answered">{answered}</span> answered' in page
