@@ -30,6 +30,7 @@ SCHEMA = pa.schema(
     [
         pa.field("id", TEXT, nullable=False),
         pa.field("answer", TEXT, nullable=False),
+        ("parts", pa.list_(TEXT)),
         ("candidate", TEXT),
         pa.field("confidence", pa.float64(), nullable=False),
         ("supporting", pa.list_(TEXT)),
@@ -88,6 +89,7 @@ def prediction_of(row: dict[str, Any]) -> Prediction:
     return Prediction(
         **{
             **row,
+            "parts": tuple(row["parts"]),
             "supporting": tuple(row["supporting"]),
             "supporting_sentences": tuple((entry["paragraph"], entry["sentence"]) for entry in row["supporting_sentences"]),
             "paragraph_scores": tuple((entry["paragraph"], entry["score"]) for entry in row["paragraph_scores"]),
