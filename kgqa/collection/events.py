@@ -34,7 +34,6 @@ KINDS = (
     "open", "change", "item", "reserve", "release", "submit", "undo", "skip", "flag", "decide", "adjudicate", "refuse", "solve", "qualify",
     "withdraw",
 )  # fmt: skip
-PURPOSES = ("work", "gold", "qualification")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

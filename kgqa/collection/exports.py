@@ -19,9 +19,9 @@ from kgqa.collection.state import State
 from kgqa.collection.task import Decided, Figure, Given, Item, Step, Task, find_task
 from kgqa.errors import DuplicateId, EmptyResult, SettingsError, suggestion
 from kgqa.formats import native
-from kgqa.formats.columns import MEANINGS, SCHEMA
+from kgqa.formats.card import question_card
 from kgqa.records import SPLITS, Instance
-from kgqa.runs.card import escaped, example, readme, table
+from kgqa.runs.card import escaped
 from kgqa.runs.files import check_new_folder, new_folder, write_parquet
 from kgqa.runs.manifest import versions, write_card, write_manifest
 from kgqa.version import __version__
@@ -131,15 +131,12 @@ def _card(
         if task.name == "validate"
         else f"{total:,} questions from {settled:,} items that people answered (task *{escaped(task.title)}*, data {source})."
     )
-    return readme(
+    return question_card(
+        folder,
         title=title,
         about=about,
         counts=counts,
-        size=table(["split", "questions"], [[split, f"{count:,}"] for split, count in counts.items()]),
         digest=digest,
-        schema=SCHEMA,
-        meanings=MEANINGS,
-        example=example(folder, counts),
         sections=tuple(sections(found, extra)),
         made=f"`kgqa annotate` {__version__}; settings and figures are in [manifest.json](manifest.json); content hash `{digest}`.",
         licence=_licence(task.project.data),

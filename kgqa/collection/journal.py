@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from sqlalchemy import event as listeners, func, insert, inspect, select, update
 from sqlalchemy.pool import QueuePool, StaticPool
 
-from kgqa.collection.events import Event
+from kgqa.collection.events import MODEL, Event
 from kgqa.collection.golds import Known, known_answers
 from kgqa.collection.project import CHANGEABLE, Project, fixed_settings
 from kgqa.collection.tables import METADATA, PROJECT, VERSION
@@ -37,7 +37,7 @@ from kgqa.errors import (
     UnknownId,
     storage_errors,
 )
-from kgqa.settings.base import plain_fault
+from kgqa.settings.base import located_fault
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -299,8 +299,8 @@ class Journal:
 
     def seat_model(self, person: str) -> None:
         """Let a model fill seats of its own under the name ``person``. Raises SettingsError for a name of people."""
-        if not person.startswith("model:"):
-            raise SettingsError(f"{person!r} is no name of a model; begin it with 'model:'.")
+        if not person.startswith(MODEL):
+            raise SettingsError(f"{person!r} is no name of a model; begin it with {MODEL!r}.")
         with self._changing() as transaction:
             if transaction.row("member", person=person) is None:
                 transaction.run("add member", person=person, role="model", qualified=True)
@@ -635,22 +635,21 @@ class Journal:
         with self._reading() as transaction:
             return item_of(transaction.item(item))
 
-    def events(self, *, after: int = 0) -> Iterator[Event]:
-        """The events with numbers above ``after``, in order."""
-        while True:
-            with self._reading() as transaction:
-                rows = transaction.rows("events", after=after, limit=BATCH)
-            yield from map(event_of, rows)
-            if len(rows) < BATCH:
-                return
-            after = int(rows[-1].number)
+    def items(self) -> dict[str, Item]:
+        """Id → item, of all items, in the order in which they are given out."""
+        with self._reading() as transaction:
+            return {row.id: item_of(row) for row in transaction.rows("all items")}
+
+    def events(self) -> Iterator[Event]:
+        """The events, in order."""
+        return map(event_of, self.event_rows())
 
     def event_rows(self) -> Iterator[Row]:
         """As :meth:`events`, without parsing: ``number, time, kind, person, item``, and the body as JSON."""
         after = 0
         while True:
             with self._reading() as transaction:
-                rows = transaction.rows("event rows", after=after, limit=BATCH)
+                rows = transaction.rows("events", after=after, limit=BATCH)
             yield from rows
             if len(rows) < BATCH:
                 return
@@ -660,25 +659,28 @@ class Journal:
         """The question that a submission asks, for the solvers; None if it asks none."""
         with self._reading() as transaction:
             row, submitted = transaction.item(item), transaction.rows("event", number=event)[0]
-        step = self.task.steps[row.step]
-        return step.asked(item_of(row), step.answer.model_validate(json.loads(submitted.body)["answer"])) if step.asks else None
+        return self._asked(item_of(row), event_of(submitted))
+
+    def _asked(self, item: Item, submitted: Event) -> Instance | None:
+        step = self.task.steps[item.step]
+        return step.asked(item, step.answer.model_validate(submitted.body["answer"])) if step.asks else None
 
     def questions(self) -> tuple[list[Instance], list[Instance]]:
         """The questions so far that solvers accepted, and those that they were not asked about yet."""
-        submitted: dict[str, int] = {}
+        items = self.items()
+        submitted: dict[str, Instance] = {}
         solved: set[str] = set()
         for event in self.events():
-            if event.kind == "submit" and self.task.steps[self.item(event.item).step].asks:
-                submitted[event.item] = event.number
+            if event.kind == "submit" and (question := self._asked(items[event.item], event)) is not None:
+                submitted[event.item] = question
             elif event.kind == "undo":
                 submitted.pop(event.item, None)
             elif event.kind == "solve":
                 solved.add(event.item)
             elif event.kind == "refuse":
                 submitted.pop(event.item, None)
-        questions = {item: self.question(item, number) for item, number in submitted.items()}
-        known = {item: question for item, question in questions.items() if question is not None}
-        return [known[item] for item in known if item in solved], [known[item] for item in known if item not in solved]
+        accepted = [question for item, question in submitted.items() if item in solved]
+        return accepted, [question for item, question in submitted.items() if item not in solved]
 
     @property
     def secret(self) -> bytes:
@@ -716,7 +718,7 @@ class Journal:
     def _with_answers(self, transaction: Transaction, item: Item, labels: Mapping[str, str], *, lead: Answer | None = None) -> Decided:
         """The item with the answers of people, in the order of submission."""
         step = self.task.steps[item.step]
-        rows = [row for row in transaction.rows("answers", item=item.id) if not row.person.startswith("model:")]
+        rows = [row for row in transaction.rows("answers", item=item.id) if not row.person.startswith(MODEL)]
         answers = tuple(Given(person=row.person, answer=step.answer.model_validate(json.loads(row.body)["answer"])) for row in rows)
         return Decided(item=item, answers=answers, labels=labels, lead=lead)
 
@@ -812,8 +814,7 @@ def _parsed(step: Step, answer: Mapping[str, Any], *, where: str = "") -> Answer
     try:
         return step.answer.model_validate(answer)
     except ValidationError as error:
-        first = error.errors()[0]
-        sentence = f"{'.'.join(str(part) for part in first['loc']) or 'the answer'}: {plain_fault(first)}"
+        sentence = located_fault(error, whole="the answer")
         raise InputError(f"{where}: {sentence}; mend the line." if where else f"{sentence}; load the page again.") from None
 
 

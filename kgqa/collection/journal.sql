@@ -18,9 +18,6 @@ VALUES (:project, :number, :time, :kind, :person, :item, :body, :token)
 SELECT * FROM kgqa_event WHERE project = :project AND number = :number
 
 -- events
-SELECT * FROM kgqa_event WHERE project = :project AND number > :after ORDER BY number LIMIT :limit
-
--- event rows
 SELECT number, time, kind, person, item, body FROM kgqa_event WHERE project = :project AND number > :after ORDER BY number LIMIT :limit
 
 -- submission
@@ -58,6 +55,9 @@ SELECT * FROM kgqa_item WHERE project = :project AND id = :item
 
 -- items
 SELECT * FROM kgqa_item WHERE project = :project AND state = :state ORDER BY place
+
+-- all items
+SELECT * FROM kgqa_item WHERE project = :project ORDER BY place
 
 -- count items
 SELECT count(*) FROM kgqa_item WHERE project = :project AND purpose = :purpose

@@ -24,7 +24,7 @@ from kgqa.formats.json import stream
 from kgqa.formats.json.validate import Open
 from kgqa.formats.json.write import write_list
 from kgqa.formats.label_studio.answers import Annotation, Result
-from kgqa.settings.base import plain_fault
+from kgqa.settings.base import located_fault
 
 ITEM = "item"
 """The control that all others belong to: the item's name."""
@@ -261,9 +261,7 @@ def _submission(annotation: Annotation, item: Item, step: Step, place: str, pers
     try:
         answer = step.answer.model_validate(values)
     except ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(map(str, first["loc"]))
-        raise BrokenInput(f"{place}, {name or 'the answer'}: {plain_fault(first)}; mend or drop the annotation.") from None
+        raise BrokenInput(f"{place}, {located_fault(error, whole='the answer')}; mend or drop the annotation.") from None
     faults = step.faults(item, answer)
     if blocking := [fault.sentence for fault in faults if fault.blocking]:
         raise InputError(f"{place}: {blocking[0]}")

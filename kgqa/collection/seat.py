@@ -23,7 +23,7 @@ from kgqa.collection.verdicts import MARKS, VERDICTS
 from kgqa.errors import SettingsError
 from kgqa.progress import Progress, Silent
 from kgqa.runs.files import key_of
-from kgqa.settings.base import plain_fault
+from kgqa.settings.base import located_fault
 from kgqa.settings.llm import LlmSettings
 
 if TYPE_CHECKING:
@@ -203,13 +203,14 @@ def fill_seats(
     journal.seat_model(name)
     progress, begin = progress or Silent(), time.perf_counter()
     progress.start(f"{name} answers", limit, "items")
+    ask_model = _asker(model, recording, endpoint, settings)
     answered, left_out = 0, Counter[str]()
     while limit is None or answered + left_out.total() < limit:
         reservation = next(filter(None, (journal.next_item(name, step=step) for step in steps)), None)
         if reservation is None:
             break
         item, began = reservation.item, time.perf_counter()
-        answer = conduct(journal.task.steps[item.step], item, ask_model=_asker(model, recording, endpoint, settings))
+        answer = conduct(journal.task.steps[item.step], item, ask_model=ask_model)
         if isinstance(answer, str):
             left_out[answer] += 1
             journal.skip(name, item.id, answer)
@@ -257,8 +258,7 @@ def fault_of(step: Step, item: Item, answer: Mapping[str, Any]) -> str:
     try:
         parsed = step.answer.model_validate(answer)
     except ValidationError as error:
-        first = error.errors()[0]
-        return f"{'.'.join(map(str, first['loc']))}: {plain_fault(first)}"
+        return located_fault(error)
     sentences = (fault.sentence for fault in step.faults(item, parsed) if fault.blocking)
     return next(sentences, "").removesuffix(".")
 

@@ -30,6 +30,7 @@ from kgqa.readers.specification import specification
 from kgqa.readers.trained import READER, load_reader, reader_name
 from kgqa.records import Instance
 from kgqa.runs.files import new_folder
+from kgqa.runs.manifest import MANIFEST
 from kgqa.training.extra import NETWORKS, RECORDS, require_readers
 from kgqa.training.questions import of_list
 from kgqa.training.reader import Reader
@@ -38,8 +39,6 @@ ANSWERLESS = ("composer", "decomposer")
 """Readers that answer no question."""
 QUESTIONS = "questions"
 """Folder of the questions of a training."""
-MANIFEST = "manifest.json"
-"""File of a finished run of ``kgqa train``."""
 AT_ONCE = 64
 """Questions that are answered together where many wait."""
 POLL = 1.0

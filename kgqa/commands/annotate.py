@@ -18,6 +18,7 @@ from kgqa.database import database_at, require_sqlalchemy
 from kgqa.errors import InputError, SettingsError
 from kgqa.formats import native
 from kgqa.runs.files import lies_within
+from kgqa.runs.manifest import MANIFEST
 from kgqa.settings.base import plain_fault
 from kgqa.settings.defaults import ANNOTATE_PORT, ANNOTATE_SAMPLE, ANNOTATE_SPLIT, ANNOTATOR, DRAWS_SEED, LINK_DAYS
 from kgqa.web.serving import ADDRESS, check_installed, listening, serve
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 VARIABLE = "KGQA_JOURNAL"
 MOST_NAME = 80
 """Characters of a dataset's name in the name of its project."""
-MANIFEST = "manifest.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,8 +121,7 @@ def annotate_import(
     from kgqa.collection.label_studio import read_annotations
 
     with _journal(_running(project, journal), journal) as book:
-        items = {event.item: book.item(event.item) for event in book.events() if event.kind == "item"}
-        submissions = list(read_annotations(Path(annotations), items, book.task.steps, person=person, annotator=annotator))
+        submissions = list(read_annotations(Path(annotations), book.items(), book.task.steps, person=person, annotator=annotator))
         book.take(submissions)
     return len(submissions)
 
@@ -184,16 +183,19 @@ def _project(
 
 def _running(project: str | Path, journal: str | Path | None) -> Project:
     """The project of a file; for a dataset folder, the project that its journal has, whatever samples were drawn."""
-    require_sqlalchemy("kgqa annotate", "annotate")
+    opened = _project(project)
+    if not Path(project).is_dir():
+        return opened
+    database = _database(opened, journal)
     from kgqa.collection.journal import kept_settings
 
-    opened = _project(project)
-    kept = kept_settings(_database(opened, journal), opened.settings.name) if Path(project).is_dir() else None
+    kept = kept_settings(database, opened.settings.name)
     return opened if kept is None else replace(opened, settings=ProjectSettings.model_validate_json(kept))
 
 
 def _database(project: Project, where: str | Path | None) -> Database:
-    """The database at ``where``, by default at the place that :func:`annotate` says."""
+    """The database at ``where``, by default at the place that :func:`annotate` says. Raises SettingsError without SQLAlchemy."""
+    require_sqlalchemy("kgqa annotate", "annotate")
     default = project.folder / f"{project.settings.name}.sqlite"
     location = where if where is not None else os.environ.get(VARIABLE) or default
     return database_at(location, option="--journal", file=default.name)
@@ -201,10 +203,9 @@ def _database(project: Project, where: str | Path | None) -> Database:
 
 @contextmanager
 def _journal(project: Project, where: str | Path | None, *, begin: bool = False) -> Iterator[Journal]:
-    require_sqlalchemy("kgqa annotate", "annotate")
+    database = _database(project, where)
     from kgqa.collection.journal import Journal
 
-    database = _database(project, where)
     if database.path is not None and (project.data / MANIFEST).is_file() and lies_within(database.path, project.data):
         raise SettingsError(
             f"{database.path}: this lies in the data's folder, where new data would take its place; give another --journal."

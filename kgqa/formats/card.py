@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kgqa.formats.columns import MEANINGS, SCHEMA
@@ -12,8 +12,17 @@ from kgqa.runs.card import example, readme, table
 
 def derived_card(folder: Path, source: QuestionSet, about: str, counts: Mapping[str, int], digest: str) -> str:
     """The text of README.md for the questions of ``source`` that ``folder`` holds; ``about`` is Markdown."""
+    made = f"Inputs and versions are in [manifest.json](manifest.json); content hash `{digest}`."
+    return question_card(folder, title=source.name, about=about, counts=counts, digest=digest, made=made)
+
+
+def question_card(
+    folder: Path, *, title: str, about: str, counts: Mapping[str, int], digest: str, made: str, sections: Sequence[str] = (),
+    licence: str = "unknown",
+) -> str:  # fmt: skip
+    """The text of README.md for the questions in ``folder``; arguments as of :func:`kgqa.runs.card.readme`."""
     return readme(
-        title=source.name,
+        title=title,
         about=about,
         counts=counts,
         size=table(["split", "questions"], [[split, f"{count:,}"] for split, count in counts.items()]),
@@ -21,6 +30,7 @@ def derived_card(folder: Path, source: QuestionSet, about: str, counts: Mapping[
         schema=SCHEMA,
         meanings=MEANINGS,
         example=example(folder, counts),
-        sections=(),
-        made=f"Inputs and versions are in [manifest.json](manifest.json); content hash `{digest}`.",
+        sections=sections,
+        made=made,
+        licence=licence,
     )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 Share = Annotated[float, Field(gt=0, le=1)]
+SplitShare = Annotated[float, Field(ge=0, lt=1)]
+"""The share of a split that may be empty."""
 
 
 Positive = Annotated[int, Field(ge=1, le=1_000_000)]
@@ -44,6 +46,30 @@ _PLAIN = {
 def plain_fault(error: Mapping[str, Any]) -> str:
     """The fault of a value, from one of the ``errors`` of a ValidationError, without a full stop."""
     return _PLAIN.get(error["type"], str(error["msg"])).removeprefix("Value error, ")
+
+
+class SplitShares(Settings):
+    """Shares of the splits, which add up to 1; a recipe has its own defaults."""
+
+    train: Share = 0.8
+    """Share of the train split."""
+    dev: SplitShare = 0.1
+    """Share of the dev split."""
+    test: SplitShare = 0.1
+    """Share of the test split."""
+
+    @model_validator(mode="after")
+    def _shares_add_up(self) -> Self:
+        if abs(self.train + self.dev + self.test - 1) > 1e-9:
+            raise ValueError(f"train, dev and test must add up to 1, they add up to {self.train + self.dev + self.test:g}")
+        return self
+
+
+def located_fault(error: ValidationError, *within: str, whole: str = "") -> str:
+    """``field: fault`` of the first fault, without a full stop. ``within``: keys that lead to the model; ``whole``: the model's name."""
+    first = error.errors()[0]
+    place = ".".join(map(str, (*within, *first["loc"]))) or whole
+    return f"{place}: {plain_fault(first)}" if place else plain_fault(first)
 
 
 class RecipeSettings(Settings):

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from kgqa.settings.base import Positive, RecipeSettings, Settings, Share
+from kgqa.settings.base import Positive, RecipeSettings, Settings, Share, SplitShares
 from kgqa.settings.musique import forms
 from kgqa.settings.values import ValuesSettings
 
@@ -120,23 +120,11 @@ class GroupSettings(Settings):
         return self
 
 
-class SplitSettings(Settings):
+class SplitSettings(SplitShares):
     """Splits of the questions."""
 
-    train: Share = 0.8
-    """Share of the train split."""
-    dev: Annotated[float, Field(ge=0, lt=1)] = 0.1
-    """Share of the dev split."""
-    test: Annotated[float, Field(ge=0, lt=1)] = 0.1
-    """Share of the test split."""
     leak_free: bool = True
     """Splits share no passage, no needed article and no fact; false: a random split, for comparison."""
-
-    @model_validator(mode="after")
-    def _shares_add_up(self) -> SplitSettings:
-        if abs(self.train + self.dev + self.test - 1) > 1e-9:
-            raise ValueError(f"train, dev and test must add up to 1, they add up to {self.train + self.dev + self.test:g}")
-        return self
 
 
 class IircSettings(RecipeSettings):

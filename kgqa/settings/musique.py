@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from kgqa.settings.base import Positive, RecipeSettings, Settings, Share
+from kgqa.settings.base import Positive, RecipeSettings, Settings, Share, SplitShares
 from kgqa.settings.llm import LlmSettings
 
 SHAPES = ("2hop", "3hop1", "3hop2", "4hop1", "4hop2", "4hop3")
@@ -221,15 +221,9 @@ class ShapeSettings(Settings):
         return value
 
 
-class LeakageSettings(Settings):
+class LeakageSettings(SplitShares):
     """Splits of the questions (step S5)."""
 
-    train: Share = 0.8
-    """Share of the train split."""
-    dev: Annotated[float, Field(ge=0, lt=1)] = 0.1
-    """Share of the dev split."""
-    test: Annotated[float, Field(ge=0, lt=1)] = 0.1
-    """Share of the test split."""
     leak_free: bool = True
     """Splits share no single-hop question, answer or paragraph; false: a random split, for comparison."""
     max_answer_share: Share = 0.01
@@ -243,12 +237,6 @@ class LeakageSettings(Settings):
     """Maximum share of a split's questions with one template: the relations of the hops, in one shape."""
     shapes: Mapping[Literal["2hop", "3hop", "4hop"], Share] = {"2hop": 0.8, "3hop": 0.31, "4hop": 0.2}
     """Hops → maximum share of train's questions, about as in MuSiQue; others have no limit."""
-
-    @model_validator(mode="after")
-    def _shares_add_up(self) -> LeakageSettings:
-        if abs(self.train + self.dev + self.test - 1) > 1e-9:
-            raise ValueError(f"train, dev and test must add up to 1, they add up to {self.train + self.dev + self.test:g}")
-        return self
 
 
 class ContextSettings(Settings):

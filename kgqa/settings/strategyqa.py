@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from kgqa.settings.base import Positive, RecipeSettings, Settings, Share
+from kgqa.settings.base import Positive, RecipeSettings, Settings, Share, SplitShare, SplitShares
 from kgqa.settings.values import ValuesSettings
 
 TESTS = {
@@ -82,18 +82,12 @@ class PatternSettings(Settings):
         return self
 
 
-class SplitsSettings(Settings):
+class SplitsSettings(SplitShares):
     """Shares of the entities per split; they add up to 1. Splits share no entity that a step is about."""
 
     train: Share = 0.6
-    dev: Annotated[float, Field(ge=0, lt=1)] = 0.2
-    test: Annotated[float, Field(ge=0, lt=1)] = 0.2
-
-    @model_validator(mode="after")
-    def _shares_add_up(self) -> SplitsSettings:
-        if abs(self.train + self.dev + self.test - 1) > 1e-9:
-            raise ValueError(f"train, dev and test must add up to 1, they add up to {self.train + self.dev + self.test:g}")
-        return self
+    dev: SplitShare = 0.2
+    test: SplitShare = 0.2
 
 
 class StrategyqaSettings(RecipeSettings):

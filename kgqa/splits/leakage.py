@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from kgqa.splits.items import Items
+from kgqa.formats.native import BATCH_ROWS, batched
+from kgqa.records import SPLITS, Instance
+from kgqa.splits.items import ItemBatch, Items
 
 Keys = npt.NDArray[np.uint64]
 EXAMPLES = 10
@@ -131,6 +133,16 @@ class SharedItems:
         """For each side the number of its distinct items and the SHA-256 of their sorted keys, 16 bytes each."""
         digest_of = {name: side.seal() for name, side in self._sides.items()}
         return {name: (len(keys), hashlib.sha256(keys.astype(">u8").tobytes()).hexdigest()) for name, keys in digest_of.items()}
+
+
+def add_split(shared: Mapping[str, SharedItems], split: str, instances: Sequence[Instance]) -> None:
+    """Add the questions of ``split`` to each kind of item, and compare them with the splits before it, which were added before."""
+    begin = 0
+    for batch in batched(instances, BATCH_ROWS):
+        items = ItemBatch(batch)
+        for kind, sides in shared.items():
+            sides.update(split, items.of(kind), first=begin, earlier=SPLITS[: SPLITS.index(split)])
+        begin += len(batch)
 
 
 def _positions(known_keys: Keys, keys: Keys) -> npt.NDArray[np.int64]:

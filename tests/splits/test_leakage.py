@@ -16,7 +16,7 @@ from kgqa.metrics.normalize import normalize
 from kgqa.records import Instance, Step
 from kgqa.splits.certificate import certificate, differences, read_certificate
 from kgqa.splits.items import KINDS, ItemBatch, Items, facts, keys_of, texts_of
-from kgqa.splits.leakage import SharedItems
+from kgqa.splits.leakage import SharedItems, add_split
 from kgqa.splits.near_shared import NearSharedTexts
 
 QUESTIONS = st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=4, unique=True), max_size=8)
@@ -35,6 +35,28 @@ def counted(sides: list[list[list[str]]], batch: int = 3) -> SharedItems:
             earlier = [str(other) for other in range(place)]
             shared.update(str(place), items(questions[first : first + batch]), first=first, earlier=earlier)
     return shared
+
+
+def asking(question: str) -> Instance:
+    return Instance(
+        id=question,
+        question=question,
+        paragraphs=(),
+        answers=("yes",),
+        answer_type="boolean",
+        answerable=True,
+        group=question,
+        provenance=None,
+    )
+
+
+def test_splits_are_compared_with_those_before_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kgqa.splits.leakage.BATCH_ROWS", 2)
+    shared = {"questions": SharedItems()}
+    for split, questions in {"train": ["a", "b", "c"], "dev": ["d", "e", "b"], "test": ["c", "d", "f", "b", "a"]}.items():
+        add_split(shared, split, [asking(f"Is it {name}?") for name in questions])
+    counts = {(pair.earlier, pair.later): (pair.items, pair.questions, pair.of) for pair in shared["questions"].shared()}
+    assert counts == {("train", "dev"): (1, 1, 3), ("train", "test"): (3, 3, 5), ("dev", "test"): (2, 2, 5)}
 
 
 @given(sides=SIDES, batch=st.integers(1, 9))

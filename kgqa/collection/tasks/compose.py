@@ -27,8 +27,6 @@ from kgqa.settings.base import Positive, Settings
 
 COMPOSER = "people"
 """The composer in the note of an instance."""
-COMPOSABLE = {"yes": "the steps were composed", "no": "two names differ, or the steps make no question"}
-"""Label of the question ``composable`` → its meaning."""
 Text = Annotated[str, Field(max_length=2_000)]
 
 

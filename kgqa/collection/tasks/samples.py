@@ -16,7 +16,7 @@ from kgqa.errors import InputChanged, MissingInput, SettingsError
 from kgqa.formats import native
 from kgqa.metrics.bootstrap import Interval
 from kgqa.records import Instance
-from kgqa.settings.base import Settings, plain_fault
+from kgqa.settings.base import Settings, located_fault
 
 PORTION = 1000
 """Samples that are read at a time."""
@@ -31,9 +31,7 @@ def task_options(project: Project, kind: type[Options]) -> Options:
     try:
         return kind.model_validate(project.settings.options)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in ("options", *first["loc"]))
-        raise SettingsError(f"{project.path}: {key}: {plain_fault(first)}.") from None
+        raise SettingsError(f"{project.path}: {located_fault(error, 'options')}.") from None
 
 
 class SampleTask(Task):

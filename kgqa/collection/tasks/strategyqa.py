@@ -42,12 +42,6 @@ MATCHERS = VERIFIERS = 3
 """People who match the evidence of a question, and who verify it (sections 3.3 and 4.2)."""
 MOST_STEPS, MOST_PARAGRAPHS, MOST_FACTS = 12, 20, 20
 """Limits of an answer's lists."""
-JUDGEMENTS = {
-    "right": "the answer is right",
-    "wrong": "the answer is wrong",
-    "indefinite": "the question has no definite answer",
-}
-"""Label of a question by those who decompose it or match its evidence → its meaning."""
 VERDICTS = {
     "yes": "the paragraphs give the answer yes",
     "no": "the paragraphs give the answer no",

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from kgqa.formats.columns import OF_RECIPES
-from kgqa.formats.native import BATCH_ROWS, batched, write_split
+from kgqa.formats.native import write_split
 from kgqa.recipes.iirc.card import dataset_card
 from kgqa.recipes.iirc.instances import InstanceMaker
 from kgqa.recipes.iirc.passages import Texts
@@ -22,8 +22,7 @@ from kgqa.runs.stage import Run
 from kgqa.settings.iirc import IircSettings
 from kgqa.sources.tables import arrow, frame
 from kgqa.splits.certificate import certificate
-from kgqa.splits.items import ItemBatch
-from kgqa.splits.leakage import SharedItems
+from kgqa.splits.leakage import SharedItems, add_split
 
 FILES = frozenset({*(f"{split}.parquet" for split in SPLITS), "rejected.parquet", "README.md"})
 CERTIFIED = ("questions", "supporting-paragraphs")
@@ -48,7 +47,7 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
         rows = questions.filter(pl.col("split") == number).sort("passage", "id")
         splits[split] = [maker.make(row) for row in rows.iter_rows(named=True)]
         write_split(splits[split], folder / f"{split}.parquet", OF_RECIPES)
-        _compare(shared, split, splits[split])
+        add_split(shared, split, splits[split])
         run.progress.advance(rows.height)
     rejected = frame(run.table("asked")).join(questions.select("id"), on="id", how="anti", maintain_order="left")
     _write_rejected(folder / "rejected.parquet", rejected)
@@ -58,15 +57,6 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
         proof=certificate(counts, shared, {}, words={}, threshold=0.0, seed=run.seed), example=example(folder, counts),
     )  # fmt: skip
     return {"counts": counts, "from": "iirc", **write_card(folder, lambda digest: card(digest=digest))}
-
-
-def _compare(shared: dict[str, SharedItems], split: str, instances: list[Instance]) -> None:
-    earlier, begin = SPLITS[: SPLITS.index(split)], 0
-    for some in batched(instances, BATCH_ROWS):
-        batch = ItemBatch(some)
-        for kind, items in shared.items():
-            items.update(split, batch.of(kind), first=begin, earlier=earlier)
-        begin += len(some)
 
 
 def _write_rejected(path: Path, questions: pl.DataFrame) -> None:

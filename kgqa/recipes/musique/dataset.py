@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kgqa.formats.columns import OF_RECIPES
-from kgqa.formats.native import BATCH_ROWS, batched, write_split
+from kgqa.formats.native import write_split
 from kgqa.recipes.contrasts import pool
 from kgqa.recipes.contrasts.unanswerable import unanswerable
 from kgqa.recipes.musique.card import dataset_card
@@ -30,8 +30,7 @@ from kgqa.runs.manifest import write_card
 from kgqa.runs.stage import Run
 from kgqa.settings.musique import MusiqueSettings
 from kgqa.splits.certificate import certificate
-from kgqa.splits.items import ItemBatch
-from kgqa.splits.leakage import SharedItems
+from kgqa.splits.leakage import SharedItems, add_split
 
 FULL = "full"
 """The folder of the questions with their twins, as MuSiQue-Full."""
@@ -78,7 +77,7 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
         samples += instances[:SAMPLES]
         write_split(instances, folder / f"{split}.parquet", OF_RECIPES)
         unpaired_count += _write_full(folder / FULL / f"{split}.parquet", instances, further_names, seed=run.seed)
-        _compare(shared, split, instances)
+        add_split(shared, split, instances)
         run.progress.advance(len(instances))
     _write_rejected(folder / "rejected.parquet", tables, chains)
     proof = certificate(counts, shared, {}, words={}, threshold=0.0, seed=run.seed)
@@ -155,16 +154,6 @@ def _write_full(path: Path, instances: list[Instance], further_names: Mapping[st
 
     write_split(pairs(), path, OF_RECIPES)
     return unpaired_count
-
-
-def _compare(shared: dict[str, SharedItems], split: str, instances: list[Instance]) -> None:
-    earlier = SPLITS[: SPLITS.index(split)]
-    begin = 0
-    for some in batched(instances, BATCH_ROWS):
-        batch = ItemBatch(some)
-        for kind, items in shared.items():
-            items.update(split, batch.of(kind), first=begin, earlier=earlier)
-        begin += len(some)
 
 
 def _write_rejected(path: Path, tables: dict[str, pa.Table], chains: Chains) -> None:

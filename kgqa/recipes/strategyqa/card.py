@@ -43,7 +43,7 @@ def dataset_card(
         [
             name,
             escaped(patterns[name].question[0]),
-            TESTS[patterns[name].test],
+            _test(patterns[name]),
             f"{count:,}",
             _percent(count / questions.height),
             _percent(yes),

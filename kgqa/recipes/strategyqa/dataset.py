@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from kgqa.formats.columns import OF_RECIPES
-from kgqa.formats.native import BATCH_ROWS, batched, write_split
+from kgqa.formats.native import write_split
 from kgqa.recipes.strategyqa.card import dataset_card
 from kgqa.recipes.strategyqa.instances import instances
 from kgqa.recipes.strategyqa.patterns import patterns_of
@@ -21,8 +21,7 @@ from kgqa.runs.manifest import write_card
 from kgqa.runs.stage import Run
 from kgqa.sources.tables import frame
 from kgqa.splits.certificate import certificate
-from kgqa.splits.items import ItemBatch
-from kgqa.splits.leakage import SharedItems
+from kgqa.splits.leakage import SharedItems, add_split
 
 FILES = frozenset({*(f"{split}.parquet" for split in SPLITS), "README.md"})
 CERTIFIED = ("questions", "supporting-paragraphs")
@@ -47,12 +46,7 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
         counts[split] = len(made)
         samples += made[:SAMPLES]
         write_split(made, folder / f"{split}.parquet", OF_RECIPES)
-        begin = 0
-        for some in batched(made, BATCH_ROWS):
-            batch = ItemBatch(some)
-            for kind, items in shared.items():
-                items.update(split, batch.of(kind), first=begin, earlier=SPLITS[:number])
-            begin += len(some)
+        add_split(shared, split, made)
         run.progress.advance(len(made))
     card = partial(
         dataset_card, run.domain, seed=run.seed, counts=counts, funnel=funnel, samples=samples[:SAMPLES], example=example(folder, counts),

@@ -66,11 +66,6 @@ def last_day() -> pl.Expr:
     return pl.col("number") + pl.col("precision").replace_strict(list(LENGTHS), list(LENGTHS.values()), default=None, return_dtype=pl.Int64)
 
 
-def years_of(text: pl.Expr) -> pl.Expr:
-    """The year of a date's ``text``, without a year 0."""
-    return text.str.extract(r"^(-?\d+)").cast(pl.Int64)
-
-
 def one_each(values: pl.DataFrame, factors: dict[str, float]) -> tuple[pl.DataFrame, dict[str, int]]:
     """One value for each entity and relation, and what was dropped. Of dates that agree it is the most precise, of quantities the first.
 
