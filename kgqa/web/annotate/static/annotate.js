@@ -15,6 +15,8 @@
   }
   document.getElementById("theme").addEventListener("click", turn);
   document.getElementById("help").addEventListener("click", () => keys.showModal());
+  // By then the script of the step, which comes later in the page, has run.
+  document.addEventListener("DOMContentLoaded", () => { document.documentElement.dataset.ready = ""; });
 
   // A request; resolves to { ok, status, body }. Status 0: the server is away.
   async function post(path, body, keepalive) {
