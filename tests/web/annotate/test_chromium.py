@@ -15,8 +15,7 @@ pytestmark = pytest.mark.slow
 
 def forget_failed_requests(window: Window) -> None:
     """The browser's console names each request that was refused or failed; nothing else may be there."""
-    assert all("Failed to load resource" in complaint for complaint in window.complaints), window.complaints
-    window.complaints.clear()
+    window.allowed.append("Failed to load resource")
 
 
 def test_an_item_is_answered_by_keys_alone(make_journal: MakeJournal, look: Look) -> None:

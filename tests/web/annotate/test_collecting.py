@@ -45,7 +45,6 @@ def examined(window: Window, theme: str) -> None:
     """No serious finding of axe-core, and nothing wider than a telephone, a tablet or a wide screen."""
     page = window.page
     page.locator("#answer").wait_for()
-    assert not window.complaints
     page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
     for width in (1600, 1024, 390):
         page.set_viewport_size({"width": width, "height": 800})
@@ -53,7 +52,7 @@ def examined(window: Window, theme: str) -> None:
     page.evaluate(axe())
     assert page.evaluate(EXAMINE) == []
     page.set_viewport_size({"width": 1280, "height": 800})
-    window.complaints.clear()  # axe-core's own styles are refused
+    window.allowed.append("Content Security Policy")  # axe-core's own styles are refused
 
 
 def drafted(page: Page) -> None:
@@ -113,8 +112,7 @@ def test_questions_are_composed_by_keys(tmp_path: Path, journal: Open, look: Loo
     assert set(found) == {own.format(ruler), second["draft"]}
     assert found[second["draft"]].decomposition[0].question == "<b>Where</b> was the ruler born?"  # type: ignore[index]
     assert noted(found[own.format(ruler)], "people") == {"composed_by": "ann"}
-    assert all("422" in complaint for complaint in window.complaints)  # the refused submission
-    window.complaints.clear()
+    window.allowed.append("status of 422")  # the refused submission
 
 
 def test_a_strategy_question_goes_from_hand_to_hand(tmp_path: Path, journal: Open, look: Look) -> None:

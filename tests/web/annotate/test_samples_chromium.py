@@ -68,7 +68,7 @@ def test_samples_are_judged_by_keys_alone(collect: Collect, look: Look) -> None:
     expect(folded).to_be_visible()
     page.keyboard.press("Control+Enter")
     expect(page.locator("#faults")).to_contain_text("Choose a verdict")
-    window.complaints.clear()  # of the status 422
+    window.allowed.append("status of 422")
     for key in ("2", "7", "4"):
         page.keyboard.press(key)
     expect(page.locator("#candidate")).to_be_focused()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import cache
 from importlib import resources
@@ -64,7 +63,7 @@ def test_nothing_serious_is_found(scheme: Any, width: int, worldly: Project, loo
             wrong[address] = serious
         assert window.overflow() <= 0, address
     assert wrong == {}
-    window.complaints[:] = [text for text in window.complaints if not re.search(r"status of 40[04]", text)]
+    window.allowed.append("status of 40[04]")
 
 
 def test_what_opens_is_examined_too(worldly: Project, look: Look) -> None:
