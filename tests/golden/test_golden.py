@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+import kgqa
 from kgqa.formats import native
 
 SHOWN = 3
@@ -31,7 +32,7 @@ def summary(folder: Path) -> dict[str, Any]:
     manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
     shown: dict[str, list[dict[str, Any]]] = {}
     for name, part in (("", folder), ("masked ", folder / "masked")):
-        for split, path in native.split_files(part).items():
+        for split, path in native.split_files(part).items() if part.is_dir() else ():
             columns = pq.read_schema(path).names
             rows = ({name: asdict(instance)[name] for name in columns} for instance in native.read(path))
             instances = sorted(rows, key=lambda instance: (len(str(instance)), instance["id"]))
@@ -44,8 +45,18 @@ def summary(folder: Path) -> dict[str, Any]:
 @pytest.mark.parametrize(("domain", "dataset"), [("wikidata", "wikihop"), ("medline", "medhop"), ("companies", "companyhop")])
 def test_the_seed_dataset_is_the_golden_one(domain: str, dataset: str, request: pytest.FixtureRequest) -> None:
     workspace: Path = request.getfixturevalue(f"seed_{domain}")
-    golden = Path(__file__).parent / f"{domain}.json"
-    found = summary(workspace / "datasets" / dataset)
+    compare(summary(workspace / "datasets" / dataset), domain, request)
+
+
+@pytest.mark.parametrize("recipe", ["iirc", "strategyqa"])
+def test_the_questions_with_values_are_the_golden_ones(recipe: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    kgqa.generate("companies", recipe=recipe, workspace=tmp_path)
+    compare(summary(tmp_path / "datasets" / f"companyhop-{recipe}"), f"companies-{recipe}", request)
+
+
+def compare(found: dict[str, Any], name: str, request: pytest.FixtureRequest) -> None:
+    """The summary is that of the golden file ``name``."""
+    golden = Path(__file__).parent / f"{name}.json"
     if request.config.getoption("--update-golden"):
         golden.write_text(json.dumps(found, indent=1, ensure_ascii=False, sort_keys=True) + "\n", "utf-8")
     expected = json.loads(golden.read_text("utf-8"))

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from kgqa.recipes.iirc.evidence import KEY, stating_places
 from kgqa.recipes.musique.wording import FORWARD, INVERSE
-from kgqa.recipes.names.kinds import LEAD, title_kinds
+from kgqa.recipes.names.kinds import LEAD, subject_kinds
 from kgqa.settings.iirc import GroupSettings
 from kgqa.sources.tables import frame
 
@@ -174,7 +174,10 @@ def kinds_of(links: pl.DataFrame, tables: Mapping[str, pa.Table]) -> pl.DataFram
     some = frame(tables["documents"].select(["id", "title", "about", "text"]))
     some = some.filter(pl.col("id").is_in(links["article"].unique().implode()))
     some = some.select("title", article="id", entity="about", text=pl.col("text").str.slice(0, LEAD))
-    classes = [next((kind[0] for kind in title_kinds(title, text)), "") for title, text in zip(some["title"], some["text"], strict=True)]
+    named = frame(tables["entities"]).select("kind", entity="id")
+    some = some.join(named, on="entity", how="left", maintain_order="left")
+    subjects = some.select("kind", "title", "text").iter_rows()
+    classes = [next((each[0] for each in subject_kinds(*row)), "") for row in subjects]
     some = some.with_columns(kind=pl.Series(classes, dtype=pl.String))
     facts = frame(tables["facts"])
     ends = pl.concat([facts.select("relation", entity=side).unique().with_columns(side=pl.lit(side)) for side in ("head", "tail")])

@@ -114,6 +114,16 @@ def title_kinds(title: str, text: str) -> list[Kind]:
     return sense.kinds() if sense else []
 
 
+def subject_kinds(kind: str, title: str, text: str) -> list[Kind]:
+    """The kinds of the thing that an article is about, the narrowest first: by ``kind``, its kind in the graph, if that is a known noun.
+
+    Other words of a graph ("gadget") are nouns of no class, beside what :func:`title_kinds` finds.
+    """
+    if kind in NOUNS or kind in CLASSES:
+        return Sense(NOUNS.get(kind, kind), kind).kinds()
+    return [*title_kinds(title, text), ("", kind)]
+
+
 def answer_kinds(question: str, answer: str, paragraphs: Iterable[Paragraph] = ()) -> list[Kind]:
     """The kinds of an answer, the narrowest first; none where the evidence contradicts itself.
 

@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 
 from kgqa.arrays.sentences import sentence_starts
-from kgqa.recipes.names.kinds import title_kinds
+from kgqa.recipes.names.kinds import subject_kinds
 from kgqa.recipes.values.table import one_each
 from kgqa.runs.funnel import FunnelRow
 from kgqa.settings.strategyqa import PatternSettings
@@ -34,7 +34,7 @@ def terms_of(tables: Mapping[str, pa.Table], used: pl.Series, rows: list[FunnelR
 
     They are the entities ``used`` with a plain name of their own and an article. ``links``: how many other documents name them.
     """
-    entities = frame(tables["entities"]).select("description", entity="id", name="label")
+    entities = frame(tables["entities"]).select("description", "kind", entity="id", name="label")
     documents = frame(tables["documents"]).select("title", "text", document="id", entity="about").filter(pl.col("entity").is_not_null())
     table = entities.filter(pl.col("entity").is_in(used.implode())).join(documents, on="entity", how="inner").sort("entity")
     count = table.height
@@ -55,8 +55,8 @@ def terms_of(tables: Mapping[str, pa.Table], used: pl.Series, rows: list[FunnelR
     linked = links.filter(pl.col("own").is_null() | (pl.col("own") != pl.col("entity"))).group_by("entity").len("links")
     table = table.join(linked, on="entity", how="left", maintain_order="left").with_columns(pl.col("links").fill_null(0))
     kinds = [
-        sorted({part for kind in title_kinds(title, text) for part in kind[:2] if part})
-        for title, text in zip(table["title"].to_list(), table["text"].str.slice(0, OPENING).to_list(), strict=True)
+        sorted({part for each in subject_kinds(kind, title, text) for part in each[:2] if part})
+        for kind, title, text in table.select("kind", "title", pl.col("text").str.slice(0, OPENING)).iter_rows()
     ]
     kind_rows = table.select("entity", kind=pl.Series(kinds, dtype=pl.List(pl.String))).explode("kind", empty_as_null=False)
     table = table.with_columns(name=_with_article(table))

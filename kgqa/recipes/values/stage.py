@@ -16,7 +16,7 @@ from kgqa.sources.tables import arrow
 
 
 def values_stage(settings_of: Callable[[Run], ValuesSettings]) -> Stage:
-    """The stage: ``source_values``, ``documents``, ``names`` → ``values`` (:mod:`kgqa.recipes.values.table`)."""
+    """The stage: ``source_values``, ``documents``, ``entities``, ``names`` → ``values`` (:mod:`kgqa.recipes.values.table`)."""
 
     def depends_on(run: Run) -> object:
         language = language_of(settings_of(run), run.domain.settings.linking.language)
@@ -26,10 +26,10 @@ def values_stage(settings_of: Callable[[Run], ValuesSettings]) -> Stage:
     def find_values(run: Run) -> StageOutput:
         settings = settings_of(run)
         language = language_of(settings, run.domain.settings.linking.language)
-        tables = run.tables("source_values", "documents", "names")
+        tables = run.tables("source_values", "documents", "entities", "names")
         run.progress.start("Finding values", tables["documents"]["text"].nbytes, "bytes")
         graph, graph_drops = from_graph(tables["source_values"], tables["documents"], language)
-        texts, text_drops = read_texts(tables["documents"], tables["names"], language, most=settings.sentences)
+        texts, text_drops = read_texts(tables["documents"], tables["entities"], tables["names"], language, most=settings.sentences)
         run.progress.advance(tables["documents"]["text"].nbytes)
         values = pl.concat([graph, texts]).sort("entity", "relation", "document", "start", "text", nulls_last=True)
         rows = [
@@ -43,4 +43,4 @@ def values_stage(settings_of: Callable[[Run], ValuesSettings]) -> Stage:
             note=f"{graph.height:,} values of the graph, {texts.height:,} out of articles",
         )  # fmt: skip
 
-    return Stage(name="find_values", version=1, doing="Finding values", depends_on=depends_on, run=find_values)
+    return Stage(name="find_values", version=2, doing="Finding values", depends_on=depends_on, run=find_values)

@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 
 from kgqa.arrays.sentences import sentence_starts
-from kgqa.recipes.names.kinds import title_kinds
+from kgqa.recipes.names.kinds import subject_kinds
 from kgqa.recipes.values.language import Language
 from kgqa.recipes.values.table import DAY, MONTH, SCHEMA, YEAR, with_numbers
 from kgqa.settings.values import ValueSettings
@@ -34,11 +34,13 @@ DROPS = {
 }
 
 
-def read_texts(documents: pa.Table, names: pa.Table, language: Language, *, most: int) -> tuple[pl.DataFrame, dict[str, int]]:
+def read_texts(
+    documents: pa.Table, entities: pa.Table, names: pa.Table, language: Language, *, most: int
+) -> tuple[pl.DataFrame, dict[str, int]]:
     """Values (``table.SCHEMA``) that articles state, and sentence → number of places that were left out.
 
-    ``documents``: ``id``, ``title``, ``about``, ``text``; ``names``: ``entity``, ``name``. The first ``most`` sentences of an article are
-    read. O(patterns · bytes), in parallel; memory: the articles about entities, twice.
+    ``documents``: ``id``, ``title``, ``about``, ``text``; ``entities``: ``id``, ``kind``; ``names``: ``entity``, ``name``. The first
+    ``most`` sentences of an article are read. O(patterns · bytes), in parallel; memory: the articles about entities, twice.
     """
     articles = frame(documents).with_row_index("row").filter(pl.col("about").is_not_null())
     relations = {
@@ -65,7 +67,7 @@ def read_texts(documents: pa.Table, names: pa.Table, language: Language, *, most
             ]
             assert kind
     places = pl.concat(found)
-    places = _of_kinds(places, documents, relations)
+    places = _of_kinds(places, documents, entities, relations)
     places = places.sort("row", "relation", "start", "end").unique(["row", "relation", "start"], keep="last", maintain_order=True)
     drops: dict[str, int] = {}
     dates, numbers = (
@@ -160,15 +162,14 @@ def _in_ascii(expression: str) -> str:
     return expression
 
 
-def _of_kinds(places: pl.DataFrame, documents: pa.Table, relations: dict[str, ValueSettings]) -> pl.DataFrame:
+def _of_kinds(places: pl.DataFrame, documents: pa.Table, entities: pa.Table, relations: dict[str, ValueSettings]) -> pl.DataFrame:
     """Without the places in articles about things that have no such relation."""
     wanted = {name: relation.of for name, relation in relations.items() if relation.of}
     rows = places.filter(pl.col("relation").is_in(list(wanted)))["row"].unique().sort()
-    some = documents.select(["title", "text"]).take(rows.to_arrow())
-    kinds = [
-        [part for kind in title_kinds(title, text[:OPENING]) for part in kind[:2]]
-        for title, text in zip(some["title"].to_pylist(), some["text"].to_pylist(), strict=True)
-    ]
+    some = frame(documents.select(["title", "text", "about"]).take(rows.to_arrow()))
+    some = some.join(frame(entities).select("kind", about="id"), on="about", how="left", maintain_order="left")
+    opened = some.select("kind", "title", pl.col("text").str.slice(0, OPENING))
+    kinds = [[part for each in subject_kinds(*row) for part in each[:2]] for row in opened.iter_rows()]
     classes = (
         pl.DataFrame({"row": rows, "kinds": pl.Series(kinds, dtype=pl.List(pl.String))}).explode("kinds", empty_as_null=False).unique()
     )

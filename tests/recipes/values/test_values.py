@@ -18,20 +18,21 @@ from kgqa.sources.rows import SCHEMAS
 ENGLISH = language_of(ValuesSettings(), "en")
 
 
-def articles(*texts: tuple[str, str]) -> tuple[pa.Table, pa.Table]:
-    """One article for each title and text, and the titles as names."""
+def articles(*texts: tuple[str, str]) -> tuple[pa.Table, pa.Table, pa.Table]:
+    """One article for each title and text, their entities, and the titles as names."""
     ids = [f"e{number}" for number in range(len(texts))]
     documents = pa.table(
         {"id": [f"d{id_}" for id_ in ids], "title": [title for title, _ in texts], "about": ids, "text": [text for _, text in texts]}
     )
-    return documents, pa.table({"entity": ids, "name": [title for title, _ in texts]})
+    entities = pa.table({"id": ids, "kind": ["entity"] * len(ids)})
+    return documents, entities, pa.table({"entity": ids, "name": [title for title, _ in texts]})
 
 
 def read(*texts: tuple[str, str], settings: ValuesSettings | None = None) -> list[tuple[str, str, str]]:
     """Entity, relation and the value as written, of what is read."""
-    documents, names = articles(*texts)
+    documents, entities, names = articles(*texts)
     language = ENGLISH if settings is None else language_of(settings, "en")
-    values, _ = read_texts(documents, names, language, most=12)
+    values, _ = read_texts(documents, entities, names, language, most=12)
     for document, start, end, written in values.select("document", "start", "end", "text").iter_rows():
         text = documents["text"][documents["id"].to_pylist().index(document)].as_py()
         assert set(written.split("-")[-1].lstrip("0")) <= set(text[start:end]), "the offsets point at the value"
@@ -53,6 +54,14 @@ def test_values_are_read_out_of_articles() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(("kind", "values"), [("museum", ["1901"]), ("village", []), ("house", []), ("entity", [])])
+def test_the_graph_says_what_the_article_does_not(kind: str, values: list[str]) -> None:
+    documents, entities, names = articles(("Quay 9", "Quay 9 was founded in 1901."))
+    entities = entities.set_column(1, "kind", pa.array([kind]))
+    read_values, _ = read_texts(documents, entities, names, ENGLISH, most=12)
+    assert read_values["text"].to_list() == values
+
+
 def test_a_pronoun_is_the_entity_while_no_sentence_has_another_subject() -> None:
     kay = "Kay is a town in Orlind. It is near Mount Orl. Mount Orl is a volcano. It is 3917 m high. Kay is 20 m high. It is old. "
     kay += "It has a population of 900."
@@ -60,12 +69,12 @@ def test_a_pronoun_is_the_entity_while_no_sentence_has_another_subject() -> None
 
 
 def test_what_is_not_clear_is_left_out() -> None:
-    documents, names = articles(
+    documents, entities, names = articles(
         ("Gaius Orl", "Gaius Orl (63–14 BC) was a poet."), ("Livia Orl", "Livia Orl (63 BC – 14 BC) was a poet."),
         ("Wend", "Wend is a village in Orlind. The population is 1995."), ("Rill", "Rill (born 31 April 1950) is a singer."),
         ("Uist", "Uist is an island. The population is about 90% Orlish."),
     )  # fmt: skip
-    values, drops = read_texts(documents, names, ENGLISH, most=12)
+    values, drops = read_texts(documents, entities, names, ENGLISH, most=12)
     assert values.select("entity", "relation", "text").rows() == [
         ("e0", "date of death", "-0014"), ("e1", "date of birth", "-0063"), ("e1", "date of death", "-0014")
     ]  # fmt: skip
@@ -92,7 +101,7 @@ def test_values_of_a_graph_find_the_place_that_states_them() -> None:
         ("e0", "P625", "coordinate", "1,2", "", None, "", "", ""),
     ]  # fmt: skip
     source = pa.Table.from_pylist([dict(zip(SCHEMAS["values"].names, row, strict=True)) for row in rows], schema=SCHEMAS["values"])
-    documents, _ = articles(("Ada", "Ada (born June 23, 1912; 12,345.5) was 1.85 m tall. É 12,345."))
+    documents, _, _ = articles(("Ada", "Ada (born June 23, 1912; 12,345.5) was 1.85 m tall. É 12,345."))
     values, drops = from_graph(source, documents, ENGLISH)
     text = documents["text"][0].as_py()
     found = {row["relation"]: row for row in values.iter_rows(named=True)}
