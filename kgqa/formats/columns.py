@@ -56,21 +56,21 @@ SCHEMA = pa.schema(
     ]
 )
 MEANINGS = {
-    "id": "which question it is",
-    "question": "the question, or the query of WikiHop and MedHop: a relation and a subject",
-    "paragraphs": "what is shown, in this order; `supporting`: it is needed for the answer; `mentions`: which entity stands where, in "
-    "characters; `sentences`: where they begin; `supporting_sentences`: their numbers, from 0; null: nobody says it",
-    "answers": "texts of which each is right; together they are one answer where `answer_type` is `spans`",
-    "alternatives": "further right answers of several parts, else null",
-    "answer_id": "the entity that the answer is, where a graph knows it",
-    "answer_type": "candidate, span, spans, number, date, boolean or none",
-    "candidates": "what may be chosen, else null",
-    "chains": "for each candidate its chains: ids of entities and documents in turn, from the subject to the candidate",
-    "grades": "for each candidate how surely its best chain implies it: `confidence` from 0 to 1, `path`, `text`; else null",
-    "decomposition": "the single-hop questions in order, with answer, paragraph, and the steps that each needs; else null",
+    "id": "the question's id",
+    "question": "the question; for WikiHop and MedHop the query, a relation and a subject",
+    "paragraphs": "the context, in this order; `supporting`: whether the answer needs the paragraph; `mentions`: entities and their places, "
+    "in characters; `sentences`: start of each sentence; `supporting_sentences`: their indices from 0; null: unknown",
+    "answers": "acceptable answers; if `answer_type` is `spans`, the parts of one answer",
+    "alternatives": "other acceptable answers of several parts; else null",
+    "answer_id": "the answer's entity in the graph; else null",
+    "answer_type": "candidate, span, spans, number, boolean or none",
+    "candidates": "the answer options of a multiple-choice question; else null",
+    "chains": "for each candidate its chains: alternating ids of entities and documents, from the subject to the candidate",
+    "grades": "for each candidate the confidence (0 to 1) that its best chain entails it, with `path` and `text`; else null",
+    "decomposition": "the single-hop questions in order, each with its answer, its paragraph and the steps that it needs; else null",
     "answerable": "whether the paragraphs answer the question",
-    "group": "what was made of one question has one group",
-    "provenance": "JSON: where the question comes from, and what was noted of it",
+    "group": "questions made from the same question share a group",
+    "provenance": "JSON: the source of the question, and further fields",
 }
 """Column → what is in it, for cards."""
 OPTIONAL = frozenset({"alternatives", "grades"})
