@@ -40,7 +40,7 @@ class DomainSettings(Settings):
     limits: str = UNREAD
     """Limits of the samples, for the dataset card."""
     seed_domain: str = ""
-    """Folder in ``seeds/`` to use when no source is given. A domain of your own uses one only if it sets this itself."""
+    """Folder in ``seeds/`` to use when no source is given. Your own domain does not inherit it."""
     imports: tuple[ImportSettings, ...] = ()
     """Files that are imported when no source is given: ``format``, ``files``, and if need be ``options``, ``licence``, ``attribution``,
     ``partial``."""

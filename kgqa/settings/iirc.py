@@ -149,7 +149,7 @@ class IircSettings(RecipeSettings):
     max_group: Annotated[int, Field(ge=2)] = 5
     """Maximum members of a group."""
     max_answer: Share = 0.02
-    """Maximum share of the questions with one answer, yes, no and none apart; five are always allowed."""
+    """Maximum share of the questions with one answer other than yes, no and none; five are always allowed."""
     max_per_passage: Positive = 4
     """Maximum questions on one passage."""
     max_per_article: Positive = 8

@@ -34,22 +34,22 @@ class LinkingSettings(Settings):
     the documents' subjects, such as a month, never links above ten times this share. A capitalised name that a fact joins to the document's
     subject still links; 1: all link."""
     head_nouns: bool = True
-    """Make no mention of a name before a word that ends other entities' names ("insulin receptor"), or after "anti-" and the like."""
+    """Do not link a name before a word that ends other entities' names ("insulin receptor"), or after a prefix such as "anti-"."""
     minimum_letters: dict[str, Positive] = Field(default={})
     """Kind of name → minimum letters and digits."""
     keep_numbers: bool = False
     """Keep names without a letter."""
     exact_letters: int = Field(default=3, ge=0)
-    """Names with at most this number of letters and digits match in exact case only."""
+    """Names of at most this many letters and digits match only in exact case."""
     case: dict[str, Literal["free", "initial", "exact", "as_written"]] = Field(default={})
     """Kind of name → how longer names match: ``free`` (any case), ``initial`` (any case of the first letter), ``exact``, or ``as_written``:
     exact, unless another name of the entity, or the article of an entity that cannot be an answer, writes it with a small first letter."""
     inflections: bool = False
     """In other languages than English: also find names with the endings that the texts put on many names ("Berlins", "Silvanyada"). The
-    endings are learned; the mention is the name alone, which the audit takes for a wrong span (``wrong-spans``, ``absent-answers``)."""
+    endings are learned. The mention is the name without the ending, so the audit may report it (``wrong-spans``, ``absent-answers``)."""
     annotations: Literal["with", "only", "without"] = "with"
-    """Use mentions that the source marks, such as hyperlinks or annotations, ``with`` those found by names, as the ``only`` ones, or link
-    the texts ``without`` them. Where both kinds overlap, the marked mention wins."""
+    """Use of mentions that the source marks, such as hyperlinks: together ``with`` mentions found by name, as the ``only`` mentions, or
+    not at all (``without``). Where both kinds overlap, the marked mention wins."""
     before_number: bool = True
     """Allow a hyphen and a digit after a name ("IL" in "IL-2")."""
     list_pages: str = ""

@@ -31,7 +31,7 @@ class LlmSettings(Settings):
     output_price: Annotated[float, Field(ge=0)] | None = None
     """Price of a million output tokens; needs ``input_price``."""
     max_cost: Annotated[float, Field(gt=0)] | None = None
-    """Maximum cost of all responses that the workspace has recorded, in the currency of the prices, which it requires."""
+    """Maximum cost of all responses that the workspace has recorded, in the currency of the prices. Needs both prices."""
 
     @model_validator(mode="after")
     def _costs_need_prices(self) -> LlmSettings:

@@ -96,7 +96,8 @@ class ReadingSettings(Settings):
     read: Share = 0.6
     """Minimum probability that a text states a fact that the graph lacks."""
     precision: Share = 0.8
-    """Minimum precision, as a lower bound, of facts read with the same probability or more, on heads with known facts of the relation."""
+    """Minimum precision (lower bound) of facts read with at least the same probability, measured on heads with known facts of the
+    relation."""
 
 
 class SingleHopSettings(Settings):
@@ -142,10 +143,10 @@ class PairSettings(Settings):
     """Composable pairs of questions (step S2)."""
 
     max_heads: Positive = 25
-    """Maximum questions with one answer to pair, and questions that name it, drawn at random: all pairs over a common answer would grow
-    with its square."""
+    """Maximum heads with the same answer, drawn at random. Without a limit, the number of pairs over a frequent answer grows with its
+    square."""
     max_tails: Positive = 100
-    """Maximum questions that name one answer to pair."""
+    """Maximum tails that name the same answer."""
     capital_share: Annotated[float, Field(ge=0, le=1)] = 0.8
     """Minimum share of a name's occurrences in the paragraphs with a capital; otherwise it is a common word ("First", "Women")."""
     spacy: str = ""
@@ -164,8 +165,8 @@ class DisconnectionSettings(Settings):
     head_below: Share = 0.5
     """Keep a head if its mean answer F1 is below this."""
     tail_at_most: Annotated[float, Field(ge=0, le=1)] = 0.25
-    """Keep a tail if its mean answer F1 is at most this. Up to ``tail_without_support``, keep it if the mean support F1 is below 1 and the
-    readers find support better than chance."""
+    """Keep a tail if its mean answer F1 is at most this. A tail with an F1 up to ``tail_without_support`` is also kept, if the mean
+    support F1 is below 1 and the readers find support better than chance."""
     tail_without_support: Annotated[float, Field(ge=0, le=1)] = 0.75
     """See ``tail_at_most``."""
     distractors: Positive = 9
@@ -175,7 +176,7 @@ class DisconnectionSettings(Settings):
     folds: Annotated[int, Field(ge=3, le=20)] = 5
     """Folds of the cross-fitting; one of them decides when to stop."""
     seeds: Annotated[int, Field(ge=1, le=20)] = 2
-    """Readers of each kind and fold; their scores are averaged."""
+    """Readers per kind and fold. Their scores are averaged."""
     settings: Mapping[str, Any] = {}
     """Settings of the readers (``kgqa.settings.reader``)."""
     training: Mapping[str, Any] = {}
@@ -186,10 +187,11 @@ class ShapeSettings(Settings):
     """Construction of reasoning graphs (step S4)."""
 
     needed: bool = True
-    """Drop chains with a hop that is not needed. A hop is not needed if a fact joins the subject of an earlier hop to the answer, if such
-    facts join hops of these two kinds in a share of ``implied`` of the pairs, or if the paragraph of an earlier hop states the answer."""
+    """Drop chains with a hop that is not needed. A hop is not needed in three cases: a fact joins the subject of an earlier hop to the
+    answer; such facts join at least a share ``implied`` of the pairs of hops of these two kinds; or the paragraph of an earlier hop states
+    the answer."""
     implied: Share = 0.25
-    """Minimum share of pairs joined by a fact at which hops of two kinds count as joined (``needed``)."""
+    """Minimum share of pairs joined by a fact for hops of two kinds to count as joined (``needed``)."""
 
     max_tokens: Positive = 10
     """Maximum tokens of a single-hop question."""
@@ -227,9 +229,9 @@ class LeakageSettings(SplitShares):
     leak_free: bool = True
     """Splits share no single-hop question, answer or paragraph; false: a random split, for comparison."""
     max_answer_share: Share = 0.01
-    """Maximum share of a split's questions with one answer, first drawn first; five are always allowed."""
+    """Maximum share of a split's questions with one answer; five are always allowed."""
     max_last_share: Share = 0.35
-    """Maximum share of a split's questions with the same answer and a last hop of the same wording, bridges apart; five are always
+    """Maximum share of a split's questions with the same answer and a last hop of the same wording, ignoring bridges; five are always
     allowed."""
     max_relation_share: Share = 0.08
     """Maximum share of one relation among the facts of a split's questions."""

@@ -22,7 +22,7 @@ class SplitSettings(SplitShares):
     """Share of the test split."""
     by: Literal["head", "pair", "bridge"] = "head"
     """Splits do not share the subject entity (``head``), the unordered ``pair`` of subject and answer, or the ``bridge`` of a path and its
-    subject. The last keeps a last hop from being learned from train. Queries about relations have no bridge and use their subject."""
+    subject. With ``bridge``, no last hop can be learned from train. Queries about relations have no bridge and use their subject."""
 
 
 class TraversalSettings(Settings):
@@ -55,16 +55,17 @@ class BiasSettings(Settings):
     answer_cap_of: Literal["entering", "kept"] = "entering"
     """Base of the share: samples that enter the filter, or samples that it keeps (docs/decisions/0005-answer-cap.md)."""
     document_cue_drops: Literal["all", "surplus"] = "surplus"
-    """Samples of such a pair to drop: ``all``, as in the paper, or the ``surplus`` above the limit, worst-graded first."""
+    """Which samples of such a document and answer to drop: ``all``, as in the paper, or the ``surplus`` above the limit, worst-graded
+    first."""
     document_cue: Annotated[int | float, Field(ge=0)] = 0.00046
-    """Drop samples with a document-answer pair that is seen with the correct answer more often than this, but never a whole split. Below 1:
+    """Maximum samples with the same document and the same correct answer. Samples above it are dropped, but never a whole split. Below 1:
     a share of the split's samples, and at least 2 of them (published: 20 of 43,738); from 1: a number of samples; 0: drop none."""
     mention_cue: bool = True
-    """Drop samples whose answer is the most mentioned candidate, until that is the case no more often than by chance, within its standard
-    error."""
+    """Drop samples whose answer is the most mentioned candidate, until there are no more of them than expected by chance, within the
+    standard error."""
     position_share: Share = 1.0
-    """Maximum accuracy of first bridge, nearest candidate and shared entities on a split, or chance if that is higher; drop samples above
-    it; 1: drop none."""
+    """Maximum accuracy of the baselines first bridge, nearest candidate and shared entities on a split, or chance if that is higher.
+    Samples are dropped until it holds; 1: no limit."""
     count_share: Share = 1.0
     """The same for max-mention and TF-IDF, which count words."""
     train_share: Share = 1.0
@@ -101,8 +102,8 @@ class EvidenceSettings(Settings):
     functional: Annotated[float, Field(ge=0, le=1)] = 0.1
     """Minimum functionality of the answer's path in its better direction: the product over its hops, 1 for a function."""
     margin: Annotated[float, Field(ge=0, le=1)] = 0.05
-    """Drop candidates whose grade is within this margin of the answer's, because they may be true. Candidates with a grade that would do
-    for an answer are dropped as well."""
+    """Drop candidates whose grade is within this margin of the answer's, because they may be true. Candidates with a grade high enough for
+    an answer are dropped as well."""
     better: Literal["reject", "leave"] = "leave"
     """If another candidate has a higher grade than the answer: drop the candidate (``leave``) or the sample (``reject``)."""
     text: Literal["document", "near", "sentence"] = "near"
@@ -116,12 +117,13 @@ class EvidenceSettings(Settings):
     text_lift: Annotated[float, Field(ge=0)] = 2.0
     """Minimum lift of a co-mentioned pair over a random pair: how many times more often it is a fact of the relation."""
     graded_share: Annotated[float, Field(ge=0, le=1)] = 0.02
-    """Minimum share of a relation's samples with an entailed answer. Below it, leave out the relation, because the few are coincidental."""
+    """Minimum share of a relation's samples with an entailed answer. Below it, leave out the relation, because its few entailed answers
+    are coincidental."""
     second_truth: Annotated[float, Field(ge=0, le=1)] = 0.1
     """Drop candidates that a fact of another relation joins to the subject, if that relation entails the query's with at least this
     confidence."""
     beside_answer: bool = False
-    """Keep candidates that a document of the answer's chain names as well."""
+    """Also keep candidates that a document of the answer's chain names."""
     hierarchy: bool = True
     """Drop candidates that are a part of the answer, or that contain it."""
 
@@ -212,8 +214,9 @@ class QangarooSettings(RecipeSettings):
     endpoint_kind: str = ""
     """Kind of entity that can be an end point; empty: any object of the relation in a training fact."""
     answer_stated: Literal["subject_document", "any_document", "chain_document"] = "subject_document"
-    """Drop a fact if the subject's own article states its answer, if any document states subject and answer together, or, with ``pairs``,
-    if a document of the chain does (``chain_document``; no other document is shown)."""
+    """Where a stated answer makes kgqa drop a fact. ``subject_document``: in the subject's own article. ``any_document``: in any document
+    together with the subject. ``chain_document``, for ``pairs``: together with the subject in a document of the chain; no other document
+    is shown."""
     min_candidates: Annotated[int, Field(ge=2)] = 2
     """Minimum candidates of a sample, including the answer."""
     max_candidates: Positive = 100
