@@ -1,7 +1,7 @@
 // For people: kgqa query --list shows them.
 
 // name: find_entity
-// purpose: entities with a name, label or alias, that contains a text, in any case (a final sigma counts as any other, a dotted capital I as an i); often mentioned ones first
+// purpose: entities with a name (label or alias) that contains a text, in any case, the most mentioned first; a final sigma counts as any sigma, and a dotted capital I as an i
 // params: text: string, limit: integer = 50
 // returns: entity: string, kind: string, label: string, description: string, documents: integer
 // stores: embedded, neo4j
@@ -59,7 +59,7 @@ RETURN head, head_label, relation, relation_label, tail, tail_label
 ORDER BY row
 
 // name: neighbours
-// purpose: the entities that share documents with an entity, with the number of documents and of facts from it to them and from them to it
+// purpose: the entities that share documents with an entity, with the number of documents and of facts in each direction
 // params: entity: entity, limit: integer = 50
 // returns: neighbour: string, label: string, documents: integer, facts_to: integer, facts_from: integer
 // stores: embedded, neo4j
@@ -88,7 +88,7 @@ ORDER BY entities DESC, n.row
 LIMIT $limit
 
 // name: bridge_entities
-// purpose: entities that an entity's article shares with other documents, so that a question can hop over them, the most specific first (docs/queries.md); documents: others that mention the bridge, together: those that mention both, facts: between the two
+// purpose: entities that an entity's article shares with other documents, so that a question can hop over them, the most specific first (docs/queries.md); documents: other documents that mention the bridge, together: documents that mention both, facts: facts between the two
 // params: entity: entity, limit: integer = 50
 // returns: bridge: string, label: string, documents: integer, together: integer, facts: integer, score: number
 // stores: embedded, neo4j
@@ -108,7 +108,7 @@ ORDER BY score DESC, documents DESC, b.row
 LIMIT $limit
 
 // name: bridges_between
-// purpose: entities that share a document with each of two entities, the most specific first (docs/queries.md); near: documents that mention the bridge and the first entity, far: and the second, facts likewise, documents: all that mention it
+// purpose: entities that share a document with each of two entities, the most specific first (docs/queries.md); near: documents that mention the bridge and the first entity, far: documents that mention the bridge and the second, facts_near and facts_far: facts in the same sense, documents: all that mention the bridge
 // params: entity: entity, other: entity, limit: integer = 50
 // returns: bridge: string, kind: string, label: string, near: integer, far: integer, facts_near: integer, facts_far: integer, documents: integer, score: number
 // stores: embedded, neo4j
@@ -195,7 +195,7 @@ ORDER BY documents DESC, e.row
 LIMIT $limit
 
 // name: relation_counts
-// purpose: how many facts each relation has, and how many distinct answers
+// purpose: the number of facts of each relation, and of its distinct answers
 // params: limit: integer = 50
 // returns: relation: string, label: string, facts: integer, answers: integer
 // stores: embedded, neo4j
@@ -221,7 +221,7 @@ ORDER BY facts DESC, t.row
 LIMIT $limit
 
 // name: why_wikihop_candidate
-// purpose: why an entity is a candidate of a WikiHop question: the facts of the relation whose object it is, whether it is a true answer, how many chains of one, two and three articles lead there, and the first of the shortest: subject, article, entity, article, …
+// purpose: why an entity is a candidate of a WikiHop question: the facts of the relation with it as their object, whether it is a true answer, the number of chains of one, two and three articles that lead to it, and the first of the shortest chains (subject, article, entity, article, …)
 // params: subject: entity, relation: relation, candidate: entity
 // returns: facts: integer, true_answer: boolean, chains_1: integer, chains_2: integer, chains_3: integer, first: strings
 // stores: embedded, neo4j
@@ -259,7 +259,7 @@ RETURN facts, true_facts > 0 AS true_answer, chains_1, chains_2, chains_3,
 ORDER BY c.row
 
 // name: why_medhop_candidate
-// purpose: why a drug is a candidate of a MedHop question: its facts of the relation, whether one connects it with the subject, and the number of chains of one and two abstracts, only over proteins (medhop_chains_1 to 3 list them)
+// purpose: why a drug is a candidate of a MedHop question: its facts of the relation, whether one of them joins it to the subject, and the number of chains of one and two abstracts over proteins (medhop_chains_1 to 3 list them)
 // params: subject: entity, candidate: entity, relation: relation = interacts_with
 // returns: facts: integer, true_answer: boolean, chains_1: integer, chains_2: integer
 // stores: embedded, neo4j
@@ -295,7 +295,7 @@ RETURN facts, true_answer, chains_1, chains_2
 ORDER BY c.row
 
 // name: what_blocks_wikihop
-// purpose: why a fact does not become a WikiHop sample, by the filters in order: whether the fact exists, the subject's article, its mentions of the answer, and the number of articles over which the answer is reached (0: not within three)
+// purpose: why a fact does not become a WikiHop sample, with the filters in order: whether the fact exists, the subject's article, the number of its mentions of the answer, and the number of articles of the shortest chain to the answer (0: more than three)
 // params: subject: entity, relation: relation, answer: entity
 // returns: facts: integer, article: string, usable: boolean, stated: integer, documents: integer, reason: string
 // stores: embedded, neo4j
@@ -329,7 +329,7 @@ RETURN facts, article, usable, stated, documents,
 ORDER BY s.row
 
 // name: what_blocks_medhop
-// purpose: why a pair of drugs does not become a MedHop sample, by the filters in order: the facts between the two, the abstracts that lead on from the subject, those that mention both, and the chains of two abstracts, only over proteins
+// purpose: why a pair of drugs does not become a MedHop sample, with the filters in order: the number of facts between the two, of abstracts that lead on from the subject, of abstracts that mention both, and of chains of two abstracts over proteins
 // params: subject: entity, answer: entity, relation: relation = interacts_with
 // returns: facts: integer, leading: integer, stated: integer, chains_2: integer, reason: string
 // stores: embedded, neo4j
@@ -370,7 +370,7 @@ RETURN facts, leading, stated, chains_2,
 ORDER BY s.row
 
 // name: blocked_questions
-// purpose: for each relation, how many of its facts make no WikiHop question: the subject has no usable article, or its article mentions the object
+// purpose: for each relation, the number of facts that give no WikiHop question because the subject has no usable article, or because its article mentions the object
 // params: limit: integer = 50
 // returns: relation: string, label: string, facts: integer, no_article: integer, stated: integer, remaining: integer
 // stores: embedded, neo4j

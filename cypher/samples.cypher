@@ -1,7 +1,7 @@
 // For people, after kgqa load --dataset (and --rejected): kgqa query --list shows them.
 
 // name: loaded_datasets
-// purpose: the datasets whose samples are on the graph, and how many of each split
+// purpose: the datasets whose samples are loaded, with the number of samples of each split
 // params: none
 // returns: dataset: string, split: string, samples: integer
 // stores: embedded, neo4j
@@ -63,7 +63,7 @@ RETURN s.dataset AS dataset, k.number AS chain, t.position AS position, CASE WHE
 ORDER BY chain, position, dataset
 
 // name: sample_candidates
-// purpose: the candidates of a sample in the order shown, over how many chains each is reached, and the grade of the best one
+// purpose: the candidates of a sample in the order shown, the number of chains to each, and the grade of the best chain
 // params: sample: string
 // returns: dataset: string, candidate: string, label: string, correct: boolean, chains: integer, grade: number, path: string, text: string
 // stores: embedded, neo4j
@@ -90,7 +90,7 @@ RETURN dataset, document, title, steps > 0 AS supporting
 ORDER BY position, dataset
 
 // name: samples_of_relation
-// purpose: the samples about a relation; split, dataset and hops (documents on the shortest chain to the answer) may narrow it
+// purpose: the samples about a relation, if wanted only of a split, a dataset or a number of hops (documents on the shortest chain to the answer)
 // params: relation: relation, dataset: string = '', split: string = '', hops: integer = 0, limit: integer = 50
 // returns: sample: string, dataset: string, split: string, hops: integer, question: string, answer: string
 // stores: embedded, neo4j
@@ -101,7 +101,7 @@ ORDER BY s.row, dataset
 LIMIT $limit
 
 // name: samples_of_split
-// purpose: the samples of a split: train, dev or test; dataset and hops (documents on the shortest chain to the answer) may narrow it
+// purpose: the samples of a split (train, dev or test), if wanted only of a dataset or a number of hops (documents on the shortest chain to the answer)
 // params: split: string, dataset: string = '', hops: integer = 0, limit: integer = 50
 // returns: sample: string, dataset: string, hops: integer, relation: string, question: string, answer: string
 // stores: embedded, neo4j
@@ -139,7 +139,7 @@ RETURN sample, dataset, split, question, answer, steps > 0 AS supporting
 ORDER BY row, dataset
 
 // name: used_bridges
-// purpose: the entities over which the chains of most samples lead to their answer
+// purpose: the most frequent bridges: entities on the chains to the answer, with the number of samples
 // params: dataset: string = '', split: string = '', limit: integer = 20
 // returns: bridge: string, label: string, samples: integer
 // stores: embedded, neo4j
@@ -151,7 +151,7 @@ ORDER BY samples DESC, e.row
 LIMIT $limit
 
 // name: documents_of_two_splits
-// purpose: the documents that samples of two splits show, with how many of each do
+// purpose: the documents that two splits share, with the number of samples of each split that show them
 // params: dataset: string = '', split: string = train, other: string = test, limit: integer = 50
 // returns: document: string, title: string, samples: integer, other_samples: integer
 // stores: embedded, neo4j
@@ -166,7 +166,7 @@ ORDER BY samples + other_samples DESC, d.row
 LIMIT $limit
 
 // name: rejected_counts
-// purpose: how many questions each filter rejected, and its setting
+// purpose: the number of questions that each filter rejected, and the filter's setting
 // params: dataset: string = '', limit: integer = 50
 // returns: dataset: string, stage: string, reason: string, setting: string, questions: integer
 // stores: embedded, neo4j
@@ -177,7 +177,7 @@ ORDER BY questions DESC, f.row, dataset
 LIMIT $limit
 
 // name: rejected_by_filter
-// purpose: the questions that one filter rejected, by part of its reason or setting, such as grade
+// purpose: the questions that one filter rejected; filter is a part of its reason or setting, such as grade
 // params: filter: string, dataset: string = '', limit: integer = 50
 // returns: id: string, dataset: string, question: string, answer: string, reason: string, value: number, threshold: number
 // stores: embedded, neo4j
@@ -194,7 +194,7 @@ RETURN q.id AS id, q.dataset AS dataset, q.question AS question, e.label AS answ
 ORDER BY q.row, dataset
 
 // name: rejected_of_relation
-// purpose: the questions about a relation that became no sample, and why
+// purpose: the questions about a relation that did not become a sample, and why
 // params: relation: relation, dataset: string = '', limit: integer = 50
 // returns: id: string, dataset: string, question: string, answer: string, stage: string, reason: string, detail: string
 // stores: embedded, neo4j
@@ -208,7 +208,7 @@ RETURN q.id AS id, q.dataset AS dataset, q.question AS question, e.label AS answ
 ORDER BY q.row, dataset
 
 // name: rejected_around
-// purpose: the questions with an entity as their subject or their answer that became no sample, and why
+// purpose: the questions about an entity, or with it as their answer, that did not become a sample, and why
 // params: entity: entity, limit: integer = 50
 // returns: id: string, dataset: string, question: string, answer: string, stage: string, reason: string, value: number, threshold: number
 // stores: embedded, neo4j
@@ -222,7 +222,7 @@ RETURN q.id AS id, q.dataset AS dataset, q.question AS question, e.label AS answ
 ORDER BY q.row, dataset
 
 // name: rejected_at_threshold
-// purpose: the questions that the filter with this setting would keep at another threshold; later filters have not seen them
+// purpose: the questions that the filter with this setting would keep at another threshold; later filters may still reject them
 // params: setting: string, threshold: number, dataset: string = '', limit: integer = 50
 // returns: id: string, dataset: string, question: string, answer: string, reason: string, value: number, threshold: number
 // stores: embedded, neo4j
@@ -237,7 +237,7 @@ RETURN q.id AS id, q.dataset AS dataset, q.question AS question, e.label AS answ
 ORDER BY q.row, dataset
 
 // name: sample_answer_counts
-// purpose: the entities that are the answer of most samples of a dataset
+// purpose: the most frequent answers of a dataset, with the number of samples
 // params: dataset: string = '', limit: integer = 20
 // returns: answer: string, label: string, samples: integer
 // stores: embedded, neo4j
