@@ -90,7 +90,7 @@ RETURN dataset, document, title, steps > 0 AS supporting
 ORDER BY position, dataset
 
 // name: samples_of_relation
-// purpose: the samples about a relation, if wanted only of a split, a dataset or a number of hops (documents on the shortest chain to the answer)
+// purpose: the samples about a relation, optionally only of a split, a dataset or a number of hops (documents on the shortest chain to the answer)
 // params: relation: relation, dataset: string = '', split: string = '', hops: integer = 0, limit: integer = 50
 // returns: sample: string, dataset: string, split: string, hops: integer, question: string, answer: string
 // stores: embedded, neo4j
@@ -101,7 +101,7 @@ ORDER BY s.row, dataset
 LIMIT $limit
 
 // name: samples_of_split
-// purpose: the samples of a split (train, dev or test), if wanted only of a dataset or a number of hops (documents on the shortest chain to the answer)
+// purpose: the samples of a split (train, dev or test), optionally only of a dataset or a number of hops (documents on the shortest chain to the answer)
 // params: split: string, dataset: string = '', hops: integer = 0, limit: integer = 50
 // returns: sample: string, dataset: string, hops: integer, relation: string, question: string, answer: string
 // stores: embedded, neo4j
