@@ -205,7 +205,7 @@ ORDER BY facts DESC, r.row
 LIMIT $limit
 
 // name: answer_frequencies
-// purpose: how often each entity is the object of a relation, and its share of the relation's facts
+// purpose: the most frequent objects of a relation, with their number and share of its facts
 // params: relation: relation, limit: integer = 50
 // returns: answer: string, label: string, facts: integer, share: number
 // stores: embedded, neo4j

@@ -42,8 +42,9 @@ class LinkingSettings(Settings):
     exact_letters: int = Field(default=3, ge=0)
     """Names of at most this many letters and digits match only in exact case."""
     case: dict[str, Literal["free", "initial", "exact", "as_written"]] = Field(default={})
-    """Kind of name → how longer names match: ``free`` (any case), ``initial`` (any case of the first letter), ``exact``, or ``as_written``:
-    exact, unless another name of the entity, or the article of an entity that cannot be an answer, writes it with a small first letter."""
+    """Kind of name → how longer names match: ``free`` (any case), ``initial`` (any case of the first letter), ``exact``, or
+    ``as_written``. The last means ``initial`` if another name of the entity, or the article of an entity that cannot be an answer, has a
+    small first letter; otherwise ``exact``."""
     inflections: bool = False
     """In other languages than English: also find names with the endings that the texts put on many names ("Berlins", "Silvanyada"). The
     endings are learned. The mention is the name without the ending, so the audit may report it (``wrong-spans``, ``absent-answers``)."""
