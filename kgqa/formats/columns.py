@@ -58,8 +58,8 @@ SCHEMA = pa.schema(
 MEANINGS = {
     "id": "the question's id",
     "question": "the question; for WikiHop and MedHop the query, a relation and a subject",
-    "paragraphs": "the context, in this order; `supporting`: whether the answer needs the paragraph; `mentions`: entities and their places, "
-    "in characters; `sentences`: start of each sentence; `supporting_sentences`: their indices from 0; null: unknown",
+    "paragraphs": "the context, in this order; `supporting`: whether the answer needs the paragraph; `mentions`: entities and places, in "
+    "characters; `sentences`: start of each sentence; `supporting_sentences`: their indices from 0; null: unknown",
     "answers": "acceptable answers; if `answer_type` is `spans`, the parts of one answer",
     "alternatives": "other acceptable answers of several parts; else null",
     "answer_id": "the answer's entity in the graph; else null",
