@@ -12,10 +12,10 @@ from functools import cache
 
 from kgqa.readers.numbers.units import BEFORE, YEARS, symbols
 
-_ONES = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_UNITS = "one two three four five six seven eight nine"
+_TEENS = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+_ROUND = "twenty thirty forty fifty sixty seventy eighty ninety"
+_ONES, _TENS = f"zero {_UNITS} {_TEENS}".split(" "), _ROUND.split(" ")
 WORDS = {word: value for value, word in enumerate(_ONES)} | {word: 10 * value for value, word in enumerate(_TENS, start=2)}
 MULTIPLES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 FIRST_YEAR, LAST_YEAR = 1000, 2999
