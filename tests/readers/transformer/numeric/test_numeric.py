@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from itertools import combinations, product
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -67,7 +67,7 @@ def test_the_loss_is_that_of_a_plain_sum_over_all_derivations(tiny_encoder: str)
         hidden = task._net.hidden(batch)
         found = task._answer_losses(batch, hidden)
         features = task._features(batch, hidden)
-        heads, choices = task._net.named_heads(), task._choice(features)
+        heads, choices = cast("Any", task._net.named_heads()), task._choice(features)
         signs = heads["sum"]._log_probabilities(batch, features)
         counts = heads["count"].count(features.pooled).softmax(1)
         words = heads["boolean"].choice(features.pooled).softmax(1)
@@ -93,7 +93,8 @@ def test_the_loss_is_that_of_a_plain_sum_over_all_derivations(tiny_encoder: str)
         if instance.answer_type == "none":
             likelihood["none"] = 1.0
         if instance.answer_type == "spans":
-            inside, outside = [], []
+            inside: list[float] = []
+            outside: list[float] = []
             for token in range(len(batch.ids)):
                 if batch.token_example[token] == row and batch.paragraph[token] >= 0:
                     tag = 0
