@@ -27,6 +27,7 @@ MOST_NUMBERS = 64
 """Numbers of a question and its paragraphs that are used, the first ones."""
 MOST_SUMS = 500
 """Sums that give an answer and are learned from, the first ones."""
+WHOLE = NumberMention(value=100.0, unit="%", is_year=False, start=0, end=0)
 NOT_DERIVED = "no span, count or sum of numbers in the texts is the answer"
 NOT_OF_TYPE = "its answer is of a type that this reader does not give"
 PLAIN = ("is_one_span", "is_several_spans", "count_label", "choice_label", "is_none")
@@ -43,9 +44,14 @@ def with_question(instance: Instance) -> Instance:
 
 
 def numbers_of(instance: Instance) -> list[tuple[int, NumberMention]]:
-    """Paragraph number and mention of the numbers that are used."""
+    """Paragraph number and mention of the numbers that are used.
+
+    Where there is a percentage, a hundred per cent come first, as if the first paragraph began with them: what is left of the whole is often
+    asked for (as in NumNet+).
+    """
     found = [(place, mention) for place, paragraph in enumerate(instance.paragraphs) for mention in number_mentions(paragraph.text)]
-    return found[:MOST_NUMBERS]
+    whole = [(0, WHOLE)] if any(mention.unit == WHOLE.unit for _, mention in found) else []
+    return [*whole, *found][:MOST_NUMBERS]
 
 
 def right_numbers(instance: Instance) -> list[float]:

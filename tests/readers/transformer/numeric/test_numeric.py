@@ -153,6 +153,15 @@ def test_numbers_of_the_question_count_and_the_first_ones_of_many() -> None:
     assert right_numbers(replace(instance, answer_type="span")) == []
 
 
+def test_what_is_left_of_a_percentage_is_a_difference(tiny_encoder: str) -> None:
+    shares = _asked("1.8% are of vax and 5 percent of wim", "98.2")
+    assert _faults(_task(tiny_encoder), shares, replace(shares, answers=("93.2",)), _asked("5 are of vax", "95")) == [
+        None,
+        None,
+        NOT_DERIVED,
+    ]
+
+
 @pytest.mark.slow
 def test_answers_of_every_type_are_learned_and_kept(tiny_encoder: str, tmp_path: Path) -> None:
     some = typed_questions(4)
