@@ -46,7 +46,7 @@ def with_question(instance: Instance) -> Instance:
 def numbers_of(instance: Instance) -> list[tuple[int, NumberMention]]:
     """Paragraph number and mention of the numbers that are used.
 
-    Where there is a percentage, a hundred per cent come first, as if the first paragraph began with them: what is left of the whole is often
+    Where there is a percentage, 100% comes first, as if the first paragraph began with it: what is left of the whole is often
     asked for (as in NumNet+).
     """
     found = [(place, mention) for place, paragraph in enumerate(instance.paragraphs) for mention in number_mentions(paragraph.text)]
