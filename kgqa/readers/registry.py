@@ -11,9 +11,9 @@ from typing import Any
 
 from kgqa.errors import SettingsError, suggestion
 from kgqa.settings.base import Settings
-from kgqa.settings.reader import EncoderSettings, RankingSettings, SelectSettings
+from kgqa.settings.reader import BooleanSettings, EncoderSettings, RankingSettings, SelectSettings
 from kgqa.settings.recurrent import BidafSettings, FastqaSettings, RnnSettings
-from kgqa.settings.seq2seq import ExecutionSettings, Seq2SeqSettings
+from kgqa.settings.seq2seq import ExecutionSettings, ProgramSettings, Seq2SeqSettings
 from kgqa.settings.training import TrainingSettings
 from kgqa.training.reader import Reader
 
@@ -88,6 +88,19 @@ READERS: Mapping[str, Kind] = MappingProxyType(
         "rnn": _recurrent(
             purpose="HotpotQA's recurrent baseline with support of paragraphs and sentences (Yang et al. 2018; Trivedi et al. 2020)",
             settings=RnnSettings, training=MappingProxyType({"learning_rate": 1e-3, "epochs": 3, "batch_tokens": 16384}),
+        ),
+        "numeric": _encoder(
+            purpose="heads for span, spans, count, sum of numbers, yes/no and none (Dua et al. 2019; Ferguson et al. 2020)",
+            module=f"{_TRANSFORMER}.numeric.reader", maker="numeric",
+        ),
+        "program": Kind(
+            purpose="writes the answer, or the sum or difference that gives it, which is then computed",
+            module=f"{_TRANSFORMER}.program", maker="program", settings=ProgramSettings,
+            training=MappingProxyType({"learning_rate": 5e-4, "epochs": 20, "batch": 32}),
+        ),
+        "boolean": _encoder(
+            purpose="yes or no, from the question, its decomposition or the last step, with or without paragraphs (Geva et al. 2021)",
+            module=f"{_TRANSFORMER}.boolean", maker="boolean", settings=BooleanSettings,
         ),
         "single-hop": _encoder(
             purpose="End2End that learns from the steps of decompositions, and answers single-hop questions (section 7.2.1)",

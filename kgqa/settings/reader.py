@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -34,3 +34,15 @@ class SelectSettings(EncoderSettings):
 
     selected: Positive = 5
     """Paragraphs that the answerer reads."""
+
+
+class BooleanSettings(EncoderSettings):
+    """Reader that answers yes or no."""
+
+    input: Literal["question", "decomposition", "last-step"] = "question"
+    """``question``; ``decomposition``: the question and all of its steps; ``last-step``: the last step alone, with the answers of earlier
+    steps in the places of ``#1``, where the set has them (Geva et al. 2021, section 5.1)."""
+    context: bool = True
+    """Whether it reads the paragraphs."""
+    question_tokens: Positive = 160
+    """Maximum tokens of question and steps; longer ones are truncated, also at a third of the window."""

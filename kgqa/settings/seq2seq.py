@@ -30,6 +30,15 @@ class Seq2SeqSettings(Settings):
     """Beam width; 1: greedy decoding."""
 
 
+class ProgramSettings(Seq2SeqSettings):
+    """Network that reads a question with its paragraphs and writes the answer, or the arithmetic that gives it."""
+
+    source_tokens: Positive = 512
+    """Maximum tokens of question and paragraphs; longer ones are truncated."""
+    target_tokens: Positive = 64
+    """Maximum tokens of an output."""
+
+
 class ExecutionSettings(SelectSettings):
     """Reader that decomposes a question and answers it step by step; the fields of ``SelectSettings`` configure its single-hop reader."""
 

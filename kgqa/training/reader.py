@@ -22,6 +22,12 @@ class Prediction:
     """"" if the reader gives none."""
     parts: tuple[str, ...] = ()
     """The parts of an answer of several spans; else empty."""
+    type: str = ""
+    """The type of the answer, a key of ``kgqa.records.ANSWER_TYPES``; "" if the reader does not tell types apart."""
+    value: float | None = None
+    """The number, for an answer of the type ``number``."""
+    unit: str = ""
+    """Its unit, as ``km`` or ``years``; "" without one."""
     candidate: str | None = None
     """The candidate's id, if the question has candidates."""
     confidence: float = 0.0

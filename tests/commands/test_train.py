@@ -135,7 +135,7 @@ def test_a_recurrent_run_that_died_goes_on_to_the_same_bytes(place: Place, monke
         assert curve(run) == lines_of_curve
 
 
-@pytest.mark.parametrize("reader", ["ee", pytest.param("sa", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("reader", ["ee", pytest.param("sa", marks=pytest.mark.slow), pytest.param("numeric", marks=pytest.mark.slow)])
 def test_a_run_that_died_anywhere_goes_on_to_the_same_bytes(reader: str, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """In tokenising, in steps, in saves, between the parts of a reader, while the reader is saved and before the run is concluded."""
     toml = place.toml(reader, checkpoint_seconds=0, batch=6, epochs=1, evaluations=2)

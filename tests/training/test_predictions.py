@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from kgqa.errors import BrokenInput, MissingInput
-from kgqa.records import Step
+from kgqa.records import ANSWER_TYPES, Step
 from kgqa.training import predictions
 from kgqa.training.predictions import SCHEMA, read_table, write_table
 from kgqa.training.reader import Prediction
@@ -28,7 +28,8 @@ PREDICTIONS = st.builds(
     Prediction, id=TEXT, answer=TEXT, candidate=st.none() | TEXT, confidence=SHARE, supporting=st.lists(TEXT, max_size=3).map(tuple),
     supporting_sentences=st.lists(st.tuples(TEXT, st.integers(0, 99)), max_size=3).map(tuple), answerable=st.booleans(),
     sufficiency=st.integers(-1, 1), paragraph_scores=st.lists(st.tuples(TEXT, SHARE), max_size=3).map(tuple),
-    steps=st.lists(STEPS, max_size=2).map(tuple),
+    steps=st.lists(STEPS, max_size=2).map(tuple), parts=st.lists(TEXT, max_size=3).map(tuple),
+    type=st.sampled_from(["", *ANSWER_TYPES]), value=st.none() | st.floats(-1e9, 1e9), unit=TEXT,
 )  # fmt: skip
 
 

@@ -122,10 +122,14 @@ def prediction_of(form: Form, shown: Shown) -> Prediction:
     is_none = not form.candidate if instance.candidates else form.type == "none"
     candidate = (instance.candidates or ())[form.candidate - 1] if form.candidate and not is_none else None
     parts = () if is_none else (candidate.text,) if candidate else _parts(form)
+    is_number = form.type == "number" and bool(parts) and not candidate
     return Prediction(
         id=instance.id,
         answer=", ".join(parts),
         parts=parts if len(parts) > 1 else (),
+        type="none" if is_none else "candidate" if candidate else form.type,
+        value=float(parts[0]) if is_number else None,
+        unit=" ".join(form.unit.split()) if is_number else "",
         candidate=None if candidate is None else candidate.id,
         confidence=1.0,
         supporting=paragraphs,

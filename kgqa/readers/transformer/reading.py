@@ -71,18 +71,23 @@ class Reading:
 
 
 class ReadingTask:
-    """One encoder that learns to read, or only to select paragraphs."""
+    """One encoder that learns to read, or only to select paragraphs. A subclass may have another network and further fields of a batch."""
+
+    batch_type: type[ReadingBatch] = ReadingBatch
 
     def __init__(self, encoder: Encoder, settings: EncoderSettings, supervision: Supervision, targets: Targets) -> None:
         """The network's heads are initialised from torch's random state."""
         self._encoder, self._settings, self._supervision, self._targets = encoder, settings, supervision, targets
         self._cutter = Cutter(encoder, settings, options=supervision.options)
-        self.network: torch.nn.Module = SpanNetwork(encoder)
-        self._net: SpanNetwork = self.network
+        self._net = self._make_network(encoder)
+        self.network: torch.nn.Module = self._net
         self.encoding = key_of(
             "reading", VERSION, encoder.tokenizer.backend_tokenizer.to_str(), self._cutter.longest,
             settings.model_dump(exclude={"encoder", "answer_tokens", "selected"}), supervision.options, asdict(targets),
         )  # fmt: skip
+
+    def _make_network(self, encoder: Encoder) -> SpanNetwork:
+        return SpanNetwork(encoder)
 
     def encode(self, instances: Sequence[Instance]) -> pa.RecordBatch:
         """The questions as rows of token ids; see ``examples.encode``."""
@@ -108,7 +113,7 @@ class ReadingTask:
 
     def losses(self, tensors: Batch) -> torch.Tensor:
         """The sum of the losses of all heads, in nats (B)."""
-        batch = ReadingBatch(**tensors)
+        batch = self.batch_type(**tensors)
         hidden, count = self._net.hidden(batch), batch.count
         total = torch.zeros(count, device=hidden.device)
         if self._targets.answer:
@@ -152,10 +157,13 @@ class ReadingTask:
         count = batch.count
         return torch.stack([segment_max(column, batch.window_example, count) for column in logits.unbind(1)], dim=1)
 
-    def read(self, tensors: Batch) -> list[Reading]:
+    def read(self, tensors: Batch) -> Sequence[Any]:
         """The readings, without texts."""
-        batch = ReadingBatch(**tensors)
-        hidden, count = self._net.hidden(batch), batch.count
+        batch = self.batch_type(**tensors)
+        return self._readings(batch, self._net.hidden(batch))
+
+    def _readings(self, batch: ReadingBatch, hidden: torch.Tensor) -> list[Reading]:
+        count = batch.count
         support = self._support(batch, hidden, count)
         if not self._targets.answer:
             return [_selection(probabilities) for probabilities in support]

@@ -1,0 +1,38 @@
+"""Yes or no."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from kgqa.readers.answers import OPTIONS
+from kgqa.readers.transformer.numeric.batch import NumericBatch
+from kgqa.readers.transformer.numeric.head import Answer, Features, Head, of_label, perceptron
+from kgqa.readers.transformer.segments import LEAST
+from kgqa.records import Instance
+
+
+class BooleanHead(Head):
+    """One of two words."""
+
+    name = "boolean"
+
+    def __init__(self, width: int) -> None:
+        """The weights are random."""
+        super().__init__()
+        self.choice = perceptron(width, len(OPTIONS))
+
+    def log_likelihood(self, batch: NumericBatch, features: Features) -> torch.Tensor:
+        """Of the right word."""
+        return of_label(self.choice(features.pooled).log_softmax(1), batch.choice_label, LEAST)
+
+    def outputs(self, batch: NumericBatch, features: Features) -> list[Any]:
+        """Number of the word, and its probability."""
+        best, choice = self.choice(features.pooled).softmax(1).max(1)
+        return list(zip(choice.tolist(), best.tolist(), strict=True))
+
+    def answer(self, instance: Instance, output: Any) -> Answer | None:
+        """The word."""
+        choice, probability = output
+        return Answer(text=OPTIONS[choice], probability=probability, type="boolean")

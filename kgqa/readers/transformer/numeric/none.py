@@ -1,0 +1,35 @@
+"""The paragraphs do not answer the question."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from kgqa.readers.transformer.numeric.batch import NumericBatch
+from kgqa.readers.transformer.numeric.head import Answer, Features, Head
+from kgqa.readers.transformer.segments import LEAST
+from kgqa.records import Instance
+
+
+class NoneHead(Head):
+    """It has one answer, so it has no weights: the choice of the head decides."""
+
+    name = "none"
+
+    def __init__(self, width: int) -> None:
+        """Without weights."""
+        super().__init__()
+
+    def log_likelihood(self, batch: NumericBatch, features: Features) -> torch.Tensor:
+        """0 for unanswerable questions."""
+        zeros = torch.zeros(batch.count, device=features.pooled.device)
+        return torch.where(batch.is_none > 0, zeros, torch.full_like(zeros, LEAST))
+
+    def outputs(self, batch: NumericBatch, features: Features) -> list[Any]:
+        """Nothing."""
+        return [None] * batch.count
+
+    def answer(self, instance: Instance, output: Any) -> Answer | None:
+        """No answer."""
+        return Answer(text="", probability=1.0, type="none")
