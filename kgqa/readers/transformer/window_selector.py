@@ -16,7 +16,7 @@ from kgqa.errors import storage_errors
 from kgqa.progress import Progress
 from kgqa.readers import saved
 from kgqa.readers.linked_articles import articles_of, evidence_places, part_of, whole_of
-from kgqa.readers.transformer.encoder import ENCODER, load_tokenizer, place_of
+from kgqa.readers.transformer.encoder import ENCODER, is_trained, load_tokenizer, place_of
 from kgqa.readers.transformer.end_to_end import SpanReader
 from kgqa.readers.transformer.examples import Targets
 from kgqa.readers.transformer.windows import title_prefix
@@ -108,7 +108,8 @@ class WindowSelector:
 
     def fit(self, train: Questions, dev: Questions | None, fitting: Fitting) -> None:
         """Train on the windows of the articles that the questions show."""
-        self._load_view(place_of(self.settings.encoder))
+        place = Path(place_of(self.settings.encoder))
+        self._load_view(str(place / ENCODER if is_trained(place) else place))
         ranking = replace(fitting, start=None if fitting.start is None else fitting.start / RANKER)
         self._ranker.fit(self._windows(train), None if dev is None else self._windows(dev), ranking)
 
