@@ -194,9 +194,9 @@ class Measurement:
             Table(
                 title="Accuracy", columns=("reader sees", "mean of the seeds, interval", "each seed", "the paper"), rows=rows,
                 notes=[
-                    f"{len(self._dev)} dev questions, {self._size.seeds} seeds; {self._size.reader} on {self._size.layers} layers of MiniLM, "
-                    f"{self._size.epochs} epochs; {len(self._train):,} training questions without context, {len(part):,} with one of "
-                    f"{self._size.characters} characters. Bootstrap over questions of the mean over seeds.",
+                    f"{len(self._dev)} dev questions, {self._size.seeds} seeds; {self._size.reader} on {self._size.layers} layers "
+                    f"of MiniLM, {self._size.epochs} epochs; {len(self._train):,} training questions without context, {len(part):,} "
+                    f"with one of {self._size.characters} characters. Bootstrap over questions of the mean over seeds.",
                 ],
             ),
             self._curve(whole),
