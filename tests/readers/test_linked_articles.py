@@ -22,11 +22,11 @@ from tests.small_links import KNOWN, article, linked_question
 
 def test_supporting_articles_are_needed_else_the_noted_links() -> None:
     instance = linked_question(0)
-    assert needed_links(instance) == {"arl"}
+    assert needed_links(instance) == frozenset({"arl"})
     unknown = tuple(replace(paragraph, supporting=None) for paragraph in instance.paragraphs)
     assert needed_links(replace(instance, paragraphs=unknown)) is None
     noted = replace(instance, paragraphs=unknown, provenance=note("iirc", {"question_links": ["DUN", "Elsewhere"]}))
-    assert needed_links(noted) == {"dun", "elsewhere"}
+    assert needed_links(noted) == frozenset({"dun", "elsewhere"})
     assert needed_links(replace(instance, paragraphs=tuple(replace(each, supporting=False) for each in instance.paragraphs))) == frozenset()
     assert needed_links(replace(instance, paragraphs=())) is None
 

@@ -149,7 +149,7 @@ def test_gold_stages_show_what_is_marked_and_no_more(tiny_encoder: str, tmp_path
         name = instance.question[11:14]
         assert [paragraph.text for paragraph in instance.paragraphs[1:]] == [KNOWN.format(name, some[number].answers[0])]
         assert [paragraph.supporting for paragraph in instance.paragraphs] == [False, True]
-    by_links = cast(Linked, reader.with_stages(context="selected"))
+    by_links = reader.with_stages(context="selected")
     for one in said(by_links, some):
         assert {name for name, _ in one.paragraph_scores} == {"main", some[int(one.id[1:])].question[11:14].upper()}
     assert {name for one in said(reader.with_stages(links="none", context="selected"), some) for name, _ in one.paragraph_scores} == {
