@@ -11,7 +11,15 @@ from typing import Any
 
 from kgqa.errors import SettingsError, suggestion
 from kgqa.settings.base import Settings
-from kgqa.settings.reader import BooleanSettings, EncoderSettings, RankingSettings, SelectSettings
+from kgqa.settings.reader import (
+    ArticleSettings,
+    BooleanSettings,
+    EncoderSettings,
+    LinkedSettings,
+    LinkSettings,
+    RankingSettings,
+    SelectSettings,
+)
 from kgqa.settings.recurrent import BidafSettings, FastqaSettings, RnnSettings
 from kgqa.settings.seq2seq import ExecutionSettings, ProgramSettings, Seq2SeqSettings
 from kgqa.settings.training import TrainingSettings
@@ -123,6 +131,18 @@ READERS: Mapping[str, Kind] = MappingProxyType(
         "ex-sa": _encoder(
             purpose="step execution, EX(SA): decomposes a question and asks Select+Answer step by step (section 7.2.1)",
             module=f"{_TRANSFORMER}.execution", maker="ex_sa", settings=ExecutionSettings,
+        ),
+        "link-selector": _encoder(
+            purpose="which links of a passage lead to what a question needs; answers nothing (Ferguson et al. 2020, section 3.2.1)",
+            module=f"{_TRANSFORMER}.link_selector", maker="LinkSelector", settings=LinkSettings,
+        ),
+        "window-selector": _encoder(
+            purpose="ranks overlapping windows of linked articles for a question; answers nothing (section 3.2.2)",
+            module=f"{_TRANSFORMER}.window_selector", maker="WindowSelector", settings=ArticleSettings,
+        ),
+        "linked": _encoder(
+            purpose="IIRC's pipeline: selects links, then windows of their articles, and answers from these and the passage (section 3.2)",
+            module=f"{_TRANSFORMER}.linked", maker="Linked", settings=LinkedSettings,
         ),
     }
 )  # fmt: skip

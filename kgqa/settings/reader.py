@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from kgqa.settings.base import Positive, Settings
+from kgqa.settings.base import Positive, Settings, Share
 
 
 class RankingSettings(Settings):
@@ -46,3 +47,52 @@ class BooleanSettings(EncoderSettings):
     """Whether it reads the paragraphs."""
     question_tokens: Positive = 160
     """Maximum tokens of question and steps; longer ones are truncated, also at a third of the window."""
+
+
+class LinkSettings(RankingSettings):
+    """Reader that selects the links of a passage that a question needs."""
+
+    max_length: Positive | None = None
+    """Tokens per window of the passage; by default the encoder's limit, at most 4,096."""
+    stride: Positive = 64
+    """Tokens shared by two windows of a long passage."""
+    threshold: Annotated[float, Field(gt=0, lt=1)] | None = None
+    """Probability above which a link is selected; null: the best one on dev, or 0.5 without dev, as in the paper."""
+
+
+class ArticleSettings(RankingSettings):
+    """Reader that ranks windows of linked articles."""
+
+    window: Positive = 512
+    """Tokens per window, with question and title; at most the encoder's limit."""
+    step: Share = 0.25
+    """From the beginning of a window to that of the next, as a share of its text."""
+    article_windows: Positive = 64
+    """Maximum windows per article; what comes after them is not read."""
+
+
+class LinkedSettings(LinkSettings, ArticleSettings):
+    """IIRC's pipeline: links, windows of their articles, and a reader that answers from these and the passage."""
+
+    links: Literal["selected", "gold", "none"] = "selected"
+    """``gold``: those that the dataset says are needed, an upper bound; ``none``: the passage alone is read."""
+    context: Literal["selected", "gold"] = "selected"
+    """``gold``: the sentences that the dataset marks, an upper bound; questions without marked sentences get selected windows."""
+    read: Positive = 1
+    """Windows that are read of each article."""
+    answerer: Annotated[str, Field(min_length=1)] = "ee"
+    """The reader that answers; any that reads paragraphs."""
+    answering: Mapping[str, Any] = Field(default_factory=dict)
+    """Its settings, apart from the encoder and ``question_tokens``, which all stages share."""
+    articles: Annotated[str, Field(min_length=1)] | None = None
+    """A file of linked articles in IIRC's form, title → text; null: those that the questions show."""
+    beside: Mapping[str, Annotated[float, Field(gt=0)]] = Field(default_factory=dict)
+    """Other datasets to train on, path → weight: SQuAD 2.0 with 3 and DROP with 1 in the paper's combined evaluation."""
+    beside_share: Annotated[float, Field(gt=0, lt=1)] = 0.2
+    """Share of their questions in all training questions, as far as they have that many."""
+
+    @model_validator(mode="after")
+    def _no_context_without_links(self) -> Self:
+        if self.links == "none" and self.context == "gold":
+            raise ValueError("with links = none only the passage is read; leave out context = gold")
+        return self

@@ -6,22 +6,22 @@ paragraphs state the answer, it is 1-Para (section 7.2.2), which cannot connect 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-from kgqa.errors import BrokenInput, storage_errors
+from kgqa.errors import storage_errors
 from kgqa.progress import Progress
 from kgqa.readers import saved
 from kgqa.readers.transformer.end_to_end import SpanReader
 from kgqa.readers.transformer.examples import Targets
 from kgqa.records import Instance
-from kgqa.runs.files import key_of, write_whole
+from kgqa.runs.files import key_of
 from kgqa.settings.reader import EncoderSettings, SelectSettings
 from kgqa.settings.training import TrainingSettings
+from kgqa.training.intermediate import kept
 from kgqa.training.loop import FitResult
-from kgqa.training.processes import first_alone
 from kgqa.training.questions import Questions
 from kgqa.training.reader import Fitting, Prediction
 
@@ -56,17 +56,8 @@ class SelectAnswer:
 
     def _with_selection(self, questions: Questions, progress: Progress, note: Path | None = None) -> Questions:
         """The questions with the paragraphs that the selector ranks highest; written to ``note``, so that a resumed fit has the same."""
-        if note is None:
-            paragraph_ids = self._selected_ids(questions, progress)
-        else:
-            with first_alone():
-                if not note.is_file():
-                    write_whole(note, json.dumps(self._selected_ids(questions, progress)))
-            try:
-                with storage_errors(note):
-                    paragraph_ids = json.loads(note.read_text("utf-8"))
-            except (ValueError, RecursionError):
-                raise BrokenInput(f"{note}: this is not what the selector chose; remove it, and kgqa writes it again.") from None
+        find = partial(self._selected_ids, questions, progress)
+        paragraph_ids = find() if note is None else kept(note, find)
         return questions.shown(SelectedParagraphs(paragraph_ids), key_of("selected", list(paragraph_ids.items())))
 
     def _selected_ids(self, questions: Questions, progress: Progress) -> dict[str, list[str]]:
