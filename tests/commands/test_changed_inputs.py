@@ -354,10 +354,10 @@ def test_a_file_that_an_option_names_is_not_read_under_the_hash_of_another(tmp_p
 
 def test_samples_are_not_loaded_or_drawn_under_the_hash_of_others(wikidata_copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from kgqa.collection import draw as drawing
-    from kgqa.formats import dataset_on_graph
+    from kgqa.formats import graph_rows
 
     folder = wikidata_copy / "datasets" / "wikihop"
-    read, content = dataset_on_graph.sample_rows, drawing.content_of
+    read, content = graph_rows.sample_rows, drawing.content_of
 
     def rows(*given: Any) -> Any:
         result = read(*given)
@@ -368,7 +368,7 @@ def test_samples_are_not_loaded_or_drawn_under_the_hash_of_others(wikidata_copy:
         os.utime(folder / "manifest.json")
         return content(dataset)
 
-    monkeypatch.setattr(dataset_on_graph, "sample_rows", rows)
+    monkeypatch.setattr("kgqa.formats.dataset_on_graph.sample_rows", rows)
     with pytest.raises(InputChanged, match=rf"dev\.parquet: the file {SAYS}"):
         kgqa.load(wikidata_copy, store="embedded", dataset="wikihop")
     monkeypatch.setattr(drawing, "content_of", hashed)
