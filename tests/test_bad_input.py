@@ -732,7 +732,10 @@ def test_a_sample_that_cannot_be_shown(wikidata_copy: Path, tmp_path: Path, cli:
     for bad in (b"", good[:-10], good[:2000] + bytes(len(good) // 2) + good[2000 + len(good) // 2 :], b"PAR1" * 9):
         train.write_bytes(bad)
         for command in (["show", dataset], ["show", dataset, example], ["export", dataset, "--to", "qangaroo", "--out", tmp_path / "out"]):
+            cli(*command).sentence("train.parquet: this is not the file that manifest.json names, so it was damaged or changed")
+            (dataset / "manifest.json").rename(tmp_path / "manifest.json")
             cli(*command).sentence("train.parquet: this is not a whole Parquet file; make the dataset again")
+            (tmp_path / "manifest.json").rename(dataset / "manifest.json")
             assert contents.files(tmp_path / "out") == {}
     train.write_bytes(good)
     shutil.rmtree(dataset / "masked")

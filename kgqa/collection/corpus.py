@@ -75,6 +75,7 @@ def read_corpus(path: Path) -> Corpus:
         raise MissingInput(f"{path}: there is no such file or folder; give a workspace, a file of paragraphs or a question set as data.")
     workspace = Workspace(path)
     if path.is_dir() and workspace.has_record(SOURCES):
+        workspace.check_tables(SOURCES)
         table = workspace.read_table("documents", columns=["id", "title", "text"])
         table = pa.table({name: table[name].cast(pa.string()) for name in table.column_names})
     else:
@@ -149,6 +150,7 @@ def _terms(path: Path) -> pa.Table:
     if path.is_dir():
         if not Workspace(path).has_record(SOURCES):
             raise MissingInput(f"{path}: this folder is no workspace with entities; give one, or a table of terms with descriptions.")
+        Workspace(path).check_tables(SOURCES)
         table = Workspace(path).read_table("entities", columns=["label", "description"])
         return pa.table({"term": table["label"].cast(pa.string()), "description": table["description"].cast(pa.string())})
     with storage_errors(path):

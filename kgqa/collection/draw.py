@@ -11,7 +11,8 @@ from kgqa.arrays.draws import Reservoir
 from kgqa.errors import DuplicateId, EmptyResult, SettingsError, check_seed, suggestion
 from kgqa.formats import native
 from kgqa.records import SPLITS
-from kgqa.runs.files import hashes_of, key_of
+from kgqa.runs.files import Watch, hashes_of, key_of
+from kgqa.runs.manifest import MANIFEST
 
 MOST_SAMPLE = 1_000_000_000
 ALL = "all"
@@ -47,11 +48,12 @@ class DrawnSamples:
 def draw(dataset: Path, *, sample: int, seed: int, split: str = ALL) -> DrawnSamples:
     """The ``sample`` samples with the smallest hashes of seed and id; a larger draw of the same seed begins with the smaller one.
 
-    All samples if there are no more. Memory: an id per drawn sample. Raises SettingsError, EmptyResult, MissingInput, BrokenInput, and
-    DuplicateId if a drawn id occurs twice.
+    All samples if there are no more. Memory: an id per drawn sample. Raises SettingsError, EmptyResult, MissingInput, BrokenInput,
+    InputChanged if the dataset changes meanwhile, and DuplicateId if a drawn id occurs twice.
     """
     _check(sample, seed, split)
     files = native.split_files(dataset)
+    watch = Watch([*files.values(), dataset / MANIFEST])
     reservoir: Reservoir[str] = Reservoir(sample, purpose="review", seed=seed)
     splits: dict[str, str] = {}
     available = 0
@@ -69,6 +71,7 @@ def draw(dataset: Path, *, sample: int, seed: int, split: str = ALL) -> DrawnSam
             f"{dataset}: there are no samples{'' if split == ALL else f' in {split}'} to draw; give another dataset or split."
         )
     origin = Origin(dataset=name_of(dataset), content=content_of(dataset), split=split, seed=seed, sample=sample)
+    watch.check()
     return DrawnSamples(origin=origin, splits={sample: splits[sample] for sample in reservoir.values()}, available=available)
 
 

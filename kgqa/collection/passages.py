@@ -25,6 +25,9 @@ from kgqa.formats.iirc.records import Link as FileLink
 from kgqa.formats.json import stream
 from kgqa.formats.json.validate import Ids, Open
 from kgqa.runs.files import key_of
+from kgqa.runs.graph import STAGES
+from kgqa.runs.importing import check_import
+from kgqa.runs.workspace import Workspace
 from kgqa.sources import imported
 
 MOST_CHARACTERS = 20_000
@@ -128,7 +131,10 @@ def _readable(path: Path) -> Iterator[None]:
 def _tables(folder: Path) -> tuple[Path, Path]:
     """The tables of documents and of links."""
     if imported.read_manifest(folder) is not None:
+        check_import(folder)
         return folder / "documents.parquet", folder / "mentions.parquet"
+    workspace = Workspace(folder)
+    workspace.check_tables(*filter(workspace.has_record, STAGES))
     documents, marked, found = (folder / "tables" / f"{name}.parquet" for name in ("documents", "annotations", "mentions"))
     if not documents.is_file():
         raise MissingInput(f"{folder}: this is neither a workspace nor an import's folder; give one, or a file of JSON lines.")

@@ -351,7 +351,7 @@ def _in_order(sets: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
 
 def _watches(domain: Domain, sets: Sequence[str], settings: MusiqueSettings, answers: Path | None) -> dict[str, Watch]:
     """Stage → its additional inputs, before any is hashed. Raises InputError."""
-    files = [file for question_set in map(open_dataset, sets) for file in question_set.files.values() if isinstance(file, Path)]
+    files = [file for question_set in map(open_dataset, sets) for file in question_set.inputs]
     composed = [] if answers is None else [answers]
     if settings.composition.composer == "model":
         composed += files_below(Path(str(settings.composition.model)))
@@ -361,6 +361,7 @@ def _watches(domain: Domain, sets: Sequence[str], settings: MusiqueSettings, ans
         return {
             READING: Watch([] if sets else input_files(domain)),
             "single_hop": Watch([*files, *(file for run in settings.single_hop.readers for file in files_below(Path(run)))]),
+            "find_pairs": Watch(files_below(Path(settings.pairs.spacy)) if settings.pairs.spacy else ()),
             "filter_pairs": Watch(file for reader in readers for file in pretrained_files(reader.settings)),
             "compose_questions": Watch(composed),
         }

@@ -10,7 +10,7 @@ from typing import Any, get_origin
 
 from kgqa.errors import SettingsError
 from kgqa.progress import Progress, Silent
-from kgqa.runs.files import file_hash
+from kgqa.runs.files import Watch, file_hash
 from kgqa.runs.importing import Imported, Origin, run_import
 from kgqa.settings.workers import worker_count
 from kgqa.sources.formats import Parser, Service
@@ -50,12 +50,12 @@ def import_files(
     ``partial`` reads a file that is cut up to its last whole record. Memory: some pieces of 4 MiB per worker, and 1 GiB to merge them.
     Raises KgqaError.
     """
-    parser, origin = prepared_import(format, options, licence=licence, attribution=attribution)
+    parser, origin, watch = prepared_import(format, options, licence=licence, attribution=attribution)
     if not files:
         raise SettingsError(f"no files are named; give those of the format {format}: {FORMATS[format].files}.")
     return run_import(
         parser, [Path(file) for file in files], Path(out), origin, workers=worker_count(workers), partial=partial,
-        progress=progress or Silent(),
+        progress=progress or Silent(), watch=watch,
     )  # fmt: skip
 
 
@@ -65,18 +65,22 @@ def prepared_import(
     *,
     licence: str | None,
     attribution: str | None,
-) -> tuple[Parser | Service, Origin]:
-    """Parser of a format with these options, and what the card says about its files. Raises SettingsError."""
+) -> tuple[Parser | Service, Origin, Watch]:
+    """Parser of a format with these options, what the card says about its files, and a watch of the files that options name.
+
+    Raises SettingsError.
+    """
     known = find_format(format)
     require_extra()
     parser = parser_of(format, dict(options))
+    watch = Watch(value for name in options if isinstance(value := getattr(parser, name), Path))
     origin = Origin(
         format=format,
         licence=known.licence if licence is None else licence,
         attribution=known.attribution if attribution is None else attribution,
         options={name: _recorded(getattr(parser, name)) for name in sorted(options)},
     )
-    return parser, origin
+    return parser, origin, watch
 
 
 def require_extra() -> None:

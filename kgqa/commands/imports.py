@@ -19,7 +19,7 @@ from kgqa.domains.files import inside
 from kgqa.errors import BrokenInput, EmptyResult, InputChanged, InterruptedRun, KgqaError, SettingsError, storage_errors
 from kgqa.progress import Progress, Silent, Within
 from kgqa.runs.domain import Domain
-from kgqa.runs.files import file_hashes, write_whole
+from kgqa.runs.files import Watch, file_hashes, write_whole
 from kgqa.runs.importing import SOURCES, Origin, described, run_import
 from kgqa.runs.runner import locked
 from kgqa.runs.scratch import remove
@@ -46,6 +46,8 @@ class Entry:
     parser: Parser | Service
     origin: Origin
     partial: bool
+    watch: Watch
+    """Of the files that its options name."""
 
     def sources(self) -> list[dict[str, Any]]:
         """How the import's manifest describes the files."""
@@ -83,7 +85,10 @@ def import_entries(domain: Domain, to_import: Sequence[Entry], workspace: Worksp
         for entry in to_import:
             within = Within(progress, entry.name)
             with _named(entry.name, at), suppress(*([] if entry is to_import[-1] else [EmptyResult])):  # relations alone hold no documents
-                run_import(entry.parser, entry.files, domain.source, entry.origin, workers=workers, partial=entry.partial, progress=within)
+                run_import(
+                    entry.parser, entry.files, domain.source, entry.origin, workers=workers, partial=entry.partial, progress=within,
+                    watch=entry.watch,
+                )  # fmt: skip
         if not is_current(domain.source, sources):
             raise InputChanged(f"{at}: a file of its imports changed while it was read; run the same command again.")
 
@@ -164,9 +169,9 @@ def _entry(at: Path, number: int, entry: ImportSettings) -> Entry:
                 options |= read_options(entry.format, [f"{option}={value}"])
             else:
                 options[option] = value
-        parser, origin = prepared_import(entry.format, options, licence=entry.licence, attribution=entry.attribution)
+        parser, origin, watch = prepared_import(entry.format, options, licence=entry.licence, attribution=entry.attribution)
         files = [file for pattern in entry.files for file in _files(at, name, pattern)]
-    return Entry(name=name, files=list(dict.fromkeys(files)), parser=parser, origin=origin, partial=entry.partial)
+    return Entry(name=name, files=list(dict.fromkeys(files)), parser=parser, origin=origin, partial=entry.partial, watch=watch)
 
 
 def _files(at: Path, key: str, name: str) -> Iterator[Path]:

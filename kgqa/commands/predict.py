@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from kgqa.commands.predict_llm import asking, predict_llm
@@ -22,7 +21,6 @@ from kgqa.scoring.metrics import METRICS
 from kgqa.scoring.prediction_files import TRANSFORMED, write_predictions
 from kgqa.settings.llm import LlmReaderSettings
 from kgqa.training.questions import Questions, of_split
-from kgqa.training.reader import Prediction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,11 +102,10 @@ def predict(
         reader = load_reader(run, device=device, precision=precision, what="kgqa predict")
         trained.check()
         questions = _questions(source, split_name, form)
-        remarks = write_predictions(form, questions, _unchanged(source, reader.predict(questions, progress or Silent())), out)
+        remarks = write_predictions(form, questions, reader.predict(questions, progress or Silent()), out)
     else:
         questions = _questions(source, split_name, form)
-        checked = partial(_unchanged, source)
-        remarks = predict_llm(asked, source, split_name, form, questions, checked=checked, progress=progress or Silent())
+        remarks = predict_llm(asked, source, split_name, form, questions, progress=progress or Silent())
     return Predicted(
         source=source,
         split=split_name,
@@ -135,12 +132,6 @@ def _questions(source: QuestionSet, split: str, metric: str) -> Questions:
     if metric in TRANSFORMED:
         notes_of(next(iter(questions)))  # predictions need them; say so before the reader has run for an hour
     return questions
-
-
-def _unchanged(source: QuestionSet, answers: Iterator[Prediction]) -> Iterator[Prediction]:
-    """The ``answers``. Raises InputChanged at the end if the set has changed since the beginning."""
-    yield from answers
-    source.watch.check()
 
 
 def _split(source: QuestionSet, name: str | None) -> str:

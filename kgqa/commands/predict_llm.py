@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +22,6 @@ from kgqa.runs.scratch import scratch
 from kgqa.scoring.prediction_files import ANSWER_TYPES, LABELLED, OF_SENTENCES, write_predictions
 from kgqa.settings.llm import LlmReaderSettings
 from kgqa.training.questions import Questions, of_split
-from kgqa.training.reader import Prediction
 from kgqa.version import __version__
 
 OF_REQUESTS = ("at_once", "timeout_seconds", "retries", "max_cost")
@@ -72,10 +71,9 @@ def predict_llm(
     metric: str,
     questions: Questions,
     *,
-    checked: Callable[[Iterator[Prediction]], Iterator[Prediction]],
     progress: Progress,
 ) -> tuple[str, ...]:
-    """Ask the model; write predictions and report, both or none; return remarks. ``checked`` passes predictions on. Raises KgqaError."""
+    """Ask the model; write predictions and report, both or none; return remarks. Raises KgqaError."""
     source.check_outside(asked.recording, "--recording")
     settings = asked.settings
     wanted = Wanted(
@@ -85,8 +83,7 @@ def predict_llm(
     reader = LlmReader(settings, context, wanted, examples=_examples(source, split, settings, context, wanted))
     with only_recording(asked.recording) as recording, storage_errors(asked.out), scratch(asked.out) as folder:
         asker = Asker(asked.endpoint, recording, settings, fewer=", or give a smaller set")
-        answers = checked(reader.predict(questions, asker, progress))
-        remarks = write_predictions(metric, questions, answers, folder / asked.out.name)
+        remarks = write_predictions(metric, questions, reader.predict(questions, asker, progress), folder / asked.out.name)
         report = {
             "reader": NAME,
             "model": asked.model,

@@ -142,9 +142,9 @@ def _fit(
         parts: set[object] = set()
 
         def note(point: Mapping[str, Any]) -> None:
-            # At the first point of a part all files have been read; later changes to them do not matter.
+            # At the first point of a part the initial run has been read; later changes to it do not matter.
             if point.get("part") not in parts:
-                _check_read(source, watch)
+                watch.check()
                 parts.add(point.get("part"))
             if run:
                 run.point(point)
@@ -159,7 +159,7 @@ def _fit(
         )
         model.fit(train_questions, dev, fitting)
         if not parts:
-            _check_read(source, watch)
+            watch.check()
         fitted = getattr(model, "fitted", None)
         result = Trained(
             source=source,
@@ -176,12 +176,6 @@ def _fit(
             run.finish(score=result.best, steps=result.steps)
             _conclude(folder, result, start_record)
     return result
-
-
-def _check_read(source: QuestionSet, watch: Watch) -> None:
-    """Raise InputChanged if the files of the set, or of the initial run, no longer have their recorded hashes."""
-    source.watch.check()
-    watch.check()
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from kgqa.errors import MissingInput, SettingsError, UnknownId, storage_errors
 from kgqa.formats import native
 from kgqa.formats.graph_rows import rejected_rows, sample_rows
 from kgqa.progress import Progress
-from kgqa.runs.files import file_hash, key_of
+from kgqa.runs.files import Watch, key_of, known_hash
 from kgqa.runs.workspace import Workspace
 from kgqa.store.kinds import RELATIONSHIPS
 from kgqa.store.samples import SAMPLE_PART, SAMPLES_VERSION
@@ -32,17 +32,21 @@ class DatasetOnGraph:
     def read(cls, folder: Path, place: Workspace, progress: Progress, *, rejected: bool = False) -> DatasetOnGraph:
         """The rows of the dataset in ``folder``, with the rejected questions if ``rejected``.
 
-        Raises UnknownId for an entity or document that the graph lacks, BrokenInput for a damaged dataset.
+        Raises UnknownId for an entity or document that the graph lacks, BrokenInput for a damaged dataset, InputChanged if it changes
+        meanwhile.
         """
         name = dataset_name(folder)
         progress.start(f"Reading samples of {name}", None, "samples")
         native.check_whole(folder)
+        files = native.split_files(folder)
+        watch = Watch(files.values())
         rows = sample_rows(folder, name)
         if rejected:
             rows |= rejected_rows(folder, name)
         _check_known(rows, folder, place)
         with storage_errors(folder):
-            content = key_of(SAMPLES_VERSION, {split: file_hash(path) for split, path in native.split_files(folder).items()})
+            content = key_of(SAMPLES_VERSION, {split: known_hash(path) for split, path in files.items()})
+        watch.check()
         progress.finish(f"{rows['sample'].num_rows:,} samples")
         return cls(name=name, content=content, rows=rows)
 

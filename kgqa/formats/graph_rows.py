@@ -102,6 +102,7 @@ def rejected_rows(folder: Path, dataset: str) -> dict[str, pa.Table]:
         raise MissingInput(
             f"{path}: the dataset has no list of rejected questions; rebuild it with kgqa generate, or leave out --rejected."
         )
+    native.check_intact(path)
     with storage_errors(path):
         try:
             table = frame(pq.read_table(path))

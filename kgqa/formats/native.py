@@ -17,7 +17,7 @@ from kgqa.formats.columns import OPTIONAL, SCHEMA, table_of
 from kgqa.formats.json.validate import Ids
 from kgqa.formats.native_faults import first_fault, same_kind
 from kgqa.records import SPLITS, Candidate, Grade, Instance, Mention, Paragraph, Step
-from kgqa.runs.files import write_parquet
+from kgqa.runs.files import known_hash, write_parquet
 from kgqa.settings.small_files import read_small
 
 BATCH_ROWS = 2048
@@ -79,6 +79,12 @@ def read_columns(path: Path, *fields: str) -> pa.Table:
         return file.read(columns=list(fields))
 
 
+def row_count(path: Path) -> int:
+    """The number of Instances in a file. Raises as :func:`read` does."""
+    with _open_parquet(path) as file:
+        return int(file.metadata.num_rows)
+
+
 def find(path: Path, name: str) -> Instance | None:
     """The Instance with the id ``name``, or None. Raises as :func:`read` does."""
     return next(take(path, (name,)), None)
@@ -102,6 +108,7 @@ def take(path: Path, ids: Collection[str]) -> Iterator[Instance]:
 def _open_parquet(path: Path) -> Iterator[pq.ParquetFile]:
     if not path.is_file():
         raise MissingInput(f"{path}: there is no such file; make the dataset again.")
+    check_intact(path)
     try:
         with storage_errors(path), path.open("rb") as file, pq.ParquetFile(file) as parquet:
             _check_columns(parquet.schema_arrow, path)
@@ -229,6 +236,24 @@ def batched(instances: Iterable[Instance], size: int) -> Iterator[list[Instance]
     iterator = iter(instances)
     while batch := list(islice(iterator, size)):
         yield batch
+
+
+def check_intact(path: Path) -> None:
+    """Raise BrokenInput if the manifest of its dataset names another hash for a file; a file that no manifest names is not checked.
+
+    Parquet itself does not notice every flipped bit: rows would be missing or different without a word.
+    """
+    for folder in (path.parent, path.parent.parent):  # a masked twin lies one level below the manifest
+        files = manifest_of(folder).get("files")
+        digest = files.get(path.relative_to(folder).as_posix()) if isinstance(files, dict) else None
+        if isinstance(digest, str) and digest:
+            with storage_errors(path):
+                if known_hash(path) != digest:
+                    raise BrokenInput(
+                        f"{path}: this is not the file that manifest.json names, so it was damaged or changed; get or make the dataset "
+                        "again, or remove the manifest if you changed it yourself."
+                    )
+            return
 
 
 def check_whole(dataset: Path) -> None:

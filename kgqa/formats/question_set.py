@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -16,7 +16,7 @@ from kgqa.formats.huggingface.hub import HubAddress, Place
 from kgqa.formats.json import stream
 from kgqa.formats.json.validate import RepeatedId
 from kgqa.formats.recognise import recognise, split_files
-from kgqa.formats.registry import FORMATS, HUB_FORMAT, FolderFormat, SeparateTexts, find_format
+from kgqa.formats.registry import FORMATS, HUB_FORMAT, FileFormat, FolderFormat, SeparateTexts, SeveralFiles, find_format
 from kgqa.formats.text_files import check_texts, remarks_on_texts
 from kgqa.records import Instance
 from kgqa.runs.files import Watch, hashes_of, real_path
@@ -33,6 +33,8 @@ class QuestionSet:
     """Whether the format was recognised, not named by the user."""
     files: Mapping[str, Place]
     """Split → the place of its questions."""
+    inputs: tuple[Path, ...] = ()
+    """The files that are read, each once: of questions, their parts and their texts; none of a set on the hub."""
     paragraphs: Path | None = None
     """The file of texts that the user named; by default, the texts with the official name are used."""
     strict: bool = False
@@ -61,16 +63,14 @@ class QuestionSet:
         return earlier_source if isinstance(earlier_source, str) and earlier_source in FORMATS else self.format
 
     def hashes(self) -> dict[str, str]:
-        """File → SHA-256 of its bytes, without places on the hub.
-
-        Raises InputChanged if a file has changed since the set was opened.
-        """
-        hashes = hashes_of(path for path in self.files.values() if isinstance(path, Path))
+        """Each of the ``inputs`` → SHA-256 of its bytes. Raises InputChanged if a file has changed since the set was opened."""
+        hashes = hashes_of(self.inputs)
         self.watch.check()
         return hashes
 
     def read(self, split: str) -> Iterator[Instance]:
-        """The Instances of one split, in order. Raises InputError with file, record and field.
+        """The Instances of one split, in order. Raises InputError with file, record and field, InputChanged after the last Instance if a
+        file has changed since the set was opened.
 
         Faults of content (``kgqa.formats.faults``) are kept and counted; in a ``strict`` set the first one raises BrokenInput.
         """
@@ -85,6 +85,7 @@ class QuestionSet:
             reason, other_format = explanation
             message = str(error).removesuffix(".")
             raise RepeatedId(f"{message}, or name the format if {reason}: {self.naming} {other_format}.") from None
+        self.watch.check()
         self.counts[split] = counts
 
     @property
@@ -152,11 +153,19 @@ def open_dataset(
         module = find_format(name)
         files = module.splits(path) if isinstance(module, FolderFormat) and module.is_folder(path) else split_files(path)
         texts = None if paragraphs is None else check_texts(Path(paragraphs), name)
-        watch = Watch(file for file in (*files.values(), texts) if file is not None)
+        inputs = tuple(dict.fromkeys(_inputs(module, files.values(), texts)))
         return QuestionSet(
-            path=path, format=name, recognised=format is None, files=MappingProxyType(files), paragraphs=texts, strict=strict,
-            naming=naming, watch=watch,
+            path=path, format=name, recognised=format is None, files=MappingProxyType(files), inputs=inputs, paragraphs=texts,
+            strict=strict, naming=naming, watch=Watch(inputs),
         )  # fmt: skip
+
+
+def _inputs(module: FileFormat | FolderFormat, files: Iterable[Path], texts: Path | None) -> Iterator[Path]:
+    """The files that the format reads for the splits in ``files``; ``texts`` is the file of texts that the user named."""
+    for path in files:
+        yield from module.files_of(path) if isinstance(module, SeveralFiles) else [path]
+        if isinstance(module, SeparateTexts) and (found := texts or module.texts_beside(path)):
+            yield found
 
 
 def _open_on_hub(address: HubAddress, format_name: str | None, option: str, *, strict: bool) -> QuestionSet:

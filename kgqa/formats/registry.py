@@ -110,6 +110,14 @@ class FolderFormat(Protocol):
 
 
 @runtime_checkable
+class SeveralFiles(FolderFormat, Protocol):
+    """A folder format that reads a split from several files."""
+
+    def files_of(self, path: Path) -> list[Path]:
+        """The files that :meth:`read` reads for the split at ``path``."""
+
+
+@runtime_checkable
 class FlatRows(FolderFormat, Protocol):
     """A folder format whose rows may also be the records of a JSON file."""
 

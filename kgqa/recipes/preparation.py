@@ -15,10 +15,12 @@ from kgqa.linking.link import UNUSED_REASONS, link_mentions
 from kgqa.linking.resolve import PLACE_RULES
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.graph import rows_of, tables_hash
+from kgqa.runs.importing import check_import
 from kgqa.runs.stage import Run, Stage, StageOutput
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.settings.source import DocumentSettings
 from kgqa.sources.delimited import find_file
+from kgqa.sources.imported import MANIFEST
 from kgqa.sources.layouts import LAYOUTS
 from kgqa.sources.tables import DROP_REASONS, frame
 from kgqa.store import embedded
@@ -43,6 +45,8 @@ def read_sources(run: Run) -> StageOutput:
     """Source files → entities, names, relations, facts, documents, annotations, source_values, dropped."""
     layout = LAYOUTS[run.domain.settings.source.layout]
     paths = [find_file(run.domain.source, name) for name in layout.FILES]
+    if MANIFEST in layout.FILES:
+        check_import(run.domain.source)
     run.progress.start("Reading sources", sum(path.stat().st_size for path in paths), "bytes")
     tables = dict(layout.read(run.domain.source, advance=run.progress.advance))
     tables["source_values"] = tables.pop("values")  # recipes that compute with them make their own table of them

@@ -106,8 +106,13 @@ def table(header: Sequence[str], rows: Iterable[list[str]]) -> str:
 
 
 def funnel_table(funnel: Iterable[FunnelRow]) -> str:
-    """The funnel as a Markdown table."""
-    return table(HEADER, (row.cells for row in funnel))
+    r"""The funnel as a Markdown table; reasons may name relations, whose labels are texts of users.
+
+    >>> row = FunnelRow(stage="ask", what="relations", reason="<b>", removed=1, left=2)
+    >>> funnel_table([row]).splitlines()[-1]
+    '| ask | relations | &lt;b&gt; | 1 | 2 |'
+    """
+    return table(HEADER, ([escaped(cell) for cell in row.cells] for row in funnel))
 
 
 def baseline_table(baselines: dict[str, list[dict[str, Any]]]) -> str:

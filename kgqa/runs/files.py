@@ -9,8 +9,10 @@ import hashlib
 import json
 import os
 import stat
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
@@ -24,6 +26,8 @@ TAKEN = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno.EISDIR)
 """Error numbers of a rename to an existing path."""
 Stamp = tuple[int, ...]
 """Device, inode, size, and the times of the last change of content and of metadata, in nanoseconds."""
+TICK = 20_000_000
+"""Nanoseconds for which the clock of a file system may stand still: two changes within them have the same times."""
 
 
 @contextmanager
@@ -203,9 +207,20 @@ def file_hash(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def known_hash(path: Path) -> str:
+    """:func:`file_hash` of a file that is asked for again and again; only a file that was changed or replaced is read again."""
+    place = os.path.abspath(path)
+    return _hash_of_state(place, _stamp(place))
+
+
+@lru_cache(maxsize=4096)
+def _hash_of_state(place: str, stamp: Stamp | None) -> str:
+    return file_hash(Path(place))
+
+
 def hashes_of(paths: Iterable[Path]) -> dict[str, str]:
     """Name → SHA-256 for each of the ``paths`` that is a file."""
-    return {path.name: file_hash(path) for path in paths if path.is_file()}
+    return {path.name: known_hash(path) for path in paths if path.is_file()}
 
 
 def file_hashes(folder: Path, hashes: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
@@ -253,10 +268,14 @@ def files_below(folder: Path) -> list[Path]:
 
 
 def _stamp(place: str) -> Stamp | None:
+    """The state of a file, which no later change leaves as it is; None without a file."""
     try:
         status = os.stat(place)
     except OSError:
         return None
     if stat.S_ISDIR(status.st_mode):  # the times of a folder change with every file in it
         return None
+    age = time.time_ns() - status.st_ctime_ns
+    if 0 <= age < TICK:
+        time.sleep((TICK - age) / 1e9)
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pyarrow as pa
 
 from kgqa.errors import StoreError, WorkspaceError, storage_errors
-from kgqa.runs.files import file_hash, key_of
+from kgqa.runs.files import key_of, known_hash
 from kgqa.runs.loaded import loaded_graph
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.neo4j import Neo4jSettings
@@ -82,4 +82,4 @@ def open_store(store: str, workspace: Workspace, *, neo4j: Neo4jSettings | None 
 def tables_hash(workspace: Workspace) -> str:
     """Hash of the tables from which the graph of ``workspace`` is built."""
     with storage_errors(workspace.path):
-        return key_of(GRAPH_VERSION, {name: file_hash(workspace.tables / f"{name}.parquet") for name in SOURCES})
+        return key_of(GRAPH_VERSION, {name: known_hash(workspace.tables / f"{name}.parquet") for name in SOURCES})

@@ -22,13 +22,13 @@ from typing import Any
 from kgqa.errors import BrokenInput, EmptyResult, InterruptedRun, StorageError, WorkspaceMismatch, storage_errors
 from kgqa.progress import Advance, Progress
 from kgqa.runs.crew import Crew, read_in_worker
-from kgqa.runs.files import Watch, alone, file_hash, file_hashes, key_of, write_whole
+from kgqa.runs.files import Watch, alone, file_hash, file_hashes, key_of, known_hash, write_whole
 from kgqa.runs.merging import merge, steps
 from kgqa.runs.parts import Part, State, Submit, abandon, at_once, note_part, parse_file, read_state, resumed
 from kgqa.runs.scratch import scratch
 from kgqa.settings.small_files import read_small
 from kgqa.sources.formats import Parser, Service
-from kgqa.sources.imported import MANIFEST, PARTS, VERSION
+from kgqa.sources.imported import MANIFEST, PARTS, VERSION, read_manifest
 from kgqa.sources.streams import TextFile, require_files
 from kgqa.version import __version__
 
@@ -71,9 +71,13 @@ class Imported:
 
 
 def run_import(
-    parser: Parser | Service, files: Sequence[Path], out: Path, origin: Origin, *, workers: int, partial: bool, progress: Progress
-) -> Imported:
-    """Read ``files`` by ``parser``, or ask a service the queries in them, and write the tables of ``out`` anew. Raises KgqaError."""
+    parser: Parser | Service, files: Sequence[Path], out: Path, origin: Origin, *, workers: int, partial: bool, progress: Progress,
+    watch: Watch | None = None,
+) -> Imported:  # fmt: skip
+    """Read ``files`` by ``parser``, or ask a service the queries in them, and write the tables of ``out`` anew.
+
+    ``watch`` notices when other files change that the parser reads, those of its options. Raises KgqaError.
+    """
     require_files(list(files))
     if not str(out).isprintable() or str(out) != os.fsencode(out).decode("utf-8", "replace"):
         raise StorageError(f"{out}: the name holds characters that cannot be printed; choose another --out.")
@@ -85,7 +89,7 @@ def run_import(
             _check_folder(out)  # within the lock, or the first files of another import would look like no import
             (out / PARTS).mkdir(exist_ok=True)
             try:
-                return _run(parser, files, out, origin, workers=workers, partial=partial, progress=progress)
+                return _run(parser, files, out, origin, watch or Watch(), workers=workers, partial=partial, progress=progress)
             except KeyboardInterrupt:
                 raise InterruptedRun(f"{out}: stopped; run the same command again to go on from the last part that was written.") from None
             finally:
@@ -93,9 +97,10 @@ def run_import(
 
 
 def _run(
-    parser: Parser | Service, files: Sequence[Path], out: Path, origin: Origin, *, workers: int, partial: bool, progress: Progress
-) -> Imported:
-    watch = Watch(files)
+    parser: Parser | Service, files: Sequence[Path], out: Path, origin: Origin, watch: Watch, *, workers: int, partial: bool,
+    progress: Progress,
+) -> Imported:  # fmt: skip
+    watch.add(files)
     sources = _sources(out)
     known = dict(sources)
     progress.start("Hashing files", sum(path.stat().st_size for path in files), "bytes")
@@ -115,19 +120,18 @@ def _run(
         if state.done:
             reused.append(path.name)
         else:
-            todo.append(_File(path, out / PARTS / number, state, partial))
+            todo.append(_File(path, out / PARTS / number, state, watch, partial))
     progress.finish(f"{len(reused)} of {len(files)} were read before" if reused else "")
     if todo:
         size = sum(file.size for file in todo)
         progress.start("Parsing", size, "bytes")
         if isinstance(parser, Service):
             for file in todo:
-                _ask(parser, file.path, file.place, file.state)
+                _ask(parser, file)
                 progress.advance(file.size)
         else:
             with Crew(workers if size >= PROCESSES_FROM else 1) as crew:
                 _read_files(parser, todo, crew, progress)
-        watch.check()
         progress.finish()
     return _merged(out, sources, workers, progress, reused)
 
@@ -135,6 +139,17 @@ def _run(
 def described(path: Path, origin: Origin, *, partial: bool) -> dict[str, Any]:
     """How the import's manifest describes a file."""
     return {"file": path.name, "sha256": file_hash(path), "bytes": path.stat().st_size, "partial": partial, **asdict(origin)}
+
+
+def check_import(folder: Path) -> None:
+    """Raise BrokenInput if a table of an import is not the one that its manifest names; Parquet does not notice every flipped bit."""
+    hashes = (read_manifest(folder) or {}).get("sha256")
+    for name, digest in hashes.items() if isinstance(hashes, dict) else ():
+        with storage_errors(folder):
+            if (folder / name).is_file() and known_hash(folder / name) != digest:
+                raise BrokenInput(
+                    f"{folder / name}: this is not the table that {MANIFEST} names, so it was damaged or changed; import the files again."
+                )
 
 
 def _place(sources: Mapping[str, dict[str, Any]], entry: Mapping[str, Any]) -> str:
@@ -147,6 +162,7 @@ class _File:
     path: Path
     place: Path
     state: State
+    watch: Watch
     partial: bool
 
     @property
@@ -156,7 +172,7 @@ class _File:
     def read(self, parser: Parser, processes: Sequence[Submit], advance: Advance) -> None:
         """Write the parts of the file."""
         text = TextFile(self.path, partial=self.partial, advance=advance, threads=len(processes))
-        parse_file(parser, text, self.place, self.state, processes, secrets.token_hex(4))
+        parse_file(parser, text, self.place, self.state, self.watch, processes, secrets.token_hex(4))
 
 
 def _read_files(parser: Parser, files: Sequence[_File], crew: Crew, progress: Progress) -> None:
@@ -186,8 +202,9 @@ def _read_alone(parser: Parser, file: _File) -> None:
     file.read(parser, [at_once], read_in_worker)
 
 
-def _ask(service: Service, path: Path, place: Path, state: State) -> None:
+def _ask(service: Service, file: _File) -> None:
     """Write the rows that a service gives for the queries of a file, from where the last run stopped."""
+    path, place, state = file.path, file.place, file.state
     try:
         queries = read_small(path).decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -200,10 +217,10 @@ def _ask(service: Service, path: Path, place: Path, state: State) -> None:
         rows += answer.count()
         if whole or rows >= PART_ROWS:
             state.token = token
-            note_part(place, state, [part.close()], whole=whole)
+            note_part(place, state, file.watch, [part.close()], whole=whole)
             part, rows = None, 0
     state.done = True
-    note_part(place, state, [part.close()] if part else [])
+    note_part(place, state, file.watch, [part.close()] if part else [])
 
 
 def _sources(out: Path) -> dict[str, dict[str, Any]]:

@@ -7,10 +7,11 @@ last. A copy of an older graph is ignored.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ import pyarrow.parquet as pq
 
 from kgqa.errors import BrokenInput, StoreConflict, StoreError, storage_errors
 from kgqa.progress import Advance
-from kgqa.runs.files import file_hash, key_of, write_parquet
+from kgqa.runs.files import file_hash, file_hashes, key_of, write_parquet
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.small_files import read_small
 from kgqa.store import embedded
@@ -34,6 +35,8 @@ class LoadedDataset:
     """Hash of the dataset."""
     rows: dict[str, int]
     """Table → number of rows; without the tables that were not requested."""
+    tables: dict[str, str] = field(default_factory=dict)
+    """File of rows → SHA-256 of its bytes; empty for what an older version loaded."""
 
 
 def loaded_graph(workspace: Workspace) -> Path | None:
@@ -76,14 +79,25 @@ def load_dataset(
         raise StoreError(
             f"{workspace.path}: there is no embedded graph here; run kgqa generate in this workspace again, without --store neo4j."
         )
-    loaded[name] = entry
     with storage_errors(workspace.path):
         workspace.replace(_folder(workspace, name), lambda partial: _write_tables(partial, rows))
+        loaded[name] = dataclasses.replace(entry, tables=file_hashes(_folder(workspace, name)))
+        _check_tables(workspace, loaded)
         workspace.replace(workspace.loaded, lambda partial: _build(workspace, partial, loaded, threads, advance))
         datasets = {dataset: asdict(dataset_entry) for dataset, dataset_entry in loaded.items()}
         index = {"made_of": _made_of(workspace), "graph": file_hash(workspace.loaded), "datasets": datasets}
         workspace.write_json(_index_file(workspace), index)
     return True
+
+
+def _check_tables(workspace: Workspace, datasets: Mapping[str, LoadedDataset]) -> None:
+    """Raise StoreError if the rows of a loaded dataset are not as they were written; Parquet does not notice every flipped bit."""
+    for name, entry in datasets.items():
+        for file, digest in entry.tables.items():
+            path = _folder(workspace, name) / file
+            if not path.is_file() or file_hash(path) != digest:
+                again = f"kgqa load --store embedded --workspace {workspace.path} --dataset {name} --replace"
+                raise StoreError(f"{path}: the rows of the dataset {name} are damaged; {again} makes them anew.")
 
 
 def _build(workspace: Workspace, partial: Path, datasets: Mapping[str, LoadedDataset], threads: int, advance: Advance) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kgqa.runs.files import write_whole
+from kgqa.runs.files import Watch, write_whole
 from kgqa.runs.scratch import remove
 from kgqa.sources.formats import Parser, Piece
 from kgqa.sources.rows import Rows
@@ -127,9 +127,10 @@ def at_once(function: Callable[..., object], *arguments: object) -> Future[objec
     return future
 
 
-def parse_file(parser: Parser, text: TextFile, place: Path, state: State, processes: Sequence[Submit], run: str) -> None:
+def parse_file(parser: Parser, text: TextFile, place: Path, state: State, watch: Watch, processes: Sequence[Submit], run: str) -> None:
     """Write the rows of a file in parts, from where the last run stopped. ``run`` is a name that no other run has.
 
+    Raises InputChanged if the file, or another that the parser reads, is no longer as the ``watch`` saw it; then no part of it counts.
     Each piece goes to the process for which the fewest wait. The end of a part goes to all of them, and is noted when all earlier pieces
     are written.
     """
@@ -143,7 +144,7 @@ def parse_file(parser: Parser, text: TextFile, place: Path, state: State, proces
         results = [future.result() for future in futures]
         if position >= 0:
             state.position = position
-            note_part(place, state, results)
+            note_part(place, state, watch, results)
 
     def end_part(position: int) -> None:
         waiting.append((position, [submit(close_part, f"{number:06d}-{run}-{at}") for at, submit in enumerate(processes)]))
@@ -168,8 +169,12 @@ def parse_file(parser: Parser, text: TextFile, place: Path, state: State, proces
     take()
 
 
-def note_part(place: Path, state: State, written: Iterable[Written], *, whole: bool = True) -> None:
-    """Note that the files of a part are there, unless they are not all that belong together."""
+def note_part(place: Path, state: State, watch: Watch, written: Iterable[Written], *, whole: bool = True) -> None:
+    """Note that the files of a part are there, unless they are not all that belong together.
+
+    Raises InputChanged if the input has changed: the part would otherwise count for a later run on the file that was put back.
+    """
+    watch.check()
     examples: dict[str, tuple[int, str]] = {}
     for files in written:
         state.files |= files.files

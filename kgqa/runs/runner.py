@@ -14,7 +14,7 @@ from typing import Any
 
 from kgqa.errors import BrokenInput, InterruptedRun, WorkspaceError, storage_errors
 from kgqa.records import SPLITS
-from kgqa.runs.files import Watch, file_hash, file_hashes, key_of
+from kgqa.runs.files import Watch, file_hashes, key_of, known_hash
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.manifest import MANIFEST, run_record, write_manifest
 from kgqa.runs.recipe import Recipe
@@ -124,7 +124,7 @@ class Runner:
         record = StageRecord(
             stage=stage.name,
             key=key,
-            outputs={name: file_hash(place.path / name) for name in files},
+            outputs={name: known_hash(place.path / name) for name in files},
             report=output.as_report(),
             seconds=round(time.perf_counter() - begin, 3),
             made_from=self._made_from(stage),
@@ -147,7 +147,7 @@ class Runner:
         """The manifest of the existing dataset if it has this key and its files are unchanged, else None."""
         try:
             manifest: dict[str, Any] = json.loads(read_small(self.folder / MANIFEST))
-            whole = manifest["key"] == key and all(file_hash(self.folder / name) == digest for name, digest in manifest["files"].items())
+            whole = manifest["key"] == key and all(known_hash(self.folder / name) == digest for name, digest in manifest["files"].items())
             whole = whole and isinstance(manifest["seconds"][WRITING], float) and set(manifest["counts"]) == set(SPLITS)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, BrokenInput):
             return None

@@ -16,6 +16,7 @@ from kgqa.collection.reading import readings
 from kgqa.errors import DuplicateId, EmptyResult, MissingInput, SettingsError
 from kgqa.formats import native
 from kgqa.records import Grade
+from tests.contents import renew_manifest
 
 
 @pytest.fixture
@@ -49,6 +50,7 @@ def test_the_order_of_rows_and_where_they_lie_change_nothing(wikihop: Path, tmp_
         table = pq.read_table(path, memory_map=False)
         turned = table.take(pa.array(range(table.num_rows - 1, -1, -1)))
         pq.write_table(turned, path, row_group_size=7)
+    renew_manifest(moved)
     here, there = draw(wikihop, sample=12, seed=3), draw(moved, sample=12, seed=3)
     assert list(here.splits) == list(there.splits)
     assert [each.instance for each in readings(wikihop, here)] == [each.instance for each in readings(moved, there)]
@@ -130,6 +132,7 @@ def test_grades_are_said_in_words(wikihop: Path, tmp_path: Path) -> None:
             grades = tuple(Grade(confidence=value, path="a → b", text="t") for value in surely)
             graded.append(replace(found, grades=grades))
         native.write(graded, path)
+    renew_manifest(moved)
     for reading in readings(moved, draw(moved, sample=3, seed=1)):
         last = [each for each in reading.instance.candidates or () if each.id != reading.instance.answer_id][-1]
         assert list(reading.grades) == ["the answer", f"the best other, {last.text}"]

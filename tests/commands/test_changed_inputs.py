@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +14,10 @@ import pytest
 import kgqa
 from kgqa.errors import InputChanged
 from kgqa.formats import question_set
-from kgqa.runs.files import Watch
+from kgqa.formats.question_set import open_dataset
+from kgqa.progress import Silent
+from kgqa.runs.files import Watch, file_hash, known_hash
+from tests.command import ROOT
 from tests.contents import leftovers
 from tests.recipes.musique.test_writers import composed
 from tests.small_questions import questions, write_set, write_toml
@@ -227,3 +231,146 @@ def test_a_reader_that_changes_while_it_is_loaded_answers_nothing(tmp_path: Path
     with pytest.raises(InputChanged, match=SAYS):
         kgqa.predict(run, folder, out=tmp_path / "p.json", metric="squad")
     assert not (tmp_path / "p.json").exists()
+
+
+EXAMPLES = ROOT / "tests" / "formats" / "examples"
+
+
+def beir(folder: Path) -> Path:
+    return Path(shutil.copytree(EXAMPLES / "beir_dev", folder))
+
+
+def shards(folder: Path) -> Path:
+    """Two parts of one split, of sixteen questions."""
+    for part in range(2):
+        write_set(folder / "data", **{f"validation-0000{part}-of-00002": questions(16)[8 * part : 8 * part + 8]})
+    return folder
+
+
+def with_texts(name: str) -> Callable[[Path], Path]:
+    def copied(folder: Path) -> Path:
+        folder.mkdir()
+        for path in EXAMPLES.glob(f"{name}_dev*"):
+            if path.name != "iirc_dev.jsonl":  # the outputs of a system
+                shutil.copy(path, folder)
+        return folder
+
+    return copied
+
+
+SEVERAL: dict[str, tuple[Callable[[Path], Path], set[str]]] = {
+    "beir": (beir, {"dev.tsv", "corpus.jsonl", "queries.jsonl"}),
+    "huggingface": (shards, {"validation-00000-of-00002.parquet", "validation-00001-of-00002.parquet"}),
+    "iirc": (with_texts("iirc"), {"iirc_dev.json", "iirc_dev_context_articles.json"}),
+    "strategyqa": (with_texts("strategyqa"), {"strategyqa_dev.json", "strategyqa_dev_paragraphs.jsonl"}),
+}
+"""Format → a set of it, and all files that are read."""
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_all_files_of_a_set_are_hashed_and_compared(name: str, tmp_path: Path) -> None:
+    make, names = SEVERAL[name]
+    folder = make(tmp_path / "set")
+    opened = open_dataset(folder)
+    assert opened.format == name
+    assert opened.hashes() == {path.name: file_hash(path) for path in folder.rglob("*") if path.name in names}
+    assert opened.hashes().keys() == names
+    for path in opened.inputs:
+        opened = open_dataset(folder)
+        reading = opened.instances()
+        next(reading)
+        os.utime(path)
+        with pytest.raises(InputChanged, match=f"{path.name}: the file {SAYS}"):
+            list(reading)
+        with pytest.raises(InputChanged):
+            opened.hashes()
+
+
+def copied_onto(path: Path) -> None:
+    path.write_bytes(path.read_bytes().swapcase())
+
+
+def put_back(path: Path) -> None:
+    with away(path, b"{}\n"):
+        pass
+
+
+def turned_back(path: Path) -> None:
+    times = path.stat()
+    copied_onto(path)
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def linked(path: Path) -> None:
+    path.rename(path.with_suffix(".aside"))
+    path.symlink_to(path.with_suffix(".aside"))
+
+
+@pytest.mark.parametrize("change", [copied_onto, put_back, turned_back, linked, Path.unlink])
+def test_a_set_that_changes_while_it_is_read_is_refused_at_its_end(change: Callable[[Path], None], tmp_path: Path) -> None:
+    path = Path(shutil.copy(EXAMPLES / "hotpotqa_dev.json", tmp_path))
+    reading = open_dataset(path).instances()
+    next(reading)
+    change(path)
+    with pytest.raises(InputChanged, match=rf"hotpotqa_dev\.json: the file {SAYS}"):
+        list(reading)
+
+
+def test_a_change_within_a_tick_of_the_clock_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    for number in range(40):
+        path.write_bytes(f"{number:09d}".encode())
+        watch, hashed = Watch([path]), known_hash(path)
+        path.write_bytes(f"{number + 1:09d}".encode())
+        with pytest.raises(InputChanged):
+            watch.check()
+        assert known_hash(path) == file_hash(path) != hashed
+
+
+class At(Silent):
+    """Progress that does something at the beginning of a stage."""
+
+    def __init__(self, stage: str, act: Callable[[], object]) -> None:
+        self._stage, self._act = stage, act
+
+    def start(self, stage: str, total: int | None = None, unit: str = "") -> None:
+        if stage == self._stage:
+            self._act()
+
+
+def test_a_file_that_an_option_names_is_not_read_under_the_hash_of_another(tmp_path: Path) -> None:
+    pytest.importorskip("duckdb")
+    (tmp_path / "texts.tsv").write_text("1\tTitle\tAspirin inhibits COX.\n", "utf-8")
+    entities = tmp_path / "entities.tsv"
+    entities.write_text("1\tT1\tCHEMICAL\t6\t13\tAspirin\n1\tT2\tGENE-Y\t23\t26\tCOX\n", "utf-8")
+    for what in (lambda: os.utime(entities), lambda: put_back(entities)):
+        with pytest.raises(InputChanged, match=rf"entities\.tsv: the file {SAYS}"):
+            kgqa.import_files(
+                "drugprot", [tmp_path / "texts.tsv"], out=tmp_path / "out", options={"entities": entities}, progress=At("Parsing", what)
+            )
+        assert not (tmp_path / "out" / "import.json").exists()
+    kgqa.import_files("drugprot", [tmp_path / "texts.tsv"], out=tmp_path / "out", options={"entities": entities})
+
+
+def test_samples_are_not_loaded_or_drawn_under_the_hash_of_others(wikidata_copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from kgqa.collection import draw as drawing
+    from kgqa.formats import graph_rows
+
+    folder = wikidata_copy / "datasets" / "wikihop"
+    read, content = graph_rows.sample_rows, drawing.content_of
+
+    def rows(*given: Any) -> Any:
+        result = read(*given)
+        os.utime(folder / "dev.parquet")
+        return result
+
+    def hashed(dataset: Path) -> str:
+        os.utime(folder / "manifest.json")
+        return content(dataset)
+
+    monkeypatch.setattr("kgqa.formats.dataset_on_graph.sample_rows", rows)
+    with pytest.raises(InputChanged, match=rf"dev\.parquet: the file {SAYS}"):
+        kgqa.load(wikidata_copy, store="embedded", dataset="wikihop")
+    monkeypatch.setattr(drawing, "content_of", hashed)
+    with pytest.raises(InputChanged, match=rf"manifest\.json: the file {SAYS}"):
+        drawing.draw(folder, sample=3, seed=1)

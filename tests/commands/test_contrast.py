@@ -199,7 +199,7 @@ def test_the_format_that_a_set_had_first_is_carried_on(dataset: Path, tmp_path: 
         assert len(found) == 1
         return str(found.pop())
 
-    files = '"files": {"train.parquet": ""}'
+    files = '"files": {"README.md": ""}'
     assert origin(dataset, f'{{"recipe": "convert", "from": "hotpotqa", {files}}}') == "hotpotqa"
     for said in (f'{{"recipe": "qangaroo", {files}}}', f'{{"from": ["hotpotqa"], {files}}}', f'{{"from": "nothing", {files}}}'):
         assert origin(dataset, said) == "native"

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import kgqa
-from kgqa.errors import AmbiguousName, KgqaError, SettingsError, StoreError, UnknownId, UnknownName, WorkspaceError
+from kgqa.errors import AmbiguousName, KgqaError, SettingsError, StorageError, StoreError, UnknownId, UnknownName, WorkspaceError
 from kgqa.formats import native
 from kgqa.formats.graph_rows import sample_rows
 from kgqa.runs.graph import rows_of
@@ -264,3 +264,15 @@ def test_a_workspace_without_a_graph_is_a_sentence(tmp_path: Path) -> None:
         with pytest.raises(error, match="there is no graph in this workspace"):
             kgqa.graph(tmp_path / "none", **arguments)  # type: ignore[arg-type]
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("to", "out"), [("graphml", "graph.graphml"), ("neo4j", "graph")])
+def test_an_export_that_was_killed_at_its_end_is_its_own(to: str, out: str, seed_wikidata: Path, tmp_path: Path) -> None:
+    written = kgqa.export(to=to, out=tmp_path / out, workspace=seed_wikidata)
+    before = [path.read_bytes() for path in written]
+    assert kgqa.export(to=to, out=tmp_path / out, workspace=seed_wikidata) == written
+    assert [path.read_bytes() for path in written] == before
+    written[0].write_bytes(b"of somebody else")
+    with pytest.raises(StorageError, match="this is already there; choose another --out, or remove it"):
+        kgqa.export(to=to, out=tmp_path / out, workspace=seed_wikidata)
+    assert written[0].read_bytes() == b"of somebody else"

@@ -263,6 +263,7 @@ def _no_chains(workspace: Path) -> None:
     path = workspace / "datasets" / "wikihop" / "train.parquet"
     (first, *_) = native.read(path)
     native.write([kgqa.Instance(**{**{name: getattr(first, name) for name in first.__slots__}, "chains": None})], path)
+    contents.renew_manifest(path.parent)
 
 
 def _no_dataset(workspace: Path) -> None:

@@ -113,6 +113,19 @@ def test_a_damaged_copy_is_refused_and_made_anew(workspace: Path) -> None:
     assert count(workspace, "Sample") > 10
 
 
+def test_damaged_rows_of_a_dataset_are_not_added_again(workspace: Path) -> None:
+    kgqa.load(workspace, store="embedded", dataset="wikihop")
+    [rows] = (workspace / "store").glob("samples-*")
+    part = copied(workspace, "part", samples=3)
+    data = bytearray((rows / "candidate.parquet").read_bytes())
+    data[len(data) // 2] ^= 1
+    (rows / "candidate.parquet").write_bytes(data)
+    with pytest.raises(StoreError, match=r"candidate\.parquet: the rows of the dataset wikihop are damaged; kgqa load .* makes them anew"):
+        kgqa.load(workspace, store="embedded", dataset=part)
+    kgqa.load(workspace, store="embedded", dataset="wikihop", replace=True)
+    kgqa.load(workspace, store="embedded", dataset=part)
+
+
 @pytest.mark.slow
 def test_a_load_that_is_killed_leaves_what_was_there(workspace: Path) -> None:
     kgqa.load(workspace, store="embedded", dataset="wikihop")

@@ -21,6 +21,8 @@ from tests.small_questions import question, write_set, write_toml
 pytest.importorskip("torch", reason="the extra [readers] is not installed")
 
 SIGNALS = (signal.SIGKILL, signal.SIGINT, signal.SIGTERM)
+OBEYED = 30
+"""Seconds within which a run ends after a signal, on a busy machine too."""
 
 
 def one_thread() -> dict[str, str]:
@@ -63,7 +65,10 @@ def trained(toml: Path, dataset: Path, run: Path, *, wait: float | None = None, 
             time.sleep(0.01)
         time.sleep(wait)
         process.send_signal(with_signal)
+    sent = time.monotonic()
     _, said = process.communicate(timeout=300)
+    if with_signal is not None:
+        assert time.monotonic() - sent < OBEYED
     if with_signal in {signal.SIGINT, signal.SIGTERM} and process.returncode:
         assert process.returncode == 128 + with_signal, said
         assert len(said.decode().splitlines()) == 1, said

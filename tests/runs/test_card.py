@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from pathlib import Path
 
 import pytest
 import yaml  # type: ignore[import-untyped]
 
+import kgqa
 from kgqa.domains import load_domain
 from kgqa.runs.card import escaped, front_matter, licence_section, loading, size_category, table
+from tests.command import ROOT
 
 OWN = 'extends = "wikidata"\nname = "harbour"\ndataset = "harbours"\n'
 
@@ -66,3 +70,23 @@ def test_sizes_are_those_of_the_hub(count: int, said: str) -> None:
 
 def test_loading_names_a_split_that_is_there() -> None:
     assert 'load_dataset("FOLDER", "full", split="validation")' in loading({"train": 0, "dev": 3, "test": 0}, twins=("full",))
+
+
+MARKUP = "<img src=x onerror=alert(1)> [x](http://a.example) `b` | ![y](z)"
+
+
+@pytest.mark.parametrize("what", ["paths", "entailed", "composed"])
+def test_labels_of_relations_are_shown_literally(what: str, tmp_path: Path) -> None:
+    source = Path(shutil.copytree(ROOT / "seeds" / "wikidata", tmp_path / "source"))
+    head, *rows = (source / "relations.tsv").read_text("utf-8").splitlines()
+    spoilt = [re.sub(r"^([^\t]*\t[^\t]*)", lambda match: f"{match[1]} {MARKUP}", row) for row in rows]
+    (source / "relations.tsv").write_text("\n".join([head, *spoilt]) + "\n", "utf-8")
+    workspace = tmp_path / "w"
+    made: kgqa.Composition | kgqa.Report
+    if what == "composed":
+        made = kgqa.compose(domain="wikidata", source=source, filter="none", workspace=workspace)
+    else:
+        made = kgqa.generate("wikidata", source=source, recipe=None if what == "paths" else what, workspace=workspace)
+    card = re.sub(r"```.*?```", "", (made.dataset / "README.md").read_text("utf-8"), flags=re.DOTALL)
+    assert "img src=x" in card
+    assert not re.findall(r"<img|(?<!\\)\]\(http://a|(?<!\\)`b`|(?<!\\)!\[y", card)

@@ -46,6 +46,12 @@ def splits(path: Path) -> dict[str, Path]:
     return split_tables(path / "qrels")
 
 
+def files_of(path: Path) -> list[Path]:
+    """The judgements in ``path``, and the queries and the corpus, which all splits share."""
+    folder = path.parent.parent
+    return [path, folder / "queries.jsonl", folder / "corpus.jsonl"]
+
+
 def read(path: Path) -> Iterator[Instance]:
     """The Instances of the split whose judgements are in ``path``, in their order, including questions without paragraphs.
 

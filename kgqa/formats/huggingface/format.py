@@ -27,7 +27,7 @@ from kgqa.formats.split_names import in_order, split_in
 from kgqa.records import HUB_SPLITS, Instance
 from kgqa.version import __version__
 
-__all__ = ["PURPOSE", "is_folder", "is_row", "read", "splits", "write_folder"]
+__all__ = ["PURPOSE", "files_of", "is_folder", "is_row", "read", "splits", "write_folder"]
 
 PURPOSE = "Parquet as the datasets package and the Hugging Face hub have it"
 BATCH_ROWS = 256
@@ -90,6 +90,11 @@ def _pattern(folder: Path, split: str, files: list[Path]) -> Path:
     raise BrokenInput(f"{folder}: both {files[0].name} and {files[1].name} are its {split} split; give one of the files.")
 
 
+def files_of(path: Path) -> list[Path]:
+    """The one file of a split, or its shards in order."""
+    return [path] if path.is_file() else sorted(path.parent.glob(path.name))
+
+
 def read(path: Place) -> Iterator[Instance]:
     """The Instances of a split in order. Memory: a batch of rows and all ids. Raises InputError with file, row and field."""
     ids = Ids()
@@ -103,7 +108,7 @@ def read(path: Place) -> Iterator[Instance]:
 
 
 def _from_files(path: Path) -> Iterator[tuple[str, Instance]]:
-    files = [path] if path.is_file() else sorted(path.parent.glob(path.name))
+    files = files_of(path)
     if not files:
         raise MissingInput(f"{path}: there is no such file.")
     for file in files:

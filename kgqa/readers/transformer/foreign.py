@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -107,6 +108,8 @@ def _check_field(path: Path, name: str, value: object) -> None:
                 raise BrokenInput(
                     f"{path}: {name} is {str(name_of_code)[:80]!r}, which may be code of others; take one of {', '.join(allowed)}."
                 )
+    if isinstance(value, float) and not math.isfinite(value):
+        raise BrokenInput(f"{path}: {name} is {value}, which is no number; take a whole encoder.")
     if isinstance(value, int | float) and not name.endswith("_id"):
         kind = next((kind for kind, ending in KINDS if ending.search(name)), None)
         if kind is not None and value > MOST[kind]:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from kgqa.errors import BrokenInput, UnknownId, storage_errors, suggestion
+from kgqa.errors import UnknownId, storage_errors, suggestion
 from kgqa.formats import native
 from kgqa.records import SPLITS, Instance
 
@@ -63,7 +60,7 @@ def datasets(workspace: Path) -> list[Dataset]:
         for name in names:
             files = {split: folder / name / f"{split}.parquet" for split in SPLITS if (folder / name / f"{split}.parquet").is_file()}
             if files:
-                counts = {split: _rows(path) for split, path in files.items()}
+                counts = {split: native.row_count(path) for split, path in files.items()}
                 masked = all((folder / name / "masked" / path.name).is_file() for path in files.values())
                 listed.append(Dataset(name=name, path=folder / name, counts=counts, masked=masked))
         return listed
@@ -80,9 +77,7 @@ def dataset(workspace: Path, name: str) -> Dataset:
 
 def samples(source: Dataset, split: str, *, text: str = "", page: int = 1) -> Page:
     """One page of a split; ``text`` keeps samples whose id, question or first answer contains it. Memory: three columns of the split."""
-    path = split_file(source, split)
-    with _readable(path):
-        table = pq.read_table(path, columns=list(COLUMNS), memory_map=False)
+    table = native.read_columns(split_file(source, split), *COLUMNS)
     answers = pc.list_element(pc.if_else(pc.greater(pc.list_value_length(table["answers"]), 0), table["answers"], pa.scalar([""])), 0)
     rows = pa.table({"id": table["id"], "question": table["question"], "answer": answers})
     if text:
@@ -105,9 +100,7 @@ def sample(source: Dataset, split: str, id: str, *, masked: bool = False) -> Ins
 
 def beside(source: Dataset, split: str, id: str) -> tuple[str, str]:  # noqa: A002
     """The ids of the samples before and after this one; empty at the ends."""
-    path = split_file(source, split)
-    with _readable(path):
-        ids = pq.read_table(path, columns=["id"], memory_map=False)["id"]
+    ids = native.read_columns(split_file(source, split), "id")["id"]
     at = pc.index(ids, id).as_py()
     return (ids[at - 1].as_py() if at > 0 else ""), (ids[at + 1].as_py() if 0 <= at < len(ids) - 1 else "")
 
@@ -129,16 +122,3 @@ def split_file(source: Dataset, split: str, *, masked: bool = False) -> Path:
     if masked and not source.masked:
         raise UnknownId(f"{source.name}: the dataset has no masked twin; open the sample itself.")
     return (source.path / "masked" if masked else source.path) / f"{split}.parquet"
-
-
-def _rows(path: Path) -> int:
-    with _readable(path), pq.ParquetFile(path) as file:
-        return int(file.metadata.num_rows)
-
-
-@contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (pa.ArrowException, OSError):
-        raise BrokenInput(f"{path}: this is not a whole Parquet file of kgqa; make the dataset again.") from None

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from kgqa.errors import KgqaError, QueryTimeout, StoreConflict
 from kgqa.records import Mention
-from kgqa.runs.graph import open_store, tables_hash
+from kgqa.runs.graph import STAGES, open_store, tables_hash
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.queries import Query, askable_queries, listed_queries, read_queries
@@ -39,9 +39,10 @@ class Project:
         if not path.is_file() or not self._graph_is_of_tables():
             return []
         try:
+            self.workspace.check_tables(*STAGES)
             table = pq.read_table(path, filters=[("document", "=", document)], memory_map=False)
             return [Mention(**row) for row in table.select(["entity", "start", "end"]).to_pylist()]
-        except (pa.ArrowException, OSError, TypeError):
+        except (pa.ArrowException, OSError, TypeError, KgqaError):
             return []  # the page shows the text without marks
 
     def mark(self) -> str:

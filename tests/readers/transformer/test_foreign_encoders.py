@@ -94,6 +94,7 @@ CONFIGS: dict[str, tuple[dict[str, Any], str]] = {
     "types": ({"type_vocab_size": 10**10}, "type_vocab_size is"),
     "labels": ({"num_labels": 10**9}, "num_labels is"),
     "floating": ({"hidden_size": 1e9}, "hidden_size is"),
+    "no number": ({"hidden_dropout_prob": float("nan")}, "hidden_dropout_prob is nan, which is no number"),
     "all at their bounds": (
         {"hidden_size": 65_536, "num_attention_heads": 64, "intermediate_size": 65_536, "vocab_size": 1 << 22, "num_hidden_layers": 20},
         "it asks for a network of 794,",

@@ -49,6 +49,7 @@ from kgqa.web.rendering import Pages
 from kgqa.web.serving import check_installed, listening
 from tests.command import COMMAND, environment
 from tests.conftest import Cli
+from tests.contents import renew_manifest
 from tests.neo4j.server import Neo4jServer
 from tests.store.graphs import rows_of
 from tests.web.explore.awkward import ARABIC, CHINESE, ENTITY, LABEL, TEXT, TITLE
@@ -202,6 +203,7 @@ def test_a_grade_stands_beside_its_candidate_and_on_the_chain(wikidata_copy: Pat
     words = '<b>born</b> → "country"'
     grades = [Grade(confidence=place / 100, path=words, text="apart") if place else None for place in range(len(first.candidates))]
     native.write([replace(first, grades=tuple(grades)), replace(second, grades=None)], path)
+    renew_manifest(dataset.path)
     with closing(open_project(wikidata_copy)) as project:
         ask = client(project)
         text = ask.get("/sample", params={"dataset": dataset.name, "split": "dev", "id": first.id}).text
