@@ -185,6 +185,7 @@ def preparation(*, candidates: Candidates, depends_on: Callable[[Run], object], 
             depends_on=depends_on_settings("source"),
             run=read_sources,
             aside=("dropped",),
+            is_shared=True,
         ),
         Stage(
             name="link_mentions",
@@ -192,6 +193,7 @@ def preparation(*, candidates: Candidates, depends_on: Callable[[Run], object], 
             doing="Linking mentions",
             depends_on=lambda run: [depends_on_settings("linking", "documents")(run), depends_on(run)],
             run=partial(link, candidates=candidates),
+            is_shared=True,
         ),
         Stage(
             name="build_store",
@@ -200,7 +202,10 @@ def preparation(*, candidates: Candidates, depends_on: Callable[[Run], object], 
             depends_on=graph_kind,
             run=build_store,
             outside=lambda run: run.store != "embedded",
+            is_shared=True,
         ),
-        Stage(name="project_edges", version=1, doing="Projecting edges", depends_on=depends_on_queries(*ROLES), run=project),
+        Stage(
+            name="project_edges", version=1, doing="Projecting edges", depends_on=depends_on_queries(*ROLES), run=project, is_shared=True
+        ),
     )
     return stages if edges else stages[:-1]
