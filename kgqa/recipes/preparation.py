@@ -16,6 +16,7 @@ from kgqa.linking.resolve import PLACE_RULES
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.graph import rows_of, tables_hash
 from kgqa.runs.stage import Run, Stage, StageOutput
+from kgqa.settings.linking import is_english
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.settings.source import DocumentSettings
 from kgqa.sources.delimited import find_file
@@ -87,7 +88,7 @@ def link(run: Run, *, candidates: Candidates) -> StageOutput:
         rows.append(
             FunnelRow(stage="link", what="mentions", reason=ANNOTATED, removed=None, left=linked.annotated, setting="linking.annotations")
         )
-    if not settings.linking.language:
+    if not is_english(settings.linking.language):
         rows.append(FunnelRow(stage="link", what="names", reason=NO_LANGUAGE, removed=None, left=None, setting="linking.language"))
     rows.append(FunnelRow(stage="link", what="mentions", reason="linked", removed=None, left=linked.mentions.num_rows))
     names = ("mentions", "occurrences", "title_occurrences", "links", "unused")
