@@ -90,3 +90,15 @@ def test_a_corrected_file_is_named_and_repeats_only_what_it_changes(tmp_path: Pa
     for run, report in zip(commands, again, strict=True):
         alone = run(path, source=source, workspace=tmp_path / f"fresh-{report.dataset.name}")
         assert contents.dataset(report.dataset) == contents.dataset(alone.dataset)
+
+
+def test_words_that_only_a_later_stage_writes_are_not_those_of_an_earlier_run(tmp_path: Path) -> None:
+    """The phrase of a template is in no table before the questions are composed."""
+    path = tmp_path / "mine.toml"
+    for phrase in ("the maker of {head}", "the producer of {head}"):
+        path.write_text(
+            f'extends = "companies"\nname = "mine"\nseed_domain = "companies"\n[musique.templates.made_by]\nphrase = "{phrase}"\n', "utf-8"
+        )
+        report = kgqa.compose(domain=path, filter="none", workspace=tmp_path / "w")
+        questions = [instance.question for split in report.counts for instance in kgqa.open_dataset(report.dataset).read(split)]
+        assert any(phrase.partition("{")[0] in question for question in questions)
