@@ -29,6 +29,7 @@ from .commands.import_files import format_options as format_options, import_file
 from .commands.init import NewDomain as NewDomain, init as init
 from .commands.load import Loaded as Loaded, load as load
 from .commands.predict import Predicted as Predicted, predict as predict
+from .commands.publish import Publication as Publication, publish as publish
 from .commands.query import cypher as cypher, query as query
 from .commands.relations import Relations as Relations, relations as relations
 from .commands.runs import TrainingRuns as TrainingRuns, training_runs as training_runs

@@ -31,6 +31,7 @@
     │       ├── QueryTimeout          of time
     │       └── QueryMemory           of memory
     ├── EndpointError         a model behind an address cannot be asked, or may not be asked any more
+    ├── HubError              the hub refuses, or cannot be reached
     ├── TrainingError         a reader cannot be trained any further, as its loss is not finite
     │   ├── RunMismatch           the folder holds a run, or a reader, of something else
     │   └── OutOfMemory           the GPU's memory does not suffice
@@ -173,6 +174,10 @@ class QueryMemory(QueryLimit):
 
 class EndpointError(KgqaError):
     """A model behind an address could not be asked, or may not be asked any more."""
+
+
+class HubError(KgqaError):
+    """The hub of datasets refuses what was asked, or cannot be reached."""
 
 
 class TrainingError(KgqaError):

@@ -16,7 +16,7 @@ from kgqa.version import __version__
 
 COMMANDS = (
     "annotate", "audit", "compose", "contrast", "convert", "doctor", "estimate", "evaluate", "generate", "explore", "export", "import",
-    "init", "load", "predict", "show", "split", "query", "relations", "runs", "train", "validate",
+    "init", "load", "predict", "publish", "show", "split", "query", "relations", "runs", "train", "validate",
 )  # fmt: skip
 """The commands in the order of the help."""
 MODULES = {"import": "import_files"}

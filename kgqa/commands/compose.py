@@ -22,6 +22,7 @@ from kgqa.recipes.musique.card import FACTS_LIMITS
 from kgqa.recipes.musique.composers.model import check_run
 from kgqa.recipes.musique.composing import RECORDING, write_tasks
 from kgqa.recipes.musique.disconnection import readers_of
+from kgqa.recipes.musique.languages import in_its_language
 from kgqa.recipes.musique.pipeline import UNWRITTEN
 from kgqa.recipes.musique.recipe import RECIPE, SETS
 from kgqa.recipes.musique.tags import check_pipeline
@@ -45,7 +46,7 @@ from kgqa.training.extra import NETWORKS, require_readers
 FILTERS = ("readers", "lexical", "none")
 SAYS_TO = dict.fromkeys(("head_reader", "tail_reader", "settings", "training"), ("readers",))
 """Setting of the filter → the filters that use it, if not both."""
-OF_GRAPHS = frozenset({"templates", "neutral", "unasked"})
+OF_GRAPHS = frozenset({"templates", "languages", "neutral", "unasked"})
 SINGLE_HOP_OF_GRAPHS = frozenset({"max_objects", "functional", "by_chance", "documents", "clauses", "min_both"})
 """Settings of single-hop questions that are made from facts."""
 UNASKED = ("composer", "decomposer")
@@ -146,6 +147,8 @@ def compose(
         opened_domain = replace(
             opened_domain, settings=opened_domain.settings.model_copy(update={"dataset": f"{opened_domain.settings.dataset}-{COMPOSED}"})
         )
+    if not set_paths:
+        opened_domain = in_its_language(opened_domain)
     settings = opened_domain.settings.section(MusiqueSettings)
     _check_readers(settings)
     if settings.pairs.spacy:

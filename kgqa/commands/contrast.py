@@ -16,7 +16,7 @@ from kgqa.recipes.contrasts.facts import LEVELS
 from kgqa.recipes.contrasts.inoculation import PERCENTAGES
 from kgqa.recipes.contrasts.questions import MAX_FACTS, MOST_FACTS
 from kgqa.recipes.contrasts.transforms import BY_FACTS, KINDS, Settings
-from kgqa.runs.card import example
+from kgqa.runs.card import example, rejected_count
 from kgqa.runs.files import new_folder
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.manifest import run_record, write_card, write_manifest
@@ -104,7 +104,9 @@ def _settings(kind: str, *, level: str | None, seed: int, inoculation: int, max_
 
 def _describe(folder: Path, manifest: dict[str, Any], funnel: list[FunnelRow], *, title: str, seconds: float) -> None:
     """Write the card and, last, the manifest."""
-    row = example(folder, manifest["counts"])
-    manifest |= write_card(folder, lambda digest: contrast_card(manifest, funnel, title=title, digest=digest, example=row))
+    row, rejected = example(folder, manifest["counts"]), rejected_count(folder)
+    manifest |= write_card(
+        folder, lambda digest: contrast_card(manifest, funnel, title=title, digest=digest, example=row, rejected=rejected)
+    )
     manifest |= {"funnel": [asdict(row) for row in funnel], "seconds": {"contrast": seconds}}
     write_manifest(manifest, folder)

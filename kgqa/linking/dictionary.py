@@ -18,7 +18,7 @@ from kgqa.arrays.tokens import spellings
 from kgqa.linking.forms import adjectives, plural
 from kgqa.linking.inflections import inflections
 from kgqa.linking.trie import Trie, build_trie
-from kgqa.settings.linking import LinkingSettings
+from kgqa.settings.linking import LinkingSettings, is_english
 from kgqa.sources.tables import arrow, frame
 
 FREE, INITIAL, EXACT = 0, 1, 2
@@ -235,7 +235,7 @@ def _lists_meanings(texts: pl.DataFrame, settings: LinkingSettings) -> pl.Expr:
 
 def _with_forms(table: pl.DataFrame, facts: pl.DataFrame, settings: LinkingSettings) -> pl.DataFrame:
     """Add the other forms of possible answers' names; the plural of a common noun links unless it is a name itself."""
-    if settings.language != "en":
+    if not is_english(settings.language):
         return table.with_columns(adjective=pl.lit(False))
     known_names = table.select(lower=pl.col("name").str.to_lowercase()).unique()
     nouns = pl.col("candidate") | ((pl.col("case") != EXACT) & ~pl.col("word"))
@@ -254,7 +254,7 @@ def _with_forms(table: pl.DataFrame, facts: pl.DataFrame, settings: LinkingSetti
 
 def _with_inflections(table: pl.DataFrame, documents: pa.Table | None, settings: LinkingSettings) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Add the inflected forms that the texts have, and return the endings; none for English, where an apostrophe separates them."""
-    if documents is None or not settings.inflections or settings.language == "en":
+    if documents is None or not settings.inflections or is_english(settings.language):
         return table, ()
     inflection_forms = inflections(table["name"], documents["text"])
     forms = (

@@ -13,7 +13,7 @@ from kgqa.linking.dictionary import EXACT, INITIAL, Dictionary
 from kgqa.linking.surroundings import COMMON, FUNCTION, HEAD, INNER, PREFIX
 from kgqa.linking.usage import Usage
 from kgqa.linking.words import token_frequencies
-from kgqa.settings.linking import LinkingSettings
+from kgqa.settings.linking import LinkingSettings, is_english
 from kgqa.sources.tables import arrow
 
 Floats = npt.NDArray[np.float64]
@@ -81,7 +81,7 @@ def measures(dictionary: Dictionary, usage: Usage, degree: npt.NDArray[np.int64]
     distinct, token = np.unique(hashes, return_inverse=True)
     at = _numbers(dictionary, distinct)
     share = np.where(at >= 0, usage.small_share()[np.maximum(at, 0)], 0.0)
-    zipf = token_frequencies(distinct) if settings.language == "en" else np.zeros(len(distinct))
+    zipf = token_frequencies(distinct) if is_english(settings.language) else np.zeros(len(distinct))
     least_small, least_zipf = _least(share[token], bounds), _least(zipf[token], bounds)
     single = number <= 1
     exact = table["case"].to_numpy() == EXACT
@@ -194,7 +194,7 @@ def word_flags(dictionary: Dictionary, usage: Usage, settings: LinkingSettings) 
     for words, flag in ((heads, HEAD), (inner, INNER), (_prefixes(names), PREFIX)):
         bounds, hashes = word_hashes(arrow(words.to_frame("word"))["word"])
         tokens = hashes[bounds[:-1][np.diff(bounds) == 1]]
-        if flag == INNER and settings.language == "en":
+        if flag == INNER and is_english(settings.language):
             tokens = tokens[token_frequencies(tokens) < FREQUENT]
         at = _numbers(dictionary, tokens)
         flags[at[at >= 0]] |= np.uint8(flag)

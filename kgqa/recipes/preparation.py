@@ -17,6 +17,7 @@ from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.graph import rows_of, tables_hash
 from kgqa.runs.importing import check_import
 from kgqa.runs.stage import Run, Stage, StageOutput
+from kgqa.settings.linking import is_english
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.settings.source import DocumentSettings
 from kgqa.sources.delimited import find_file
@@ -91,7 +92,7 @@ def link(run: Run, *, candidates: Candidates) -> StageOutput:
         rows.append(
             FunnelRow(stage="link", what="mentions", reason=ANNOTATED, removed=None, left=linked.annotated, setting="linking.annotations")
         )
-    if not settings.linking.language:
+    if not is_english(settings.linking.language):
         rows.append(FunnelRow(stage="link", what="names", reason=NO_LANGUAGE, removed=None, left=None, setting="linking.language"))
     rows.append(FunnelRow(stage="link", what="mentions", reason="linked", removed=None, left=linked.mentions.num_rows))
     names = ("mentions", "occurrences", "title_occurrences", "links", "unused")
@@ -189,6 +190,7 @@ def preparation(*, candidates: Candidates, depends_on: Callable[[Run], object], 
             depends_on=depends_on_settings("source"),
             run=read_sources,
             aside=("dropped",),
+            is_shared=True,
         ),
         Stage(
             name="link_mentions",
@@ -196,6 +198,7 @@ def preparation(*, candidates: Candidates, depends_on: Callable[[Run], object], 
             doing="Linking mentions",
             depends_on=lambda run: [depends_on_settings("linking", "documents")(run), depends_on(run)],
             run=partial(link, candidates=candidates),
+            is_shared=True,
         ),
         Stage(
             name="build_store",
@@ -204,7 +207,10 @@ def preparation(*, candidates: Candidates, depends_on: Callable[[Run], object], 
             depends_on=graph_kind,
             run=build_store,
             outside=lambda run: run.store != "embedded",
+            is_shared=True,
         ),
-        Stage(name="project_edges", version=1, doing="Projecting edges", depends_on=depends_on_queries(*ROLES), run=project),
+        Stage(
+            name="project_edges", version=1, doing="Projecting edges", depends_on=depends_on_queries(*ROLES), run=project, is_shared=True
+        ),
     )
     return stages if edges else stages[:-1]

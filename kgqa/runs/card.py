@@ -20,6 +20,8 @@ from kgqa.version import __version__
 _MARKS = re.compile(r"[\\`*_\[\]()!#|~$]|(?<=\w)(?=://)|(?<=www)(?=\.)")
 _TYPES = re.compile(r"\b(item|element): ")
 SEED_WARNING = "\n\n**Made from the small domain that kgqa ships, for trying things out; not for training or comparing models.**"
+REJECTED = "rejected"
+"""Name of the file of rejected records without its ending, and of their configuration and split for ``datasets``."""
 EXAMPLES = 64
 """The example of a card is the shortest of this many rows."""
 _BAR = re.compile(r"(?<!\\)\|")
@@ -34,19 +36,20 @@ _SIZES = tuple(
 def readme(
     *, title: str, about: str, counts: Mapping[str, int], size: str, digest: str, schema: pa.Schema, meanings: Mapping[str, str],
     example: str, sections: Iterable[str], made: str, tasks: Sequence[str] = ("question-answering",), tags: Sequence[str] = (),
-    twins: Sequence[str] = (), licence: str = "unknown", attribution: Sequence[str] = (), language: str = "", limits: str = "",
-    paper: str = "",
+    twins: Sequence[str] = (), rejected: int = 0, licence: str = "unknown", attribution: Sequence[str] = (), language: str = "",
+    limits: str = "", paper: str = "",
 ) -> str:  # fmt: skip
     """The text of README.md. It depends on data and settings alone, never on the clock.
 
     ``counts``: split → number of questions; ``size``: the table of them. ``schema`` and ``meanings``: the columns. ``sections``: those of
-    the command or recipe; ``made``: the text of the last one. ``twins``: folders with the same splits in another form. ``paper``: BibTeX.
+    the command or recipe; ``made``: the text of the last one. ``twins``: folders with the same splits in another form. ``rejected``:
+    :func:`rejected_count`. ``paper``: BibTeX.
     """
     parts = [
-        front_matter(title, counts, digest, tasks=tasks, tags=tags, twins=twins, licence=licence, language=language),
+        front_matter(title, counts, digest, tasks=tasks, tags=tags, twins=twins, rejected=rejected, licence=licence, language=language),
         f"# {escaped(title)}\n\n{about}",
         f"## Size\n\n{size}",
-        loading(counts, twins=twins),
+        loading(counts, twins=twins, rejected=rejected),
         fields(schema, meanings),
         example,
         *sections,
@@ -68,11 +71,12 @@ def domain_settings(settings: DomainSettings) -> dict[str, Any]:
 
 def front_matter(
     title: str, counts: Mapping[str, int], digest: str, *, tasks: Sequence[str], tags: Sequence[str] = (), twins: Sequence[str] = (),
-    licence: str = "unknown", language: str = "",
+    rejected: int = 0, licence: str = "unknown", language: str = "",
 ) -> str:  # fmt: skip
-    """YAML for ``datasets``: one configuration for the splits, and one for each of the folders ``twins``.
+    """YAML for ``datasets``: one configuration for the splits, one for each of the folders ``twins``, and one for ``rejected`` records.
 
-    The content hash keeps the cache of ``datasets`` from serving another dataset. Empty splits are left out, as they cannot be loaded.
+    ``datasets`` loads the first one, so nobody takes rejected records for samples. The content hash keeps its cache from serving another
+    dataset. Empty splits are left out, as they cannot be loaded.
     """
     files = [f"  - split: {HUB_SPLITS[split]}\n    path: FOLDER{split}.parquet" for split, count in counts.items() if count]
     configs = [
@@ -82,6 +86,10 @@ def front_matter(
         + "\n".join(files).replace("FOLDER", folder)
         for name, default, folder in (("default", "  default: true\n", ""), *((twin, "", f"{twin}/") for twin in twins))
     ]
+    if rejected:
+        said = f"what was left out, and why: no samples; content {digest}"
+        data = f"  - split: {REJECTED}\n    path: {REJECTED}.parquet"
+        configs.append(f"- config_name: {REJECTED}\n  description: {json.dumps(said)}\n  data_files:\n{data}")
     return (
         "---\n"
         f"pretty_name: {json.dumps(title)}\nlicense: {json.dumps(licence)}\n"
@@ -159,10 +167,12 @@ def size_category(count: int) -> str:
     return _SIZES[at][1] if at < len(_SIZES) else "1B<n<10B"
 
 
-def loading(counts: Mapping[str, int], *, twins: Sequence[str] = ()) -> str:
+def loading(counts: Mapping[str, int], *, twins: Sequence[str] = (), rejected: int = 0) -> str:
     """The section with the Python code that loads the dataset."""
     split = next((HUB_SPLITS[name] for name, count in counts.items() if count), HUB_SPLITS["train"])
     lines = [f'load_dataset("FOLDER", split="{split}")', *(f'load_dataset("FOLDER", "{twin}", split="{split}")' for twin in twins)]
+    if rejected:
+        lines.append(f'load_dataset("FOLDER", "{REJECTED}", split="{REJECTED}")  # what was left out, and why')
     code = "\n".join(["from datasets import load_dataset", "", *lines])
     return f"## How to load it\n\n`FOLDER` is this folder, or the name of the set on the hub.\n\n```python\n{code}\n```"
 
@@ -182,6 +192,15 @@ def example(folder: Path, counts: Mapping[str, int]) -> str:
         rows = next(file.iter_batches(batch_size=EXAMPLES)).to_pylist()
     shortest = min((json.dumps(row, ensure_ascii=False, indent=1) for row in rows), key=len)
     return f"## An example\n\n<details>\n<summary>A row of {split}</summary>\n\n```json\n{shortest}\n```\n\n</details>"
+
+
+def rejected_count(folder: Path) -> int:
+    """The number of records in the dataset's file of rejected ones; 0 without such a file."""
+    path = folder / f"{REJECTED}.parquet"
+    if not path.is_file():
+        return 0
+    with path.open("rb") as file:
+        return int(pq.read_metadata(file).num_rows)
 
 
 def licence_section(licence: str, attribution: Sequence[str] = ()) -> str:

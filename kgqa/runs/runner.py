@@ -67,35 +67,39 @@ class Runner:
 
     def stage_keys(self) -> Iterator[tuple[Stage, str]]:
         """Each stage with the hash of everything that its output depends on."""
-        recipe = self.run.domain.settings.recipe
-        # Another recipe may have stages of the same name. The default recipe adds nothing, so that the keys of old workspaces stay valid.
-        key = key_of("inputs", self.inputs, *([] if recipe == RECIPE else [recipe]))
+        key = key_of("inputs", self.inputs)
         for stage in self.recipe.stages:
             self._given[stage.name] = stage.depends_on(self.run)
-            key = key_of(stage.name, stage.version, self._given[stage.name], key)
+            recipe = self._recipe_of(stage)
+            # The default recipe adds nothing, so that the keys of old workspaces stay valid.
+            key = key_of(stage.name, stage.version, self._given[stage.name], key, *([] if recipe == RECIPE else [recipe]))
             yield stage, key
+
+    def _recipe_of(self, stage: Stage) -> str:
+        """The recipe in the keys of the stage: another recipe may have a stage of the same name. Shared stages have the default's."""
+        return RECIPE if stage.is_shared else self.run.domain.settings.recipe
 
     def finished(self, stage: Stage, key: str) -> StageRecord | None:
         """The record of the stage if its output is still valid, else None. Call it in the order of the stages.
 
-        An output also stays valid if the input files changed but the earlier stages made the same tables from them.
+        An output also stays valid if input files changed, or another recipe has used the workspace since, but the tables before it are the
+        same. A changed setting repeats all later stages, which may read settings of earlier ones.
         """
-        # A changed setting repeats all later stages. A changed input file repeats only the stages whose input tables it changed.
-        record = self.run.workspace.finished(stage.name, key, made_from=self._made_from(stage) if self.changed else "")
+        record = self.run.workspace.finished(stage.name, key, made_from=self._made_from(stage))
         return None if record is None or stage.outside(self.run) else record
 
     def _made_from(self, stage: Stage) -> str:
-        """Hash of the stage's input: its settings and the outputs of the earlier stages, or the input files for the first stage.
+        """Hash of the stage's input: all settings up to it and the tables of the earlier stages, or the input files for the first stage.
 
         Empty if an earlier stage has not finished, because its outputs are unknown.
         """
         earlier = list(takewhile(lambda earlier_stage: earlier_stage.name != stage.name, self.recipe.stages))
         if [record.stage for record in self.records] != [earlier_stage.name for earlier_stage in earlier]:
             return ""
-        aside = {f"tables/{name}.parquet" for earlier_stage in earlier for name in earlier_stage.aside}
-        outputs = [{name: digest for name, digest in record.outputs.items() if name not in aside} for record in self.records]
-        before = outputs or [self.inputs]
-        return key_of(self.run.domain.settings.recipe, stage.name, stage.version, self._given[stage.name], before)
+        before: list[object] = [self.inputs] if not earlier else []
+        for earlier_stage, record in zip(earlier, self.records, strict=True):
+            before += [earlier_stage.version, self._given[earlier_stage.name], _tables_of(earlier_stage, record)]
+        return key_of(self._recipe_of(stage), stage.name, stage.version, self._given[stage.name], before)
 
     def perform(self, *, last: str | None = None) -> None:
         """Perform the unfinished stages, up to ``last`` if given. The caller holds the workspace. Raises KgqaError."""
@@ -196,6 +200,13 @@ class Runner:
         for path in sorted(self.folder.rglob("*")):
             if not path.is_dir() and path.relative_to(self.folder).as_posix() not in {*self.recipe.files, MANIFEST}:
                 raise WorkspaceError(f"{path}: kgqa did not write this, and a new dataset would take its place; move it elsewhere.")
+
+
+def _tables_of(stage: Stage, record: StageRecord) -> dict[str, str]:
+    """The tables of a finished stage that later stages read. The graph does not count: it is made of tables, and its bytes differ each
+    time."""
+    aside = {f"tables/{name}.parquet" for name in stage.aside}
+    return {name: digest for name, digest in record.outputs.items() if name.endswith(".parquet") and name not in aside}
 
 
 @contextmanager

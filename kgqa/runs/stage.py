@@ -79,3 +79,5 @@ class Stage:
     outside: Callable[[Run], bool] = lambda _: False
     """Whether the stage always runs, whatever its record says. This is for a stage that writes outside the workspace, where its output may
     be gone, or reads a file there that may have changed."""
+    is_shared: bool = False
+    """Whether recipes whose settings of it are the same use one output. Stages before it must be shared as well."""

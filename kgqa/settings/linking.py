@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import polars as pl
 from pydantic import Field, field_validator
 
 from kgqa.settings.base import Positive, Settings, Share
+
+CODE = r"^([A-Za-z]{2,3}(-[A-Za-z]{3}){0,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*)?$"
+"""A language's code of BCP 47 (RFC 5646, section 2.1) without extensions and private use, or nothing."""
+
+
+def is_english(language: str) -> bool:
+    """Whether a code of BCP 47 means English, of whatever region.
+
+    >>> is_english("en-GB"), is_english("enm"), is_english("")
+    (True, False, False)
+    """
+    return language.partition("-")[0].lower() == "en"
 
 
 class SharedNameSettings(Settings):
@@ -22,8 +34,9 @@ class SharedNameSettings(Settings):
 class LinkingSettings(Settings):
     """Entity linking (docs/linking.md shows what each rule removes)."""
 
-    language: Literal["en", ""] = "en"
-    """Language of the texts. English adds frequent words, plurals and adjectives of names; empty: another language."""
+    language: Annotated[str, Field(pattern=CODE)] = "en"
+    """Language of the texts, a code of BCP 47 such as ``en``, ``de`` or ``pt-BR``; also on the card. English adds frequent words, plurals
+    and adjectives of names; empty: another language, which is not named."""
     articles: str = "the"
     """The definite article, as a regular expression. A name with it is compared with the same name without it; empty: none."""
     belief: float = Field(default=0.4, ge=0, lt=1)

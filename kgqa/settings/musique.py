@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from string import Formatter
 from typing import Annotated, Any, Literal
@@ -9,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from kgqa.settings.base import Positive, RecipeSettings, Settings, Share, SplitShares
+from kgqa.settings.linking import CODE, is_english
 from kgqa.settings.llm import LlmSettings
 
 SHAPES = ("2hop", "3hop1", "3hop2", "4hop1", "4hop2", "4hop3")
@@ -55,11 +57,20 @@ class TemplateSettings(Settings):
     """Noun for a head, ``person``; required with ``clause``."""
     symmetric: bool = False
     """Whether head and tail are interchangeable, as for spouses. Detected for relations whose facts often have both directions."""
+    nested: str | tuple[str, ...] = ""
+    """The question with a phrase, the answer of another question, in place of ``{head}``; empty: made of ``question`` and ``phrase`` by
+    English rules, or ``question`` in other languages."""
+    nested_phrase: str | tuple[str, ...] = ""
+    """The same for ``phrase``; empty: ``phrase``."""
     vague: bool = False
     """Whether the noun is too general, as ``place``; the noun in the first sentence of the head's article, as ``city``, then replaces
     it."""
 
-    @field_validator("question", "phrase", "clause", "attribute")
+    def in_place_of_rules(self) -> TemplateSettings:
+        """The template with its nested forms, so that no rule of English makes them."""
+        return self.model_copy(update={"nested": self.nested or self.question, "nested_phrase": self.nested_phrase or self.phrase})
+
+    @field_validator("question", "phrase", "clause", "attribute", "nested", "nested_phrase")
     @classmethod
     def _has_its_place(cls, value: str | tuple[str, ...]) -> str | tuple[str, ...]:
         for form in forms(value):
@@ -80,9 +91,55 @@ class TemplateSettings(Settings):
                 raise ValueError(f"{first} and {second} go together; give both or none")
         if self.attribute and not self.clause:
             raise ValueError("attribute goes with a clause; give both or none")
-        for name, place in (("question", "{head}"), ("phrase", "{head}"), ("clause", "tail}"), ("attribute", "tail}")):
+        if (self.nested or self.nested_phrase) and not self.question:
+            raise ValueError("nested forms go with a question and a phrase; give these too")
+        heads = ((name, "{head}") for name in ("question", "phrase", "nested", "nested_phrase"))
+        for name, place in (*heads, ("clause", "tail}"), ("attribute", "tail}")):
             if any(place not in form for form in forms(getattr(self, name))):
                 raise ValueError(f"{name} has no {'{head}' if place == '{head}' else '{tail}'}")
+        return self
+
+
+class NeutralSettings(Settings):
+    """Wording of facts by the label of their relation; ``{relation}`` is the label, ``{head}`` the name of what the question is about."""
+
+    question: str
+    """``What is the {relation} of {head}?``"""
+    phrase: str
+    """``the {relation} of {head}``"""
+    nested: str = ""
+    """``question`` with a phrase in place of ``{head}``; empty: the same."""
+    nested_phrase: str = ""
+    """``phrase`` with a phrase in place of ``{head}``; empty: the same."""
+
+    @field_validator("question", "phrase", "nested", "nested_phrase")
+    @classmethod
+    def _has_its_places(cls, value: str) -> str:
+        if value and (value.count("{relation}"), value.count("{head}"), value.count("{")) != (1, 1, 2):
+            raise ValueError("it must have one {relation}, one {head}, and no other braces")
+        return value
+
+    def template(self, label: str) -> TemplateSettings:
+        """The template of a relation with this label, which must hold no braces."""
+        forms_with_label = {name: form.replace("{relation}", label) for name, form in self.model_dump().items()}
+        return TemplateSettings(**forms_with_label).in_place_of_rules()
+
+
+class LanguageSettings(Settings):
+    """Questions in one language, from facts whose names and labels are in that language."""
+
+    templates: Mapping[str, TemplateSettings] = {}
+    """How to ask facts, without clauses and attributes, which are put together by English rules."""
+    neutral: NeutralSettings | None = None
+    """How to ask relations without a template; none: they are not asked, as in languages whose grammar no such form fits."""
+
+    @model_validator(mode="after")
+    def _needs_no_english_rules(self) -> LanguageSettings:
+        for name, template in self.templates.items():
+            if not template.question or template.clause:
+                raise ValueError(f"templates.{name}: in another language than English a template has question and phrase, and no clause")
+        if not self.templates and self.neutral is None:
+            raise ValueError("it has neither templates nor a neutral form; give one")
         return self
 
 
@@ -278,11 +335,13 @@ class MusiqueSettings(RecipeSettings):
     """Composition of multi-hop questions from single-hop ones."""
 
     templates: Mapping[str, TemplateSettings] = {}
-    """How to ask facts; relations without a template get a neutral form."""
+    """How to ask facts, in English; relations without a template get a neutral form."""
+    languages: Mapping[str, LanguageSettings] = {}
+    """How to ask facts in other languages, by their code as in ``linking.language``: ``[musique.languages.de.templates.NAME]``."""
     forms: bool = True
     """Draw one of a template's forms for each question; false: always use the first."""
-    neutral: bool = True
-    """Ask relations without a template by their label."""
+    neutral: bool | NeutralSettings = True
+    """Ask relations without a template by their label; or the form in which that is done."""
     unasked: tuple[str, ...] = ()
     """Relations to leave out, by id or by label."""
     single_hop: SingleHopSettings = SingleHopSettings()
@@ -295,9 +354,26 @@ class MusiqueSettings(RecipeSettings):
 
     @model_validator(mode="after")
     def _a_relation_is_said_in_one_way(self) -> MusiqueSettings:
-        owners: dict[str, str] = {}
-        for name, template in self.templates.items():
-            for relation in (*template.relations, *template.reversed):
-                if owners.setdefault(relation, name) != name:
-                    raise ValueError(f"the relation {relation} is in templates.{owners[relation]} and in templates.{name}; leave it in one")
+        for code in self.languages:
+            if not re.fullmatch(CODE, code) or not code or is_english(code):
+                raise ValueError(f"languages.{code}: this is no code of another language than English, such as de")
+        places = {"templates": self.templates}
+        places |= {f"languages.{code}.templates": language.templates for code, language in self.languages.items()}
+        for place, templates in places.items():
+            owners: dict[str, str] = {}
+            for name, template in templates.items():
+                for relation in (*template.relations, *template.reversed):
+                    if owners.setdefault(relation, name) != name:
+                        raise ValueError(f"the relation {relation} is in {place}.{owners[relation]} and in {place}.{name}; leave it in one")
         return self
+
+    def asking_in(self, language: str) -> MusiqueSettings | None:
+        """The settings with the templates and the neutral form of a language in place of the English ones; None if it has none.
+
+        A code with a region (``de-AT``) uses the forms of the language (``de``) where it has none of its own.
+        """
+        chosen = self.languages.get(language) or self.languages.get(language.partition("-")[0])
+        if chosen is None:
+            return None
+        templates = {name: template.in_place_of_rules() for name, template in chosen.templates.items()}
+        return self.model_copy(update={"templates": templates, "neutral": chosen.neutral or False})

@@ -39,7 +39,7 @@ STRANGE = "[bold]Tagus[/bold] [/] <b>&amp;</b> :smile: [link=x] \\"
 def test_the_commands_are_those_that_users_know() -> None:
     graph = {"import", "init", "validate", "estimate", "generate", "compose", "export", "show", "query", "load", "explore", "doctor"}
     sets = {"convert", "evaluate", "contrast", "audit", "annotate", "relations", "split"}
-    assert set(COMMANDS) == graph | sets | {"train", "predict", "runs"}
+    assert set(COMMANDS) == graph | sets | {"train", "predict", "runs", "publish"}
 
 
 def test_every_command_is_a_function_of_the_same_name() -> None:

@@ -13,7 +13,7 @@ from kgqa.domains import built_in, load_domain
 from kgqa.linking.dictionary import NAME_RULES, NO_LINK, build_dictionary
 from kgqa.linking.link import Linked, link_mentions
 from kgqa.linking.resolve import PLACE_RULES
-from kgqa.recipes.qangaroo.surface import ENGLISH, surface_forms
+from kgqa.recipes.qangaroo.surface import surface_forms
 from kgqa.settings.linking import LinkingSettings
 from kgqa.settings.source import DocumentSettings
 from kgqa.sources.tables import arrow, frame
@@ -187,7 +187,7 @@ def test_in_another_language_names_are_the_only_surface_forms() -> None:
         "mentions": arrow(pl.DataFrame(schema={"document": pl.String, "entity": pl.String, "start": pl.Int32, "end": pl.Int32})),
     }
     expected = np.array([True])
-    assert {"Polands", "Polish"} <= set(surface_forms(tables, expected, language=ENGLISH)["form"])
+    assert {"Polands", "Polish"} <= set(surface_forms(tables, expected, language="en")["form"])
     assert surface_forms(tables, expected, language="")["form"].to_list() == ["Poland", "in"]
 
 

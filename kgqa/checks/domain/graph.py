@@ -14,7 +14,7 @@ from kgqa.errors import EmptyResult, KgqaError
 from kgqa.linking.link import link_mentions
 from kgqa.linking.words import token_frequencies
 from kgqa.runs.domain import Domain
-from kgqa.settings.linking import LinkingSettings
+from kgqa.settings.linking import LinkingSettings, is_english
 from kgqa.settings.source import DocumentSettings
 from kgqa.sources.tables import frame
 from kgqa.store.base import GraphStore
@@ -54,16 +54,16 @@ def language(documents: pa.Table, linking: LinkingSettings) -> Iterator[Problem]
     if not len(tokens):
         return
     share = float((token_frequencies(tokens) >= EVERYDAY).mean())
-    if linking.language == "en" and share <= NOT_ENGLISH:
+    if is_english(linking.language) and share <= NOT_ENGLISH:
         yield Problem(
             check="language", severity=WARNING, where="linking.language",
             what=f"it is English, but only {share:.0%} of the texts' words are among the most frequent English ones",
-            advice='write linking.language = "" and linking.articles = "", and try linking.inflections = true',
+            advice='write the code of their language, as linking.language = "de", with linking.articles = "", and try linking.inflections',
         )  # fmt: skip
-    elif linking.language == "" and share >= ENGLISH:
+    elif not is_english(linking.language) and share >= ENGLISH:
         yield Problem(
             check="language", severity=WARNING, where="linking.language",
-            what=f"it is empty, but {share:.0%} of the texts' words are among the most frequent English ones",
+            what=f"it is not English, but {share:.0%} of the texts' words are among the most frequent English ones",
             advice='write linking.language = "en", so that everyday words are told from names',
         )  # fmt: skip
 

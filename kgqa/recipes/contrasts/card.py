@@ -11,7 +11,7 @@ from kgqa.runs.card import funnel_table, readme, table
 from kgqa.runs.funnel import FunnelRow
 
 
-def contrast_card(manifest: dict[str, Any], funnel: list[FunnelRow], *, title: str, digest: str, example: str) -> str:
+def contrast_card(manifest: dict[str, Any], funnel: list[FunnelRow], *, title: str, digest: str, example: str, rejected: int) -> str:
     """The text of README.md; depends on data and settings alone, never on the clock."""
     counts, kind = manifest["counts"], manifest["settings"]["kind"]
     sizes = [[split, f"{count:,}", f"{manifest['groups'][split]:,}"] for split, count in counts.items()]
@@ -30,5 +30,6 @@ def contrast_card(manifest: dict[str, Any], funnel: list[FunnelRow], *, title: s
         f"[manifest.json](manifest.json); content hash `{digest}`.\n\n"
         + table(["setting", "value"], [[f"`{name}`", f"`{value}`"] for name, value in manifest["settings"].items()]),
         tags=("contrast",),
+        rejected=rejected,
         paper=PAPERS.get(kind, papers.DIRE),
     )

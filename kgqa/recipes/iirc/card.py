@@ -34,6 +34,7 @@ LINKS = (1, 2, 3)
 def dataset_card(
     settings: DomainSettings, *, seed: int, counts: Mapping[str, int], funnel: Iterable[FunnelRow],
     splits: Mapping[str, Sequence[Instance]], digest: str, is_seed: bool, proof: Certificate, example: str,
+    rejected: int,
 ) -> str:  # fmt: skip
     """The text of README.md; it depends on data and settings only, not on the time."""
     split = settings.section(IircSettings).split
@@ -58,6 +59,7 @@ def dataset_card(
         sections=sections,
         made=f"Recipe `iirc` with seed {seed}; content hash `{digest}`. "
         "All settings, inputs and versions are in [manifest.json](manifest.json).",
+        rejected=rejected,
         paper=papers.IIRC,
         **{**described, "limits": LIMITS},
     )

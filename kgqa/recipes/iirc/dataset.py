@@ -14,7 +14,7 @@ from kgqa.recipes.iirc.card import dataset_card
 from kgqa.recipes.iirc.instances import InstanceMaker
 from kgqa.recipes.iirc.passages import Texts
 from kgqa.records import SPLITS, Instance
-from kgqa.runs.card import example
+from kgqa.runs.card import example, rejected_count
 from kgqa.runs.files import write_parquet
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.manifest import write_card
@@ -55,6 +55,7 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
     card = partial(
         dataset_card, run.domain.settings, seed=run.seed, counts=counts, funnel=funnel, splits=splits, is_seed=run.domain.is_seed,
         proof=certificate(counts, shared, {}, words={}, threshold=0.0, seed=run.seed), example=example(folder, counts),
+        rejected=rejected_count(folder),
     )  # fmt: skip
     return {"counts": counts, "from": "iirc", **write_card(folder, lambda digest: card(digest=digest))}
 

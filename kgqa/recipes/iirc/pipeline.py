@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 
 from kgqa.arrays.hashes import text_hashes
-from kgqa.errors import EmptyResult
+from kgqa.errors import EmptyResult, SettingsError
 from kgqa.recipes.iirc.asking import Asker
 from kgqa.recipes.iirc.checks import REASONS
 from kgqa.recipes.iirc.choosing import LIMITS, REASONS as LIMIT_REASONS, chosen, splits_of
@@ -35,6 +35,7 @@ from kgqa.runs.domain import Domain
 from kgqa.runs.funnel import FunnelRow, reasons_of
 from kgqa.runs.stage import Run, Stage, StageOutput
 from kgqa.settings.iirc import IircSettings
+from kgqa.settings.linking import is_english
 from kgqa.settings.musique import MusiqueSettings
 from kgqa.sources.tables import arrow, frame
 from kgqa.splits.cut import DROPPED
@@ -277,5 +278,11 @@ STAGES = (
 
 
 def asked_queries(domain: Domain, traversal: str) -> list[str]:
-    """Empty: no query is asked of the graph."""
+    """Empty: no query is asked of the graph. Raises SettingsError for a domain in a language other than English."""
+    language = domain.settings.linking.language
+    if language and not is_english(language):
+        raise SettingsError(
+            f"domain {domain.settings.name}: linking.language is {language!r}, and the recipe iirc asks in English alone; use kgqa compose "
+            "with [musique.languages], or set linking.language to '' if names and labels are English."
+        )
     return []

@@ -62,6 +62,7 @@ def dataset_card(
     shortcut_figures: Mapping[str, Sequence[float]],
     even: Mapping[str, Evenness],
     example: str,
+    rejected: int,
     silent: Sequence[SilentRelation],
     idle: Sequence[str],
 ) -> str:
@@ -95,6 +96,7 @@ def dataset_card(
         made=f"Recipe `musique` with seed {seed}; content hash `{digest}`. "
         "All settings, inputs and versions are in [manifest.json](manifest.json).",
         twins=("full",),
+        rejected=rejected,
         paper=papers.MUSIQUE,
         **domain_settings(settings),
     )

@@ -23,7 +23,7 @@ from kgqa.recipes.musique.rivals import NO_RIVAL
 from kgqa.recipes.musique.shortcut_baselines import set_figures
 from kgqa.recipes.musique.unasked_relations import SilentRelation
 from kgqa.records import SPLITS, Instance
-from kgqa.runs.card import example
+from kgqa.runs.card import example, rejected_count
 from kgqa.runs.files import write_parquet
 from kgqa.runs.funnel import FunnelRow, Rejection
 from kgqa.runs.manifest import write_card
@@ -97,6 +97,7 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
         shortcut_figures=set_measures(splits),
         even={split: evenness(instances) for split, instances in splits.items()},
         example=example(folder, counts),
+        rejected=rejected_count(folder),
         silent=_silent(run),
         idle=_idle(tables["single_hop"], splits),
     )

@@ -18,6 +18,7 @@ from kgqa.arrays.rows import paired
 from kgqa.arrays.sentences import sentence_starts
 from kgqa.arrays.words import length, lengths
 from kgqa.recipes.musique.composers.forms import NO_RELATION
+from kgqa.recipes.musique.languages import check_labels
 from kgqa.recipes.musique.mentions import find_names
 from kgqa.recipes.musique.pool import PARAGRAPHS, REASONS, SINGLE_HOP, STATED
 from kgqa.recipes.musique.read_facts import kinds_of, of_kinds, read_texts
@@ -29,7 +30,7 @@ from kgqa.recipes.names.statements import CLOSED
 from kgqa.records import REFERENCE
 from kgqa.rules.roles import SYMMETRIC
 from kgqa.runs.funnel import FunnelRow
-from kgqa.settings.musique import MusiqueSettings, ReadingSettings, SingleHopSettings, TemplateSettings
+from kgqa.settings.musique import MusiqueSettings, NeutralSettings, ReadingSettings, SingleHopSettings, TemplateSettings
 from kgqa.sources.tables import arrow, frame
 
 STAGE = "single-hop"
@@ -48,12 +49,15 @@ NOUN_COUNT = 3
 """Heads of a relation that must have a noun before a question uses it."""
 
 
-def neutral_template(label: str) -> TemplateSettings | None:
-    """A template for a relation without one; None where its label is no noun ("owned by") or a plural ("colors").
+def neutral_template(label: str, form: NeutralSettings | bool = True) -> TemplateSettings | None:
+    """A template for a relation without one, in the ``form`` of the settings or in English.
 
-    The last part of a Freebase label ``a / b`` describes the tail.
+    In English it is None where the label is no noun ("owned by") or a plural ("colors"). The last part of a Freebase label ``a / b``
+    describes the tail.
     """
     name = label.rpartition(" / ")[2]
+    if isinstance(form, NeutralSettings):
+        return form.template(name) if name else None
     if not name or NO_RELATION.search(name) or name.endswith("s"):
         return None
     return TemplateSettings(question=f"What is the {name} of {{head}}?", phrase=f"the {name} of {{head}}")
@@ -69,7 +73,7 @@ def templates_of(relations: pa.Table, settings: MusiqueSettings) -> dict[str, Te
     if settings.neutral:
         for relation, label in zip(relations["id"].to_pylist(), relations["label"].to_pylist(), strict=True):
             if relation not in template_relations and not {relation, label} & set(settings.unasked):
-                template = neutral_template("".join(" " if letter in "{}" else letter for letter in label))
+                template = neutral_template("".join(" " if letter in "{}" else letter for letter in label), settings.neutral)
                 if template is not None:
                     templates[relation] = template.model_copy(update={"relations": (relation,)})
     return templates
@@ -83,6 +87,9 @@ def graph_questions(
     A question asks for the tail of a fact, for its head, or for the head of two facts; only where the graph knows a single answer.
     """
     templates = templates_of(tables["relations"], settings)
+    if settings.neutral is True:
+        by_label = {name for name, template in templates.items() if template is not settings.templates.get(name)}
+        check_labels(tables["relations"], by_label & set(tables["facts"]["relation"].unique().to_pylist()), name=source)
     facts, rows = _asked_facts(tables, templates)
     tables = shortened(tables, settings.single_hop, rows)
     documents = _good_documents(tables, settings.single_hop, rows)

@@ -394,7 +394,7 @@ COMPOSITION = (
     ),
     Stage(
         name="make_chains",
-        version=3,
+        version=4,
         doing="Building reasoning graphs",
         depends_on=_searched(
             lambda run: [_only("shapes")(run), _settings(run).composition.model_dump(include={"composer", "max_words", "max_clauses"})]

@@ -57,6 +57,8 @@ def question(
     if kind != FORWARD:
         return _asking(templates, names, noun, nested_numbers, draw)
     first, text = templates[0], pick(templates[0].question, draw)
+    if nested_numbers and first.nested:
+        return fill(pick(first.nested, draw), names[0])
     if nested_numbers and not text.endswith("{head}?"):
         end = next((form for form in forms(first.question) if form.endswith("{head}?")), "")
         if not end:
@@ -77,7 +79,8 @@ def phrase(
 ) -> str:
     """The answer of a single-hop question as a noun phrase."""
     if kind == FORWARD:
-        return fill(pick(templates[0].phrase, draw), names[0])
+        form = (nested_numbers and templates[0].nested_phrase) or templates[0].phrase
+        return fill(pick(form, draw), names[0])
     right_after, clauses = _facts(templates, names, nested_numbers, draw)
     relatives = [f"{relative(noun)} {clause}" for clause in clauses]
     joint = ", and " if nested_numbers and len(relatives) > 1 and 0 in nested_numbers and 1 in nested_numbers else " and "

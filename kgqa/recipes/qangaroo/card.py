@@ -18,7 +18,7 @@ from kgqa.settings.domain import DomainSettings
 def dataset_card(
     settings: DomainSettings, *, seed: int, counts: dict[str, int], funnel: Iterable[FunnelRow], baselines: dict[str, list[dict[str, Any]]],
     hidden_counts: Hidden, digest: str, is_seed: bool, paths: Sequence[tuple[str, int, int]] = (),
-    relations: Sequence[RelationFigures] = (), recipe_counts: Mapping[str, int] | None = None, example: str = "",
+    relations: Sequence[RelationFigures] = (), recipe_counts: Mapping[str, int] | None = None, example: str = "", rejected: int = 0,
 ) -> str:  # fmt: skip
     """The text of README.md; it depends only on data and settings, never on the clock.
 
@@ -49,6 +49,7 @@ def dataset_card(
         "All settings, inputs and versions are in [manifest.json](manifest.json).",
         tasks=("question-answering", "multiple-choice"),
         twins=("masked",),
+        rejected=rejected,
         paper=papers.WIKIHOP,
         **domain_settings(settings),
     )

@@ -20,7 +20,7 @@ from kgqa.recipes.qangaroo.instances import Hidden, InstanceMaker, instance_ids,
 from kgqa.recipes.qangaroo.relation_figures import relation_figures
 from kgqa.recipes.qangaroo.samples import Samples
 from kgqa.records import SPLITS
-from kgqa.runs.card import example
+from kgqa.runs.card import example, rejected_count
 from kgqa.runs.files import write_parquet
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.manifest import write_card
@@ -101,7 +101,8 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
     write_rejected(folder / "rejected.parquet", run)
     card = partial(
         dataset_card, run.domain.settings, seed=run.seed, counts=counts, funnel=funnel, baselines=baselines, hidden_counts=hidden_counts,
-        is_seed=run.domain.is_seed, paths=_paths(run, samples), example=example(folder, counts), **_evidence(run),
+        is_seed=run.domain.is_seed, paths=_paths(run, samples), example=example(folder, counts),
+        rejected=rejected_count(folder), **_evidence(run),
     )  # fmt: skip
     return {"counts": counts, "masked": asdict(hidden_counts), **write_card(folder, lambda digest: card(digest=digest))}
 

@@ -7,4 +7,4 @@ from kgqa.recipes.qangaroo.pipeline import STAGES, asked_queries
 from kgqa.runs.recipe import Recipe
 from kgqa.settings.qangaroo import QangarooSettings
 
-RECIPE = Recipe(settings=QangarooSettings, stages=STAGES, write=write_dataset, files=FILES, version=4, queries=asked_queries)
+RECIPE = Recipe(settings=QangarooSettings, stages=STAGES, write=write_dataset, files=FILES, version=5, queries=asked_queries)

@@ -16,9 +16,9 @@ from kgqa.formats.qangaroo import PLACEHOLDER
 from kgqa.linking.dictionary import EXACT, FREE, INITIAL
 from kgqa.linking.words import plain_words
 from kgqa.recipes.qangaroo.samples import BoolArray
+from kgqa.settings.linking import is_english
 from kgqa.sources.tables import frame
 
-ENGLISH = "en"
 NAME, INFLECTED, DERIVED = 0, 1, 2
 """Kinds of form; among equally long forms at the same place, a lower kind has priority."""
 FUNCTION_WORD = 6.0
@@ -52,7 +52,7 @@ def surface_forms(tables: Mapping[str, pa.Table], mask: BoolArray, *, language: 
     short = names.select("entity", form=pl.col("form").str.extract(QUALIFIED)).drop_nulls()
     names = pl.concat([names, short]).filter(_can_be_sought()).unique()
     kinds = [(NAME, names)]
-    if language == ENGLISH:
+    if is_english(language):
         names = names.join(_function_words(names, tables), on=["entity", "form"], how="anti")
         kinds = [(NAME, names), (INFLECTED, _inflected(names)), (DERIVED, _derived(names))]
     forms = pl.concat([part.select("entity", "form", kind=pl.lit(kind, pl.UInt8)) for kind, part in kinds])

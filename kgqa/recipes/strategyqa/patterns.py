@@ -15,6 +15,7 @@ from kgqa.arrays.words import words
 from kgqa.errors import SettingsError, suggestion
 from kgqa.recipes.names.english import FREQUENT
 from kgqa.recipes.names.kinds import ASKING, DETERMINERS, VERBS
+from kgqa.settings.linking import is_english
 from kgqa.settings.small_files import read_toml
 from kgqa.settings.strategyqa import PatternSettings, StrategyqaSettings
 
@@ -27,7 +28,7 @@ _PLACE = re.compile(r"\{[ab]\}|#\d+")
 
 def patterns_of(settings: StrategyqaSettings, language: str) -> dict[str, PatternSettings]:
     """Name → pattern, those of the settings last. Raises SettingsError where one is explicit, or one to leave out is not there."""
-    patterns, explicit = _shipped() if language == "en" else ({}, frozenset())
+    patterns, explicit = _shipped() if is_english(language) else ({}, frozenset())
     chosen = {**(patterns if settings.english else {}), **settings.patterns}
     for name, pattern in settings.patterns.items():
         if fault := explicit_wording(pattern, explicit):

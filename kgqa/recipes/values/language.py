@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from kgqa.settings.linking import is_english
 from kgqa.settings.small_files import read_toml
 from kgqa.settings.values import UnitSettings, ValueSettings, ValuesSettings
 
@@ -48,7 +49,7 @@ class Language:
 def language_of(settings: ValuesSettings, language: str) -> Language:
     """The language with the settings' own relations and units, which override those shipped."""
     shipped = _english()
-    if language != "en" or not settings.english:
+    if not is_english(language) or not settings.english:
         # Ids and units are facts about the graph, so they hold for any language; only the patterns are English.
         bare = {
             name: relation.model_copy(update=dict.fromkeys(("opening", "subject", "sentence"), ()))

@@ -43,4 +43,4 @@ def values_stage(settings_of: Callable[[Run], ValuesSettings]) -> Stage:
             note=f"{graph.height:,} values of the graph, {texts.height:,} out of articles",
         )  # fmt: skip
 
-    return Stage(name="find_values", version=2, doing="Finding values", depends_on=depends_on, run=find_values)
+    return Stage(name="find_values", version=2, doing="Finding values", depends_on=depends_on, run=find_values, is_shared=True)

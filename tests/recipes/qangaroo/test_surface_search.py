@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 from kgqa.arrays.rows import Rows
 from kgqa.linking.dictionary import EXACT, FREE, INITIAL
-from kgqa.recipes.qangaroo.surface import ENGLISH, surface_forms
+from kgqa.recipes.qangaroo.surface import surface_forms
 from kgqa.recipes.qangaroo.surface_search import build_forms, find_forms, left_readable, named_in_rows
 
 Form = tuple[int, str, int]
@@ -106,7 +106,7 @@ def tables(label: str, *names: str, text: str = "", mention: tuple[int, int] | N
 
 
 def forms_of(label: str, *names: str, text: str = "", mention: tuple[int, int] | None = None) -> set[str]:
-    found = surface_forms(tables(label, *names, text=text, mention=mention), np.array([False, True]), language=ENGLISH)
+    found = surface_forms(tables(label, *names, text=text, mention=mention), np.array([False, True]), language="en")
     assert found["entity"].unique().to_list() in ([1], [])
     assert found.select("entity", "form").is_unique().all()
     return set(found["form"])
@@ -146,5 +146,5 @@ def test_a_function_word_is_a_form_only_where_it_links() -> None:
 
 @pytest.mark.parametrize(("form", "case"), [("New York", FREE), ("York", EXACT), ("drummer", INITIAL), ("US", EXACT)])
 def test_case_counts_for_single_words(form: str, case: int) -> None:
-    found = surface_forms(tables(form), np.array([False, True]), language=ENGLISH)
+    found = surface_forms(tables(form), np.array([False, True]), language="en")
     assert found.filter(pl.col("form") == form)["case"].to_list() == [case]

@@ -73,14 +73,19 @@ def forbidden_names(hop: Hop) -> tuple[str, ...]:
 def required_names(hop: Hop) -> list[str]:
     """The names and figures in a hop's question that a composed question must keep, normalised.
 
-    Names that earlier hops answer are left out, and so is the first word.
+    Names that earlier hops answer are left out. Of a question that people wrote, so is the first word; of one made from a template only
+    its names count, as some languages write all nouns with a capital.
     """
-    text = hop.question
-    for need in sorted(hop.needs, key=lambda need: -need.start):
-        text = f"{text[: need.start]} {text[need.end :]}"
-    first_word = re.match(r"\s*\w+", text)
-    begins_with_name = any(need.start == 0 for need in hop.needs)
-    begin = first_word.end() if first_word and not begins_with_name and " >> " not in hop.question else 0
+    if hop.names:
+        needed_slots = {need.slot for need in hop.needs}
+        text, begin = " ".join(name for slot, name in enumerate(hop.names) if slot not in needed_slots), 0
+    else:
+        text = hop.question
+        for need in sorted(hop.needs, key=lambda need: -need.start):
+            text = f"{text[: need.start]} {text[need.end :]}"
+        first_word = re.match(r"\s*\w+", text)
+        begins_with_name = any(need.start == 0 for need in hop.needs)
+        begin = first_word.end() if first_word and not begins_with_name and " >> " not in hop.question else 0
     words = (match[0] for match in _WORD.finditer(text) if match.start() >= begin)
     names = (_words(word) for word in words if word[0].isdigit() or word != word.lower())
     return [word for word in names if word]

@@ -209,5 +209,5 @@ def _filled(hop: Hop, phrases: list[str]) -> str:
 
 
 def _sentence(text: str) -> str:
-    text = " ".join(text.split()).rstrip("?. ")
+    text = " ".join(text.split()).rstrip("?., ")
     return f"{text[:1].upper()}{text[1:]}?"

@@ -1,0 +1,53 @@
+"""The command ``kgqa publish``: options, and the list of what is published."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Argument, Option
+
+if TYPE_CHECKING:
+    from kgqa.cli.terminal import Terminal
+    from kgqa.commands.publish import Publication
+
+
+def publish(
+    dataset: Annotated[Path, Argument(help="Folder of a finished dataset.")],
+    to: Annotated[str, Option(help="hub:OWNER/NAME, with the token HF_TOKEN of the environment; or a new folder.")],
+    public: Annotated[bool, Option("--public", help="For everybody to see; by default only for the owner and the owner's team.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="List the files, their sizes and what would change; write nothing.")] = False,
+) -> None:
+    """Publish a dataset on the Hugging Face hub, or as a folder for any other place."""
+    import kgqa
+    from kgqa.cli.progress import ConsoleProgress
+    from kgqa.cli.terminal import Terminal
+
+    console = Terminal()
+    with ConsoleProgress(console) as progress:
+        result = kgqa.publish(dataset, to=to, public=public, dry_run=dry_run, progress=progress)
+    _print(console, result)
+
+
+def _print(console: Terminal, result: Publication) -> None:
+    from rich.filesize import decimal
+    from rich.table import Table
+
+    table = Table("file", "size", "")
+    for name, size in result.files.items():
+        table.add_row(name, decimal(size), result.changes[name])
+    console.print(table)
+    if result.kept:
+        console.say(f"There already, and kept: {', '.join(result.kept)}", style="yellow")
+    if result.left_out:
+        console.say(f"Not published, because kgqa did not write it: {', '.join(result.left_out)}", style="yellow")
+    seen = "" if result.repository is None else ", private" if result.is_private else ", public"
+    total = decimal(sum(result.files.values()))
+    if result.is_dry:
+        made = "new" if result.is_new else "there already"
+        console.say(f"Nothing was written. {result.place} ({made}{seen}): {len(result.files)} files, {total}")
+        return
+    console.say(f"{result.place}{seen}: {len(result.files)} files, {total}", style="bold")
+    name = result.repository or quote(result.place)
+    console.say(f"Next: python -c 'from datasets import load_dataset; print(load_dataset(\"{name}\"))'")

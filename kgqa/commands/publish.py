@@ -1,0 +1,101 @@
+"""``kgqa publish``: a finished dataset as a dataset of the Hugging Face hub, or as a folder that can be put anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from kgqa.errors import SettingsError, StorageError
+from kgqa.formats.huggingface import upload
+from kgqa.formats.huggingface.publication import PublishedFile, left_out, publication
+from kgqa.formats.huggingface.upload import PREFIX, OnHub
+from kgqa.progress import Progress, Silent
+from kgqa.runs.files import check_new_folder, lies_within, new_folder
+
+NEW, CHANGED, SAME = "new", "changed", "unchanged"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Publication:
+    """Result of :func:`publish`: the files, and what happens with each."""
+
+    place: str
+    """The address of the dataset's page on the hub, or the folder."""
+    files: dict[str, int]
+    """Name → bytes."""
+    changes: dict[str, str]
+    """Name → ``new``, ``changed`` or ``unchanged``, against what was there before."""
+    kept: list[str]
+    """Files that are there and do not belong to the dataset; they stay."""
+    left_out: list[str]
+    """Files in the dataset's folder that kgqa did not write; they are not published."""
+    repository: str | None
+    """``OWNER/NAME`` on the hub; None for a folder."""
+    is_new: bool
+    """Whether there was nothing under this name."""
+    is_private: bool
+    """Whether only its owner sees it; True for a folder."""
+    is_dry: bool
+    """Whether nothing was written."""
+
+
+def publish(
+    dataset: str | Path, *, to: str | Path, public: bool = False, dry_run: bool = False, progress: Progress | None = None
+) -> Publication:
+    """Publish ``dataset``, the folder of a finished dataset, ``to`` a new folder, or to ``hub:OWNER/NAME``.
+
+    Published are the data that the manifest names and hashes, the card, a Croissant description, and the manifest with the names of files
+    in place of their paths. On the hub everything arrives in one commit; the token is ``HF_TOKEN`` of the environment, the hub that of
+    ``HF_ENDPOINT``. A new dataset is private, unless ``public``; a private one becomes public with it. With ``dry_run`` nothing is written.
+    Raises KgqaError, among them HubError where the hub refuses or the connection breaks; the same call then goes on with what is missing.
+    """
+    if find_spec("huggingface_hub") is None:
+        raise SettingsError("kgqa publish needs huggingface_hub, which is not installed; run: pip install 'kgqa[huggingface]'")
+    folder = Path(dataset)
+    if isinstance(to, str) and to.startswith(PREFIX):
+        return _to_hub(folder, upload.repository_of(to), public=public, dry_run=dry_run, progress=progress or Silent())
+    if public:
+        raise SettingsError("--public is for the hub, but a folder is written; leave it out, or give --to hub:OWNER/NAME.")
+    return _to_folder(folder, Path(to), dry_run=dry_run)
+
+
+def _to_hub(folder: Path, repository: str, *, public: bool, dry_run: bool, progress: Progress) -> Publication:
+    hub, page = upload.client(), upload.page_of(repository)
+    files = publication(folder, repository=repository, page=page)
+    place = upload.look(hub, repository, public=public)
+    if place.exists and not place.is_private and not public:
+        raise SettingsError(f"{PREFIX}{repository}: this dataset is public already; give --public, or publish under another name.")
+    if not dry_run:
+        upload.upload(hub, place, files, public=public, progress=progress)
+    return Publication(
+        place=page, files=_sizes(files), changes={name: _change(place, name, file) for name, file in files.items()},
+        kept=[name for name in place.files if name not in files and name != ".gitattributes"], left_out=left_out(folder, files),
+        repository=repository, is_new=not place.exists, is_private=not public, is_dry=dry_run,
+    )  # fmt: skip
+
+
+def _to_folder(folder: Path, out: Path, *, dry_run: bool) -> Publication:
+    files = publication(folder)
+    if lies_within(out, folder):
+        raise StorageError(f"{out}: this lies within the dataset; choose another folder.")
+    check_new_folder(out, again=True)
+    if not dry_run:
+        with new_folder(out, again=True) as partial:
+            for name, file in files.items():
+                file.write(partial / name)
+    return Publication(
+        place=str(out), files=_sizes(files), changes=dict.fromkeys(files, NEW), kept=[], left_out=left_out(folder, files), repository=None,
+        is_new=True, is_private=True, is_dry=dry_run,
+    )  # fmt: skip
+
+
+def _sizes(files: Mapping[str, PublishedFile]) -> dict[str, int]:
+    return {name: file.size for name, file in files.items()}
+
+
+def _change(place: OnHub, name: str, file: PublishedFile) -> str:
+    if name not in place.files:
+        return NEW
+    return SAME if place.has(name, file) else CHANGED
