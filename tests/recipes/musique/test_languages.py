@@ -111,7 +111,7 @@ def test_labels_in_another_language_are_noticed(german: Callable[[str], Path], t
     )
     try:
         cli("compose", "--domain", path, "--source", path.parent, "--workspace", tmp_path / "w").sentence(
-            "the labels of relations are not English (jetzige Hauptstadt, zuständiger Staat",
+            "the labels of relations are not in English words (jetzige Hauptstadt, zuständiger Staat",
             "set linking.language to the code of their language",
         )
     finally:
