@@ -28,7 +28,7 @@ $(VENV)/.tools: $(BIN)/kgqa
 demo: $(BIN)/kgqa  ## Install kgqa, make a dataset from each shipped seed domain, composed questions too, and show a sample.
 	$(BIN)/kgqa generate --domain wikidata --workspace $(DEMO)/wikidata
 	$(BIN)/kgqa generate --domain medline --workspace $(DEMO)/medline
-	$(BIN)/kgqa compose --domain wikidata --filter lexical --workspace $(DEMO)/musique
+	$(BIN)/kgqa compose --domain companies --workspace $(DEMO)/musique
 	$(BIN)/kgqa query hubs --limit 5 --workspace $(DEMO)/wikidata
 	$(BIN)/kgqa show $(DEMO)/wikidata/datasets/wikihop
 
