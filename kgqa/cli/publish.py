@@ -50,4 +50,4 @@ def _print(console: Terminal, result: Publication) -> None:
         return
     console.say(f"{result.place}{seen}: {len(result.files)} files, {total}", style="bold")
     name = result.repository or quote(result.place)
-    console.say(f"Next: python -c 'from datasets import load_dataset; print(load_dataset(\"{name}\"))'")
+    console.say(f"To load it: python -c 'from datasets import load_dataset; print(load_dataset(\"{name}\"))'")

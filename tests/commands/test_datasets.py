@@ -37,6 +37,7 @@ from kgqa.recipes.qangaroo.gates import (
     TooManyDocuments,
 )
 from kgqa.records import Instance
+from kgqa.runs.card import escaped
 from kgqa.runs.domain import Domain
 from kgqa.runs.files import file_hash
 from kgqa.runs.manifest import content_digest
@@ -431,7 +432,7 @@ def test_card_and_files_depend_on_nothing_but_data(domain: str, tmp_path: Path, 
         assert f"| {split} | {count} |" in card
     assert not re.search(r"/tmp|/home|/root|/work|20\d\d-\d\d-\d\d|\d\d:\d\d", card)
     for row in first.manifest["funnel"]:
-        assert f"| {row['reason']} |" in card
+        assert f"| {escaped(row['reason'])} |" in card
 
 
 @pytest.mark.filterwarnings("default")
