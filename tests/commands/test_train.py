@@ -28,9 +28,8 @@ torch = pytest.importorskip("torch", reason="the extra [readers] is not installe
 import safetensors.torch  # noqa: E402
 
 from kgqa.commands import train as command  # noqa: E402
-from kgqa.readers.transformer import select_answer  # noqa: E402
 from kgqa.readers.transformer.end_to_end import SpanReader  # noqa: E402
-from kgqa.training import checkpoints, loop  # noqa: E402
+from kgqa.training import checkpoints, intermediate, loop  # noqa: E402
 from kgqa.training.batches import token_batches  # noqa: E402
 from kgqa.training.processes import Processes  # noqa: E402
 
@@ -148,8 +147,8 @@ def test_a_run_that_died_anywhere_goes_on_to_the_same_bytes(reader: str, place: 
     ]  # fmt: skip
     if reader == "sa":  # between its parts, and in the second
         deaths = [
-            (select_answer, "write_whole", 1),
-            (select_answer, "write_whole", 2),
+            (intermediate, "write_whole", 1),
+            (intermediate, "write_whole", 2),
             (loop, "token_batches", 3),
             (loop, "encode", 3),
             (command, "new_folder", 1),
