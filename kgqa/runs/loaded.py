@@ -1,14 +1,16 @@
 """The embedded graph of a workspace with loaded samples: a separate file, rebuilt whenever a dataset is loaded.
 
 Updates of the embedded engine are unreliable, so kgqa never changes a graph. It keeps the rows of each loaded dataset as tables, copies the
-graph of ``kgqa generate``, and adds the rows of all datasets to the copy. ``loaded.json`` lists the contents of the copy and is written
-last. A copy of an older graph is ignored.
+graph of ``kgqa generate``, and adds the rows of all datasets to the copy. ``loaded.json`` names the copy and lists its contents. It is
+written last, and the copy before it is removed after that, so a load that is killed leaves the earlier graph. A copy of an older graph is
+ignored.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -44,10 +46,11 @@ def loaded_graph(workspace: Workspace) -> Path | None:
     index = _index(workspace)
     if index is None:
         return None
-    if not workspace.loaded.is_file() or file_hash(workspace.loaded) != index["graph"]:
+    graph = _graph_file(workspace, str(index["name"]))
+    if not graph.is_file() or file_hash(graph) != index["graph"]:
         again = f"kgqa load --store embedded --workspace {workspace.path} --dataset {next(iter(index['datasets']))}"
-        raise StoreError(f"{workspace.loaded}: the graph with samples is damaged; {again} --replace rebuilds it.")
-    return workspace.loaded
+        raise StoreError(f"{graph}: the graph with samples is damaged; {again} --replace rebuilds it.")
+    return graph
 
 
 def loaded_datasets(workspace: Workspace) -> dict[str, LoadedDataset]:
@@ -83,10 +86,15 @@ def load_dataset(
         workspace.replace(_folder(workspace, name), lambda partial: _write_tables(partial, rows))
         loaded[name] = dataclasses.replace(entry, tables=file_hashes(_folder(workspace, name)))
         _check_tables(workspace, loaded)
-        workspace.replace(workspace.loaded, lambda partial: _build(workspace, partial, loaded, threads, advance))
         datasets = {dataset: asdict(dataset_entry) for dataset, dataset_entry in loaded.items()}
-        index = {"made_of": _made_of(workspace), "graph": file_hash(workspace.loaded), "datasets": datasets}
-        workspace.write_json(_index_file(workspace), index)
+        graph_name = key_of(_made_of(workspace), datasets)[:16]
+        graph = _graph_file(workspace, graph_name)
+        workspace.replace(graph, lambda partial: _build(workspace, partial, loaded, threads, advance))
+        index = {"made_of": _made_of(workspace), "name": graph_name, "graph": file_hash(graph), "datasets": datasets}
+        workspace.write_json(workspace.loaded, index)
+        for older in graph.parent.glob("loaded-*.lbug"):
+            if older != graph:
+                older.unlink()
     return True
 
 
@@ -120,18 +128,20 @@ def _write_tables(folder: Path, rows: Mapping[str, pa.Table]) -> None:
 
 def _folder(workspace: Workspace, dataset: str) -> Path:
     """The folder with the tables of a dataset. It is named by a hash, because the name of a dataset may contain any character."""
-    return workspace.loaded.parent / f"samples-{key_of(dataset)[:16]}"
+    return workspace.loaded.with_name(f"samples-{key_of(dataset)[:16]}")
 
 
-def _index_file(workspace: Workspace) -> Path:
-    return workspace.loaded.with_suffix(".json")
+def _graph_file(workspace: Workspace, name: str) -> Path:
+    """A graph with samples; ``name`` is a hash of its contents, so that another load does not touch it."""
+    return workspace.loaded.with_name(f"loaded-{name}.lbug")
 
 
 def _index(workspace: Workspace) -> dict[str, Any] | None:
     """The contents of ``loaded.json``; None if the file is missing, damaged or belongs to another graph."""
     try:
-        index = json.loads(read_small(_index_file(workspace)))
-        valid = index if index["made_of"] == _made_of(workspace) and index["datasets"] and index["graph"] else None
+        index = json.loads(read_small(workspace.loaded))
+        current = index["made_of"] == _made_of(workspace) and index["datasets"] and index["graph"]
+        valid = index if current and re.fullmatch("[0-9a-f]{16}", index["name"]) else None
     except (OSError, ValueError, TypeError, KeyError, RecursionError, BrokenInput):
         return None
     return valid

@@ -81,8 +81,8 @@ class Workspace:
 
     @property
     def loaded(self) -> Path:
-        """Path of the embedded graph with loaded samples."""
-        return self.path / "store" / "loaded.lbug"
+        """Path of the list of loaded datasets; their graph is beside it."""
+        return self.path / "store" / "loaded.json"
 
     @property
     def questions(self) -> Path:

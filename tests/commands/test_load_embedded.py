@@ -15,7 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import kgqa
-from kgqa.errors import SettingsError, StoreConflict, StoreError, UnknownId
+from kgqa.errors import InterruptedRun, SettingsError, StoreConflict, StoreError, UnknownId
+from kgqa.runs.workspace import Workspace
 from kgqa.store.limits import Limits
 from tests.conftest import Cli
 
@@ -103,7 +104,8 @@ def test_a_run_that_changes_the_graph_leaves_the_samples_out(workspace: Path) ->
 
 def test_a_damaged_copy_is_refused_and_made_anew(workspace: Path) -> None:
     kgqa.load(workspace, store="embedded", dataset="wikihop")
-    with (workspace / "store" / "loaded.lbug").open("r+b") as file:
+    [graph] = (workspace / "store").glob("loaded-*.lbug")
+    with graph.open("r+b") as file:
         file.seek(5000)
         file.write(b"xxxx")
     for use in (lambda: count(workspace, "Sample"), lambda: kgqa.load(workspace, store="embedded", dataset="wikihop")):
@@ -124,6 +126,25 @@ def test_damaged_rows_of_a_dataset_are_not_added_again(workspace: Path) -> None:
         kgqa.load(workspace, store="embedded", dataset=part)
     kgqa.load(workspace, store="embedded", dataset="wikihop", replace=True)
     kgqa.load(workspace, store="embedded", dataset=part)
+
+
+def test_a_load_that_dies_before_its_last_step_leaves_what_was_there(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kgqa.load(workspace, store="embedded", dataset="wikihop")
+    part = copied(workspace, "part", samples=3)
+    before = count(workspace, "Sample")
+
+    def dies(self: Workspace, path: Path, content: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Workspace, "write_json", dies)
+    with pytest.raises((KeyboardInterrupt, InterruptedRun)):
+        kgqa.load(workspace, store="embedded", dataset=part)
+    monkeypatch.undo()
+    assert count(workspace, "Sample") == before
+    after = kgqa.load(workspace, store="embedded", dataset=part).samples
+    assert after
+    assert count(workspace, "Sample") == before + after
+    assert len(list((workspace / "store").glob("loaded-*.lbug"))) == 1
 
 
 @pytest.mark.slow
