@@ -108,10 +108,10 @@ def linked_questions(file: Path, folder: Path) -> list[Instance]:
         for field in ("gold_link_name_sent_list", "predicted_link_name_sent_list"):
             for entry in record["context_retrieval"][field]:
                 sentences[entry["title"].lower()][entry["sent"].strip()] = None
-    known = _texts(folder)
+    text_of = _texts(folder)
     for passage, names in titles.items():
-        names.update(_titles_in(passage, known.keys()))
-    texts = {name: _article(name, known.get(name, ""), list(sentences[name])) for name in set().union(*titles.values())}
+        names.update(_titles_in(passage, text_of.keys()))
+    texts = {name: _article(name, text_of.get(name, ""), list(sentences[name])) for name in set().union(*titles.values())}
     return [_linked(instance, titles[instance.paragraphs[0].text], texts) for instance in instances]
 
 
@@ -123,13 +123,13 @@ def _texts(folder: Path) -> dict[str, str]:
 def _titles_in(passage: str, known: Any) -> set[str]:
     """Known titles of at least two words, or of ten letters, that begin with a capital in the passage."""
     words = [match.span() for match in WORD.finditer(passage)]
-    found = set()
+    titles = set()
     for first, (start, _) in enumerate(words):
         for _, end in words[first : first + LONGEST_TITLE]:
             name = passage[start:end].rstrip(".-'")
             if name[:1].isupper() and (" " in name or len(name) >= 10) and name.lower() in known:
-                found.add(name.lower())
-    return found
+                titles.add(name.lower())
+    return titles
 
 
 def _article(title: str, text: str, marked: Sequence[str]) -> str:
@@ -160,9 +160,9 @@ def _place(title: str, text: str) -> tuple[int, int] | None:
     """Where the title stands in the passage, without what follows in brackets; else its last word, as a person's surname."""
     bare = re.sub(r"\s*\(.*\)$", "", title)
     for name in (bare, bare.split(" ")[-1]):
-        found = re.search(rf"\b{re.escape(name)}\b", text, re.IGNORECASE)
-        if found and name:
-            return found.span()
+        match = re.search(rf"\b{re.escape(name)}\b", text, re.IGNORECASE)
+        if match and name:
+            return match.span()
     return None
 
 
@@ -181,10 +181,10 @@ def _encoder(folder: Path, squad: Path, size: Size) -> str:
 def _fitted(
     name: str, settings: Mapping[str, Any], train: Sequence[Instance], dev: Sequence[Instance], *, seed: int, epochs: int
 ) -> Reader:
-    asked = specification(name, settings=settings, training={"epochs": epochs, "device": "cpu"})
-    reader = asked.make()
+    request = specification(name, settings=settings, training={"epochs": epochs, "device": "cpu"})
+    reader = request.make()
     with tempfile.TemporaryDirectory(prefix="kgqa-bench-") as folder:
-        fitting = Fitting(place=Path(folder), settings=asked.training, seed=seed, progress=Silent(), record=lambda _: None)
+        fitting = Fitting(place=Path(folder), settings=request.training, seed=seed, progress=Silent(), record=lambda _: None)
         reader.fit(of_list(train), of_list(dev) if dev else None, fitting)
     return reader
 
@@ -234,22 +234,22 @@ class Measurement:
         )  # fmt: skip
 
     def _curve(self, scores: Mapping[str, Sequence[Mapping[str, Mapping[str, float]]]]) -> Table:
-        found: dict[int, dict[str, list[float]]] = {}
+        scores_of: dict[int, dict[str, list[float]]] = {}
         for share in SHARES:
             train = self._train[: round(share * len(self._train))]
-            found[len(train)] = {name: [] for name in STAGES}
+            scores_of[len(train)] = {name: [] for name in STAGES}
             for seed in range(self._size.seeds):
                 pipeline = self._pipeline(train, seed)
                 for name, stages in STAGES.items():
-                    found[len(train)][name].append(_mean(self._scores(pipeline.with_stages(**stages))))
-        found[len(self._train)] = {name: [_mean(seed) for seed in each] for name, each in scores.items()}
+                    scores_of[len(train)][name].append(_mean(self._scores(pipeline.with_stages(**stages))))
+        scores_of[len(self._train)] = {name: [_mean(seed) for seed in each] for name, each in scores.items()}
         names = list(STAGES)
         notes = []
         for better, worse in pairwise(names):
-            sizes = [size for size, each in found.items() for _ in each[better]]
-            gaps = [a - b for each in found.values() for a, b in zip(each[better], each[worse], strict=True)]
+            sizes = [size for size, each in scores_of.items() for _ in each[better]]
+            gaps = [a - b for each in scores_of.values() for a, b in zip(each[better], each[worse], strict=True)]
             notes.append(f"{better} ahead of {worse} by 2 points: {learning_curve(sizes, gaps).reached(2.0)}.")
-        rows = [(f"{size}", *(f"{np.mean(each[name]):.1f}" for name in names)) for size, each in found.items()]
+        rows = [(f"{size}", *(f"{np.mean(each[name]):.1f}" for name in names)) for size, each in scores_of.items()]
         return Table(title="F1 by training questions, mean of the seeds", columns=("training questions", *names), rows=rows, notes=notes)
 
     def speed(self) -> Table:
@@ -352,8 +352,8 @@ def _difference(
 
 
 def _interval(values: Any) -> str:
-    found = interval(values.tolist(), rng=np.random.default_rng(0))
-    return f"{100 * found.mean:.1f} ({100 * found.low:.1f} to {100 * found.high:.1f})"
+    spread_of = interval(values.tolist(), rng=np.random.default_rng(0))
+    return f"{100 * spread_of.mean:.1f} ({100 * spread_of.low:.1f} to {100 * spread_of.high:.1f})"
 
 
 if __name__ == "__main__":

@@ -116,8 +116,8 @@ class Measurement:
         predicted, score = self._decompositions()
         gold = {each.id: each.decomposition or () for each in (*self._train, *self._dev)}
         ways: dict[str, Mapping[str, Sequence[Step]] | None] = {"question": None, "predicted steps": predicted, "gold steps": gold}
-        found = {name: self._large.find(self._dev, steps) for name, steps in ways.items()}
-        recalls = [self._recall_row(name, steps, found[name]) for name, steps in ways.items()]
+        evidence = {name: self._large.find(self._dev, steps) for name, steps in ways.items()}
+        recalls = [self._recall_row(name, steps, evidence[name]) for name, steps in ways.items()]
         return [
             Table(
                 title="Recall@10",
@@ -130,7 +130,7 @@ class Measurement:
                     "among the paragraphs of all of Wikipedia.",
                 ],
             ),
-            *self._accuracies(found, gold),
+            *self._accuracies(evidence, gold),
         ]
 
     def _decompositions(self) -> tuple[dict[str, Sequence[Step]], float]:
@@ -147,8 +147,8 @@ class Measurement:
         cells = []
         for pool in (self._own.find(self._dev, steps), large):
             scores = [recall([paragraph.id for paragraph in pool[key]], gold.evidence) for key, gold in self._gold.items()]
-            found = interval(scores, rng=np.random.default_rng(0))
-            cells.append(f"{found.mean:.3f} ({found.low:.3f}–{found.high:.3f})")
+            mean_interval = interval(scores, rng=np.random.default_rng(0))
+            cells.append(f"{mean_interval.mean:.3f} ({mean_interval.low:.3f}–{mean_interval.high:.3f})")
         return (name, *cells)
 
     def _accuracies(self, found: Mapping[str, Mapping[str, tuple[Paragraph, ...]]], gold: Mapping[str, Sequence[Step]]) -> list[Table]:
@@ -227,10 +227,10 @@ class Measurement:
         return [predictions[first:last] for first, last in pairwise(bounds)]
 
     def _fitted(self, name: str, train: Sequence[Instance], dev: Sequence[Instance], *, seed: int, epochs: int) -> list[Prediction]:
-        asked = specification(name, settings={"encoder": self._encoder}, training={"epochs": epochs, "batch": BATCH, "device": "cpu"})
-        reader = asked.make()
+        request = specification(name, settings={"encoder": self._encoder}, training={"epochs": epochs, "batch": BATCH, "device": "cpu"})
+        reader = request.make()
         with tempfile.TemporaryDirectory(prefix="kgqa-bench-") as folder:
-            fitting = Fitting(place=Path(folder), settings=asked.training, seed=seed, progress=Silent(), record=lambda _: None)
+            fitting = Fitting(place=Path(folder), settings=request.training, seed=seed, progress=Silent(), record=lambda _: None)
             reader.fit(of_list(train), None, fitting)
         return list(reader.predict(of_list(dev), Silent()))
 
@@ -258,10 +258,10 @@ def _last_step(instance: Instance) -> Instance:
 def _row(name: str, scores: Sequence[Mapping[str, float]]) -> tuple[str, ...]:
     """``scores``: of each seed, question → 0 or 1."""
     means = np.mean([list(each.values()) for each in scores], axis=0)
-    found = interval(means.tolist(), rng=np.random.default_rng(0))
+    mean_interval = interval(means.tolist(), rng=np.random.default_rng(0))
     seeds = ", ".join(f"{100 * float(np.mean(list(each.values()))):.1f}" for each in scores)
     paper = f"{PAPER[name]}" if name in PAPER else ""
-    return (name, f"{100 * found.mean:.1f} ({100 * found.low:.1f}–{100 * found.high:.1f})", seeds, paper)
+    return (name, f"{100 * mean_interval.mean:.1f} ({100 * mean_interval.low:.1f}–{100 * mean_interval.high:.1f})", seeds, paper)
 
 
 if __name__ == "__main__":

@@ -45,8 +45,8 @@ def _print(console: Terminal, result: Publication) -> None:
     seen = "" if result.repository is None else ", private" if result.is_private else ", public"
     total = decimal(sum(result.files.values()))
     if result.is_dry:
-        made = "new" if result.is_new else "there already"
-        console.say(f"Nothing was written. {result.place} ({made}{seen}): {len(result.files)} files, {total}")
+        state = "new" if result.is_new else "there already"
+        console.say(f"Nothing was written. {result.place} ({state}{seen}): {len(result.files)} files, {total}")
         return
     console.say(f"{result.place}{seen}: {len(result.files)} files, {total}", style="bold")
     name = result.repository or quote(result.place)

@@ -155,12 +155,12 @@ def _terms(path: Path) -> pa.Table:
         return pa.table({"term": table["label"].cast(pa.string()), "description": table["description"].cast(pa.string())})
     with storage_errors(path):
         is_json = ".json" in path.name
-        found = stream.head(path) if is_json else _header(path)
-        column = next((name for name in TERMS if name in found), None)
+        columns = stream.head(path) if is_json else _header(path)
+        column = next((name for name in TERMS if name in columns), None)
         if column is None:
             raise MissingInput(f"{path}: none of the columns {', '.join(TERMS)} is there; name the column of the terms so.")
         if is_json:
-            table = read_json_lines(path, (column, "description") if "description" in found else (column,))
+            table = read_json_lines(path, (column, "description") if "description" in columns else (column,))
         else:
             table = read_tab_separated(path, (column, "description"), optional=("description",))
     descriptions = table["description"] if "description" in table.column_names else pa.array([""] * len(table), pa.string())

@@ -148,8 +148,8 @@ def _licence(dataset: Path) -> str:
     card = dataset / "README.md"
     if not card.is_file():
         return "unknown"
-    found = re.search(r'^license: ("(?:[^"\\]|\\.)*")$', card.read_text("utf-8", "replace")[:10_000], re.MULTILINE)
-    return str(json.loads(found[1])) if found else "unknown"
+    match = re.search(r'^license: ("(?:[^"\\]|\\.)*")$', card.read_text("utf-8", "replace")[:10_000], re.MULTILINE)
+    return str(json.loads(match[1])) if match else "unknown"
 
 
 def _tables(state: State, folder: Path) -> dict[str, int]:

@@ -377,14 +377,14 @@ class Journal:
         """What the live checks find in an answer; an answer of the wrong shape is one fault."""
         with self._reading() as transaction:
             transaction.member(person)
-            found = item_of(transaction.item(item))
-        step = self.task.steps[found.step]
+            work_item = item_of(transaction.item(item))
+        step = self.task.steps[work_item.step]
         try:
             parsed = _parsed(step, answer)
         except InputError as error:
             sentence = str(error)
             return [Fault(field="", sentence=sentence[:1].upper() + sentence[1:])]
-        return step.faults(found, parsed)
+        return step.faults(work_item, parsed)
 
     def submit(self, person: str, item: str, answer: Mapping[str, Any], *, token: str, seconds: float = 0.0) -> int:
         """Append an answer; returns the number of its event. It is on disk when this returns.
@@ -395,10 +395,10 @@ class Journal:
         _check_token(token)
         text = _json(answer, "answer")
         with self._reading() as transaction:
-            found = item_of(transaction.item(item))
-        step = self.task.steps[found.step]
+            work_item = item_of(transaction.item(item))
+        step = self.task.steps[work_item.step]
         parsed = _parsed(step, answer)
-        faults = step.faults(found, parsed)  # before the transaction: a check may take a while
+        faults = step.faults(work_item, parsed)  # before the transaction: a check may take a while
         with self._changing() as transaction:
             earlier = transaction.row("submission", token=token)
             if earlier is not None:

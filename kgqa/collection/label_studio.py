@@ -103,13 +103,13 @@ def write_tasks(state: State, steps: Mapping[str, Step], folder: Path) -> dict[s
     counts = {}
     for name, step in steps.items():
         rows = state.items.filter(pl.col("step") == name, pl.col("state") != "refused").select("item", "shown")
-        shown = {item: json.loads(text or "{}") for item, text in rows.iter_rows()}
-        views = _views(shown.values())
+        contents = {item: json.loads(text or "{}") for item, text in rows.iter_rows()}
+        views = _views(contents.values())
         controls = _controls(step.answer)
-        tasks = (_task(item, name, content, views, controls, answers.get(item, ())) for item, content in shown.items())
+        tasks = (_task(item, name, content, views, controls, answers.get(item, ())) for item, content in contents.items())
         write_list(tasks, folder / f"{name}.json")
         (folder / f"{name}.config.xml").write_text(_config(views, controls), "utf-8")
-        counts[name] = len(shown)
+        counts[name] = len(contents)
     return counts
 
 
@@ -214,7 +214,7 @@ def read_annotations(
     """
     names: dict[str, str] = {}
     seen: set[str] = set()
-    found = False
+    is_any = False
     for location, task in stream.records(path, RECORD):
         for number, annotation in enumerate(task.get("annotations", []), start=1):
             who = _annotator(annotation)
@@ -231,9 +231,9 @@ def read_annotations(
             if item.id in seen:
                 raise DuplicateId(f"{place}: item {item.id} has another annotation by the same annotator; keep one.")
             seen.add(item.id)
-            found = True
+            is_any = True
             yield _submission(annotation, item, steps[item.step], place, person)
-    if not found:
+    if not is_any:
         raise InputError(f"{path}: there is no annotation{f' by {annotator}' if annotator else ''}; give an export with annotations.")
 
 

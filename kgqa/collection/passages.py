@@ -135,14 +135,14 @@ def _tables(folder: Path) -> tuple[Path, Path]:
         return folder / "documents.parquet", folder / "mentions.parquet"
     workspace = Workspace(folder)
     workspace.check_tables(*filter(workspace.has_record, STAGES))
-    documents, marked, found = (folder / "tables" / f"{name}.parquet" for name in ("documents", "annotations", "mentions"))
+    documents, marked, mentions = (folder / "tables" / f"{name}.parquet" for name in ("documents", "annotations", "mentions"))
     if not documents.is_file():
         raise MissingInput(f"{folder}: this is neither a workspace nor an import's folder; give one, or a file of JSON lines.")
     if marked.is_file() and pl.scan_parquet(marked).select(pl.len()).collect().item():
         return documents, marked
-    if not found.is_file():
-        raise MissingInput(f"{found}: this table is missing; run `kgqa generate` or `kgqa graph` on this workspace first.")
-    return documents, found
+    if not mentions.is_file():
+        raise MissingInput(f"{mentions}: this table is missing; run kgqa generate in this workspace first.")
+    return documents, mentions
 
 
 def _from_tables(folder: Path, least: int, sample: int, seed: int) -> Iterator[Passage]:

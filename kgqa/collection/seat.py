@@ -121,11 +121,11 @@ def _validation(shown: Mapping[str, Any]) -> str:
 
 def _own(shown: Mapping[str, Any]) -> str:
     candidates = "\n".join(f"- {candidate['id']}: {candidate['text']}" for candidate in shown["candidates"])
-    wanted = "the id of the candidate that answers it" if candidates else "the answer, in the words of the documents"
+    field = "the id of the candidate that answers it" if candidates else "the answer, in the words of the documents"
     return (
         f"Question: {shown['question']}\n"
         + (f"Candidates:\n{candidates}\n" if candidates else "")
-        + f"\nDocuments:\n{documents(shown['documents'])}\n\nAnswer the question: give {wanted}, or an empty text if the documents do not "
+        + f"\nDocuments:\n{documents(shown['documents'])}\n\nAnswer the question: give {field}, or an empty text if the documents do not "
         "answer it."
     )
 
@@ -246,10 +246,10 @@ def conduct(step: Step, item: Item, *, ask_model: Ask) -> dict[str, Any] | str:
         def check(form: BaseModel, part: Part = part, earlier: dict[str, Any] = earlier) -> str:
             return "" if part is OWN else fault_of(step, item, part.answer(form, earlier))
 
-        asked = ask_model(messages, part.form, check)
-        if asked.value is None:
-            return asked.reason
-        answer = part.answer(asked.value, answer)
+        reply = ask_model(messages, part.form, check)
+        if reply.value is None:
+            return reply.reason
+        answer = part.answer(reply.value, answer)
     return answer
 
 

@@ -73,9 +73,9 @@ def annotate(
         listener = stack.enter_context(listening(port))
         book = stack.enter_context(_journal(opened, journal, begin=True))
         links = _links(book, days=LINK_DAYS, port=listener.getsockname()[1])
-        asked = stack.enter_context(_solving(book))
+        solving = stack.enter_context(_solving(book))
         Thread(target=book.task.prepare, name="kgqa prepare", daemon=True).start()  # pages do not wait for it
-        serve(create_app(book, submitted=asked), listener, ready=lambda _: ready(links))
+        serve(create_app(book, submitted=solving), listener, ready=lambda _: ready(links))
 
 
 def annotate_links(
@@ -189,8 +189,8 @@ def _running(project: str | Path, journal: str | Path | None) -> Project:
     database = _database(opened, journal)
     from kgqa.collection.journal import kept_settings
 
-    kept = kept_settings(database, opened.settings.name)
-    return opened if kept is None else replace(opened, settings=ProjectSettings.model_validate_json(kept))
+    journal_settings = kept_settings(database, opened.settings.name)
+    return opened if journal_settings is None else replace(opened, settings=ProjectSettings.model_validate_json(journal_settings))
 
 
 def _database(project: Project, where: str | Path | None) -> Database:

@@ -70,14 +70,14 @@ def prepared_import(
 
     Raises SettingsError.
     """
-    known = find_format(format)
+    file_format = find_format(format)
     require_extra()
     parser = parser_of(format, dict(options))
     watch = Watch(value for name in options if isinstance(value := getattr(parser, name), Path))
     origin = Origin(
         format=format,
-        licence=known.licence if licence is None else licence,
-        attribution=known.attribution if attribution is None else attribution,
+        licence=file_format.licence if licence is None else licence,
+        attribution=file_format.attribution if attribution is None else attribution,
         options={name: _recorded(getattr(parser, name)) for name in sorted(options)},
     )
     return parser, origin, watch

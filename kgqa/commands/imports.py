@@ -140,14 +140,14 @@ def _arrange(folder: Path, sources: Sequence[dict[str, Any]]) -> None:
         return
     (folder / MANIFEST).unlink(missing_ok=True)  # until all are merged, the folder is no import
     write_whole(parts / SOURCES, json.dumps(new, indent=1, ensure_ascii=False))
-    kept = {}
+    reusable = {}
     for name, source in new.items():
         if (place := next((place for place, other in old.items() if other == source), None)) is not None:
-            kept[name] = (parts / place).rename(parts / f"kept-{place}")
+            reusable[name] = (parts / place).rename(parts / f"kept-{place}")
     for path in parts.iterdir():
-        if path.name != SOURCES and path not in kept.values():
+        if path.name != SOURCES and path not in reusable.values():
             remove(path)
-    for name, path in kept.items():
+    for name, path in reusable.items():
         path.rename(parts / name)
 
 

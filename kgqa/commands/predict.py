@@ -85,11 +85,11 @@ def predict(
         "output_price": output_price,
         "max_cost": max_cost,
     }
-    asked = None
+    model_request = None
     if isinstance(run, str) and (run == NAME or run.endswith(".toml")):
         _refuse({"device": device, "precision": precision}, "trained readers, but the reader is llm")
         settings = settings_of(run, NAME, LlmReaderSettings, prompts)
-        asked = asking(settings, model=model, endpoint=endpoint, recording=recording, out=out)
+        model_request = asking(settings, model=model, endpoint=endpoint, recording=recording, out=out)
     else:
         llm_options = {"model": model, "endpoint": endpoint, "recording": recording, **prompts}
         _refuse(llm_options, "the reader llm, but the reader is that of a run")
@@ -97,7 +97,7 @@ def predict(
     source.check_outside(out)
     split_name = _split(source, split)
     form = metric or default_metric(source)[0]
-    if asked is None:
+    if model_request is None:
         trained = Watch(files_below(Path(run) / READER))
         reader = load_reader(run, device=device, precision=precision, what="kgqa predict")
         trained.check()
@@ -105,14 +105,14 @@ def predict(
         remarks = write_predictions(form, questions, reader.predict(questions, progress or Silent()), out)
     else:
         questions = _questions(source, split_name, form)
-        remarks = predict_llm(asked, source, split_name, form, questions, progress=progress or Silent())
+        remarks = predict_llm(model_request, source, split_name, form, questions, progress=progress or Silent())
     return Predicted(
         source=source,
         split=split_name,
         metric=form,
         file=out,
         questions=len(questions),
-        report=None if asked is None else asked.report,
+        report=None if model_request is None else model_request.report,
         remarks=remarks,
         seconds=time.perf_counter() - begin,
     )

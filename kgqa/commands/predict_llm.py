@@ -76,11 +76,11 @@ def predict_llm(
     """Ask the model; write predictions and report, both or none; return remarks. Raises KgqaError."""
     source.check_outside(asked.recording, "--recording")
     settings = asked.settings
-    wanted = Wanted(
+    requirements = Wanted(
         types=ANSWER_TYPES[metric], sentences=metric in OF_SENTENCES, sufficiency=metric in LABELLED, reasoning=settings.reasoning
     )
-    context = _context(source, settings, by_sentence=wanted.sentences)
-    reader = LlmReader(settings, context, wanted, examples=_examples(source, split, settings, context, wanted))
+    context = _context(source, settings, by_sentence=requirements.sentences)
+    reader = LlmReader(settings, context, requirements, examples=_examples(source, split, settings, context, requirements))
     with only_recording(asked.recording) as recording, storage_errors(asked.out), scratch(asked.out) as folder:
         asker = Asker(asked.endpoint, recording, settings, fewer=", or give a smaller set")
         remarks = write_predictions(metric, questions, reader.predict(questions, asker, progress), folder / asked.out.name)
@@ -113,10 +113,10 @@ def _costs(asker: Asker, settings: LlmReaderSettings) -> dict[str, object]:
 def _context(source: QuestionSet, settings: LlmReaderSettings, *, by_sentence: bool) -> Context:
     if not settings.retrieve:
         return InTheBox(by_sentence=by_sentence, without=settings.retrieve == 0)
-    found = Retrieved((of_split(source, split) for split in source.files), settings.retrieve, by_sentence=by_sentence)
-    if not found.paragraphs:
+    retrieval = Retrieved((of_split(source, split) for split in source.files), settings.retrieve, by_sentence=by_sentence)
+    if not retrieval.paragraphs:
         raise MissingInput(f"{source.path}: there is no paragraph to retrieve; give --paragraphs, or leave out --retrieve.")
-    return found
+    return retrieval
 
 
 def _examples(source: QuestionSet, split: str, settings: LlmReaderSettings, context: Context, wanted: Wanted) -> list[tuple[Shown, Form]]:

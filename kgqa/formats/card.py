@@ -12,8 +12,8 @@ from kgqa.runs.card import example, readme, table
 
 def derived_card(folder: Path, source: QuestionSet, about: str, counts: Mapping[str, int], digest: str) -> str:
     """The text of README.md for the questions of ``source`` that ``folder`` holds; ``about`` is Markdown."""
-    made = f"Inputs and versions are in [manifest.json](manifest.json); content hash `{digest}`."
-    return question_card(folder, title=source.name, about=about, counts=counts, digest=digest, made=made)
+    origin = f"Inputs and versions are in [manifest.json](manifest.json); content hash `{digest}`."
+    return question_card(folder, title=source.name, about=about, counts=counts, digest=digest, made=origin)
 
 
 def question_card(

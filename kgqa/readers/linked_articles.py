@@ -100,8 +100,8 @@ def linked_articles(instance: Instance, keys: frozenset[str], texts: Mapping[str
 
     A title without an article gives nothing.
     """
-    shown = tuple(article for article in articles_of(instance) if title_key(article.title) in keys)
-    absent = keys - {title_key(article.title) for article in shown}
+    articles = tuple(article for article in articles_of(instance) if title_key(article.title) in keys)
+    absent = keys - {title_key(article.title) for article in articles}
     titles = link_targets(instance)
     ids = {paragraph.id for paragraph in instance.paragraphs}
     others = (
@@ -109,4 +109,4 @@ def linked_articles(instance: Instance, keys: frozenset[str], texts: Mapping[str
         for key in sorted(absent)
         if key in texts
     )
-    return (*shown, *(article for article in others if article.id not in ids))
+    return (*articles, *(article for article in others if article.id not in ids))

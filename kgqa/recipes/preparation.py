@@ -96,9 +96,11 @@ def link(run: Run, *, candidates: Candidates) -> StageOutput:
         rows.append(FunnelRow(stage="link", what="names", reason=NO_LANGUAGE, removed=None, left=None, setting="linking.language"))
     rows.append(FunnelRow(stage="link", what="mentions", reason="linked", removed=None, left=linked.mentions.num_rows))
     names = ("mentions", "occurrences", "title_occurrences", "links", "unused")
-    found = {name: getattr(linked, name) for name in names}
+    outputs = {name: getattr(linked, name) for name in names}
     note = f"{linked.mentions.num_rows:,} mentions, {linked.links.num_rows:,} links"
-    return StageOutput(tables=found, funnel=rows, report={"mentions": linked.mentions.num_rows, "links": linked.links.num_rows}, note=note)
+    return StageOutput(
+        tables=outputs, funnel=rows, report={"mentions": linked.mentions.num_rows, "links": linked.links.num_rows}, note=note
+    )
 
 
 def _documents(run: Run, entities: pa.Table) -> DocumentSettings:
@@ -106,8 +108,8 @@ def _documents(run: Run, entities: pa.Table) -> DocumentSettings:
     documents = run.domain.settings.documents
     if "exclude_about" in run.domain.own.get("documents", {}):
         return documents
-    known = tuple(entity for entity in documents.exclude_about if pc.index(entities["id"], entity).as_py() >= 0)
-    return documents.model_copy(update={"exclude_about": known})
+    excluded = tuple(entity for entity in documents.exclude_about if pc.index(entities["id"], entity).as_py() >= 0)
+    return documents.model_copy(update={"exclude_about": excluded})
 
 
 def build_store(run: Run) -> StageOutput:

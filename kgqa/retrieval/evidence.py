@@ -41,8 +41,8 @@ def evidence(
     flat = [text for texts in queries for text in texts]
     rows, scores = index.search(index.queries(pa.array(flat, pa.string())), count, workers=workers)
     question = np.repeat(np.arange(len(queries)), lengths * count)
-    found = rows.reshape(-1) >= 0
-    question, rows, scores = question[found], rows.reshape(-1)[found], scores.reshape(-1)[found]
+    is_hit = rows.reshape(-1) >= 0
+    question, rows, scores = question[is_hit], rows.reshape(-1)[is_hit], scores.reshape(-1)[is_hit]
     order = np.lexsort((-scores, rows, question))
     question, rows, scores = question[order], rows[order], scores[order]
     is_first = np.ones(len(rows), np.bool_)

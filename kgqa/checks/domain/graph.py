@@ -77,14 +77,14 @@ def unlinked(
     if linked >= HARDLY * count:
         return
     looser = _looser(tables, domain, candidates, workers=workers)
-    found = reason.partition(";")[0] if mentions is None else f"only {linked:,} of {count:,} documents have a mention"
+    finding = reason.partition(";")[0] if mentions is None else f"only {linked:,} of {count:,} documents have a mention"
     advice = (
         f"these changes link more ({some(looser)})"
         if looser
         else "see whether the names are those that the texts use, and in their language"
     )
     yield Problem(
-        check="nothing-linked", severity=WARNING if linked else ERROR, where="linking", what=found, advice=advice, count=count - linked,
+        check="nothing-linked", severity=WARNING if linked else ERROR, where="linking", what=finding, advice=advice, count=count - linked,
     )  # fmt: skip
 
 

@@ -119,14 +119,14 @@ class ComposeTask(SampleTask):
 
     def figures(self, decided: Sequence[Decided]) -> list[Figure]:
         """Shares of chains whose names agree (92% in the paper), and of those that were composed, and of drafts that were kept."""
-        same, done, kept = [], [], []
+        same, done, draft_kept = [], [], []
         for each in decided:
             given = [each.lead] if isinstance(each.lead, Composed) else [one.answer for one in each.by_people]
             answers = [answer for answer in given if isinstance(answer, Composed)]
             same += ["no" not in answer.same for answer in answers]
             done.append(each.labels.get("composable") == "yes")
-            kept += [_line(answer.question) == _line(each.item.shown["draft"]) for answer in answers if is_question(answer)]
-        cases = {"names mean the same": same, "composed": done, "draft kept": kept}
+            draft_kept += [_line(answer.question) == _line(each.item.shown["draft"]) for answer in answers if is_question(answer)]
+        cases = {"names mean the same": same, "composed": done, "draft kept": draft_kept}
         return [Figure(name=name, value=percent(wilson(sum(held), len(held))), items=len(held)) for name, held in cases.items() if held]
 
 

@@ -51,11 +51,11 @@ class SampleTask(Task):
         """The drawn samples, in their order. Memory: ``PORTION`` samples."""
         files = native.split_files(self.project.data)
         for portion in chunks(list(self.drawn.splits), PORTION):
-            found: dict[str, Instance] = {}
+            instances: dict[str, Instance] = {}
             for split in dict.fromkeys(self.drawn.splits[sample] for sample in portion):
-                wanted = {sample for sample in portion if self.drawn.splits[sample] == split}
-                found |= {instance.id: instance for instance in native.take(files[split], wanted)}
-            yield from (found[sample] for sample in portion)
+                ids = {sample for sample in portion if self.drawn.splits[sample] == split}
+                instances |= {instance.id: instance for instance in native.take(files[split], ids)}
+            yield from (instances[sample] for sample in portion)
 
     def samples(self, decided: Iterable[Decided]) -> Iterator[tuple[Decided, Instance]]:
         """Each decided item with its sample, split by split. Raises InputChanged if the dataset is not what the items were made from,
@@ -70,11 +70,11 @@ class SampleTask(Task):
                 raise InputChanged(
                     f"{self.project.data}: the dataset has changed since item {changed.item.id} was drawn; put the earlier one back."
                 )
-            found = {instance.id: instance for instance in native.take(files[split], items)} if split in files else {}
+            instances = {instance.id: instance for instance in native.take(files[split], items)} if split in files else {}
             for sample, each in items.items():
-                if sample not in found:
+                if sample not in instances:
                     raise MissingInput(f"{self.project.data}: sample {sample} is not there any more; put the earlier dataset back.")
-                yield each, found[sample]
+                yield each, instances[sample]
 
 
 def item_id(sample: str) -> str:

@@ -41,7 +41,7 @@ def sums_to(target: float, numbers: Sequence[NumberMention], *, operands: int = 
     values = np.array([each.value for each in numbers], float)
     units = _unit_numbers(numbers)
     years = np.array([each.is_year for each in numbers], np.int64)
-    found: list[Sum] = []
+    sums: list[Sum] = []
     for size in range(1, operands + 1):
         places, signs = _choices(len(numbers), size), _signs(size)
         if not len(places):
@@ -51,8 +51,8 @@ def sums_to(target: float, numbers: Sequence[NumberMention], *, operands: int = 
         is_right &= _agree(units[places])[:, None]
         is_right &= np.isin(years[places] @ signs.T, (0, 1))
         for row, column in np.argwhere(is_right).tolist():
-            found.append(Sum(places=tuple(places[row].tolist()), signs=tuple(signs[column].tolist())))
-    return found
+            sums.append(Sum(places=tuple(places[row].tolist()), signs=tuple(signs[column].tolist())))
+    return sums
 
 
 def is_sound(numbers: Sequence[NumberMention], signs: Sequence[int]) -> bool:
@@ -71,8 +71,8 @@ def result(numbers: Sequence[NumberMention], signs: Sequence[int]) -> tuple[floa
 
 def _unit_numbers(numbers: Sequence[NumberMention]) -> npt.NDArray[np.int64]:
     """A number for each unit, 0 for none."""
-    known = sorted({each.unit for each in numbers if each.unit})
-    return np.array([known.index(each.unit) + 1 if each.unit else 0 for each in numbers], np.int64)
+    symbols = sorted({each.unit for each in numbers if each.unit})
+    return np.array([symbols.index(each.unit) + 1 if each.unit else 0 for each in numbers], np.int64)
 
 
 def _agree(units: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:

@@ -127,15 +127,15 @@ class Linked:
         """The best windows of each article to which a link leads that is needed or selected."""
         assert self._windows is not None
         if self.settings.links == "gold":
-            shown = self._showing(questions, keys=lambda instance: needed_links(instance) or frozenset(), name="needed")
+            view = self._showing(questions, keys=lambda instance: needed_links(instance) or frozenset(), name="needed")
         else:
             assert self._links is not None
             predictions = self._links.predict(questions, progress)
             keys = {prediction.id: frozenset(map(title_key, prediction.supporting)) for prediction in predictions}
             state = key_of([(name, sorted(of_question)) for name, of_question in keys.items()])
-            shown = self._showing(questions, keys=lambda instance: keys.get(instance.id, frozenset()), name=state)
+            view = self._showing(questions, keys=lambda instance: keys.get(instance.id, frozenset()), name=state)
         lists = {}
-        for instance, ranked in zip(questions, self._windows.ranked(shown, progress), strict=True):
+        for instance, ranked in zip(questions, self._windows.ranked(view, progress), strict=True):
             of_article: dict[str, list[str]] = {}
             for window, _ in ranked:
                 of_article.setdefault(whole_of(window), []).append(window)
@@ -214,8 +214,8 @@ def _make_answerer(settings: LinkedSettings, training: TrainingSettings) -> Read
     shared: dict[str, Any] = {
         field: getattr(settings, field) for field in ("encoder", "question_tokens") if field in kind.settings.model_fields
     }
-    asked = specification(name, settings={**shared, **settings.answering}, training={})
-    return kind.make(name, asked.settings, training)
+    request = specification(name, settings={**shared, **settings.answering}, training={})
+    return kind.make(name, request.settings, training)
 
 
 def _marked_parts(instance: Instance) -> list[str]:

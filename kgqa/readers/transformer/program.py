@@ -37,10 +37,10 @@ def _target(instance: Instance) -> str | None:
 
 
 def _prediction(instance: Instance, text: str) -> Prediction:
-    found = executed(text)
-    is_answer = found.type != "none"
+    answer = executed(text)
+    is_answer = answer.type != "none"
     return Prediction(
-        id=instance.id, answer=found.text, parts=found.parts, type=found.type, value=found.value, unit=found.unit,
+        id=instance.id, answer=answer.text, parts=answer.parts, type=answer.type, value=answer.value, unit=answer.unit,
         answerable=is_answer, sufficiency=int(is_answer),
     )  # fmt: skip
 

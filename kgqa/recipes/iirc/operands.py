@@ -45,11 +45,13 @@ def asked_hops(tables: Mapping[str, pa.Table], related: pl.DataFrame, *, least: 
     facts = rows.select("document", "read", "relation", entity="answer_entity")
     texts = documents.select("document", "text").join(facts.select("document"), on="document", how="semi")
     named = _named_places(tables, texts)
-    asked = pl.concat([facts.select(*KEY, rival=pl.lit(value=False)), _rivals(facts, named, related)])
-    places = stating_places(asked, facts.filter(~pl.col("read")), named, texts, least=least)
+    pairs = pl.concat([facts.select(*KEY, rival=pl.lit(value=False)), _rivals(facts, named, related)])
+    places = stating_places(pairs, facts.filter(~pl.col("read")), named, texts, least=least)
     said = places.join(texts, on="document").with_columns(said=pl.col("text").str.slice("start", pl.col("end") - pl.col("start")))
-    found = said.select("document", "relation", "start", "end", "said", answer_entity="entity")
-    return rows.join(found, on=["document", "relation", "answer_entity"], maintain_order="left").drop("paragraph", "relations", "entities")
+    places_of_facts = said.select("document", "relation", "start", "end", "said", answer_entity="entity")
+    return rows.join(places_of_facts, on=["document", "relation", "answer_entity"], maintain_order="left").drop(
+        "paragraph", "relations", "entities"
+    )
 
 
 def _rivals(facts: pl.DataFrame, named: pl.DataFrame, related: pl.DataFrame) -> pl.DataFrame:
@@ -136,8 +138,8 @@ def members(
     alike = alike.select("passage", "subject", "group", a="entity")
     rows = pl.concat([_whole(related, linked), alike]).filter(pl.col("a") != pl.col("subject")).unique()
     rows = rows.with_columns(size=pl.len().over("passage", "group")).filter(pl.col("size").is_between(2, most))
-    found = rows.join(links.select("passage", "article", "start", a="entity"), on=["passage", "a"])
-    return found.filter(pl.len().over("passage", "group") == pl.col("size")).sort("passage", "group", "start", "a")
+    operands = rows.join(links.select("passage", "article", "start", a="entity"), on=["passage", "a"])
+    return operands.filter(pl.len().over("passage", "group") == pl.col("size")).sort("passage", "group", "start", "a")
 
 
 def _odd_names(alike: pl.DataFrame, documents: pa.Table) -> pl.Series:
@@ -185,9 +187,9 @@ def kinds_of(links: pl.DataFrame, tables: Mapping[str, pa.Table]) -> pl.DataFram
     shares = ends.filter(pl.col("kind") != "").group_by("relation", "side", "kind").agg(count=pl.len())
     shares = shares.with_columns(total=pl.col("count").sum().over("relation", "side"))
     telling = shares.filter((pl.col("total") >= LEAST_KNOWN) & (pl.col("count") >= TELLING * pl.col("total")))
-    told = ends.join(telling.select("relation", "side", told="kind"), on=["relation", "side"])
-    told = told.group_by("entity").agg(told=pl.col("told").sort().first(), agrees=(pl.col("told") == pl.col("kind")).any())
-    rows = some.join(told, on="entity", how="left", maintain_order="left")
+    by_facts = ends.join(telling.select("relation", "side", told="kind"), on=["relation", "side"])
+    by_facts = by_facts.group_by("entity").agg(told=pl.col("told").sort().first(), agrees=(pl.col("told") == pl.col("kind")).any())
+    rows = some.join(by_facts, on="entity", how="left", maintain_order="left")
     is_unknown = pl.col("kind") == ""
     doubt = (
         pl.when(is_unknown & pl.col("told").is_not_null())

@@ -81,7 +81,7 @@ def ask_over_links(run: Run) -> StageOutput:
     links, documents = _shown(candidates, tables, prepared)
     corpus = _corpus(candidates, rows, prepared.hops, tables, Texts.of(links, documents))
     asker = Asker(corpus, patterns, templates_of(tables["relations"], musique), groups)
-    asked: list[dict[str, Any]] = []
+    questions_asked: list[dict[str, Any]] = []
     refused = Counter[str]()
     seen: set[str] = set()
     for candidate in candidates.sort("draw", "pattern", "passage").iter_rows(named=True):
@@ -92,23 +92,25 @@ def ask_over_links(run: Run) -> StageOutput:
             refused[result] += 1
             continue
         seen.add(result["question"])
-        asked.append(result)
+        questions_asked.append(result)
         run.progress.advance(1)
     left = candidates.height
     for reason, sentence in REASONS.items():
         left -= refused[reason]
         funnel.append(FunnelRow(stage=STAGE, what="questions", reason=sentence, removed=refused[reason], left=left))
-    if not asked:
+    if not questions_asked:
         raise EmptyResult(f"no question over links is good: {reasons_of(funnel)}; give more documents and facts.")
     questions = pl.DataFrame(
-        asked,
+        questions_asked,
         infer_schema_length=None,
         schema_overrides={"withheld": pl.List(pl.String), "articles": pl.List(pl.String), "draw": pl.UInt64},
     )
     hashes = text_hashes(arrow(questions.select("question"))["question"]).tolist()
     questions = questions.with_columns(id=pl.Series([f"i{value:016x}" for value in hashes]))
     outputs = {"asked": arrow(questions), "passage_links": links, "passage_texts": documents}
-    return StageOutput(tables=outputs, funnel=funnel, report={"questions": len(asked)}, note=f"{len(asked):,} questions")
+    return StageOutput(
+        tables=outputs, funnel=funnel, report={"questions": len(questions_asked)}, note=f"{len(questions_asked):,} questions"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,9 +185,9 @@ def _corpus(candidates: pl.DataFrame, rows: pl.DataFrame, hops: pl.DataFrame, ta
     some = rows.with_row_index("attribute").filter(pl.col("attribute").cast(pl.Int32).is_in(used.implode()))
     attribute_rows = {row.pop("attribute"): row for row in some.iter_rows(named=True)}
     used_hops = pl.concat([candidates["roles"].explode(), some["hop"].drop_nulls()]).unique()
-    asked = hops.filter(pl.col("hop").is_in(used_hops.implode())).select("hop", "start", answer="said").sort("hop")
-    columns = tables["single_hop"].select(["question", "kind", "relations", "names", "noun"]).take(asked["hop"].to_arrow())
-    asked = pl.concat([asked, frame(columns)], how="horizontal")
+    hop_rows = hops.filter(pl.col("hop").is_in(used_hops.implode())).select("hop", "start", answer="said").sort("hop")
+    columns = tables["single_hop"].select(["question", "kind", "relations", "names", "noun"]).take(hop_rows["hop"].to_arrow())
+    hop_rows = pl.concat([hop_rows, frame(columns)], how="horizontal")
     entities = pl.concat([candidates["entities"].explode(), candidates["subject"], some["answer_entity"].drop_nulls()]).unique()
     names = frame(tables["names"].select(["entity", "name"])).filter(pl.col("entity").is_in(entities.implode()))
     named_values = some.filter(pl.col("attribute").cast(pl.Int32).is_in(candidates["other"].unique().implode()))[
@@ -193,7 +195,7 @@ def _corpus(candidates: pl.DataFrame, rows: pl.DataFrame, hops: pl.DataFrame, ta
     ].drop_nulls()
     labelled = pl.concat([candidates["entities"].explode(), candidates["subject"], named_values]).unique().sort()
     return Corpus(
-        hops={row["hop"]: row for row in asked.iter_rows(named=True)},
+        hops={row["hop"]: row for row in hop_rows.iter_rows(named=True)},
         attributes=attribute_rows,
         texts=texts,
         labels=labels_of(labelled.to_frame("entities").select(pl.concat_list("entities")), tables),
@@ -227,10 +229,10 @@ def choose(run: Run) -> StageOutput:
             setting="iirc.split.leak_free",
         )
     )  # fmt: skip
-    kept = some.with_columns(split=pl.Series(split)).filter(pl.col("split") != DROPPED)
+    split_questions = some.with_columns(split=pl.Series(split)).filter(pl.col("split") != DROPPED)
     counts = {name: int((split == number).sum()) for number, name in enumerate(SPLITS)}
     note = ", ".join(f"{name} {count:,}" for name, count in counts.items())
-    return StageOutput(tables={"chosen": arrow(kept)}, funnel=funnel, report={"split": counts}, note=note)
+    return StageOutput(tables={"chosen": arrow(split_questions)}, funnel=funnel, report={"split": counts}, note=note)
 
 
 def _settings(run: Run) -> IircSettings:

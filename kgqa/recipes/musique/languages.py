@@ -51,9 +51,9 @@ def check_labels(relations: pa.Table, asked: Collection[str], *, name: str) -> N
     _, tokens = word_hashes(labels.combine_chunks())
     if len(tokens) < FEWEST_WORDS or (token_frequencies(tokens) >= COMMON).mean() >= ENGLISH_LABELS:
         return
-    shown = ", ".join(labels.slice(0, 3).to_pylist())
+    examples = ", ".join(labels.slice(0, 3).to_pylist())
     raise SettingsError(
-        f"domain {name}: the labels of relations are not in English words ({shown}), but questions are, as in "
+        f"domain {name}: the labels of relations are not in English words ({examples}), but questions are, as in "
         f"'What is the {labels[0]} of …?'; set linking.language to the code of their language and write "
         "[musique.languages.CODE.templates.NAME] or [musique.languages.CODE.neutral], or set musique.neutral to false."
     )

@@ -42,12 +42,12 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
     shared = {kind: SharedItems() for kind in CERTIFIED}
     samples = []
     for number, split in enumerate(SPLITS):
-        made = list(instances(questions.filter(pl.col("split") == number), texts, patterns))
-        counts[split] = len(made)
-        samples += made[:SAMPLES]
-        write_split(made, folder / f"{split}.parquet", OF_RECIPES)
-        add_split(shared, split, made)
-        run.progress.advance(len(made))
+        split_instances = list(instances(questions.filter(pl.col("split") == number), texts, patterns))
+        counts[split] = len(split_instances)
+        samples += split_instances[:SAMPLES]
+        write_split(split_instances, folder / f"{split}.parquet", OF_RECIPES)
+        add_split(shared, split, split_instances)
+        run.progress.advance(len(split_instances))
     card = partial(
         dataset_card, run.domain, seed=run.seed, counts=counts, funnel=funnel, samples=samples[:SAMPLES], example=example(folder, counts),
         questions=questions, patterns=patterns, proof=certificate(counts, shared, {}, words={}, threshold=0.0, seed=run.seed),

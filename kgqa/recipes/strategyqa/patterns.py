@@ -43,8 +43,8 @@ def explicit_wording(pattern: PatternSettings, explicit: frozenset[str]) -> str:
     steps = {word[:STEM] for step in pattern.steps for word in _content(step)}
     for form in pattern.question:
         bare = _PLACE.sub(" ", form).lower()
-        if found := sorted(word for word in explicit if re.search(rf"\b{re.escape(word)}\b", bare)):
-            return f"the word {found[0]!r} of the question {form!r} spells out a step; ask without it"
+        if words := sorted(word for word in explicit if re.search(rf"\b{re.escape(word)}\b", bare)):
+            return f"the word {words[0]!r} of the question {form!r} spells out a step; ask without it"
         if steps <= {word[:STEM] for word in _content(form)}:
             return f"the question {form!r} has all words of its steps, so it spells them out; ask for what follows from them"
     return ""

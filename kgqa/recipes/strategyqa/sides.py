@@ -108,8 +108,8 @@ def evidence_of(documents: pa.Table, stated: Sequence[pl.DataFrame], terms: pl.D
     """``document``, ``paragraph``, ``title``, ``text``: the paragraphs that state something of a term."""
     places = pl.concat([some.join(terms, on="entity", how="semi").select("document", "paragraph") for some in stated]).unique()
     texts = frame(documents).select("title", "text", document="id")
-    found = places.join(texts, on="document").sort("document", "paragraph")
-    return found.with_columns(text=pl.col("text").str.split("\n").list.get(pl.col("paragraph")))
+    paragraphs = places.join(texts, on="document").sort("document", "paragraph")
+    return paragraphs.with_columns(text=pl.col("text").str.split("\n").list.get(pl.col("paragraph")))
 
 
 def fact_side(stated: pl.DataFrame, facts: pl.DataFrame, relations: Sequence[str]) -> pl.DataFrame:

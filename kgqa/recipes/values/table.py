@@ -46,8 +46,8 @@ def days(
     shifted = np.where(year < 0, year + 1, year) - (month <= 2)
     in_year = (153 * (month + np.where(month > 2, -3, 9)) + 2) // 5 + day - 1
     whole = 365 * shifted + shifted // 4
-    found: npt.NDArray[np.int64] = whole + in_year - 307 if julian else whole - shifted // 100 + shifted // 400 + in_year - 305
-    return found
+    day_numbers: npt.NDArray[np.int64] = whole + in_year - 307 if julian else whole - shifted // 100 + shifted // 400 + in_year - 305
+    return day_numbers
 
 
 def with_numbers(dates: pl.DataFrame) -> pl.DataFrame:
@@ -56,8 +56,8 @@ def with_numbers(dates: pl.DataFrame) -> pl.DataFrame:
     year, month, day = (parts[name].cast(pl.Int64, strict=False) for name in parts.columns)
     is_date = (year.is_not_null() & (year != 0)).to_numpy()
     numbers = [column.fill_null(1).clip(lower_bound=least).to_numpy() for column, least in ((year, None), (month, 1), (day, 1))]
-    found = np.where((dates["calendar"] == "julian").to_numpy(), days(*numbers, julian=True), days(*numbers))
-    column = pl.Series(found.astype(np.float64))
+    day_numbers = np.where((dates["calendar"] == "julian").to_numpy(), days(*numbers, julian=True), days(*numbers))
+    column = pl.Series(day_numbers.astype(np.float64))
     return dates.with_columns(number=pl.when(pl.Series(is_date)).then(column))
 
 
@@ -93,5 +93,5 @@ def one_each(values: pl.DataFrame, factors: dict[str, float]) -> tuple[pl.DataFr
     spans = spans.with_columns(agrees=agrees.over(keys))
     drops["several values of one fact differ"] = spans.filter(~pl.col("agrees")).select(keys).n_unique()
     order = [*keys, pl.col("document").is_null(), pl.col("precision").fill_null(0) * -1, "document", "start", "text"]
-    kept = spans.filter("agrees").sort(order).unique(keys, keep="first", maintain_order=True)
-    return kept.drop("agrees"), drops
+    most_precise = spans.filter("agrees").sort(order).unique(keys, keep="first", maintain_order=True)
+    return most_precise.drop("agrees"), drops

@@ -54,19 +54,19 @@ def read_texts(
     )  # fmt: skip
     sentences = _sentences(documents, articles, most)
     subjects = _after_subject(sentences, names, language)
-    found = []
+    place_tables = []
     for name, relation in relations.items():
         for kind, texts, patterns in (
             ("opening", openings, relation.opening),
             ("subject", subjects, relation.subject),
             ("sentence", sentences, relation.sentence),
         ):
-            found += [
+            place_tables += [
                 _places(texts, expression, name, relation.kind)
                 for expression in (_expression(pattern, relation, language) for pattern in patterns)
             ]
             assert kind
-    places = pl.concat(found)
+    places = pl.concat(place_tables)
     places = _of_kinds(places, documents, entities, relations)
     places = places.sort("row", "relation", "start", "end").unique(["row", "relation", "start"], keep="last", maintain_order=True)
     drops: dict[str, int] = {}
@@ -164,8 +164,8 @@ def _in_ascii(expression: str) -> str:
 
 def _of_kinds(places: pl.DataFrame, documents: pa.Table, entities: pa.Table, relations: dict[str, ValueSettings]) -> pl.DataFrame:
     """Without the places in articles about things that have no such relation."""
-    wanted = {name: relation.of for name, relation in relations.items() if relation.of}
-    rows = places.filter(pl.col("relation").is_in(list(wanted)))["row"].unique().sort()
+    kinds_of_relations = {name: relation.of for name, relation in relations.items() if relation.of}
+    rows = places.filter(pl.col("relation").is_in(list(kinds_of_relations)))["row"].unique().sort()
     some = frame(documents.select(["title", "text", "about"]).take(rows.to_arrow()))
     some = some.join(frame(entities).select("kind", about="id"), on="about", how="left", maintain_order="left")
     opened = some.select("kind", "title", pl.col("text").str.slice(0, OPENING))
@@ -173,9 +173,11 @@ def _of_kinds(places: pl.DataFrame, documents: pa.Table, entities: pa.Table, rel
     classes = (
         pl.DataFrame({"row": rows, "kinds": pl.Series(kinds, dtype=pl.List(pl.String))}).explode("kinds", empty_as_null=False).unique()
     )
-    allowed = pl.DataFrame([(name, kind) for name, of in wanted.items() for kind in of], schema=["relation", "kinds"], orient="row")
+    allowed = pl.DataFrame(
+        [(name, kind) for name, of in kinds_of_relations.items() for kind in of], schema=["relation", "kinds"], orient="row"
+    )
     fitting = places.join(allowed, on="relation").join(classes, on=["row", "kinds"], how="semi").drop("kinds").unique()
-    return pl.concat([places.filter(~pl.col("relation").is_in(list(wanted))), fitting])
+    return pl.concat([places.filter(~pl.col("relation").is_in(list(kinds_of_relations))), fitting])
 
 
 def _dates(places: pl.DataFrame, language: Language, drops: dict[str, int]) -> pl.DataFrame:

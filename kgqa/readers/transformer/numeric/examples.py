@@ -49,9 +49,9 @@ def numbers_of(instance: Instance) -> list[tuple[int, NumberMention]]:
     Where there is a percentage, 100% comes first, as if the first paragraph began with it: what is left of the whole is often
     asked for (as in NumNet+).
     """
-    found = [(place, mention) for place, paragraph in enumerate(instance.paragraphs) for mention in number_mentions(paragraph.text)]
-    whole = [(0, WHOLE)] if any(mention.unit == WHOLE.unit for _, mention in found) else []
-    return [*whole, *found][:MOST_NUMBERS]
+    numbers = [(place, mention) for place, paragraph in enumerate(instance.paragraphs) for mention in number_mentions(paragraph.text)]
+    whole = [(0, WHOLE)] if any(mention.unit == WHOLE.unit for _, mention in numbers) else []
+    return [*whole, *numbers][:MOST_NUMBERS]
 
 
 def right_numbers(instance: Instance) -> list[float]:
@@ -68,8 +68,8 @@ def right_sums(instance: Instance, numbers: Sequence[NumberMention]) -> list[Sum
     Three numbers are added only where one or two do not give the answer: in a text of fifty, many triples give it by chance.
     """
     targets = right_numbers(instance)
-    found = [each for target in targets for each in sums_to(target, numbers, operands=OPERANDS - 1)]
-    return (found or [each for target in targets for each in sums_to(target, numbers)])[:MOST_SUMS]
+    sums = [each for target in targets for each in sums_to(target, numbers, operands=OPERANDS - 1)]
+    return (sums or [each for target in targets for each in sums_to(target, numbers)])[:MOST_SUMS]
 
 
 def with_derivations(

@@ -26,8 +26,8 @@ class SpanHead(Head):
     def log_likelihood(self, batch: NumericBatch, features: Features) -> torch.Tensor:
         """Of all spans that name the answer."""
         spans = features.starts[batch.span_first] + features.ends[batch.span_last]
-        found = segment_logsumexp(spans, batch.span_example, batch.count)
-        return torch.where(batch.is_one_span > 0, found, torch.full_like(found, LEAST))
+        likelihood = segment_logsumexp(spans, batch.span_example, batch.count)
+        return torch.where(batch.is_one_span > 0, likelihood, torch.full_like(likelihood, LEAST))
 
     def outputs(self, batch: NumericBatch, features: Features) -> list[Any]:
         """Paragraph, begin and end in characters, and probability; paragraph -1 if no text is shown."""

@@ -45,10 +45,14 @@ class SumHead(Head):
     def _log_probabilities(self, batch: NumericBatch, features: Features) -> torch.Tensor:
         """Of the three signs (K × 3)."""
         counts = torch.bincount(batch.number_example, minlength=batch.count)[batch.number_example]
-        told = (batch.number_rank / (counts - 1).clamp_min(1), batch.number_is_year, batch.number_is_asked)
-        columns = [features.hidden[batch.number].float(), features.pooled[batch.number_example], torch.stack(told, 1).float()]
-        found: torch.Tensor = self.sign(torch.cat(columns, 1)).log_softmax(1)
-        return found
+        features_of_numbers = (batch.number_rank / (counts - 1).clamp_min(1), batch.number_is_year, batch.number_is_asked)
+        columns = [
+            features.hidden[batch.number].float(),
+            features.pooled[batch.number_example],
+            torch.stack(features_of_numbers, 1).float(),
+        ]
+        log_probabilities: torch.Tensor = self.sign(torch.cat(columns, 1)).log_softmax(1)
+        return log_probabilities
 
     def outputs(self, batch: NumericBatch, features: Features) -> list[Any]:
         """The log-probability that all numbers are left out; and of the likeliest numbers place, sign, and gain of that log-probability."""

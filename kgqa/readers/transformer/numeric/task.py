@@ -128,8 +128,8 @@ class TypedTask(ReadingTask):
 
     def _choice(self, features: Features) -> torch.Tensor:
         """Log-probabilities of the heads (B × heads)."""
-        found: torch.Tensor = self._net.choice(features.pooled).log_softmax(1)
-        return found
+        log_probabilities: torch.Tensor = self._net.choice(features.pooled).log_softmax(1)
+        return log_probabilities
 
     def read(self, tensors: Batch) -> Sequence[Any]:
         """The readings, without texts."""
@@ -153,10 +153,10 @@ class TypedTask(ReadingTask):
         plain = _without_question(super().answer(instance, reading.reading))
         heads = self._net.named_heads()
         found_by = ((share, heads[name].answer(instance, reading.outputs[name])) for name, share in reading.heads)
-        share, found = next(((share, found) for share, found in found_by if found is not None), (0.0, NOTHING))
+        share, answer = next(((share, answer) for share, answer in found_by if answer is not None), (0.0, NOTHING))
         return replace(
-            plain, answer=found.text, parts=found.parts, type=found.type, value=found.value, unit=found.unit,
-            confidence=share * found.probability, answerable=found.type != "none", sufficiency=int(found.type != "none"),
+            plain, answer=answer.text, parts=answer.parts, type=answer.type, value=answer.value, unit=answer.unit,
+            confidence=share * answer.probability, answerable=answer.type != "none", sufficiency=int(answer.type != "none"),
         )  # fmt: skip
 
 
