@@ -26,6 +26,7 @@ from kgqa.errors import KgqaError, SettingsError, TrainingError, storage_errors
 from kgqa.formats import native
 from kgqa.metrics.normalize import normalize
 from kgqa.progress import Silent
+from kgqa.readers.registry import find_reader
 from kgqa.readers.specification import specification
 from kgqa.readers.trained import READER, load_reader, reader_name
 from kgqa.records import Instance
@@ -35,8 +36,6 @@ from kgqa.training.extra import NETWORKS, RECORDS, require_readers
 from kgqa.training.questions import of_list
 from kgqa.training.reader import Reader
 
-ANSWERLESS = ("composer", "decomposer")
-"""Readers that answer no question."""
 QUESTIONS = "questions"
 """Folder of the questions of a training."""
 AT_ONCE = 64
@@ -93,7 +92,7 @@ class Solvers:
             _Solver(name=f"fixed {number}", run=run, folder=project.folder / run) for number, run in enumerate(settings.fixed, start=1)
         ]
         for solver in self._fixed:
-            if reader_name(solver.folder) in ANSWERLESS:
+            if not find_reader(reader_name(solver.folder)).answers:
                 raise SettingsError(f"{project.path}: solvers.fixed: {solver.run} trained a reader that answers nothing; give another run.")
         if settings.fixed and settings.refuse_fixed > len(settings.fixed):
             raise SettingsError(
@@ -106,7 +105,7 @@ class Solvers:
         self._reader = str(project.folder / settings.reader) if settings.reader.endswith(".toml") else settings.reader
         if settings.trained:
             request = specification(self._reader, settings={}, training={})
-            if request.name in ANSWERLESS:
+            if not find_reader(request.name).answers:
                 raise SettingsError(f"{project.path}: solvers.reader: {request.name} answers nothing; give another reader.")
             require_readers("a solver that is trained anew", needed=(*NETWORKS, *RECORDS) if request.steps else RECORDS)
         self._lock = threading.Lock()

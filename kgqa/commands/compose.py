@@ -17,6 +17,7 @@ from kgqa.formats import native
 from kgqa.formats.question_set import open_dataset
 from kgqa.progress import Progress, Silent
 from kgqa.readers.pretrained import pretrained_files
+from kgqa.readers.registry import find_reader
 from kgqa.readers.trained import reader_name
 from kgqa.recipes.musique.card import FACTS_LIMITS
 from kgqa.recipes.musique.composers.model import check_run
@@ -49,8 +50,6 @@ SAYS_TO = dict.fromkeys(("head_reader", "tail_reader", "settings", "training"), 
 OF_GRAPHS = frozenset({"templates", "languages", "neutral", "unasked"})
 SINGLE_HOP_OF_GRAPHS = frozenset({"max_objects", "functional", "by_chance", "documents", "clauses", "min_both"})
 """Settings of single-hop questions that are made from facts."""
-UNASKED = ("composer", "decomposer")
-"""Readers that answer no question."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 
 
@@ -329,7 +328,7 @@ def _check_composer(
 def _check_readers(settings: MusiqueSettings) -> None:
     """Check all options of the filter's readers before anything is read."""
     for run in settings.single_hop.readers:
-        if reader_name(run) in UNASKED:
+        if not find_reader(reader_name(run)).answers:
             raise SettingsError(f"{run}: this run trained the reader {reader_name(run)}, which answers nothing; give one that does.")
     disconnection = settings.disconnection
     idle = sorted(name for name in disconnection.model_fields_set - {"use"} if disconnection.use not in SAYS_TO.get(name, FILTERS[:2]))

@@ -41,6 +41,8 @@ class Kind:
     settings: type[Settings] = EncoderSettings
     training: Mapping[str, Any] | None = field(default_factory=dict)
     """Deviations from the default training settings; None if the reader counts training questions in one pass."""
+    answers: bool = True
+    """Whether it answers questions, and does not only make steps or questions or select what another reader reads."""
 
     def make(self, name: str, settings: Settings, training: TrainingSettings) -> Reader:
         """Make an untrained reader."""
@@ -116,12 +118,12 @@ READERS: Mapping[str, Kind] = MappingProxyType(
         ),
         "decomposer": Kind(
             purpose="a question becomes its steps, which refer to each other as #1; answers nothing (section 7.2.1)",
-            module=f"{_TRANSFORMER}.decomposer", maker="decomposer", settings=Seq2SeqSettings,
+            module=f"{_TRANSFORMER}.decomposer", maker="decomposer", settings=Seq2SeqSettings, answers=False,
             training=MappingProxyType({"learning_rate": 5e-4, "epochs": 20, "batch": 32}),
         ),
         "composer": Kind(
             purpose="steps become a question, for kgqa compose --composer model; answers nothing (section 8.2)",
-            module=f"{_TRANSFORMER}.composer", maker="composer", settings=Seq2SeqSettings,
+            module=f"{_TRANSFORMER}.composer", maker="composer", settings=Seq2SeqSettings, answers=False,
             training=MappingProxyType({"learning_rate": 5e-4, "epochs": 20, "batch": 32}),
         ),
         "ex-ee": _encoder(
@@ -134,11 +136,11 @@ READERS: Mapping[str, Kind] = MappingProxyType(
         ),
         "link-selector": _encoder(
             purpose="which links of a passage lead to what a question needs; answers nothing (Ferguson et al. 2020, section 3.2.1)",
-            module=f"{_TRANSFORMER}.link_selector", maker="LinkSelector", settings=LinkSettings,
+            module=f"{_TRANSFORMER}.link_selector", maker="LinkSelector", settings=LinkSettings, answers=False,
         ),
         "window-selector": _encoder(
             purpose="ranks overlapping windows of linked articles for a question; answers nothing (section 3.2.2)",
-            module=f"{_TRANSFORMER}.window_selector", maker="WindowSelector", settings=ArticleSettings,
+            module=f"{_TRANSFORMER}.window_selector", maker="WindowSelector", settings=ArticleSettings, answers=False,
         ),
         "linked": _encoder(
             purpose="IIRC's pipeline: selects links, then windows of their articles, and answers from these and the passage (section 3.2)",

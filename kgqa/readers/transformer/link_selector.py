@@ -17,7 +17,7 @@ import torch
 from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from kgqa.readers.linked_articles import link_question, link_targets, needed_links
+from kgqa.readers.linked_articles import link_question, link_targets, needed_links, title_key
 from kgqa.readers.neural import NeuralReader
 from kgqa.readers.transformer import examples
 from kgqa.readers.transformer.batch import ReadingBatch
@@ -120,9 +120,9 @@ class LinkTask(ReadingTask):
 
     def score(self, instance: Instance, prediction: Prediction) -> float:
         """R-precision, which needs no threshold: the share of needed links among as many top-ranked ones; NaN if none is needed."""
-        gold = {key for key in needed_links(instance) or () if key in link_targets(instance)}
+        gold = (needed_links(instance) or frozenset()) & link_targets(instance).keys()
         ranked = sorted(prediction.paragraph_scores, key=lambda entry: -entry[1])[: len(gold)]
-        return sum(title.lower() in gold for title, _ in ranked) / len(gold) if gold else np.nan
+        return sum(title_key(title) in gold for title, _ in ranked) / len(gold) if gold else np.nan
 
 
 def _labels(keys: Sequence[str], needed: frozenset[str] | None) -> list[int]:
@@ -195,7 +195,7 @@ def best_threshold(questions: Questions, predictions: Sequence[Prediction]) -> f
             continue
         is_known = True
         is_selected = np.array([probability for _, probability in prediction.paragraph_scores])[None, :] > thresholds
-        is_needed = np.array([title.lower() in needed for title, _ in prediction.paragraph_scores], np.bool_)
+        is_needed = np.array([title_key(title) in needed for title, _ in prediction.paragraph_scores], np.bool_)
         both = (is_selected & is_needed).sum(1)
         total = is_selected.sum(1) + len(needed)
         scores += np.where(total > 0, 2 * both / np.maximum(total, 1), 1.0)

@@ -47,8 +47,6 @@ from kgqa.training.reader import Fitting, Prediction, Reader
 
 LINKS, WINDOWS, ANSWERER = "links", "windows", "answerer"
 """Subfolders of the saved reader with its stages."""
-ANSWERS_NOTHING = ("link-selector", "window-selector", "linked", "decomposer", "composer")
-"""Readers that cannot answer from the paragraphs that they are given."""
 Keys = Callable[[Instance], frozenset[str]]
 """The keys of the articles to read for a question."""
 
@@ -209,7 +207,7 @@ def _make_answerer(settings: LinkedSettings, training: TrainingSettings) -> Read
     """The reader that answers, with the encoder of the pipeline. Raises SettingsError."""
     name = settings.answerer
     kind = find_reader(name)
-    if name in ANSWERS_NOTHING:
+    if not kind.answers or kind.settings is LinkedSettings:  # a pipeline would look for links in what this one selected
         raise SettingsError(f"answerer = {name!r}: it does not answer from paragraphs; give one that does, as ee.")
     shared: dict[str, Any] = {
         field: getattr(settings, field) for field in ("encoder", "question_tokens") if field in kind.settings.model_fields

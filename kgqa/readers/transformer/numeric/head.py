@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -40,22 +41,22 @@ class Answer:
     unit: str = ""
 
 
-class Head(nn.Module):
+class Head(nn.Module, ABC):
     """Gives answers of one kind."""
 
     name: ClassVar[str]
 
+    @abstractmethod
     def log_likelihood(self, batch: NumericBatch, features: Features) -> torch.Tensor:
         """The log-probability of all derivations of the gold answer together, float32 (B); ``LEAST`` if the head has none."""
-        raise NotImplementedError
 
+    @abstractmethod
     def outputs(self, batch: NumericBatch, features: Features) -> list[Any]:
         """The best answer to each question as numbers, without texts."""
-        raise NotImplementedError
 
+    @abstractmethod
     def answer(self, instance: Instance, output: Any) -> Answer | None:
         """The answer that an output stands for; None if the head has no answer to the question."""
-        raise NotImplementedError
 
 
 def perceptron(inputs: int, outputs: int) -> nn.Sequential:
