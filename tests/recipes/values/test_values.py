@@ -54,9 +54,15 @@ def test_values_are_read_out_of_articles() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "values"), [("museum", ["1901"]), ("village", []), ("house", []), ("entity", [])])
-def test_the_graph_says_what_the_article_does_not(kind: str, values: list[str]) -> None:
-    documents, entities, names = articles(("Quay 9", "Quay 9 was founded in 1901."))
+@pytest.mark.parametrize(
+    ("kind", "article", "values"),
+    [
+        ("museum", "", ["1901"]), ("college", "", ["1901"]), ("village", "", []), ("house", "", []), ("entity", "", []),
+        ("entity", "Quay 9 is a museum in Orlind. ", ["1901"]), ("village", "Quay 9 is a museum in Orlind. ", []),
+    ],
+)  # fmt: skip
+def test_the_graph_decides_on_the_kind_and_else_the_article(kind: str, article: str, values: list[str]) -> None:
+    documents, entities, names = articles(("Quay 9", f"{article}Quay 9 was founded in 1901."))
     entities = entities.set_column(1, "kind", pa.array([kind]))
     read_values, _ = read_texts(documents, entities, names, ENGLISH, most=12)
     assert read_values["text"].to_list() == values
