@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,7 @@ from hypothesis import given, strategies as st
 
 from kgqa.arrays.texts import text_buffers
 from kgqa.arrays.tokens import character_tables, token_hashes, tokenize
-from kgqa.arrays.words import KINDS, within_word
+from kgqa.arrays.words import KINDS, composed, within_word
 from kgqa.checks.measures.mentions import mention_faults
 from kgqa.checks.measures.words import tokens_of
 from kgqa.formats import native
@@ -134,7 +133,7 @@ def test_two_votes_make_another_name_of_the_same_entity() -> None:
     assert not list(mention_faults(question(texts, CITIES)))
 
 
-@given(st.text(st.sampled_from("ab Lé́ñ中京は.,'-_0٣🎉𝒜\u200b\t’パーっ한솔เกาินํ្កស𠮷İıς１Ａ"), max_size=12))
+@given(st.text(st.sampled_from("ab Lé́ñ中京は.,'-_0٣🎉𝒜\u200b\t’パーっ한솔เกาินํ្កស𠮷İıς１Ａ"), max_size=12).map(composed))
 def test_boundaries_are_those_of_linking(text: str) -> None:
     data, offsets = text_buffers(pa.array([text]))
     size = max(1, int(offsets[1]))
@@ -147,10 +146,8 @@ def test_boundaries_are_those_of_linking(text: str) -> None:
     assert [within_word(text, at) for at in range(len(text) + 1)] == [at in inside for at in range(len(text) + 1)]
     covered = {at for start, end in tokens for at in range(start, end)}
     assert [KINDS[character] == 0 for character in text] == [at not in covered for at in range(len(text))]
-    # Marks that are in no normal form's order, as U+0301 before U+17D2, are put in order in Python, but not by the linker's kernel.
-    if unicodedata.normalize("NFD", text) == "".join(unicodedata.normalize("NFD", character) for character in text):
-        same = [token_hashes(pa.array(["".join(f" {token}" for token in tokens_of(text))]))[1].tolist(), hashes[:count].tolist()]
-        assert same[0] == same[1]
+    same = [token_hashes(pa.array(["".join(f" {token}" for token in tokens_of(text))]))[1].tolist(), hashes[:count].tolist()]
+    assert same[0] == same[1]
 
 
 @pytest.mark.slow

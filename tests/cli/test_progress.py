@@ -19,10 +19,10 @@ from kgqa.runs import importing
 def test_an_import_shows_its_bytes_and_the_time_that_remains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
     monkeypatch.setattr(importing, "PROCESSES_FROM", 0)
     files = []
-    for number in range(2):
+    for number in range(8):  # the remaining time is known once two files are read, however fast
         line = f'{{"id": "%d", "title": "T", "text": "{number} {"word " * 400}"}}\n'
         files.append(tmp_path / f"{number}.jsonl")
-        files[-1].write_text("".join(line % at for at in range(5_000)))
+        files[-1].write_text("".join(line % at for at in range(2_000)))
     size = sum(file.stat().st_size for file in files)
     seen: list[tuple[str, float | None]] = []
     shown = io.StringIO()
