@@ -61,6 +61,8 @@ BATCH, ROUNDS = 16, 3
 LONGEST_TITLE = 6
 """Words."""
 WORD = re.compile(r"\w[\w'.-]*")
+Scores = dict[str, dict[str, float]]
+"""Measure → question → score."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,21 +205,40 @@ class Measurement:
         settings = {"encoder": self._encoder, **SETTINGS}
         return cast(Linked, _fitted("linked", settings, train, self._dev, seed=seed, epochs=self._size.epochs))
 
-    def _scores(self, reader: Reader) -> dict[str, dict[str, float]]:
-        """Measure → question → score, of the official script."""
-        predictions = list(reader.predict(of_list(self._test), Silent()))
-        gold = {instance.id: iirc_answers(instance) for instance in self._test}
-        return {name: dict(each) for name, each in iirc(gold, {one.id: _spans(one) for one in predictions}).per_record.items()}
+    def _predictions(self, reader: Reader) -> list[Prediction]:
+        return list(reader.predict(of_list(self._test), Silent()))
+
+    def _scores(self, predictions: Sequence[Prediction], *, forced: bool = False) -> Scores:
+        """The official script's scores; of the answerable questions alone, with the best answer to each, if ``forced``."""
+        tested = [instance for instance in self._test if instance.answerable or not forced]
+        gold = {instance.id: iirc_answers(instance) for instance in tested}
+        answers = {one.id: _spans(one, forced=forced) for one in predictions if one.id in gold}
+        return {name: dict(each) for name, each in iirc(gold, answers).per_record.items()}
 
     def tables(self) -> list[Table]:
-        scores: dict[str, list[dict[str, dict[str, float]]]] = {name: [] for name in STAGES}
+        scores: dict[str, list[Scores]] = {name: [] for name in STAGES}
+        forced: dict[str, list[Scores]] = {name: [] for name in STAGES}
         for seed in range(self._size.seeds):
             pipeline = self._pipeline(self._train, seed)
             for name, stages in STAGES.items():
-                scores[name].append(self._scores(pipeline.with_stages(**stages)))
-        return [self._table(scores), self._curve(scores)]
+                predictions = self._predictions(pipeline.with_stages(**stages))
+                scores[name].append(self._scores(predictions))
+                forced[name].append(self._scores(predictions, forced=True))
+        return [self._table(scores), self._forced_table(forced), self._curve(forced)]
 
-    def _table(self, scores: Mapping[str, Sequence[Mapping[str, Mapping[str, float]]]]) -> Table:
+    def _forced_table(self, scores: Mapping[str, Sequence[Scores]]) -> Table:
+        """The order of the contexts, without the decision whether a question has an answer."""
+        rows = [_row(name, each) for name, each in scores.items()]
+        differences = [_difference(f"{better} − {worse}", scores[better], scores[worse]) for better, worse in pairwise(STAGES)]
+        count = sum(instance.answerable for instance in self._test)
+        return Table(
+            title="Answerable questions alone, each with the best answer",
+            columns=("stages", "F1, interval", "F1 of each seed", "EM, interval"),
+            rows=rows + differences,
+            notes=[f"The same predictions on the {count} answerable test questions; none is answered with none."],
+        )  # fmt: skip
+
+    def _table(self, scores: Mapping[str, Sequence[Scores]]) -> Table:
         never = iirc({each.id: iirc_answers(each) for each in self._test}, {each.id: "none" for each in self._test}).per_record
         rows = [_row("always none", [never])] + [_row(name, each) for name, each in scores.items()]
         differences = [_difference(f"{better} − {worse}", scores[better], scores[worse]) for better, worse in pairwise(STAGES)]
@@ -233,7 +254,8 @@ class Measurement:
             ],
         )  # fmt: skip
 
-    def _curve(self, scores: Mapping[str, Sequence[Mapping[str, Mapping[str, float]]]]) -> Table:
+    def _curve(self, scores: Mapping[str, Sequence[Scores]]) -> Table:
+        """Of the answerable questions."""
         scores_of: dict[int, dict[str, list[float]]] = {}
         for share in SHARES:
             train = self._train[: round(share * len(self._train))]
@@ -241,7 +263,7 @@ class Measurement:
             for seed in range(self._size.seeds):
                 pipeline = self._pipeline(train, seed)
                 for name, stages in STAGES.items():
-                    scores_of[len(train)][name].append(_mean(self._scores(pipeline.with_stages(**stages))))
+                    scores_of[len(train)][name].append(_mean(self._scores(self._predictions(pipeline.with_stages(**stages)), forced=True)))
         scores_of[len(self._train)] = {name: [_mean(seed) for seed in each] for name, each in scores.items()}
         names = list(STAGES)
         notes = []
@@ -250,7 +272,12 @@ class Measurement:
             gaps = [a - b for each in scores_of.values() for a, b in zip(each[better], each[worse], strict=True)]
             notes.append(f"{better} ahead of {worse} by 2 points: {learning_curve(sizes, gaps).reached(2.0)}.")
         rows = [(f"{size}", *(f"{np.mean(each[name]):.1f}" for name in names)) for size, each in scores_of.items()]
-        return Table(title="F1 by training questions, mean of the seeds", columns=("training questions", *names), rows=rows, notes=notes)
+        return Table(
+            title="F1 on the answerable questions by training questions, mean of the seeds",
+            columns=("training questions", *names),
+            rows=rows,
+            notes=notes,
+        )
 
     def speed(self) -> Table:
         """The whole pipeline beside a loop over the same networks with padded batches in the order of the file."""
@@ -329,22 +356,20 @@ class PlainLoop:
         return [task.answer(instance, reading) for instance, reading in zip(instances, readings, strict=True)]
 
 
-def _spans(prediction: Prediction) -> str | Sequence[str]:
-    return (prediction.parts or prediction.answer or "none") if prediction.answerable else "none"
+def _spans(prediction: Prediction, *, forced: bool) -> str | Sequence[str]:
+    return (prediction.parts or prediction.answer or "none") if prediction.answerable or forced else "none"
 
 
-def _mean(scores: Mapping[str, Mapping[str, float]]) -> float:
+def _mean(scores: Scores) -> float:
     return 100 * float(np.mean(list(scores[NAMES[1]].values())))
 
 
-def _row(name: str, seeds: Sequence[Mapping[str, Mapping[str, float]]]) -> tuple[str, ...]:
+def _row(name: str, seeds: Sequence[Scores]) -> tuple[str, ...]:
     cells = [_interval(np.mean([list(each[measure].values()) for each in seeds], axis=0)) for measure in NAMES]
     return (name, cells[1], ", ".join(f"{_mean(each):.1f}" for each in seeds), cells[0])
 
 
-def _difference(
-    name: str, better: Sequence[Mapping[str, Mapping[str, float]]], worse: Sequence[Mapping[str, Mapping[str, float]]]
-) -> tuple[str, ...]:
+def _difference(name: str, better: Sequence[Scores], worse: Sequence[Scores]) -> tuple[str, ...]:
     """The paired difference of two rows."""
     means = {m: [np.mean([list(seed[m].values()) for seed in each], axis=0) for each in (better, worse)] for m in NAMES}
     cells = [_interval(means[measure][0] - means[measure][1]) for measure in NAMES]
