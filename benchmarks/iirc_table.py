@@ -228,23 +228,20 @@ class Measurement:
 
     def _forced_table(self, scores: Mapping[str, Sequence[Scores]]) -> Table:
         """The order of the contexts, without the decision whether a question has an answer."""
-        rows = [_row(name, each) for name, each in scores.items()]
-        differences = [_difference(f"{better} − {worse}", scores[better], scores[worse]) for better, worse in pairwise(STAGES)]
         count = sum(instance.answerable for instance in self._test)
         return Table(
             title="Answerable questions alone, each with the best answer",
             columns=("stages", "F1, interval", "F1 of each seed", "EM, interval"),
-            rows=rows + differences,
+            rows=_rows(scores),
             notes=[f"The same predictions on the {count} answerable test questions; none is answered with none."],
         )  # fmt: skip
 
     def _table(self, scores: Mapping[str, Sequence[Scores]]) -> Table:
         never = iirc({each.id: iirc_answers(each) for each in self._test}, {each.id: "none" for each in self._test}).per_record
-        rows = [_row("always none", [never])] + [_row(name, each) for name, each in scores.items()]
-        differences = [_difference(f"{better} − {worse}", scores[better], scores[worse]) for better, worse in pairwise(STAGES)]
         links = np.mean([len(instance.paragraphs[0].mentions or ()) for instance in self._test])
         return Table(
-            title="Stages replaced by gold", columns=("stages", "F1, interval", "F1 of each seed", "EM, interval"), rows=rows + differences,
+            title="Stages replaced by gold", columns=("stages", "F1, interval", "F1 of each seed", "EM, interval"),
+            rows=[_row("always none", [never]), *_rows(scores)],
             notes=[
                 f"{len(self._train)} training questions, {len(self._dev)} dev, {len(self._test)} test, no passage in two of them; "
                 f"{self._size.seeds} seeds; {links:.1f} links per passage. The first {self._size.layers} layers of MiniLM, which read "
@@ -362,6 +359,12 @@ def _spans(prediction: Prediction, *, forced: bool) -> str | Sequence[str]:
 
 def _mean(scores: Scores) -> float:
     return 100 * float(np.mean(list(scores[NAMES[1]].values())))
+
+
+def _rows(scores: Mapping[str, Sequence[Scores]]) -> list[tuple[str, ...]]:
+    """The stages, then the difference of each to the next."""
+    differences = [_difference(f"{better} − {worse}", scores[better], scores[worse]) for better, worse in pairwise(STAGES)]
+    return [_row(name, each) for name, each in scores.items()] + differences
 
 
 def _row(name: str, seeds: Sequence[Scores]) -> tuple[str, ...]:
