@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import subprocess
 import sys
 
@@ -53,6 +54,16 @@ def probe(address: str) -> str:
         reason = where or done.stdout.strip() or "its process ended without a message"
         raise ClusterError(f"--cluster {address}: {reason.rstrip('.')}; start a cluster with: ray start --head, or give its HOST:PORT.")
     return done.stdout.strip().splitlines()[-1]
+
+
+def answers(address: str) -> bool:
+    """Whether something listens at the address, ``HOST:PORT`` or ``ray://HOST:PORT``."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    try:
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=3.0):
+            return True
+    except OSError:
+        return False
 
 
 def _seconds() -> float:

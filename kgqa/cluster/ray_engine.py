@@ -13,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from importlib import import_module
 from typing import Any, TypeVar
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -31,6 +32,8 @@ from ray.exceptions import (
 )
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from kgqa.arrays.parallel import read_only
+from kgqa.cluster.address import answers
 from kgqa.cluster.versions import difference, versions
 from kgqa.errors import ClusterError
 
@@ -42,8 +45,8 @@ RETRIES = 4
 """How often a part is run again after its worker or node has failed."""
 CHECK = 5.0
 """Seconds without a result after which the driver checks that the cluster has cores left."""
-LOST = 60.0
-"""Seconds without any core after which the driver gives up."""
+LOST = 20.0
+"""Seconds without any core, or without the head, after which the driver gives up."""
 NODE_SECONDS = 120.0
 """Seconds in which each node must say which versions it has."""
 
@@ -67,9 +70,11 @@ class RayEngine:
             for number, handler in handlers.items():  # Ray sets its own, which end the process
                 with suppress(ValueError):  # not in the main thread
                     signal.signal(number, handler)
+        _silence()
         try:
+            self._address = address
             self._check_nodes()
-            self._limit = workers
+            self._limit, self._calls = workers, 0
             self._call = ray.remote(num_cpus=1, max_retries=RETRIES)(_call)
             if not self.workers:
                 raise ClusterError(f"the cluster at {address} has no cores; start a node with: ray start --address {address}")
@@ -99,8 +104,10 @@ class RayEngine:
             raise _failure(error) from None
         ahead = self.workers * (AHEAD if self._limit is None else 1)
         pending: deque[Any] = deque()
+        self._calls += 1
         for part in parts:
-            pending.append(self._call.remote(function, part, *references))
+            # In a list, references are not resolved before the call, so that a process can keep what it has read.
+            pending.append(self._call.remote(function, part, self._calls, references))
             if len(pending) >= ahead:
                 yield self._result(pending.popleft())
         while pending:
@@ -114,10 +121,14 @@ class RayEngine:
             try:
                 return ray.get(reference, timeout=CHECK)
             except GetTimeoutError:
-                lost = 0.0 if _cores() >= 1 else lost + time.monotonic() - before
+                # Without its head the cluster answers nothing, and Ray ends this process after a minute.
+                has_head = answers(self._address)
+                has_cores = has_head and _cores() >= 1
+                lost = 0.0 if has_cores else lost + time.monotonic() - before
                 if lost >= LOST:
+                    missing = "core" if has_head else "head"
                     raise ClusterError(
-                        f"the cluster has had no core for {LOST:.0f} seconds; start a node, and run the same command again to go on from "
+                        f"the cluster has had no {missing} for {lost:.0f} seconds; start one, and run the same command again to go on from "
                         "the last finished stage."
                     ) from None
             except RayTaskError as error:
@@ -146,6 +157,13 @@ class RayEngine:
                 raise ClusterError(f"{name} has {fault}; install the same versions on all nodes.")
 
 
+def _silence() -> None:
+    """Keep Ray from printing each failure of a worker to standard output, where only results belong; no option of Ray does."""
+    worker: Any = import_module("ray._private.worker")
+    if hasattr(worker, "print_to_stdstream"):
+        worker.print_to_stdstream = lambda *_, **__: None
+
+
 def _cores() -> float:
     return float(ray.cluster_resources().get("CPU", 0))  # type: ignore[no-untyped-call]
 
@@ -154,8 +172,16 @@ def _versions() -> dict[str, str]:
     return versions()
 
 
-def _call(function: Callable[..., R], part: object, *shared: Any) -> R:
-    return function(part, *shared)
+_shared: dict[tuple[str, int], tuple[Any, ...]] = {}
+"""In a process of a node: the shared values of the last call, by job and number of the call."""
+
+
+def _call(function: Callable[..., R], part: object, number: int, references: list[Any]) -> R:
+    key = ray.get_runtime_context().get_job_id(), number
+    if key not in _shared:
+        _shared.clear()
+        _shared[key] = tuple(map(read_only, ray.get(references)))
+    return function(part, *_shared[key])
 
 
 def _failure(error: Exception) -> ClusterError:

@@ -60,8 +60,10 @@ class Evidence:
         relation = samples.questions.relation[samples.question_of_candidate()[candidate]]
         least_facts = np.where(samples.is_answer(), facts, 0)[candidate]
         shared = (samples.nodes.offsets, samples.nodes.targets, samples.chains.targets, relation, least_facts, *self._arrays)
-        parts = (engine or Threads()).map(_grade_part, range(0, len(relation), STEP), shared)
-        return np.concatenate([_no_grades(0), *parts])
+        grades, begins = _no_grades(len(relation)), range(0, len(relation), STEP)
+        for begin, part in zip(begins, (engine or Threads()).map(_grade_part, begins, shared), strict=True):
+            grades[begin : begin + len(part)] = part
+        return grades
 
     def implied_by_facts(self, samples: Samples) -> npt.NDArray[np.float32]:
         """The highest confidence with which two facts in a row imply each entry of ``candidates.targets``; no text has to state them."""
