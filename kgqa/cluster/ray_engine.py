@@ -75,7 +75,7 @@ class RayEngine:
             self._address = address
             self._check_nodes()
             self._limit, self._calls = workers, 0
-            self._call = ray.remote(num_cpus=1, max_retries=RETRIES)(_call)
+            self._call: Any = ray.remote(num_cpus=1, max_retries=RETRIES)(_call)
             if not self.workers:
                 raise ClusterError(f"the cluster at {address} has no cores; start a node with: ray start --address {address}")
         except BaseException:
