@@ -22,7 +22,7 @@ $(BIN)/kgqa: pyproject.toml
 	@touch $@
 
 $(VENV)/.tools: $(BIN)/kgqa
-	$(BIN)/python -m pip install --quiet --editable '.[llm,readers,sources,spacy]' --group test --group lint --group bench
+	$(BIN)/python -m pip install --quiet --editable '.[cluster,llm,readers,sources,spacy]' --group test --group lint --group bench
 	@touch $@
 
 demo: $(BIN)/kgqa  ## Install kgqa, make a dataset from each shipped seed domain, composed questions too, and show a sample.

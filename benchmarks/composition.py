@@ -19,6 +19,7 @@ from rank_bm25 import BM25Okapi
 from benchmarks.measure import Section, Table, absent, data_folder, in_turn, ratios, spread
 from benchmarks.process import python
 from kgqa.arrays.hashes import text_hashes
+from kgqa.arrays.parallel import Threads
 from kgqa.formats.question_set import open_dataset
 from kgqa.recipes.musique.contexts import Stating, build_contexts
 from kgqa.recipes.musique.from_sets import set_questions
@@ -85,7 +86,7 @@ def of_contexts(single_hop: pa.Table, paragraphs: pa.Table, source: Path, pool: 
     slow_built = time.perf_counter() - begin
 
     def ours() -> None:
-        build_contexts(queries, chosen, single_hop, texts, count=20, seed=0, ids=ids, workers=2, index=index, stating=stating)
+        build_contexts(queries, chosen, single_hop, texts, count=20, seed=0, ids=ids, engine=Threads(2), index=index, stating=stating)
 
     def theirs() -> None:
         for query in queries[:SLOW_QUERIES]:

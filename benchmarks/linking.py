@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from benchmarks.aho_corasick import IMPLEMENTATIONS, AhoCorasick, Patterns, batches, patterns, watched_names
 from benchmarks.measure import Section, Table, absent, data_folder, in_turn, ratios, spread
+from kgqa.arrays.parallel import Threads
 from kgqa.arrays.texts import text_buffers
 from kgqa.domains import load_domain
 from kgqa.linking.dictionary import build_dictionary
@@ -62,7 +63,7 @@ def measured(tables: Mapping[str, pa.Table], settings: DomainSettings, *, rounds
     found = patterns(*seen[0], dictionary)
     automaton, kinds = fastest(found, texts)
 
-    ours = match(texts, dictionary, workers=1, occurrences=False, before_number=settings.linking.before_number)
+    ours = match(texts, dictionary, engine=Threads(1), occurrences=False, before_number=settings.linking.before_number)
     theirs, shared = automaton.match(texts)
     differing = differences(ours.mentions, theirs)
     assert not differing, f"{differing:,} mentions differ"
@@ -82,7 +83,7 @@ def measured(tables: Mapping[str, pa.Table], settings: DomainSettings, *, rounds
 
     def in_context() -> None:
         begin = time.process_time()
-        matches, written = matched(tables, whole, settings.linking, workers=1)
+        matches, written = matched(tables, whole, settings.linking, engine=Threads(1))
         middle = time.process_time()
         resolve(matches.pairs, whole, written, tables, settings.linking)
         end = time.process_time()
@@ -101,8 +102,8 @@ def measured(tables: Mapping[str, pa.Table], settings: DomainSettings, *, rounds
 
     seconds = in_turn(
         {
-            "kgqa": lambda: match(texts, dictionary, workers=1, occurrences=False, before_number=settings.linking.before_number),
-            "kgqa, occurrences too": lambda: match(texts, dictionary, workers=1, before_number=settings.linking.before_number),
+            "kgqa": lambda: match(texts, dictionary, engine=Threads(1), occurrences=False, before_number=settings.linking.before_number),
+            "kgqa, occurrences too": lambda: match(texts, dictionary, engine=Threads(1), before_number=settings.linking.before_number),
             "ahocorasick_rs": competitor,
             "raw": raw,
             "in context": in_context,

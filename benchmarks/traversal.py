@@ -32,6 +32,7 @@ from benchmarks.traversers import (
     in_database,
     world_rows,
 )
+from kgqa.arrays.parallel import Threads
 from kgqa.recipes.qangaroo.samples import Questions, Samples
 from kgqa.recipes.qangaroo.search import find_samples
 from kgqa.settings.neo4j import Neo4jSettings
@@ -181,7 +182,7 @@ def first(questions: Questions, number: int) -> Questions:
 def samples_of(world: World, *, workers: int, traversal: Traversal | None = None) -> Samples:
     """What ``kgqa generate`` does between the projection and the gates; with the kernel unless told otherwise."""
     traversal = traversal or Kernel(world.graph, max_documents=SETTINGS.traversal.max_documents)
-    return find_samples(world.questions, traversal, world.facts, world.roles(), SETTINGS, workers=workers)
+    return find_samples(world.questions, traversal, world.facts, world.roles(), SETTINGS, engine=Threads(workers))
 
 
 def check(samples: Samples, questions: Questions, others: dict[str, Traverser]) -> None:

@@ -31,6 +31,7 @@
     │       ├── QueryTimeout          of time
     │       └── QueryMemory           of memory
     ├── EndpointError         a model behind an address cannot be asked, or may not be asked any more
+    ├── ClusterError          a cluster does not answer, has other versions, or failed
     ├── HubError              the hub refuses, or cannot be reached
     ├── TrainingError         a reader cannot be trained any further, as its loss is not finite
     │   ├── RunMismatch           the folder holds a run, or a reader, of something else
@@ -174,6 +175,10 @@ class QueryMemory(QueryLimit):
 
 class EndpointError(KgqaError):
     """A model behind an address could not be asked, or may not be asked any more."""
+
+
+class ClusterError(KgqaError):
+    """A cluster does not answer, has other versions, or failed."""
 
 
 class HubError(KgqaError):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from kgqa.cli.options import Neo4jDatabase, Neo4jUri, Neo4jUser, Store, server
+from kgqa.cli.options import Cluster, Neo4jDatabase, Neo4jUri, Neo4jUser, Store, server
 from kgqa.cli.summary import Verbose, print_changed, print_notes, print_result, print_tables
 from kgqa.settings.defaults import COMPOSED, SEED, STORE, TRAVERSAL, WORKSPACE
 
@@ -41,6 +41,7 @@ def compose(
     workspace: Annotated[Path, Option(help="Workspace: folder for tables, graph and datasets.")] = WORKSPACE,
     seed: Annotated[int, Option(help="Seed of pairs, chains, splits and contexts.")] = SEED,
     workers: Annotated[int | None, Option(help="Threads; by default one per core. The result does not depend on them.")] = None,
+    cluster: Cluster = None,
     limit: Annotated[int | None, Option(help="Maximum pairs of questions, for a quick trial.")] = None,
     reader: Annotated[
         list[str] | None,
@@ -74,8 +75,8 @@ def compose(
     with ConsoleProgress(console) as progress:
         result = kgqa.compose(
             sets or (), domain=domain, source=source, name=name, filter=filter, composer=composer, workspace=workspace, seed=seed,
-            workers=workers, limit=limit, readers=reader or (), model=model, endpoint=endpoint, max_cost=max_cost, answers=answers,
-            by=by, store=store, neo4j=neo4j, progress=progress,
+            workers=workers, cluster=cluster, limit=limit, readers=reader or (), model=model, endpoint=endpoint, max_cost=max_cost,
+            answers=answers, by=by, store=store, neo4j=neo4j, progress=progress,
         )  # fmt: skip
     _print(console, result, verbose=verbose)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
-from kgqa.cli.options import Neo4jDatabase, Neo4jUri, Neo4jUser, Store, server
+from kgqa.cli.options import Cluster, Neo4jDatabase, Neo4jUri, Neo4jUser, Store, server
 from kgqa.cli.summary import Verbose, print_changed, print_notes, print_result, print_shortcut, print_tables
 from kgqa.settings.defaults import RECIPE, SEED, STORE, TRAVERSAL, WORKSPACE
 
@@ -32,6 +32,7 @@ def generate(
     workspace: Annotated[Path, Option(help="Workspace: folder for tables, graph and datasets.")] = WORKSPACE,
     seed: Annotated[int, Option(help="Seed of splits, samples, orders and placeholders.")] = SEED,
     workers: Annotated[int | None, Option(help="Threads; by default one per core. The result does not depend on them.")] = None,
+    cluster: Cluster = None,
     limit: Annotated[int | None, Option(help="Maximum questions, for a quick trial.")] = None,
     store: Store = STORE,
     traversal: Annotated[str, Option(help="Search: kernel (compiled, in memory) or cypher (queries). The result is the same.")] = TRAVERSAL,
@@ -50,15 +51,15 @@ def generate(
     neo4j = server(store, neo4j_uri, neo4j_user, neo4j_database)
     if dry_run:
         plan = kgqa.plan(
-            domain, recipe=recipe, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, store=store,
-            traversal=traversal, neo4j=neo4j,
+            domain, recipe=recipe, source=source, workspace=workspace, seed=seed, workers=workers, cluster=cluster, limit=limit,
+            store=store, traversal=traversal, neo4j=neo4j,
         )  # fmt: skip
         _print_plan(console, plan)
         return
     with ConsoleProgress(console) as progress:
         report = kgqa.generate(
-            domain, recipe=recipe, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, store=store,
-            traversal=traversal, neo4j=neo4j, progress=progress,
+            domain, recipe=recipe, source=source, workspace=workspace, seed=seed, workers=workers, cluster=cluster, limit=limit,
+            store=store, traversal=traversal, neo4j=neo4j, progress=progress,
         )  # fmt: skip
     _print_report(console, report, verbose=verbose)
 
@@ -75,6 +76,8 @@ def _print_plan(console: Terminal, plan: Plan) -> None:
     for name, state in plan.stages:
         stages.add_row(name, state)
     console.print(files, stages)
+    if plan.engine != "threads":
+        console.say(f"Parts of stages run on the cluster ({plan.engine}).")
     if plan.memory:
         console.say(f"The graph engine may take {decimal(plan.memory)} of memory (KGQA_STORE_MEMORY).")
     print_changed(console, plan.changed)

@@ -29,6 +29,11 @@ Strict = Annotated[
 
 Lossy = Annotated[bool, Option("--lossy", help="Allow losing gold, as support or steps; by default it is an error.")]
 
+Cluster = Annotated[
+    str | None,
+    Option(help="Run parts on a Ray cluster: auto, HOST:PORT or ray://HOST:PORT. The result does not depend on it (docs/cluster.md)."),
+]
+
 
 def print_remarks(console: Terminal, remarks: Sequence[str]) -> None:
     """Print the remarks about a question set, one per line."""

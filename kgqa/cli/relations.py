@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
+from kgqa.cli.options import Cluster
 from kgqa.settings.defaults import RELATIONS_SORT, SEED, WORKSPACE
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def relations(
     seed: Annotated[int, Option(help="Seed, as for kgqa generate.")] = SEED,
     recipe: Annotated[str | None, Option(help="Variant of the domain, as for kgqa generate.")] = None,
     workers: Annotated[int | None, Option(help="Threads; by default one per core. The result does not depend on them.")] = None,
+    cluster: Cluster = None,
     sort: Annotated[
         str, Option(help="Sort by this column of the file: facts, text_lift, share_implied, kept, verdict, …")
     ] = RELATIONS_SORT,
@@ -46,8 +48,14 @@ def relations(
     console = Terminal()
     with ConsoleProgress(console) as progress:
         result = kgqa.relations(
-            domain, source=source, workspace=workspace, seed=seed, recipe=recipe, workers=workers, sort=sort, out=out, progress=progress
-        )
+            domain,
+            source=source,
+            workspace=workspace,
+            seed=seed,
+            recipe=recipe,
+            workers=workers,
+            cluster=cluster, sort=sort, out=out, progress=progress,
+        )  # fmt: skip
     _print(console, result)
     if out is not None:
         console.say(f"Written: {out}")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kgqa.chat.endpoint import NO_KEY, Endpoint
+from kgqa.cluster.opening import opened_engine
 from kgqa.commands.generate import TRAVERSALS, input_files
 from kgqa.commands.imports import entries, import_entries
 from kgqa.domains import load_domain
@@ -93,6 +94,7 @@ def compose(
     workspace: str | Path = WORKSPACE,
     seed: int = SEED,
     workers: int | None = None,
+    cluster: str | None = None,
     limit: int | None = None,
     readers: Sequence[str | Path] = (),
     model: str | Path | None = None,
@@ -116,10 +118,10 @@ def compose(
     ``endpoint`` (by default ``OPENAI_BASE_URL``; the key is ``OPENAI_API_KEY``), whose recorded responses may cost ``max_cost`` in total;
     ``people``, who get tasks and return ``answers``. Pairs and reasoning graphs are searched ``by`` the compiled ``kernel``, or by
     ``cypher`` queries in the ``embedded`` store or a ``neo4j`` server (``neo4j``, by default from the environment). The same input,
-    settings and seed give the same bytes for any ``workers``, ``by`` and ``store``. Raises KgqaError.
+    settings and seed give the same bytes for any ``workers``, ``cluster``, ``by`` and ``store``. Raises KgqaError.
     """
     check_seed(seed)
-    threads = worker_count(workers)
+    worker_count(workers)
     _check_search(by, store, neo4j)
     if limit is not None and limit < 1:
         raise SettingsError(f"limit {limit} is not at least 1; leave it out to take all pairs.")
@@ -164,41 +166,43 @@ def compose(
         # Notice a missing server, or one with other data, before anything is read.
         with Neo4jStore(neo4j) as server:
             check_can_put(server)
-    import_entries(opened_domain, entries(opened_domain), place, workers=threads, progress=progress or Silent())
+    import_entries(opened_domain, entries(opened_domain), place, workers=worker_count(workers), progress=progress or Silent())
     watches = _watches(opened_domain, set_paths, settings, people)
     ordered, inputs = _in_order(set_paths) if set_paths else ((), _source_hashes(opened_domain))
-    run = Run(
-        domain=opened_domain,
-        workspace=place,
-        seed=seed,
-        workers=threads,
-        limit=limit,
-        progress=progress or Silent(),
-        sets=ordered,
-        store=store,
-        traversal=by,
-        neo4j=neo4j,
-        endpoint=endpoint,
-        answers=people,
-    )
-    runner = Runner(recipe=SETS if set_paths else RECIPE, run=run, inputs=inputs, watches=watches)
-    with locked(run.workspace):
-        runner.changed = run.workspace.claim(domain=opened_domain.settings.name, inputs=inputs)
-        runner.refuse_strangers()
-        if settings.composition.composer == "people" and people is None:
-            runner.perform(last=UNWRITTEN)
-            return _composition(runner, opened_domain, settings, tasks=write_tasks(run))
-        runner.perform()
-        options: dict[str, Any] = {
-            "sets": [Path(path).name for path in set_paths],
-            "domain": None if domain is None else str(domain),
-            "source": None if source is None else Path(source).name,
-            "name": name, "filter": filter, "composer": composer, "seed": seed, "workers": workers, "limit": limit,
-            "readers": [Path(path).name for path in readers],
-            "model": None if model is None else Path(model).name if settings.composition.composer == "model" else str(model),
-            "max_cost": max_cost, "answers": None if people is None else people.name, "by": by, "store": store,
-        }  # fmt: skip
-        counts, replaced = runner.write(options)
+    with opened_engine(workers, cluster) as engine:
+        run = Run(
+            domain=opened_domain,
+            workspace=place,
+            seed=seed,
+            engine=engine,
+            limit=limit,
+            progress=progress or Silent(),
+            sets=ordered,
+            store=store,
+            traversal=by,
+            neo4j=neo4j,
+            endpoint=endpoint,
+            answers=people,
+        )
+        runner = Runner(recipe=SETS if set_paths else RECIPE, run=run, inputs=inputs, watches=watches)
+        with locked(run.workspace):
+            runner.changed = run.workspace.claim(domain=opened_domain.settings.name, inputs=inputs)
+            runner.refuse_strangers()
+            if settings.composition.composer == "people" and people is None:
+                runner.perform(last=UNWRITTEN)
+                return _composition(runner, opened_domain, settings, tasks=write_tasks(run))
+            runner.perform()
+            options: dict[str, Any] = {
+                "sets": [Path(path).name for path in set_paths],
+                "domain": None if domain is None else str(domain),
+                "source": None if source is None else Path(source).name,
+                "name": name, "filter": filter, "composer": composer, "seed": seed, "workers": workers,
+                "engine": engine.name, "limit": limit,
+                "readers": [Path(path).name for path in readers],
+                "model": None if model is None else Path(model).name if settings.composition.composer == "model" else str(model),
+                "max_cost": max_cost, "answers": None if people is None else people.name, "by": by, "store": store,
+            }  # fmt: skip
+            counts, replaced = runner.write(options)
     return _composition(runner, opened_domain, settings, counts=counts, replaced=replaced)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kgqa.arrays.parallel import Threads
 from kgqa.commands.generate import by_relations, performed, prepared
 from kgqa.commands.validate import BUILDING, LINKING, check_recipe
 from kgqa.errors import EmptyResult, SettingsError
@@ -102,8 +103,8 @@ def estimate(
         raise SettingsError(f"share {share:g} is not above 0 and at most 1; give another, such as {SHARE:g}.")
     base = _peak()
     runner = prepared(
-        domain, recipe=None, source=source, workspace=workspace, seed=seed, workers=workers, limit=None, store=STORE, traversal=TRAVERSAL,
-        neo4j=None, progress=progress or Silent(),
+        domain, recipe=None, source=source, workspace=workspace, seed=seed, engine=Threads(workers), limit=None, store=STORE,
+        traversal=TRAVERSAL, neo4j=None, progress=progress or Silent(),
     )  # fmt: skip
     opened, place = runner.run.domain, runner.run.workspace
     check_recipe(opened, "estimates")
@@ -167,7 +168,7 @@ def _draw(run: Run, tables: dict[str, pa.Table], share: float) -> _Part:
     first = with_documents(tables, mask)
     begin = time.perf_counter()
     candidates = np.asarray(possible_candidates(tables, section))
-    linked = link_mentions(first, run.domain.settings.linking, DocumentSettings(), candidates=candidates, workers=run.workers)
+    linked = link_mentions(first, run.domain.settings.linking, DocumentSettings(), candidates=candidates, engine=run.engine)
     seconds = time.perf_counter() - begin
     mentioned = pc.is_in(documents["about"], value_set=linked.links["entity"].unique()).to_numpy(zero_copy_only=False)
     counts = frame(linked.mentions).group_by("document").len()["len"].to_numpy()

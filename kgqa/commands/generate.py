@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from kgqa.arrays.parallel import Engine, worker_threads
+from kgqa.cluster.opening import opened_engine
 from kgqa.commands.imports import IMPORTING, entries, import_entries, plan_entries
 from kgqa.domains import built_in_variant, load_domain
 from kgqa.errors import EmptyResult, SettingsError, check_seed, storage_errors, suggestion
@@ -23,7 +25,6 @@ from kgqa.settings.defaults import RECIPE, SEED, STORE, TRAVERSAL, WORKSPACE
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.settings.qangaroo import QangarooSettings
 from kgqa.settings.source import QUESTIONS
-from kgqa.settings.workers import worker_count
 from kgqa.sources.delimited import find_file
 from kgqa.sources.layouts import LAYOUTS
 from kgqa.store.base import check_runs_on, check_store
@@ -79,6 +80,8 @@ class Plan:
     """Input files that changed since the last run in the workspace."""
     memory: int
     """Maximum bytes of the embedded engine's buffer; 0 if a server holds the graph."""
+    engine: str
+    """Name of the engine that runs the parts of stages: ``threads`` or ``ray``."""
 
 
 def generate(
@@ -89,6 +92,7 @@ def generate(
     workspace: str | Path = WORKSPACE,
     seed: int = SEED,
     workers: int | None = None,
+    cluster: str | None = None,
     limit: int | None = None,
     store: str = STORE,
     traversal: str = TRAVERSAL,
@@ -101,29 +105,31 @@ def generate(
     variant of the domain, as ``paper``, the paper's recipe without grades, or another recipe, ``iirc`` or ``strategyqa``. ``limit`` is a
     maximum of questions. The graph is in the ``embedded`` store or a ``neo4j`` server (``neo4j``, by default from the environment), and is
     searched by the compiled ``kernel`` or by ``cypher`` queries. The same input, settings and seed give the same bytes for any ``workers``
-    (by default all cores), ``store`` and ``traversal``. Raises KgqaError.
+    (by default all cores), ``cluster`` (:func:`kgqa.cluster.opening.opened_engine`), ``store`` and ``traversal``. Raises KgqaError.
     """
-    runner = prepared(
-        domain, recipe=recipe, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, store=store,
-        traversal=traversal, neo4j=neo4j, progress=progress or Silent(),
-    )  # fmt: skip
-    opened_domain, place = runner.run.domain, runner.run.workspace
-    with locked(place):
-        runner.changed = place.claim(domain=opened_domain.settings.name, inputs=runner.inputs)
-        runner.refuse_strangers()
-        runner = performed(runner, None if recipe or limit else by_relations(domain, opened_domain))
-        opened_domain = runner.run.domain
-        options = {
-            "domain": str(domain),
-            "recipe": recipe,
-            "seed": seed,
-            "workers": workers,
-            "limit": limit,
-            "store": store,
-            "traversal": traversal,
-            "source": None if source is None else Path(source).name,
-        }
-        counts, replaced = runner.write(options)
+    with opened_engine(workers, cluster) as engine:
+        runner = prepared(
+            domain, recipe=recipe, source=source, workspace=workspace, seed=seed, engine=engine, limit=limit, store=store,
+            traversal=traversal, neo4j=neo4j, progress=progress or Silent(),
+        )  # fmt: skip
+        opened_domain, place = runner.run.domain, runner.run.workspace
+        with locked(place):
+            runner.changed = place.claim(domain=opened_domain.settings.name, inputs=runner.inputs)
+            runner.refuse_strangers()
+            runner = performed(runner, None if recipe or limit else by_relations(domain, opened_domain))
+            opened_domain = runner.run.domain
+            options = {
+                "domain": str(domain),
+                "recipe": recipe,
+                "seed": seed,
+                "workers": workers,
+                "engine": engine.name,
+                "limit": limit,
+                "store": store,
+                "traversal": traversal,
+                "source": None if source is None else Path(source).name,
+            }
+            counts, replaced = runner.write(options)
     return Report(
         domain=opened_domain.settings.name, recipe=opened_domain.settings.recipe, dataset=runner.folder, counts=counts,
         funnel=runner.funnel, baselines=runner.baselines, seconds=runner.seconds, reused=runner.reused,
@@ -202,6 +208,7 @@ def plan(
     workspace: str | Path = WORKSPACE,
     seed: int = SEED,
     workers: int | None = None,
+    cluster: str | None = None,
     limit: int | None = None,
     store: str = STORE,
     traversal: str = TRAVERSAL,
@@ -211,10 +218,11 @@ def plan(
 
     Raises KgqaError for everything that :func:`generate` refuses before it begins, including an unreachable or foreign server.
     """
-    runner = prepared(
-        domain, recipe=recipe, source=source, workspace=workspace, seed=seed, workers=workers, limit=limit, store=store,
-        traversal=traversal, neo4j=neo4j, progress=Silent(), importing=False,
-    )  # fmt: skip
+    with opened_engine(workers, cluster) as engine:
+        runner = prepared(
+            domain, recipe=recipe, source=source, workspace=workspace, seed=seed, engine=engine, limit=limit, store=store,
+            traversal=traversal, neo4j=neo4j, progress=Silent(), importing=False,
+        )  # fmt: skip
     opened_domain, place = runner.run.domain, runner.run.workspace
     place.check()
     with storage_errors(place.path):
@@ -240,6 +248,7 @@ def plan(
         replaces=runner.folder.exists() and not is_finished["Writing the dataset"],
         changed=runner.changed,
         memory=0 if store == "neo4j" else engine_memory(),
+        engine=engine.name,
     )
 
 
@@ -250,7 +259,7 @@ def prepared(
     source: str | Path | None,
     workspace: str | Path,
     seed: int,
-    workers: int | None,
+    engine: Engine,
     limit: int | None,
     store: str,
     traversal: str,
@@ -265,7 +274,6 @@ def prepared(
     """
     # Checks that need no file come first, so that a typing error is reported before anything is read.
     check_seed(seed)
-    threads = worker_count(workers)
     check_store(store)
     engine_memory()
     if neo4j is not None and store != "neo4j":
@@ -287,9 +295,9 @@ def prepared(
         with Neo4jStore(neo4j) as server:
             check_can_load(server)
     if importing:
-        import_entries(opened_domain, entries(opened_domain), place, workers=threads, progress=progress)
+        import_entries(opened_domain, entries(opened_domain), place, workers=worker_threads(engine), progress=progress)
     run = Run(
-        domain=opened_domain, workspace=place, seed=seed, workers=threads, limit=limit, progress=progress, store=store,
+        domain=opened_domain, workspace=place, seed=seed, engine=engine, limit=limit, progress=progress, store=store,
         traversal=traversal, neo4j=neo4j,
     )  # fmt: skip
     with storage_errors(opened_domain.source):

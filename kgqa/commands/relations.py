@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from kgqa.cluster.opening import opened_engine
 from kgqa.commands.generate import prepared
 from kgqa.errors import EmptyResult, SettingsError, suggestion
 from kgqa.progress import Progress, Silent
@@ -41,6 +42,7 @@ def relations(
     seed: int = SEED,
     recipe: str | None = None,
     workers: int | None = None,
+    cluster: str | None = None,
     sort: str = RELATIONS_SORT,
     out: str | Path | None = None,
     progress: Progress | None = None,
@@ -55,22 +57,23 @@ def relations(
         raise SettingsError(f"there is no column {sort!r} to sort by; {suggestion(sort, COLUMNS)}")
     if out is not None:
         check_new_file(Path(out))
-    runner = prepared(
-        domain, recipe=recipe, source=source, workspace=workspace, seed=seed, workers=workers, limit=None, store=STORE,
-        traversal=TRAVERSAL, neo4j=None, progress=progress or Silent(),
-    )  # fmt: skip
-    opened_domain, place, remark = runner.run.domain, runner.run.workspace, ""
-    _check_evidence(opened_domain)
-    with locked(place):
-        place.claim(domain=opened_domain.settings.name, inputs=runner.inputs)
-        try:
-            runner.perform()
-        except EmptyResult as error:
-            # If the measures exclude every relation, the user wants to see them. There are none before the rules are mined.
-            if "mine_rules" not in (record.stage for record in runner.records):
-                raise
-            remark = str(error)
-        rows = relation_figures(runner.run, [record.stage for record in runner.records])
+    with opened_engine(workers, cluster) as engine:
+        runner = prepared(
+            domain, recipe=recipe, source=source, workspace=workspace, seed=seed, engine=engine, limit=None, store=STORE,
+            traversal=TRAVERSAL, neo4j=None, progress=progress or Silent(),
+        )  # fmt: skip
+        opened_domain, place, remark = runner.run.domain, runner.run.workspace, ""
+        _check_evidence(opened_domain)
+        with locked(place):
+            place.claim(domain=opened_domain.settings.name, inputs=runner.inputs)
+            try:
+                runner.perform()
+            except EmptyResult as error:
+                # If the measures exclude every relation, the user wants to see them. There are none before the rules are mined.
+                if "mine_rules" not in (record.stage for record in runner.records):
+                    raise
+                remark = str(error)
+            rows = relation_figures(runner.run, [record.stage for record in runner.records])
     rows = _ordered(rows, sort)
     if out is not None:
         write_whole(Path(out), _tab_separated(rows))

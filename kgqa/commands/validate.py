@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from kgqa.arrays.parallel import Threads
 from kgqa.checks.domain.graph import language, projection, unlinked
 from kgqa.checks.domain.problem import ERROR, WARNING, Problem
 from kgqa.checks.domain.relations import doubtful_relations
@@ -81,8 +82,8 @@ def validate(
     if documents < 1:
         raise SettingsError(f"documents {documents} is not at least 1; give another number, or leave it out.")
     runner = prepared(
-        domain, recipe=None, source=source, workspace=workspace, seed=seed, workers=workers, limit=None, store=STORE, traversal=TRAVERSAL,
-        neo4j=None, progress=progress or Silent(),
+        domain, recipe=None, source=source, workspace=workspace, seed=seed, engine=Threads(workers), limit=None, store=STORE,
+        traversal=TRAVERSAL, neo4j=None, progress=progress or Silent(),
     )  # fmt: skip
     check_recipe(runner.run.domain, "checks")
     opened, place = runner.run.domain, runner.run.workspace
@@ -110,7 +111,7 @@ def validate(
         except EmptyResult as error:
             reason = str(error)
         candidates = possible_candidates(tables, opened.settings.section(QangarooSettings))
-        problems += unlinked(part, found, opened, np.asarray(candidates), reason=reason, workers=run.workers)
+        problems += unlinked(part, found, opened, np.asarray(candidates), reason=reason, engine=run.engine)
         if found is not None:
             problems += _unused(run, part["documents"].num_rows)
             with open_graph(run) as store:

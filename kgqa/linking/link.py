@@ -12,6 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kgqa.arrays.parallel import Engine, Threads
 from kgqa.arrays.rows import paired
 from kgqa.errors import EmptyResult, UnknownId
 from kgqa.linking.annotations import marked_mentions, merged_places, taken, with_marked
@@ -63,7 +64,7 @@ def link_mentions(
     documents: DocumentSettings,
     *,
     candidates: npt.NDArray[np.bool_],
-    workers: int | None = None,
+    engine: Engine | None = None,
     advance: Callable[[int], None] | None = None,
 ) -> Linked:
     """Link the ``names`` of ``tables`` in its ``documents``; both entities and documents are sorted by id. ``annotations`` may be missing.
@@ -80,14 +81,14 @@ def link_mentions(
     dictionary = build_dictionary(
         tables["names"], tables["entities"], linking, candidates, documents=tables["documents"], facts=tables.get("facts")
     )
-    matches, word_usage = matched(tables, dictionary, linking, workers=workers, advance=advance)
+    matches, word_usage = matched(tables, dictionary, linking, engine=engine, advance=advance)
     source_spans = _marked(tables, linking)
     if not len(matches.pairs.entity) and source_spans is None:
         raise EmptyResult("no name of any entity occurs in any document; check the names, or relax the rules under [linking].")
     ids = tables["documents"]["id"].combine_chunks(), tables["entities"]["id"].combine_chunks()
 
     def stated() -> tuple[pa.Table, pa.Table]:
-        titles = match(tables["documents"]["title"], dictionary, workers=1, before_number=linking.before_number)
+        titles = match(tables["documents"]["title"], dictionary, engine=Threads(1), before_number=linking.before_number)
         places = matches.occurrences
         if source_spans is not None:
             answers = np.flatnonzero(candidates[source_spans.entity])
@@ -134,14 +135,14 @@ def matched(
     dictionary: Dictionary,
     linking: LinkingSettings,
     *,
-    workers: int | None = None,
+    engine: Engine | None = None,
     advance: Callable[[int], None] | None = None,
 ) -> tuple[Matches, Usage]:
     """All places of the names, with their contexts, and the letter case of the names' words in the texts."""
     texts = tables["documents"]["text"]
     word_usage = usage(dictionary.trie, texts)
     flags = word_flags(dictionary, word_usage, linking)
-    return match(texts, dictionary, workers=workers, before_number=linking.before_number, words=flags, advance=advance), word_usage
+    return match(texts, dictionary, engine=engine, before_number=linking.before_number, words=flags, advance=advance), word_usage
 
 
 def unused_documents(tables: Mapping[str, pa.Table], settings: DocumentSettings) -> pa.Table:

@@ -6,8 +6,8 @@ Names begin and end at token boundaries; in Hangul at a word's, or before its pa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from kgqa.arrays.int32 import check_fits
 from kgqa.arrays.kernel import grown, kernel
+from kgqa.arrays.parallel import Engine, Threads
 from kgqa.arrays.particles import BEGINS, ENDS, mark_edges, particle_tables
 from kgqa.arrays.texts import text_buffers
 from kgqa.arrays.tokens import TOKEN_STEP, character_tables, tokenize
@@ -22,7 +23,6 @@ from kgqa.linking.definitions import defined_from
 from kgqa.linking.dictionary import FREE, INITIAL, Dictionary
 from kgqa.linking.surroundings import surroundings
 from kgqa.linking.trie import find_child, find_token
-from kgqa.settings.workers import worker_count
 
 ENTRY = np.dtype(
     [
@@ -85,17 +85,17 @@ def match(
     texts: pa.ChunkedArray,
     dictionary: Dictionary,
     *,
-    workers: int | None = None,
+    engine: Engine | None = None,
     occurrences: bool = True,
     before_number: bool = True,
     words: npt.NDArray[np.uint8] | None = None,
     advance: Callable[[int], None] | None = None,
 ) -> Matches:
-    """Match ``dictionary`` in ``texts`` in batches of about 1 MiB on ``workers`` threads; ``advance`` gets the bytes of each batch.
+    """Match ``dictionary`` in ``texts`` in batches of about 1 MiB; ``advance`` gets the bytes of each batch.
 
     Memory: the texts, the result (16 bytes a span) and 20 bytes per byte of one batch and worker. The result does not depend on
-    ``workers``: batches are cut by size alone and joined in order. Without ``before_number`` a name directly followed by a hyphen and a
-    digit, as "IL" in "IL-2", is an occurrence but no mention. ``words``: flags of the trie's tokens
+    ``engine`` (by default threads): batches are cut by size alone and joined in order. Without ``before_number`` a name directly followed
+    by a hyphen and a digit, as "IL" in "IL-2", is an occurrence but no mention. ``words``: flags of the trie's tokens
     (:func:`kgqa.linking.measures.word_flags`); without them the contexts know capitals only.
     """
     check_fits(max(len(texts), len(dictionary.entity)), "documents or names", "make the dataset from fewer")
@@ -112,19 +112,22 @@ def match(
     flags = words if words is not None else np.zeros(len(trie.nodes), np.uint8)
     tables = (*character_tables(), *particle_tables(), trie.vocabulary, nodes, trie.transitions, entries, flags)
 
-    def run(bounds: tuple[int, int]) -> tuple[npt.NDArray[np.int32], ...]:
-        return _match_batch(data, offsets, *bounds, *tables, occurrences, before_number)  # type: ignore[no-any-return]
-
     batches = list(_batches(offsets, BATCH))
     parts = []
-    with ThreadPoolExecutor(worker_count(workers)) as pool:
-        for (begin, end), part in zip(batches, pool.map(run, batches), strict=True):
-            parts.append(part)
-            if advance:
-                advance(int(offsets[end] - offsets[begin]))
+    matched_batches = (engine or Threads()).map(_match_part, batches, (data, offsets, *tables, occurrences, before_number))
+    for (begin, end), part in zip(batches, matched_batches, strict=True):
+        parts.append(part)
+        if advance:
+            advance(int(offsets[end] - offsets[begin]))
     pairs = _pairs([part[0] for part in parts], [part[2] for part in parts])
     mentions, shared = _preferred(pairs, dictionary)
     return Matches(mentions=mentions, occurrences=_spans([part[1] for part in parts]), shared=shared, pairs=pairs)
+
+
+def _match_part(
+    bounds: tuple[int, int], data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64], *tables: Any
+) -> tuple[npt.NDArray[np.int32], ...]:
+    return _match_batch(data, offsets, *bounds, *tables)  # type: ignore[no-any-return]
 
 
 def _pairs(parts: list[npt.NDArray[np.int32]], definitions: list[npt.NDArray[np.int32]]) -> Pairs:

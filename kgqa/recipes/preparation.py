@@ -76,7 +76,7 @@ def link(run: Run, *, candidates: Candidates) -> StageOutput:
     documents = _documents(run, tables["entities"])
     run.progress.start("Linking mentions", tables["documents"]["text"].nbytes, "bytes")
     linked = link_mentions(
-        tables, settings.linking, documents, candidates=candidates(run, tables), workers=run.workers, advance=run.progress.advance
+        tables, settings.linking, documents, candidates=candidates(run, tables), engine=run.engine, advance=run.progress.advance
     )
     rows = []
     for rule, count in linked.report.items():

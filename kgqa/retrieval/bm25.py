@@ -1,20 +1,19 @@
 """BM25 over paragraphs: bm25s builds the index, with every term's score in every paragraph; a kernel sums them up and keeps the best.
 
-The search is our own because datasets depend on it: equal scores are ordered by row on every machine, and several threads answer queries
-with the same result.
+The search is our own because datasets depend on it: equal scores are ordered by row on every machine, and all engines give the same result.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from kgqa.arrays.kernel import kernel
-from kgqa.arrays.rows import Rows, find
+from kgqa.arrays.parallel import Engine, Threads
+from kgqa.arrays.rows import IntArray, Offsets, Rows, find
 from kgqa.arrays.search import lower_bound
 from kgqa.arrays.tokens import word_hashes
 
@@ -23,7 +22,7 @@ K1, B = 1.2, 0.75
 COMMON = 0.25
 """Words in more than this share of the paragraphs are not searched: they are uninformative and slow."""
 BATCH = 256
-"""Queries per task of a thread."""
+"""Queries per part."""
 
 
 class Bm25:
@@ -57,25 +56,19 @@ class Bm25:
         return Rows(offsets=bounds, targets=number.astype(np.int32)).keep(is_searched)
 
     def search(
-        self, queries: Rows, count: int, *, workers: int = 1, advance: Callable[[int], None] = lambda _: None
+        self, queries: Rows, count: int, *, engine: Engine | None = None, advance: Callable[[int], None] = lambda _: None
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
         """For each query its ``count`` best paragraphs in falling order (queries × count; -1 if fewer match), and their scores.
 
         For equal scores the lower row comes first. O(paragraphs with a query word). Memory: 8 bytes per paragraph and worker.
         """
-        total = len(queries.offsets) - 1
-        rows = np.full((total, count), -1, np.int32)
-        scores = np.zeros((total, count), np.float32)
-
-        def run(first: int) -> int:
-            last = min(first + BATCH, total)
-            _search(self._begins, self._rows, self._scores, self.count, queries.offsets, queries.targets, first, last, rows, scores)
-            return last - first
-
-        with ThreadPoolExecutor(workers) as pool:
-            for done in pool.map(run, range(0, total, BATCH)):
-                advance(done)
-        return rows, scores
+        rows, scores = [np.empty((0, count), np.int32)], [np.empty((0, count), np.float32)]
+        shared = (count, self._begins, self._rows, self._scores, self.count, queries.offsets, queries.targets)
+        for best_rows, best_scores in (engine or Threads()).map(_search_part, range(0, len(queries.offsets) - 1, BATCH), shared):
+            rows.append(best_rows)
+            scores.append(best_scores)
+            advance(len(best_rows))
+        return np.concatenate(rows), np.concatenate(scores)
 
     def best_of(self, queries: Rows, candidates: Rows) -> npt.NDArray[np.int32]:
         """For each query the best of its candidates (ascending rows, at least one); the first in a tie."""
@@ -83,6 +76,22 @@ class Bm25:
             self._begins, self._rows, self._scores, queries.offsets, queries.targets, candidates.offsets, candidates.targets
         )
         return best_rows
+
+
+def _search_part(
+    first: int,
+    count: int,
+    begins: Offsets,
+    rows: IntArray,
+    scores: npt.NDArray[np.float32],
+    paragraphs: int,
+    offsets: Offsets,
+    words: IntArray,
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+    last = min(first + BATCH, len(offsets) - 1)
+    best_rows, best_scores = np.full((last - first, count), -1, np.int32), np.zeros((last - first, count), np.float32)
+    _search(begins, rows, scores, paragraphs, offsets[first : last + 1], words, best_rows, best_scores)
+    return best_rows, best_scores
 
 
 @kernel
@@ -104,14 +113,14 @@ def _best_of(begins, rows, scores, offsets, words, candidate_offsets, candidates
 
 
 @kernel
-def _search(begins, rows, scores, count, offsets, words, begin, end, best_rows, best_scores):  # type: ignore[no-untyped-def]
-    """Fill ``best_rows[first:last]`` and ``best_scores``; a heap holds the best so far, the worst of them on top."""
+def _search(begins, rows, scores, count, offsets, words, best_rows, best_scores):  # type: ignore[no-untyped-def]
+    """Fill ``best_rows`` and ``best_scores``; a heap holds the best so far, the worst of them on top."""
     total = np.zeros(count, np.float32)
     scored_rows = np.empty(count, np.int32)
     result_count = best_rows.shape[1]
     heap_score = np.empty(result_count, np.float32)
     heap_row = np.empty(result_count, np.int32)
-    for query in range(begin, end):
+    for query in range(len(best_rows)):
         touched_count = 0
         for index in range(offsets[query], offsets[query + 1]):
             for entry in range(begins[words[index]], begins[words[index] + 1]):

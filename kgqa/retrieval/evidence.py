@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from kgqa.arrays.parallel import Engine
 from kgqa.records import REFERENCE, Step
 from kgqa.retrieval.bm25 import Bm25
 
@@ -30,7 +31,7 @@ def step_queries(question: str, steps: Sequence[Step] | None) -> tuple[str, ...]
 
 
 def evidence(
-    index: Bm25, queries: Sequence[Sequence[str]], count: int = RETRIEVED, *, workers: int = 1
+    index: Bm25, queries: Sequence[Sequence[str]], count: int = RETRIEVED, *, engine: Engine | None = None
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
     """The ``count`` best paragraphs of each question, with their scores (questions × count; row -1 and score 0 if fewer match).
 
@@ -39,7 +40,7 @@ def evidence(
     """
     lengths = np.array([len(texts) for texts in queries], np.int64)
     flat = [text for texts in queries for text in texts]
-    rows, scores = index.search(index.queries(pa.array(flat, pa.string())), count, workers=workers)
+    rows, scores = index.search(index.queries(pa.array(flat, pa.string())), count, engine=engine)
     question = np.repeat(np.arange(len(queries)), lengths * count)
     is_hit = rows.reshape(-1) >= 0
     question, rows, scores = question[is_hit], rows.reshape(-1)[is_hit], scores.reshape(-1)[is_hit]

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kgqa.arrays.kernel import grown, kernel
+from kgqa.arrays.parallel import Engine
 from kgqa.arrays.rows import Adjacency, IntArray, row_bounds
 from kgqa.rules.roles import RoleGraph, RoleRuns
 
 PARTS = 16
-"""Number of ranges of entities that threads share."""
+"""Number of ranges of entities that are counted in parallel."""
 Counts = npt.NDArray[np.int64]
 
 
@@ -37,7 +39,7 @@ class Bodies:
         subjects, objects = (Adjacency.from_pairs(ends, relation, graph.entities) for ends in (head, tail))
         return cls(runs=graph.runs(), roles=graph.role_count, subjects=subjects, objects=objects, relations=graph.relations)
 
-    def count(self, keys: Counts, *, stride: int, workers: int) -> tuple[Counts, Counts]:
+    def count(self, keys: Counts, *, stride: int, engine: Engine) -> tuple[Counts, Counts]:
         """``body`` and ``typed`` (:class:`~kgqa.rules.paths.PathRules`) of each key, counted over every ``stride``-th entity x.
 
         ``keys`` (int64, ascending) are those of :func:`kgqa.rules.paths._supports`. O(two-hop paths with some key); memory: 8 bytes per
@@ -48,19 +50,19 @@ class Bodies:
         bounds, second = row_bounds(path // self.roles, self.roles), (path % self.roles).astype(np.int32)
         starts = np.linspace(0, entities, PARTS + 1).astype(np.int64)
 
-        def run(part: int) -> tuple[Counts, Counts]:
-            return _count_bodies(  # type: ignore[no-any-return]
-                self.runs.offsets, self.runs.roles, self.runs.starts, self.runs.targets, bounds, second, relation,
-                self.subjects.offsets, self.subjects.targets, self.objects.offsets, self.objects.targets,
-                starts[part], starts[part + 1], stride, self.relations,
-            )  # fmt: skip
-
+        shared = (
+            stride, self.relations, self.runs.offsets, self.runs.roles, self.runs.starts, self.runs.targets, bounds, second, relation,
+            self.subjects.offsets, self.subjects.targets, self.objects.offsets, self.objects.targets,
+        )  # fmt: skip
         body, typed = np.zeros(len(keys), np.int64), np.zeros(len(keys), np.int64)
-        with ThreadPoolExecutor(workers) as pool:
-            for more_body, more_typed in pool.map(run, range(PARTS)):
-                body += more_body
-                typed += more_typed
+        for more_body, more_typed in engine.map(_count_part, list(pairwise(starts.tolist())), shared):
+            body += more_body
+            typed += more_typed
         return body, typed
+
+
+def _count_part(entities: tuple[int, int], stride: int, relations: int, *arrays: Any) -> tuple[Counts, Counts]:
+    return _count_bodies(*arrays, *entities, stride, relations)  # type: ignore[no-any-return, call-arg]
 
 
 @kernel

@@ -8,19 +8,20 @@ every y that is not an object of r anywhere.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kgqa.arrays.kernel import grown, kernel
+from kgqa.arrays.parallel import Engine, Threads
 from kgqa.arrays.rows import IntArray, Offsets, paired, row_bounds
 from kgqa.arrays.search import lower_bound
 from kgqa.arrays.wilson import wilson_low
 from kgqa.rules.bodies import PARTS, Bodies, Counts
 from kgqa.rules.roles import RoleGraph
-from kgqa.settings.workers import worker_count
 
 STRIDE = 16
 """One of this many entities is sampled first, to discard paths that cannot become rules."""
@@ -76,27 +77,27 @@ def mine_paths(
     *,
     min_support: int,
     min_confidence: float,
-    workers: int | None = None,
+    engine: Engine | None = None,
 ) -> PathRules:
     """Mine all path rules in ``graph`` for the relations of the given facts; hubs are not capped.
 
-    A rule needs a support of ``min_support`` and a confidence of ``min_confidence``. The result does not depend on ``workers``. Counting
+    A rule needs a support of ``min_support`` and a confidence of ``min_confidence``. The result does not depend on ``engine``. Counting
     bodies is the expensive part, so paths that are far below ``min_confidence`` in a sample of entities are discarded before it. O(two-hop
     paths of the remaining rules); memory: 16 bytes per supporting pair and path, and 24 per hop from the neighbours of one entity.
     """
-    roles, workers = graph.role_count, worker_count(workers)
+    roles, engine = graph.role_count, engine or Threads()
     back = graph.reversed()
-    pairs = _all_supports(graph, back, head, relation, tail, workers=workers)
+    pairs = _all_supports(graph, back, head, relation, tail, engine=engine)
     keys, support = np.unique(pairs, return_counts=True)
     keys, support = keys[support >= min_support], support[support >= min_support]
     bodies = Bodies.of(graph, head, relation, tail)
     # In the sample of every STRIDE-th x, keep a path unless its hits lie more than about three standard errors below what it needs.
     is_sampled = head % STRIDE == 0
-    hits = _occurrences(keys, _all_supports(graph, back, head[is_sampled], relation[is_sampled], tail[is_sampled], workers=workers))
-    _, typed = bodies.count(keys, stride=STRIDE, workers=workers)
+    hits = _occurrences(keys, _all_supports(graph, back, head[is_sampled], relation[is_sampled], tail[is_sampled], engine=engine))
+    _, typed = bodies.count(keys, stride=STRIDE, engine=engine)
     hopeful = hits + 3 * np.sqrt(hits + 1.0) + 1 >= min_confidence * typed
     keys, support = keys[hopeful], support[hopeful]
-    body, typed = bodies.count(keys, stride=1, workers=workers)
+    body, typed = bodies.count(keys, stride=1, engine=engine)
     path, of = keys // graph.relations, keys % graph.relations
     rules = PathRules(
         first=(path // roles).astype(np.int32), second=(path % roles).astype(np.int32), relation=of.astype(np.int32), support=support,
@@ -105,19 +106,22 @@ def mine_paths(
     return rules.select(rules.confidence >= min_confidence)
 
 
-def _all_supports(graph: RoleGraph, back: RoleGraph, head: IntArray, relation: IntArray, tail: IntArray, *, workers: int) -> Counts:
+def _all_supports(graph: RoleGraph, back: RoleGraph, head: IntArray, relation: IntArray, tail: IntArray, *, engine: Engine) -> Counts:
     """The distinct paths between the ends of each fact, as keys (:func:`_supports`), for all facts."""
     bounds = np.linspace(0, len(head), PARTS + 1).astype(np.int64)
 
-    def run(part: int) -> Counts:
-        facts = slice(bounds[part], bounds[part + 1])
-        return _supports(  # type: ignore[no-any-return]
-            graph.offsets, graph.targets, graph.roles, back.offsets, back.targets, back.roles,
-            head[facts], relation[facts], tail[facts], graph.role_count, graph.relations,
-        )  # fmt: skip
+    shared = (
+        head, relation, tail, graph.role_count, graph.relations,
+        graph.offsets, graph.targets, graph.roles, back.offsets, back.targets, back.roles,
+    )  # fmt: skip
+    return np.concatenate(list(engine.map(_supports_part, list(pairwise(bounds.tolist())), shared)))
 
-    with ThreadPoolExecutor(workers) as pool:
-        return np.concatenate(list(pool.map(run, range(PARTS))))
+
+def _supports_part(
+    bounds: tuple[int, int], head: IntArray, relation: IntArray, tail: IntArray, roles: int, relations: int, *edges: Any
+) -> Counts:
+    facts = slice(*bounds)
+    return _supports(*edges, head[facts], relation[facts], tail[facts], roles, relations)  # type: ignore[no-any-return, call-arg]
 
 
 def path_index(rules: PathRules, roles: int) -> tuple[Offsets, Counts]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from kgqa.arrays.parallel import Engine, worker_threads
 from kgqa.progress import Progress
 from kgqa.runs.domain import Domain
 from kgqa.runs.funnel import FunnelRow
@@ -23,7 +24,8 @@ class Run:
     domain: Domain
     workspace: Workspace
     seed: int
-    workers: int
+    engine: Engine
+    """Runs the parts of a stage in parallel."""
     limit: int | None
     progress: Progress
     store: str = "embedded"
@@ -36,6 +38,11 @@ class Run:
     """Address of a chat-completions endpoint; None: as the environment names it."""
     answers: Path | None = None
     """File of composed questions that annotators wrote."""
+
+    @property
+    def workers(self) -> int:
+        """Number of threads of this process for what is not divided into parts."""
+        return worker_threads(self.engine)
 
     def table(self, name: str, *, columns: Sequence[str] | None = None) -> pa.Table:
         """A table that an earlier stage wrote, or some ``columns`` of it."""

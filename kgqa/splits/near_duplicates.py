@@ -7,14 +7,14 @@ candidates. Each candidate pair is then compared by its shingles, so that no rep
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kgqa.arrays.kernel import grown, kernel
-from kgqa.settings.workers import worker_count
+from kgqa.arrays.parallel import Engine, Threads
 from kgqa.splits.shingles import Shingles, jaccard
 
 BANDS, ROWS = 24, 6
@@ -60,6 +60,7 @@ def near_duplicates(
     threshold: float = THRESHOLD,
     seed: int = 0,
     window: int = WINDOW,
+    engine: Engine | None = None,
 ) -> Pairs:
     """All pairs of texts found at ``threshold`` or above; texts without shingles are in none.
 
@@ -69,7 +70,7 @@ def near_duplicates(
 
     Memory: 4 bytes per shingle, 4 bytes per text and band, about 20 bytes per text and worker for sorting a band, and 24 bytes per pair
     found, three times while pairs are sorted. Thousands of texts from one template with one label give up to ``window`` × ``BANDS`` pairs
-    each. The result does not depend on the number of workers.
+    each. The result does not depend on ``engine`` (by default threads).
     """
     assert 0 < threshold <= 1
     rows = np.flatnonzero(np.diff(shingles.offsets))
@@ -77,19 +78,30 @@ def near_duplicates(
     labels = np.zeros(len(shingles), np.uint64) if labels is None else labels
     ties = rows if identities is None else identities[rows]
     seeds = np.random.default_rng(seed).integers(1, 1 << 32, (BANDS, ROWS), np.uint32)
-    keys = np.empty((BANDS, len(rows)), np.uint32)
-    with ThreadPoolExecutor(worker_count()) as pool:
-        list(pool.map(lambda band: _band_keys(shingles.offsets, shingles.values, rows, labels, seeds[band], keys[band]), range(BANDS)))
-
-        def search(band: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64], int]:
-            # Equal keys stand together, in the order of the next band, so that those that agree there too are neighbours.
-            order = np.lexsort((ties, keys[(band + 1) % BANDS], keys[band]))
-            return _search(keys, band, order, rows, shingles.offsets, shingles.values, sides, labels, threshold, window)  # type: ignore[no-any-return]
-
-        results = list(pool.map(search, range(BANDS)))
+    engine = engine or Threads()
+    keys = np.stack(list(engine.map(_keys_of_band, range(BANDS), (shingles.offsets, shingles.values, rows, labels, seeds))))
+    shared = (ties, keys, rows, shingles.offsets, shingles.values, sides, labels, threshold, window)
+    results = list(engine.map(_search_band, range(BANDS), shared))
     one, other, similarity = (np.concatenate([part[i] for part in results]) for i in range(3))
     order = np.lexsort((other, one))
     return Pairs(one=one[order], other=other[order], similarity=similarity[order], not_compared=sum(part[3] for part in results))
+
+
+def _keys_of_band(
+    band: int, offsets: npt.NDArray[np.int64], values: npt.NDArray[np.uint32], rows: npt.NDArray[np.int64],
+    labels: npt.NDArray[np.uint64], seeds: npt.NDArray[np.uint32],
+) -> npt.NDArray[np.uint32]:  # fmt: skip
+    keys = np.empty(len(rows), np.uint32)
+    _band_keys(offsets, values, rows, labels, seeds[band], keys)
+    return keys
+
+
+def _search_band(
+    band: int, ties: npt.NDArray[np.generic], keys: npt.NDArray[np.uint32], *others: Any
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64], int]:
+    # Equal keys stand together, in the order of the next band, so that those that agree there too are neighbours.
+    order = np.lexsort((ties, keys[(band + 1) % BANDS], keys[band]))
+    return _search(keys, band, order, *others)  # type: ignore[no-any-return]
 
 
 @kernel(inline=True)

@@ -7,8 +7,9 @@ at most three mentions.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,11 +17,11 @@ import pyarrow as pa
 
 from kgqa.arrays.hashes import mixed
 from kgqa.arrays.kernel import grown, kernel
+from kgqa.arrays.parallel import Engine, Threads
 from kgqa.arrays.rows import IntArray, Offsets
 from kgqa.arrays.sentences import sentence_starts
 from kgqa.arrays.texts import text_buffers
 from kgqa.arrays.tokens import character_tables, tokenize
-from kgqa.settings.workers import worker_count
 
 MENTIONS = 3
 """Number of mentions of the second entity that get a context: the first ones."""
@@ -49,9 +50,9 @@ class Contexts:
 
 def contexts(
     texts: pa.ChunkedArray, mentions: tuple[Offsets, IntArray, IntArray, IntArray], subjects: IntArray,
-    pairs: tuple[IntArray, IntArray, IntArray], *, workers: int | None = None,
+    pairs: tuple[IntArray, IntArray, IntArray], *, engine: Engine | None = None,
 ) -> Contexts:  # fmt: skip
-    """The contexts of ``pairs``; they do not depend on ``workers``.
+    """The contexts of ``pairs``; they do not depend on ``engine`` (by default threads).
 
     ``pairs``: document (ascending), first entity, second entity (int32 each). ``mentions``: offsets per document, then entities, starts and
     ends in characters, ordered by start. ``subjects``: the entity that each document is about, or -1. A sentence has to mention both
@@ -64,22 +65,8 @@ def contexts(
     bounds = np.linspace(0, len(document), PARTS + 1).astype(np.int64)
     bounds[1:-1] = np.searchsorted(document, document[bounds[1:-1]]) if len(document) else 0
 
-    def part(number: int) -> tuple[Offsets, Offsets, npt.NDArray[np.uint32]]:
-        rows = slice(bounds[number], bounds[number + 1])
-        return _contexts(  # type: ignore[no-any-return]
-            *buffers,
-            *tables,
-            sentences.offsets,
-            sentences.targets,
-            *mentions,
-            subjects,
-            document[rows],
-            first_entities[rows],
-            second_entities[rows],
-        )
-
-    with ThreadPoolExecutor(worker_count(workers)) as pool:
-        parts = list(pool.map(part, range(PARTS)))
+    shared = (document, first_entities, second_entities, *buffers, *tables, sentences.offsets, sentences.targets, *mentions, subjects)
+    parts = list((engine or Threads()).map(_contexts_part, list(pairwise(bounds.tolist())), shared))
     counts = np.concatenate([part[0] for part in parts])
     sizes = np.cumsum([0, *(len(part[2]) for part in parts)])
     return Contexts(
@@ -87,6 +74,13 @@ def contexts(
         bounds=np.concatenate([[0], *(part[1][1:] + size for part, size in zip(parts, sizes, strict=False))]).astype(np.int64),
         features=np.concatenate([part[2] for part in parts]),
     )
+
+
+def _contexts_part(
+    bounds: tuple[int, int], document: IntArray, first_entities: IntArray, second_entities: IntArray, *others: Any
+) -> tuple[Offsets, Offsets, npt.NDArray[np.uint32]]:
+    rows = slice(*bounds)
+    return _contexts(*others, document[rows], first_entities[rows], second_entities[rows])  # type: ignore[no-any-return, call-arg]
 
 
 @kernel(inline=True)

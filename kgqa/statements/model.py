@@ -7,18 +7,19 @@ feature of a context is hashed together with the role.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kgqa.arrays.hashes import mixed
 from kgqa.arrays.kernel import grown, kernel
+from kgqa.arrays.parallel import Engine, Threads
 from kgqa.arrays.rows import IntArray, Offsets, paired, row_bounds
 from kgqa.arrays.search import lower_bound
 from kgqa.rules.roles import RoleGraph
-from kgqa.settings.workers import worker_count
 from kgqa.statements.contexts import PARTS, Contexts
 
 BITS = 22
@@ -103,23 +104,23 @@ def learn(
 
 def score(
     contexts: Contexts, pairs: tuple[IntArray, IntArray], facts: RoleGraph, profiles: Profiles, weights: FloatArray, *,
-    workers: int | None = None,
+    engine: Engine | None = None,
 ) -> Statements:  # fmt: skip
-    """The uncalibrated statements of all pairs, by the context with the highest score; they do not depend on ``workers``."""
+    """The uncalibrated statements of all pairs, by the context with the highest score; they do not depend on ``engine``."""
     first_entities, second_entities = pairs
     bounds, min_logit = np.linspace(0, len(first_entities), PARTS + 1).astype(np.int64), np.log(LEAST / (1 - LEAST))
 
-    def part(number: int) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-        return _score(  # type: ignore[no-any-return]
-            bounds[number], bounds[number + 1], contexts.offsets, contexts.bounds, contexts.features, first_entities, second_entities,
-            facts.offsets, facts.targets, facts.roles, profiles.offsets, profiles.roles, profiles.counts, profiles.totals, profiles.common,
-            weights, min_logit,
-        )  # fmt: skip
-
-    with ThreadPoolExecutor(worker_count(workers)) as pool:
-        parts = list(pool.map(part, range(PARTS)))
+    shared = (
+        contexts.offsets, contexts.bounds, contexts.features, first_entities, second_entities, facts.offsets, facts.targets, facts.roles,
+        profiles.offsets, profiles.roles, profiles.counts, profiles.totals, profiles.common, weights, min_logit,
+    )  # fmt: skip
+    parts = list((engine or Threads()).map(_score_part, list(pairwise(bounds.tolist())), shared))
     pair, role, logit, lift = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     return Statements(pair=pair, role=role, probability=(1 / (1 + np.exp(-logit.astype(np.float64)))).astype(np.float32), lift=lift)
+
+
+def _score_part(bounds: tuple[int, int], *shared: Any) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    return _score(*bounds, *shared)  # type: ignore[no-any-return]
 
 
 @kernel

@@ -314,6 +314,11 @@ class Kernel:
         )  # fmt: skip
         return Chains(counts=counts, lengths=lengths, nodes=nodes)
 
+    def __getstate__(self) -> dict[str, object]:
+        """The state with all derived rows, so that no copy in another process derives them anew."""
+        assert self._leading
+        return self.__dict__
+
     @cached_property
     def _leading(self) -> Adjacency:
         """Document → the entities that a chain may enter it from."""

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
+from kgqa.arrays.parallel import Threads
 from kgqa.arrays.tokens import spellings
 from kgqa.linking import matcher
 from kgqa.linking.dictionary import CASES, Dictionary
@@ -142,7 +143,7 @@ def test_the_result_does_not_depend_on_batches_and_threads(corpus: Corpus, size:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(matcher, "BATCH", size)
         done: list[int] = []
-        assert as_plain(match(column(texts), dictionary(names), workers=workers, advance=done.append)) == whole
+        assert as_plain(match(column(texts), dictionary(names), engine=Threads(workers), advance=done.append)) == whole
         assert sum(done) == sum(len(text.encode()) for text in texts)
         assert len(done) > 1 or sum(done) <= size or len(texts) == 1
 

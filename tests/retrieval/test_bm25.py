@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import given, strategies as st
 
+from kgqa.arrays.parallel import Threads
 from kgqa.retrieval.bm25 import COMMON, K1, B, Bm25
 
 WORDS = [f"w{number}" for number in range(12)]
@@ -50,7 +51,7 @@ def test_equal_scores_come_by_row_for_any_number_of_workers() -> None:
     queries = index.queries(pa.array(["apple"] * 700))
     one, _ = index.search(queries, 2)
     assert one.tolist() == [[0, 2]] * 700
-    many, _ = index.search(queries, 2, workers=4)
+    many, _ = index.search(queries, 2, engine=Threads(4))
     assert many.tolist() == one.tolist()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
+from kgqa.arrays.parallel import Threads
 from kgqa.arrays.wilson import wilson_low
 from kgqa.rules.implied import FIRST_SIZE, ImpliedRelations, mine_implied
 from kgqa.rules.paths import mine_paths, path_index
@@ -54,7 +55,7 @@ def test_memory_grows_with_occurring_pairs_and_not_with_relations_squared() -> N
     facts = [(0, r, 1) for r in range(same)] + [(2 * r, r, 2 * r + 1) for r in range(same, relations)]
     known = Knowledge(entities=2 * relations, symmetric=(False,) * relations, facts=facts, noise=[], texts=[])
     found, graph = mined(known), known.graph()
-    index = path_index(mine_paths(graph, *known.columns(), min_support=1, min_confidence=0.0, workers=1), graph.role_count)
+    index = path_index(mine_paths(graph, *known.columns(), min_support=1, min_confidence=0.0, engine=Threads(1)), graph.role_count)
     assert cells_of(found) == {(2 * r, s): (1, 1) for r in range(same) for s in range(same) if r != s}  # more than a new table has room for
     assert found.relations.offsets.size == graph.role_count + 1
     assert found.relations.targets.size == found.support.size == found.typed.size == same * (same - 1) > FIRST_SIZE

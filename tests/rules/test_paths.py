@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from kgqa.arrays.parallel import Threads
 from kgqa.arrays.wilson import wilson_low
 from kgqa.rules import paths
 from kgqa.rules.paths import PathRules, mine_paths
@@ -16,7 +17,7 @@ from tests.rules.drawing import Knowledge, columns, knowledge
 
 
 def mined(known: Knowledge, *, min_support: int = 1, min_confidence: float = 0.0, workers: int = 1) -> PathRules:
-    return mine_paths(known.graph(), *known.columns(), min_support=min_support, min_confidence=min_confidence, workers=workers)
+    return mine_paths(known.graph(), *known.columns(), min_support=min_support, min_confidence=min_confidence, engine=Threads(workers))
 
 
 def keys(rules: PathRules) -> list[oracle.Path]:
@@ -57,7 +58,7 @@ def test_the_rules_do_not_depend_on_the_workers(known: Knowledge, workers: int) 
 @given(known=knowledge(), order=st.randoms(use_true_random=False))
 def test_the_rules_do_not_depend_on_the_order_of_the_facts(known: Knowledge, order) -> None:  # type: ignore[no-untyped-def]
     mixed = columns(order.sample(known.facts, len(known.facts)))
-    again = mine_paths(known.graph(), *mixed, min_support=1, min_confidence=0.0, workers=1)
+    again = mine_paths(known.graph(), *mixed, min_support=1, min_confidence=0.0, engine=Threads(1))
     assert as_bytes(again) == as_bytes(mined(known))
 
 

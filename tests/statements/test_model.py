@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from kgqa.arrays.parallel import Threads
 from kgqa.arrays.rows import IntArray
 from kgqa.rules.roles import RoleGraph, role_graph
 from kgqa.statements.contexts import Contexts, contexts
@@ -60,7 +61,7 @@ def statements(stating: str, naming: str, *, workers: int = 2) -> tuple[Statemen
     profiles = Profiles.of(facts)
     learned = pairs[0] < CITIES + PEOPLE // 2
     weights = learn(found, pairs, facts, profiles, learned)
-    return score(found, pairs, facts, profiles, weights, workers=workers), stated, learned
+    return score(found, pairs, facts, profiles, weights, engine=Threads(workers)), stated, learned
 
 
 @pytest.mark.parametrize(("stating", "naming"), SENTENCES.values(), ids=SENTENCES)

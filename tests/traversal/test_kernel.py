@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from kgqa.arrays.parallel import Threads
 from kgqa.arrays.rows import Adjacency
 from kgqa.recipes.qangaroo import search
 from kgqa.recipes.qangaroo.corpus import Facts
@@ -85,8 +86,8 @@ def searched(world: World, *, chains: str, max_documents: int, max_chains: int =
     facts = Facts(head=head, relation=relation, tail=tail)
     closed = np.isin(np.arange(world.entities), sorted(world.closed)) if world.closed else None
     kernel = Kernel(graph, max_documents=max_documents, is_closed=closed)
-    found = search.find_samples(questions, kernel, facts, rows(world.roles, world.entities), options, workers=workers)
-    return found if chains == "tree" else search.add_chains(found, kernel, options.traversal, workers=workers)
+    found = search.find_samples(questions, kernel, facts, rows(world.roles, world.entities), options, engine=Threads(workers))
+    return found if chains == "tree" else search.add_chains(found, kernel, options.traversal, engine=Threads(workers))
 
 
 Found = list[tuple[list[int], list[list[oracle.Chain]], list[int]]]

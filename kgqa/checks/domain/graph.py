@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from kgqa.arrays.parallel import Engine
 from kgqa.arrays.tokens import word_hashes
 from kgqa.checks.domain.problem import ERROR, WARNING, Problem, some
 from kgqa.errors import EmptyResult, KgqaError
@@ -69,14 +70,14 @@ def language(documents: pa.Table, linking: LinkingSettings) -> Iterator[Problem]
 
 
 def unlinked(
-    tables: Mapping[str, pa.Table], mentions: pa.Table | None, domain: Domain, candidates: np.ndarray, *, reason: str, workers: int
+    tables: Mapping[str, pa.Table], mentions: pa.Table | None, domain: Domain, candidates: np.ndarray, *, reason: str, engine: Engine
 ) -> Iterator[Problem]:
     """Whether hardly any document has a mention (None, for this ``reason``), and which settings would link more."""
     count = tables["documents"].num_rows
     linked = 0 if mentions is None else frame(mentions)["document"].n_unique()
     if linked >= HARDLY * count:
         return
-    looser = _looser(tables, domain, candidates, workers=workers)
+    looser = _looser(tables, domain, candidates, engine=engine)
     finding = reason.partition(";")[0] if mentions is None else f"only {linked:,} of {count:,} documents have a mention"
     advice = (
         f"these changes link more ({some(looser)})"
@@ -88,7 +89,7 @@ def unlinked(
     )  # fmt: skip
 
 
-def _looser(tables: Mapping[str, pa.Table], domain: Domain, candidates: np.ndarray, *, workers: int) -> list[str]:
+def _looser(tables: Mapping[str, pa.Table], domain: Domain, candidates: np.ndarray, *, engine: Engine) -> list[str]:
     """The changes that bring more mentions in a part of the documents, the most effective first, each with its count."""
     documents = tables["documents"]
     step = max(1, documents.num_rows // TRIED)
@@ -98,7 +99,7 @@ def _looser(tables: Mapping[str, pa.Table], domain: Domain, candidates: np.ndarr
     def mentions(change: Mapping[str, Any]) -> int:
         changed = LinkingSettings.model_validate({**settings.model_dump(), **change})
         try:
-            linked = link_mentions(part, changed, DocumentSettings(), candidates=candidates, workers=workers)
+            linked = link_mentions(part, changed, DocumentSettings(), candidates=candidates, engine=engine)
         except EmptyResult:
             return 0
         return int(linked.mentions.num_rows)

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from kgqa.arrays.column_draws import shuffling
 from kgqa.arrays.hashes import text_hashes
+from kgqa.arrays.parallel import Engine
 from kgqa.recipes.musique.chains import Chains
 from kgqa.recipes.musique.contexts import build_contexts, masked_texts
 from kgqa.recipes.musique.instances import InstanceMaker
@@ -24,7 +25,7 @@ MOST = 2000
 
 
 def two_hops(
-    pairs: pa.Table, single_hop: pa.Table, paragraphs: pa.Table, *, count: int, seed: int, workers: int, random: bool = False
+    pairs: pa.Table, single_hop: pa.Table, paragraphs: pa.Table, *, count: int, seed: int, engine: Engine, random: bool = False
 ) -> dict[str, list[Instance]]:
     """Split → two-hop questions of ``count`` sampled ``pairs``: the tail's question with the head's in brackets in place of the bridge.
 
@@ -43,7 +44,7 @@ def two_hops(
     else:
         split = leak_free(shared_items(hops, single_hop), SHARES, seed=seed).split
     queries = masked_texts(single_hop, pairs, hops, edges)
-    contexts = build_contexts(queries, hops, single_hop, paragraphs, count=PARAGRAPHS, seed=seed, ids=ids, workers=workers)
+    contexts = build_contexts(queries, hops, single_hop, paragraphs, count=PARAGRAPHS, seed=seed, ids=ids, engine=engine)
     chains = Chains(
         pa.table([pa.array(column) for column in (shape, *edges.T, ids)], schema=CHAINS), pairs, single_hop, paragraphs
     )  # fmt: skip

@@ -18,6 +18,7 @@ import pyarrow as pa
 from kgqa.arrays.column_draws import shuffling
 from kgqa.arrays.hashes import MIX, mixed
 from kgqa.arrays.kernel import kernel
+from kgqa.arrays.parallel import Engine
 from kgqa.arrays.rows import Adjacency
 from kgqa.arrays.search import meet
 from kgqa.recipes.musique.heads_and_tails import answer_names
@@ -132,7 +133,7 @@ def build_contexts(
     count: int,
     seed: int,
     ids: npt.NDArray[np.uint64],
-    workers: int = 1,
+    engine: Engine | None = None,
     index: Bm25 | None = None,
     stating: Stating | None = None,
     among: Rows2 | None = None,
@@ -163,7 +164,7 @@ def build_contexts(
         candidates, _ = index.search(
             words.take(pending_rows),
             min(max(max_candidates, 4 * count), max(1, index.count)),
-            workers=workers,
+            engine=engine,
             advance=advance if max_candidates == FIRST else lambda _: None,
         )
         candidates = np.where(candidates < 0, -1, rows[np.maximum(candidates, 0)])

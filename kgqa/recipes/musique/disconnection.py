@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from kgqa.arrays.draws import draw
 from kgqa.arrays.hashes import text_hashes
+from kgqa.arrays.parallel import Engine
 from kgqa.errors import SettingsError
 from kgqa.progress import Progress, Silent, Within
 from kgqa.readers.pretrained import pretrained_key
@@ -108,7 +109,7 @@ def head_questions(heads: npt.NDArray[np.integer], single_hop: pa.Table) -> list
 
 
 def tail_questions(
-    tails: pl.DataFrame, single_hop: pa.Table, paragraphs: pa.Table, settings: DisconnectionSettings, *, seed: int, workers: int,
+    tails: pl.DataFrame, single_hop: pa.Table, paragraphs: pa.Table, settings: DisconnectionSettings, *, seed: int, engine: Engine,
     stated: pa.Table | None = None,
 ) -> list[Instance]:  # fmt: skip
     """The tails (``tail``, ``start``, ``end``), each with its bridge masked, and its paragraph among distractors.
@@ -128,7 +129,7 @@ def tail_questions(
     stating = Stating.of(single_hop, paragraphs)
     required, first = _rivals(hops[:, 0].tolist(), ids, single_hop, paragraphs, stated, stating, settings, seed=seed)
     contexts = build_contexts(
-        queries, hops, single_hop, paragraphs, count=count, seed=seed, ids=hashes, workers=workers, stating=stating,
+        queries, hops, single_hop, paragraphs, count=count, seed=seed, ids=hashes, engine=engine, stating=stating,
         required=required, first=first,
     )  # fmt: skip
     texts, titles, names = (paragraphs[name].to_pylist() for name in ("text", "title", "id"))
@@ -186,7 +187,7 @@ def judge(
     stated: pa.Table,
     place: Path,
     seed: int,
-    workers: int,
+    engine: Engine,
     progress: Progress,
 ) -> Judged:
     """Let readers answer all heads and tails of ``pairs``; finished parts stay in ``place``, so that a stopped run can resume."""
@@ -197,7 +198,7 @@ def judge(
     tails = table.select("tail", "start", "end").unique().sort("tail", "start")
     questions = {
         "head": head_questions(heads, single_hop),
-        "tail": tail_questions(tails, single_hop, paragraphs, settings, seed=seed, workers=workers, stated=stated),
+        "tail": tail_questions(tails, single_hop, paragraphs, settings, seed=seed, engine=engine, stated=stated),
     }
     fewest = min(len(heads), tails["tail"].n_unique())
     if fewest < settings.folds:  # a small dataset; ``can_judge`` ensures FEWEST_FOLDS
@@ -213,9 +214,7 @@ def judge(
             "head": lambda number: QuestionOnly(seed=number),
             "tail": lambda number: LogLinear(places, seed=number),
         }
-        scores = {
-            part: cross_fitted(questions[part], makers[part], folds=settings.folds, seeds=seeds, workers=workers) for part in questions
-        }
+        scores = {part: cross_fitted(questions[part], makers[part], folds=settings.folds, seeds=seeds, engine=engine) for part in questions}
     return Judged(
         heads=pl.DataFrame({"head": heads, "answer": scores["head"][0]}),
         tails=tails.select("tail", "start").with_columns(answer=pl.Series(scores["tail"][0]), support=pl.Series(scores["tail"][1])),

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
@@ -23,6 +22,7 @@ import pyarrow as pa
 
 from kgqa.arrays.hashes import mixed, text_hashes
 from kgqa.arrays.kernel import kernel
+from kgqa.arrays.parallel import Engine
 from kgqa.metrics.normalize import normalize
 from kgqa.readers.lexical.spans import name_places
 from kgqa.readers.scores import answer_score, support_score
@@ -448,19 +448,26 @@ def _rank(order, offsets, words, targets, answers, weights, squares, best):  # t
 
 
 def cross_fitted(
-    instances: Sequence[Instance], make: Callable[[int], Guesser], *, folds: int, seeds: Sequence[int], workers: int
+    instances: Sequence[Instance], make: Callable[[int], Guesser], *, folds: int, seeds: Sequence[int], engine: Engine
 ) -> tuple[Floats, Floats]:
     """Mean answer F1 and support F1 of each question over the seeds, by readers that saw no question of its group."""
     answers, supports = np.zeros((len(seeds), len(instances))), np.zeros((len(seeds), len(instances)))
     of = [folds_of([item.group for item in instances], folds, seed=seed) for seed in seeds]
 
-    def fold(row: int, number: int) -> None:
-        members = np.flatnonzero(of[row] == number)
-        held_out = [instances[place] for place in members.tolist()]
-        predictions = make(seeds[row]).train([instances[place] for place in np.flatnonzero(of[row] != number).tolist()]).answers(held_out)
-        answers[row, members] = f1(held_out, predictions)
-        supports[row, members] = [support_score(*item) for item in zip(held_out, predictions, strict=True)]
-
-    with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(fold, *zip(*((row, number) for row in range(len(seeds)) for number in range(folds)), strict=True)))
+    parts = [(row, number) for row in range(len(seeds)) for number in range(folds)]
+    for (row, number), scores in zip(parts, engine.map(_fold, parts, (instances, make, of, seeds)), strict=True):
+        members = of[row] == number
+        answers[row, members], supports[row, members] = scores
     return answers.mean(axis=0), supports.mean(axis=0)
+
+
+def _fold(
+    part: tuple[int, int], instances: Sequence[Instance], make: Callable[[int], Guesser], of: Sequence[Numbers], seeds: Sequence[int]
+) -> tuple[Floats, Floats]:
+    """The scores of the questions of one fold, by a reader that was trained on the others."""
+    row, number = part
+    train, held_out = (
+        [instances[place] for place in np.flatnonzero((of[row] == number) == is_held_out).tolist()] for is_held_out in (False, True)
+    )
+    predictions = make(seeds[row]).train(train).answers(held_out)
+    return f1(held_out, predictions), np.array([support_score(*item) for item in zip(held_out, predictions, strict=True)])

@@ -148,7 +148,7 @@ def filter_pairs(run: Run) -> StageOutput:
         return StageOutput(tables={"connected": tables["pairs"]}, funnel=[row], report={"filter": "none"}, note="too few to filter")
     judgements = judge(
         tables["pairs"], tables["single_hop"], tables["paragraphs"], settings, stated=tables["stated"],
-        place=run.workspace.path / READERS, seed=run.seed, workers=run.workers, progress=run.progress,
+        place=run.workspace.path / READERS, seed=run.seed, engine=run.engine, progress=run.progress,
     )  # fmt: skip
     connected_pairs, funnel = connected(tables["pairs"], judgements, settings)
     if not connected_pairs.num_rows:
@@ -157,7 +157,7 @@ def filter_pairs(run: Run) -> StageOutput:
     run.progress.start("Comparing pairs before and after the filter", None, "pairs")
     sides = {
         name: two_hops(
-            some, tables["single_hop"], tables["paragraphs"], count=min(connected_pairs.num_rows, MOST), seed=run.seed, workers=run.workers
+            some, tables["single_hop"], tables["paragraphs"], count=min(connected_pairs.num_rows, MOST), seed=run.seed, engine=run.engine
         )
         for name, some in (("before", tables["pairs"]), ("after", connected_pairs))
     }
@@ -289,7 +289,7 @@ def show_paragraphs(run: Run) -> StageOutput:
         queries=masked_texts(single_hop, tables["connected"], chains.hops, chains.edges), hops=chains.hops, ids=some["draw"].to_numpy(),
         split=tables["parted"]["split"].to_numpy(), features=features(chains), single_hop=single_hop, paragraphs=paragraphs,
         stating=stating, rivals=Rivals.of(single_hop, paragraphs, tables["stated"], stating), settings=settings, seed=run.seed,
-        workers=run.workers,
+        engine=run.engine,
     )  # fmt: skip
     funnel: list[FunnelRow] = []
     for count in _context_sizes(settings.paragraphs, chains.hops.shape[1]):

@@ -15,6 +15,7 @@ import pyarrow as pa
 from scipy.stats import beta
 
 from kgqa.arrays.hashes import text_hashes
+from kgqa.arrays.parallel import Engine
 from kgqa.arrays.rows import paired, row_bounds
 from kgqa.arrays.sentences import sentence_starts
 from kgqa.recipes.names.kinds import LEAD, title_kinds
@@ -45,7 +46,7 @@ SCHEMA = {
 
 def read_texts(
     facts: pl.DataFrame, tables: Mapping[str, pa.Table], documents: pl.DataFrame, *, everywhere: bool, precision: float, seed: int,
-    workers: int | None = None,
+    engine: Engine | None = None,
 ) -> tuple[pl.DataFrame, list[dict[str, float]]]:  # fmt: skip
     """Statements that the texts may contain, with probabilities, and the model's calibration; empty with too little data.
 
@@ -83,12 +84,12 @@ def read_texts(
     mention_entities, start, end = (mentions[name].to_numpy().astype(np.int32) for name in ("number", "start", "end"))
     features = contexts(
         tables["documents"]["text"], (row_bounds(mentions["row"].to_numpy(), rows.height), mention_entities, start, end), subjects,
-        (document, head_rows, tail_rows), workers=workers,
+        (document, head_rows, tail_rows), engine=engine,
     )  # fmt: skip
     draws = text_hashes(pa.array(entities.to_list(), pa.string()), seed=seed)
     held_out = draws % np.uint64(HELD_OUT) == 0
     weights = learn(features, (head_rows, tail_rows), _only(graph, ~held_out), profiles, ~held_out[head_rows])
-    statements = score(features, (head_rows, tail_rows), graph, profiles, weights, workers=workers)
+    statements = score(features, (head_rows, tail_rows), graph, profiles, weights, engine=engine)
     keys = (fact_rows["head_row"].cast(pl.Int64) * len(entities) + fact_rows["tail_row"].cast(pl.Int64)) * len(names) + fact_rows[
         "relation"
     ].cast(pl.Int64)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from kgqa.arrays.parallel import Engine
 from kgqa.recipes.musique.balance import Features
 from kgqa.recipes.musique.contexts import Rows2, Stating, build_contexts
 from kgqa.recipes.musique.rivals import Rivals, padded
@@ -34,7 +35,7 @@ class SplitContexts:
     rivals: Rivals
     settings: ContextSettings
     seed: int
-    workers: int
+    engine: Engine
 
     def contexts(self, count: int, advance: Callable[[int], None]) -> Rows2:
         """``count`` rows of paragraphs for each chain; -1 in the last column where too few fit."""
@@ -89,7 +90,7 @@ class SplitContexts:
                 continue
             out[pending_rows] = build_contexts(
                 [self.queries[row] for row in members[pending_rows].tolist()], self.hops[members[pending_rows]], self.single_hop,
-                self.paragraphs, count=count, seed=self.seed, ids=self.ids[members[pending_rows]], workers=self.workers,
+                self.paragraphs, count=count, seed=self.seed, ids=self.ids[members[pending_rows]], engine=self.engine,
                 stating=self.stating, among=None if rows is None else rows.astype(np.int32),
                 required=padded([required[row] for row in pending_rows.tolist()]),
                 first=padded([first[row] for row in pending_rows.tolist()]), often=limit, advance=advance,

@@ -8,12 +8,13 @@ first imply a relation, which then forms a path with the third. The grade is the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kgqa.arrays.kernel import kernel
+from kgqa.arrays.parallel import Engine, Threads
 from kgqa.arrays.rows import Adjacency, IntArray, Offsets
 from kgqa.arrays.search import lower_bound, row_holds
 from kgqa.recipes.qangaroo.hops import TextHops
@@ -21,7 +22,6 @@ from kgqa.recipes.qangaroo.samples import GRADE, HOP_ROLES, BoolArray, Grades, S
 from kgqa.rules.implied import ImpliedRelations
 from kgqa.rules.paths import PathRules, path_index
 from kgqa.rules.roles import TEXT_ROLES, RoleGraph, role_text
-from kgqa.settings.workers import worker_count
 
 SURE = 0.5
 """Minimum confidence of a relation that two of three hops imply, for it to count as the first part of a path."""
@@ -51,35 +51,18 @@ class Evidence:
         )  # fmt: skip
         self._turned = _turned(facts)
 
-    def grade(self, samples: Samples, *, facts: int = 0, workers: int | None = None) -> Grades:
-        """A ``GRADE`` for each entry of ``samples.chains.targets``; the result does not depend on ``workers``.
+    def grade(self, samples: Samples, *, facts: int = 0, engine: Engine | None = None) -> Grades:
+        """A ``GRADE`` for each entry of ``samples.chains.targets``; the result does not depend on ``engine`` (by default threads).
 
         For chains to the answer, a path with at least ``facts`` facts of the graph is preferred to one with fewer, whatever its confidence.
         """
         candidate = samples.chains.sources()
         relation = samples.questions.relation[samples.question_of_candidate()[candidate]]
         least_facts = np.where(samples.is_answer(), facts, 0)[candidate]
-        grades = np.zeros(len(relation), GRADE)
-        for name in (*HOP_ROLES, "implied"):
-            grades[name] = -1
-
-        def run(begin: int) -> None:
-            end = min(begin + STEP, len(relation))
-            _grade(
-                samples.nodes.offsets,
-                samples.nodes.targets,
-                samples.chains.targets,
-                relation,
-                least_facts,
-                begin,
-                end,
-                *self._arrays,
-                grades,
-            )
-
-        with ThreadPoolExecutor(worker_count(workers)) as pool:
-            for _ in pool.map(run, range(0, len(relation), STEP)):
-                pass
+        shared = (samples.nodes.offsets, samples.nodes.targets, samples.chains.targets, relation, least_facts, *self._arrays)
+        grades, begins = _no_grades(len(relation)), range(0, len(relation), STEP)
+        for begin, part in zip(begins, (engine or Threads()).map(_grade_part, begins, shared), strict=True):
+            grades[begin : begin + len(part)] = part
         return grades
 
     def implied_by_facts(self, samples: Samples) -> npt.NDArray[np.float32]:
@@ -91,6 +74,22 @@ class Evidence:
             samples.questions.head[question], samples.candidates.targets, samples.questions.relation[question],
             offsets, targets, roles, bounds, keys, confidence, self._turned,
         )  # fmt: skip
+
+
+def _grade_part(
+    begin: int, node_offsets: Offsets, nodes: IntArray, chains: IntArray, relation: IntArray, least_facts: IntArray, *arrays: Any
+) -> Grades:
+    rows = slice(begin, begin + STEP)
+    grades = _no_grades(len(chains[rows]))
+    _grade(node_offsets, nodes, chains[rows], relation[rows], least_facts[rows], *arrays, grades)  # type: ignore[call-arg]
+    return grades
+
+
+def _no_grades(count: int) -> Grades:
+    grades = np.zeros(count, GRADE)
+    for name in (*HOP_ROLES, "implied"):
+        grades[name] = -1
+    return grades
 
 
 def with_best_chains(samples: Samples, grades: Grades, is_confident: BoolArray, *, only: bool) -> Samples:
@@ -268,11 +267,11 @@ def _implied_between(  # type: ignore[no-untyped-def]
 
 @kernel
 def _grade(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one chain at a time, so that nothing is allocated for it
-    node_offsets, nodes, chains, query_relations, least_facts, first_chain, last_chain, offsets, targets, roles, role_count,
+    node_offsets, nodes, chains, query_relations, least_facts, offsets, targets, roles, role_count,
     hop_offsets, hop_sources, hop_targets, hop_grades, bounds, keys, relations, confidence, edge_offsets, edge_relations, edge_confidence,
     subjects, of_subject, objects, of_object, out,
 ):  # fmt: skip
-    """The kernel of :meth:`Evidence.grade`: grade the chains ``first_chain`` to ``last_chain`` into ``out`` (``GRADE``, one per chain).
+    """The kernel of :meth:`Evidence.grade`: grade the ``chains`` into ``out`` (``GRADE``, one per chain).
 
     ``nodes`` are entity, document, entity, …; ``bounds`` and ``keys`` index the path rules (:func:`~kgqa.rules.paths.path_index`), the
     ``edge_`` arrays the rules of single edges. O(roles of the hops multiplied, times a binary search) per chain.
@@ -281,7 +280,7 @@ def _grade(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one chain at a ti
     implied_roles, implied_confidence = np.empty(MOST_IMPLIED, np.int32), np.empty(MOST_IMPLIED, np.float32)
     parts, fact_roles = np.empty((MOST_IMPLIED, 2), np.int32), np.empty(MOST_ROLES, np.int32)
     texts = role_count - len(TEXT_ROLES)
-    for entry in range(first_chain, last_chain):
+    for entry in range(len(chains)):
         begin = node_offsets[chains[entry]]
         hops = (node_offsets[chains[entry] + 1] - begin) // 2
         if hops < 1 or hops > MOST_HOPS:

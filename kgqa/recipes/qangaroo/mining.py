@@ -69,7 +69,7 @@ def mine_rules(run: Run) -> StageOutput:
     graph = _graph(tables, training, texts=pairs, grades=grades)
     rules = mine_paths(
         graph, training.head, training.relation, training.tail, min_support=settings.evidence.min_support,
-        min_confidence=settings.evidence.min_confidence, workers=run.workers,
+        min_confidence=settings.evidence.min_confidence, engine=run.engine,
     )  # fmt: skip
     run.progress.advance(1)
     implications = mine_implied(graph, training.head, training.relation, training.tail)

@@ -73,7 +73,7 @@ def read_texts(run: Run) -> StageOutput:
     mentions = places(tables["mentions"], tables)
     pair_contexts = contexts(
         tables["documents"]["text"], (mentions.offsets, mentions.entity, mentions.start, mentions.end), subject_of(tables),
-        (document, sources, targets), workers=run.workers,
+        (document, sources, targets), engine=run.engine,
     )  # fmt: skip
     run.progress.advance(1)
     held_out = np.zeros(tables["entities"].num_rows, np.bool_)
@@ -81,7 +81,7 @@ def read_texts(run: Run) -> StageOutput:
     profiles = Profiles.of(facts)
     weights = learn(pair_contexts, (sources, targets), train, profiles, ~held_out[sources])
     run.progress.advance(1)
-    statements = score(pair_contexts, (sources, targets), facts, profiles, weights, workers=run.workers)
+    statements = score(pair_contexts, (sources, targets), facts, profiles, weights, engine=run.engine)
     is_fact = _are_facts(facts, sources[statements.pair], targets[statements.pair], statements.role)
     odd = ~is_fact & unfit(tables["documents"]["text"], article_of(tables), facts, sources[statements.pair], statements.role)
     statements, is_fact = statements.select(~odd), is_fact[~odd]

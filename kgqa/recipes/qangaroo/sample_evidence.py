@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from kgqa.arrays.parallel import Engine
 from kgqa.arrays.rows import Adjacency
 from kgqa.errors import EmptyResult
 from kgqa.recipes.qangaroo.evidence import Evidence, with_best_chains
@@ -98,9 +99,9 @@ class SampleEvidence:
             )
         return RelationSaysLittle(left_out=out)
 
-    def graded(self, samples: Samples, *, only: bool, workers: int) -> Samples:
+    def graded(self, samples: Samples, *, only: bool, engine: Engine | None = None) -> Samples:
         """The same samples with grades; ``only``: with just the best chain of each candidate."""
-        grades = self._evidence.grade(samples, facts=self.least_facts, workers=workers)
+        grades = self._evidence.grade(samples, facts=self.least_facts, engine=engine)
         return with_best_chains(samples, grades, ~self._implied.weak(grades), only=only)
 
     def sample_gates(self, before: npt.NDArray[np.int64]) -> list[SampleGate]:

@@ -1,21 +1,20 @@
-"""Searches the candidates and chains of questions in batches, by the kernel or by Cypher, on any number of threads."""
+"""Searches the candidates and chains of questions in batches, by the kernel or by Cypher."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kgqa.arrays.parallel import Engine, Threads
 from kgqa.arrays.rows import Adjacency, IntArray, Rows, paired, spread
 from kgqa.recipes.qangaroo.corpus import Facts
 from kgqa.recipes.qangaroo.samples import CHAINS, Questions, Samples
 from kgqa.settings.qangaroo import QangarooSettings, TraversalSettings
-from kgqa.settings.workers import worker_count
 from kgqa.traversal.base import Chains, EndPoints, Reached, Searches, Traversal
 
 R = TypeVar("R")
@@ -37,20 +36,18 @@ def find_samples(
     roles: Adjacency,
     settings: QangarooSettings,
     *,
-    workers: int | None = None,
+    engine: Engine | None = None,
     advance: Callable[[int], None] | None = None,
 ) -> Samples:
     """A sample for every question; it has no candidates if the answer is not reached.
 
     With ``traversal.chains = "tree"`` each candidate has one chain; otherwise chains are empty until :func:`add_chains`. The result does
-    not depend on ``workers``.
+    not depend on ``engine`` (by default threads).
     """
     ends = EndPoints(roles=roles, fact_offsets=facts.offsets(len(roles.offsets) - 1), fact_relations=facts.relation, fact_tails=facts.tail)
     searches = Searches(heads=questions.head, relations=questions.relation, answers=questions.answer)
     tree = settings.traversal.chains == "tree"
-    parts = _in_batches(
-        lambda first, last: traversal.reach(searches.part(first, last), ends, with_chains=tree), traversal, questions.head, workers, advance
-    )
+    parts = _in_batches(_reach, (traversal, searches, ends, tree), questions.head, engine, advance)
     columns = {field.name: np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Reached)}
     return Samples(
         questions=questions,
@@ -66,18 +63,12 @@ def add_chains(
     traversal: Traversal,
     settings: TraversalSettings,
     *,
-    workers: int | None = None,
+    engine: Engine | None = None,
     advance: Callable[[int], None] | None = None,
 ) -> Samples:
     """The same samples with all shortest or all simple chains to every candidate, at most ``max_chains`` each."""
-    longer, limit = settings.chains == "all_simple", settings.max_chains
-
-    def run(first: int, last: int) -> Chains:
-        offsets = samples.candidates.offsets[first : last + 1]
-        candidates = samples.candidates.targets[offsets[0] : offsets[-1]]
-        return traversal.chains(samples.questions.head[first:last], offsets - offsets[0], candidates, longer=longer, limit=limit)
-
-    parts = _in_batches(run, traversal, samples.questions.head, workers, advance)
+    shared = (traversal, samples.questions.head, samples.candidates, settings.chains == "all_simple", settings.max_chains)
+    parts = _in_batches(_chains, shared, samples.questions.head, engine, advance)
     counts, lengths, nodes = (np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Chains))
     chains = Rows.numbering(counts, *CHAINS)
     with_chains = Samples(
@@ -121,17 +112,36 @@ def _taken_expressions(samples: Samples, expressions: IntArray, facts: Facts) ->
     )
 
 
+def _reach(bounds: tuple[int, int], traversal: Traversal, searches: Searches, ends: EndPoints, tree: bool) -> Reached:
+    return traversal.reach(searches.part(*bounds), ends, with_chains=tree)
+
+
+def _chains(bounds: tuple[int, int], traversal: Traversal, heads: IntArray, candidates: Rows, longer: bool, limit: int) -> Chains:
+    first, last = bounds
+    offsets = candidates.offsets[first : last + 1]
+    targets = candidates.targets[offsets[0] : offsets[-1]]
+    return traversal.chains(heads[first:last], offsets - offsets[0], targets, longer=longer, limit=limit)
+
+
 def _in_batches(
-    run: Callable[[int, int], R], traversal: Traversal, heads: IntArray, workers: int | None, advance: Callable[[int], None] | None
+    function: Callable[..., R],
+    shared: tuple[Any, ...],
+    heads: IntArray,
+    engine: Engine | None,
+    advance: Callable[[int], None] | None,
 ) -> list[R]:
-    """The results, in order, of ``run`` on ranges of queries. Ranges do not divide the queries of a head, so no head is searched twice."""
+    """The results, in order, of ``function`` on ranges of queries that do not divide the queries of a head, so none is searched twice.
+
+    The first of the ``shared`` values is the traversal. One that is not concurrent searches in a store, which only this process has open.
+    """
+    traversal: Traversal = shared[0]
     batches = list(_batches(heads, traversal.batch))
     parts = []
-    with ThreadPoolExecutor(worker_count(workers) if traversal.concurrent else 1) as pool:
-        for (first, last), part in zip(batches, pool.map(lambda bounds: run(*bounds), batches), strict=True):
-            parts.append(part)
-            if advance:
-                advance(last - first)
+    engine = engine or Threads() if traversal.concurrent else Threads(1)
+    for (first, last), part in zip(batches, engine.map(function, batches, shared), strict=True):
+        parts.append(part)
+        if advance:
+            advance(last - first)
     return parts
 
 

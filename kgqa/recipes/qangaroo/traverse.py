@@ -256,7 +256,7 @@ class PathSearch:
         # The search finds all end points as candidates, and some chain to each. The answers then get their stated chains instead.
         with _traversal(run, self.graph, tables) as traversal:
             samples = find_samples(
-                questions, traversal, no_facts(), finder.end_points(queries), settings, workers=run.workers, advance=run.progress.advance
+                questions, traversal, no_facts(), finder.end_points(queries), settings, engine=run.engine, advance=run.progress.advance
             )
         assert (samples.candidates.counts() > 0).all(), "the chain of each query leads to its answer"
         candidate_count = len(samples.candidates.targets)
@@ -345,7 +345,7 @@ class Search:
         """A sample for each question whose answer is reached and that has enough candidates; and the rejected questions."""
         facts = true_facts(self.tables, self.settings)
         samples = find_samples(
-            questions, self.traversal, facts, roles, self.settings, workers=self.run.workers, advance=self.run.progress.advance
+            questions, self.traversal, facts, roles, self.settings, engine=self.run.engine, advance=self.run.progress.advance
         )
         samples, rejections = pass_gates(samples, [AnswerNotReached()])
         candidate_count = len(samples.candidates.targets)
@@ -380,7 +380,7 @@ class Search:
         rejections += new_rejections
         if is_balanced:
             samples = self._alternatives(samples)
-        samples = evidence.graded(self._with_chains(samples, simple=True), only=not is_balanced, workers=self.run.workers)
+        samples = evidence.graded(self._with_chains(samples, simple=True), only=not is_balanced, engine=self.run.engine)
         samples, new_rejections = pass_gates(samples, evidence.sample_gates(self.before))
         rejections += new_rejections
         rare_questions = [group.questions for group in new_rejections if group.gate is RelationSeldomImplied]
@@ -408,7 +408,7 @@ class Search:
         chains = self.settings.traversal
         if simple:
             chains = chains.model_copy(update={"chains": "all_simple"})
-        return add_chains(samples, self.traversal, chains, workers=self.run.workers)
+        return add_chains(samples, self.traversal, chains, engine=self.run.engine)
 
     def _balanced(self, samples: Samples) -> Samples:
         limits = self.settings

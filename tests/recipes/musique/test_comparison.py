@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import kgqa
+from kgqa.arrays.parallel import Threads
 from kgqa.progress import Progress
 from kgqa.recipes.musique.comparison import two_hops
 from kgqa.recipes.musique.shortcut_baselines import disconnected
@@ -20,12 +21,12 @@ from tests.small_single_hops import single_hop
 def test_pairs_become_questions_of_two_hops(tmp_path: Path) -> None:
     kgqa.compose(single_hop(tmp_path / "set"), filter="none", workspace=tmp_path / "w")
     tables = {name: Workspace(tmp_path / "w").read_table(name) for name in ("pairs", "single_hop", "paragraphs")}
-    output = two_hops(**tables, count=24, seed=3, workers=1)
-    assert output == two_hops(**tables, count=24, seed=3, workers=3)
+    output = two_hops(**tables, count=24, seed=3, engine=Threads(1))
+    assert output == two_hops(**tables, count=24, seed=3, engine=Threads(3))
     table = [instance for some in output.values() for instance in some]
     assert 12 < len(table) <= 24
     assert "What country is (Where was Ada born?) the capital of?" in {
-        instance.question for some in two_hops(**tables, count=99, seed=3, workers=1).values() for instance in some
+        instance.question for some in two_hops(**tables, count=99, seed=3, engine=Threads(1)).values() for instance in some
     }
     for instance in table:
         assert len({paragraph.id for paragraph in instance.paragraphs}) == 20
@@ -34,7 +35,7 @@ def test_pairs_become_questions_of_two_hops(tmp_path: Path) -> None:
     steps = [{step.id for instance in some for step in instance.decomposition or ()} for some in output.values()]
     assert all(steps)
     assert not steps[0] & (steps[1] | steps[2])
-    random = two_hops(**tables, count=24, seed=3, workers=1, random=True)
+    random = two_hops(**tables, count=24, seed=3, engine=Threads(1), random=True)
     assert sum(map(len, random.values())) == 24
     assert {step.id for step in _steps(random["train"])} & {step.id for step in _steps([*random["dev"], *random["test"]])}
 

@@ -7,6 +7,7 @@ import pyarrow as pa
 from hypothesis import given, settings as hypothesis_settings, strategies as st
 
 from kgqa.arrays.hashes import text_hashes
+from kgqa.arrays.parallel import Threads
 from kgqa.recipes.musique.contexts import build_contexts, same_name, without
 from kgqa.recipes.musique.pool import PARAGRAPHS, SINGLE_HOP
 
@@ -40,7 +41,7 @@ def test_contexts(texts: list[list[str]], asked: list[tuple[int, str, str]], cou
     queries = [" ".join(f"What has {asked[hop][1]}?" for hop in some) for some in hops.tolist()]
     ids = text_hashes(pa.array([str(row) for row in range(len(asked))]))
     context = build_contexts(queries, hops, single_hop, paragraphs, count=count, seed=seed, ids=ids)
-    again = build_contexts(queries, hops, single_hop, paragraphs, count=count, seed=seed, ids=ids, workers=3)
+    again = build_contexts(queries, hops, single_hop, paragraphs, count=count, seed=seed, ids=ids, engine=Threads(3))
     assert context.tolist() == again.tolist()
     for some, rows in zip(hops.tolist(), context.tolist(), strict=True):
         subject = {single_hop["paragraph"][hop].as_py() for hop in some}

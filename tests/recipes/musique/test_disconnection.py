@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 
 import kgqa
+from kgqa.arrays.parallel import Threads
 from kgqa.domains import load_domain
 from kgqa.progress import Silent
 from kgqa.recipes.musique import disconnection
@@ -104,7 +105,7 @@ def test_what_readers_are_asked(tmp_path: Path) -> None:
     assert not any(instance.paragraphs for instance in heads)
     tails = tail_questions(
         pairs.select("tail", "start", "end").unique().sort("tail", "start"), tables["single_hop"], tables["paragraphs"],
-        DisconnectionSettings(), seed=0, workers=1,
+        DisconnectionSettings(), seed=0, engine=Threads(1),
     )  # fmt: skip
     assert {instance.question for instance in tails} == {f"What country is {MASK} the capital of?", f"What is exported by {MASK}?"}
     for instance in tails:
@@ -126,7 +127,7 @@ def test_the_filter_knows_its_readers_by_their_files(tmp_path: Path, tiny_encode
             f'settings = {{ encoder = "{place}" }}\n'
         )
         domain, place_of_run = load_domain(toml, made_by="musique"), Workspace(tmp_path / "w")
-        return stage.depends_on(Run(domain=domain, workspace=place_of_run, seed=0, workers=1, limit=None, progress=Silent()))
+        return stage.depends_on(Run(domain=domain, workspace=place_of_run, seed=0, engine=Threads(1), limit=None, progress=Silent()))
 
     once = told()
     assert told() == once

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kgqa.arrays.parallel import Threads
 from kgqa.recipes.musique.log_linear import LogLinear, Places, QuestionOnly, cross_fitted, f1
 from kgqa.records import Instance, Paragraph
 
@@ -55,7 +56,8 @@ def test_who_is_judged_is_not_learned_from_whatever_the_workers() -> None:
     questions = _asked()
     places = Places.of(questions)
     first, second = (
-        cross_fitted(questions, lambda seed: LogLinear(places, seed=seed), folds=5, seeds=(0, 1), workers=workers) for workers in (1, 3)
+        cross_fitted(questions, lambda seed: LogLinear(places, seed=seed), folds=5, seeds=(0, 1), engine=Threads(workers))
+        for workers in (1, 3)
     )
     assert np.array_equal(first[0], second[0])
     assert np.array_equal(first[1], second[1])

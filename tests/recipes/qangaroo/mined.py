@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
+from kgqa.arrays.parallel import Threads
 from kgqa.domains import load_domain
 from kgqa.progress import Silent
 from kgqa.recipes.qangaroo.hops import TextHops
@@ -124,7 +125,7 @@ def mined(world: World, *, workers: int = 1, **evidence: object) -> Iterator[tup
     with TemporaryDirectory() as folder, Workspace(Path(folder)) as place:
         for name, table in world.tables().items():
             place.write_table(name, table)
-        run = Run(domain=domain, workspace=place, seed=0, workers=workers, limit=None, progress=Silent())
+        run = Run(domain=domain, workspace=place, seed=0, engine=Threads(workers), limit=None, progress=Silent())
         output = mine_rules(run)
         for name, table in output.tables.items():
             place.write_table(name, table)
@@ -136,7 +137,7 @@ def measured(known: Knowledge, facts: list[Fact]) -> RelationMeasures:
     learned = replace(known, facts=facts, noise=[])
     head, relation, tail = learned.columns()
     none = np.zeros(0, np.int32)
-    rules = mine_paths(learned.graph(), head, relation, tail, min_support=1, min_confidence=0.0, workers=1)
+    rules = mine_paths(learned.graph(), head, relation, tail, min_support=1, min_confidence=0.0, engine=Threads(1))
     hops = TextHops(offsets=np.zeros(1, np.int64), before=none, after=none, grades=none)
     forwards, backwards = learned.graph().functionality()
     implied = mine_implied(learned.graph(), head, relation, tail)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from kgqa.arrays.parallel import Threads
 from kgqa.recipes.qangaroo import evidence
 from kgqa.recipes.qangaroo.evidence import MOST_IMPLIED, MOST_ROLES, path_texts, with_best_chains
 from kgqa.recipes.qangaroo.samples import GRADE
@@ -22,7 +23,7 @@ HIGH, LOW = (190, 200), (90, 200)
 @given(data=st.data(), known=known_things(), facts=st.integers(0, 3))
 def test_a_chain_is_graded_as_its_definition_says(data: st.DataObject, known: Known, facts: int) -> None:
     made = data.draw(graded_records(known))
-    grades = iter(known.evidence().grade(to_samples(made), facts=facts, workers=1))
+    grades = iter(known.evidence().grade(to_samples(made), facts=facts, engine=Threads(1)))
     for record in made:
         for candidate, chain in ((candidate, chain) for candidate, chains in record.chains.items() for chain in chains):
             grade = next(grades)
@@ -37,7 +38,7 @@ def test_for_answers_a_path_with_enough_facts_beats_one_with_higher_confidence(f
     graph = Knowledge(entities=6, symmetric=(False,) * 2, facts=[(0, 0, 1)], noise=[], texts=[])
     known = Known(facts=graph, rules={(0, 4, 1): LOW, (4, 4, 1): HIGH})  # role 4: in the same document
     record = Record(id=0, split=0, head=0, relation=1, answer=2, chains={2: [(0, 0, 1, 1, 2)], 3: [(0, 0, 1, 1, 3)]})
-    answer, other = known.evidence().grade(to_samples([record]), facts=facts, workers=1)
+    answer, other = known.evidence().grade(to_samples([record]), facts=facts, engine=Threads(1))
     assert (int(answer["first"]), int(answer["second"])) == path
     assert float(answer["confidence"]) == pytest.approx(sure(LOW if path == (0, 4) else HIGH))
     assert (int(other["first"]), int(other["second"])) == (4, 4)
@@ -49,13 +50,13 @@ def test_grades_do_not_depend_on_workers_and_steps(workers: int, data: st.DataOb
     samples, prepared = to_samples(data.draw(graded_records(known))), known.evidence()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(evidence, "STEP", 2)
-        assert prepared.grade(samples, workers=workers).tobytes() == known.evidence().grade(samples, workers=1).tobytes()
+        assert prepared.grade(samples, engine=Threads(workers)).tobytes() == known.evidence().grade(samples, engine=Threads(1)).tobytes()
 
 
 def one(known: Known, chain: Chain, relation: int) -> np.void:
     """The grade of one chain."""
     record = Record(id=0, split=0, head=chain[0], relation=relation, answer=chain[-1], chains={chain[-1]: [chain]})
-    return known.evidence().grade(to_samples([record]), workers=1)[0]  # type: ignore[no-any-return]
+    return known.evidence().grade(to_samples([record]), engine=Threads(1))[0]  # type: ignore[no-any-return]
 
 
 @given(data=st.data(), known=known_things())

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from kgqa.arrays.parallel import Threads
 from kgqa.recipes.qangaroo.mining import Mined, Triples, all_facts, fact_graph, mine_rules, read_mined, training_facts
 from kgqa.rules.implied import mine_implied
 from kgqa.rules.paths import PathRules, mine_paths
@@ -46,7 +47,7 @@ def test_the_stage_finds_what_the_miners_find_and_it_is_read_back(world: World, 
     with mined(world, workers=workers, min_support=1, min_confidence=0.01) as (_, output):
         found = read(world, output.tables)
     learned, train = world.learned(), replace(world.known, facts=world.training()).columns()
-    rules = mine_paths(learned.graph(), *train, min_support=1, min_confidence=0.01, workers=1)
+    rules = mine_paths(learned.graph(), *train, min_support=1, min_confidence=0.01, engine=Threads(1))
     for field in fields(PathRules):
         mine, wanted = getattr(found.rules, field.name), getattr(rules, field.name)
         assert (mine.dtype, mine.tolist()) == (wanted.dtype, wanted.tolist()), field.name

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from kgqa.arrays.parallel import Threads
 from kgqa.arrays.rows import Adjacency
 from kgqa.errors import EmptyResult
 from kgqa.recipes.qangaroo.false_negatives import kin_of_answers, second_truths
@@ -164,13 +165,13 @@ def test_the_settings_select_the_gates(better: str, more: list[type]) -> None:
 def test_grades_come_from_the_mined_rules() -> None:
     chains: Any = {11: [(9, 1, 11), (9, 0, 10, 1, 11)], 4: [(9, 2, 4)]}
     record = Record(id=0, split=0, head=9, relation=1, answer=11, chains=chains)
-    found = learned().graded(to_samples([record]), only=True, workers=1)
+    found = learned().graded(to_samples([record]), only=True, engine=Threads(1))
     assert found.grades is not None
     assert [dict(of.chains) for of in to_records(found)] == [{11: [(9, 0, 10, 1, 11)], 4: [(9, 2, 4)]}]
     at = [i for i, (a, b, r) in enumerate(_rules(learned())) if (a, b, r) == (0, 0, 1)]
     assert found.grades["confidence"].tolist() == [np.float32(learned().mined.rules.confidence[at[0]]), 0.0]
     assert found.grades[["first", "second", "third"]].tolist() == [(0, 0, -1), (-1, -1, -1)]
-    every = learned().graded(to_samples([record]), only=False, workers=1)
+    every = learned().graded(to_samples([record]), only=False, engine=Threads(1))
     assert [dict(of.chains) for of in to_records(every)] == [{11: chains[11][::-1], 4: chains[4]}]
 
 

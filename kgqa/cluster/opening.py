@@ -1,0 +1,33 @@
+"""Chooses the engine of a run: threads, or a cluster if an address is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+
+from kgqa.arrays.parallel import Engine, Threads
+from kgqa.errors import SettingsError
+from kgqa.settings.workers import worker_count
+
+
+@contextmanager
+def opened_engine(workers: int | None = None, cluster: str | None = None) -> Iterator[Engine]:
+    """The engine of a run, open inside the ``with`` block.
+
+    ``cluster``: None for threads; ``auto``, ``HOST:PORT`` or ``ray://HOST:PORT`` for a Ray cluster (:func:`kgqa.cluster.address.probe`).
+    ``workers``: maximum number of parts that run at the same time, by default one per core, or per core of the cluster. Raises
+    SettingsError and ClusterError.
+    """
+    if cluster is None:
+        yield Threads(workers)
+        return
+    if workers is not None:
+        worker_count(workers)
+    if find_spec("ray") is None:
+        raise SettingsError("--cluster needs Ray, which is not installed; run: pip install 'kgqa[cluster]'")
+    from kgqa.cluster.address import probe
+    from kgqa.cluster.ray_engine import RayEngine
+
+    with RayEngine(probe(cluster), workers) as engine:
+        yield engine

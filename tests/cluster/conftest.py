@@ -1,0 +1,51 @@
+"""A Ray cluster of this machine: a head without cores, and nodes of one core each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+STORE = 200_000_000
+ROOT = Path(__file__).parent.parent.parent
+
+
+class Nodes:
+    """The cluster; nodes can be added and end."""
+
+    def __init__(self) -> None:
+        from ray.cluster_utils import Cluster
+
+        # Processes of nodes find the tests, whose functions they call.
+        os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+        self._cluster: Any = Cluster(
+            initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": STORE, "include_dashboard": False}
+        )
+        self.address: str = self._cluster.address
+
+    def add(self, count: int = 1, **options: Any) -> Any:
+        """Start nodes, and return the last."""
+        for _ in range(count):
+            node = self._cluster.add_node(num_cpus=1, object_store_memory=STORE, **options)
+        return node
+
+    def end_head(self) -> None:
+        self._cluster.head_node.kill_gcs_server()
+        self._cluster.head_node.kill_raylet()
+
+    def end(self) -> None:
+        self._cluster.shutdown()
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Nodes]:
+    """Three nodes."""
+    nodes = Nodes()
+    try:
+        nodes.add(3)
+        yield nodes
+    finally:
+        nodes.end()

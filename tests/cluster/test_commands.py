@@ -1,0 +1,80 @@
+"""Commands on a cluster give the bytes of threads, also when they are killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cluster.conftest import Nodes
+from tests.command import COMMAND, environment, run_command
+
+
+def contents(workspace: Path) -> dict[str, bytes]:
+    """All tables and datasets by path, without what names the engine and the seconds."""
+    files = {
+        path.relative_to(workspace).as_posix(): path.read_bytes()
+        for folder in ("tables", "datasets")
+        for path in (workspace / folder).rglob("*")
+        if path.is_file() and path.suffix != ".json"
+    }
+    for path in (workspace / "datasets").rglob("manifest.json"):
+        manifest = json.loads(path.read_bytes())
+        files[path.parent.name] = json.dumps([manifest["files"], manifest["counts"], manifest["key"]]).encode()
+    return files
+
+
+@pytest.mark.parametrize(
+    ("command", "domain"), [("generate", "medline"), ("generate", "wikidata"), ("compose", "companies")], ids=lambda value: value
+)
+def test_same_bytes_as_on_threads(cluster: Nodes, tmp_path: Path, command: str, domain: str) -> None:
+    arguments = [command, "--domain", domain, "--workspace"]
+    threads = run_command(*arguments, tmp_path / "threads")
+    assert threads.status == 0, threads.err
+    nodes = run_command(*arguments, tmp_path / "nodes", "--cluster", cluster.address)
+    assert nodes.status == 0, nodes.err
+    assert "raylet" not in nodes.out + nodes.err
+    assert contents(tmp_path / "nodes") == contents(tmp_path / "threads")
+    (manifest,) = (tmp_path / "nodes" / "datasets").glob("*/manifest.json")
+    assert json.loads(manifest.read_bytes())["passed"]["engine"] == "ray"
+
+
+def test_a_plan_names_the_engine(cluster: Nodes, tmp_path: Path) -> None:
+    planned = run_command("generate", "--domain", "wikidata", "--workspace", tmp_path / "w", "--dry-run", "--cluster", cluster.address)
+    assert planned.status == 0, planned.err
+    assert "on the cluster (ray)" in planned.out
+
+
+def test_a_cluster_that_is_away_ends_in_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KGQA_CLUSTER_SECONDS", "4")
+    outcome = run_command("generate", "--domain", "wikidata", "--workspace", tmp_path / "w", "--cluster", "127.0.0.1:9")
+    outcome.sentence("no Ray cluster answered at 127.0.0.1:9 within 4 seconds", "KGQA_CLUSTER_SECONDS")
+    assert not (tmp_path / "w").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.real_data
+def test_killed_runs_go_on_to_the_same_bytes(cluster: Nodes, tmp_path: Path, real_data: Path, random_seed: int) -> None:
+    """Drivers end by SIGKILL and SIGTERM at random moments; the same command goes on."""
+    arguments = ["generate", "--domain", "wikidata", "--source", str(real_data / "wikidata"), "--workspace"]
+    whole = run_command(*arguments, tmp_path / "whole")
+    assert whole.status == 0, whole.err
+    draws = random.Random(random_seed)
+    for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGKILL):
+        with subprocess.Popen(
+            [*COMMAND, *arguments, str(tmp_path / "killed"), "--cluster", cluster.address], env=environment(),
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True,
+        ) as process:  # fmt: skip
+            time.sleep(draws.uniform(4, 18))
+            os.kill(process.pid, number)
+            process.communicate(timeout=60)
+        assert process.returncode in (0, -number, 128 + number)
+    again = run_command(*arguments, tmp_path / "killed", "--cluster", cluster.address)
+    assert again.status == 0, again.err
+    assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
