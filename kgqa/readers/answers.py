@@ -68,14 +68,42 @@ def _spans(names: Iterable[str], paragraphs: Sequence[Paragraph]) -> Iterator[tu
         yield from ((number, start, end) for start, end in sorted(spans))
 
 
-def candidate_spans(instance: Instance) -> Iterator[tuple[int, int, int, int]]:
-    """Candidate number, paragraph number, start and end of each mention of a candidate: as the set marks it, else by its text."""
+def right_candidate(instance: Instance) -> int:
+    """The number of the candidate that is the answer, by id or else by text; -1 if none is."""
     candidates = instance.candidates or ()
-    by_id = {candidate.id: number for number, candidate in enumerate(candidates)}
+    by_id = (place for place, candidate in enumerate(candidates) if candidate.id == instance.answer_id)
+    by_text = (place for place, candidate in enumerate(candidates) if instance.answers and candidate.text == instance.answers[0])
+    return next(by_id, next(by_text, -1))
+
+
+def candidate_spans(instance: Instance, *, marked: bool = True) -> Iterator[tuple[int, int, int, int]]:
+    """Candidate number, paragraph number, start and end of each mention of a candidate.
+
+    In each paragraph a candidate is mentioned where the set marks it, or else where its text occurs; without ``marked``, marks are ignored.
+    A mention inside a longer one of another candidate does not count: South Africa does not mention Africa.
+    """
+    candidates = instance.candidates or ()
+    by_id = {candidate.id: number for number, candidate in enumerate(candidates)} if marked else {}
     for number, paragraph in enumerate(instance.paragraphs):
         spans = {(by_id[mention.entity], mention.start, mention.end) for mention in paragraph.mentions or () if mention.entity in by_id}
         marked_candidates = {index for index, _, _ in spans}
         for index, candidate in enumerate(candidates):
             if index not in marked_candidates:
                 spans.update((index, *span) for span in occurrences(candidate.text, paragraph.text))
-        yield from ((index, number, start, end) for index, start, end in sorted(spans))
+        yield from ((index, number, start, end) for index, start, end in outermost_spans(spans))
+
+
+def outermost_spans(spans: Iterable[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """The spans (owner, start, exclusive end) without those inside a longer one, sorted.
+
+    >>> outermost_spans([(0, 0, 12), (1, 6, 12), (2, 0, 12)])
+    [(0, 0, 12), (2, 0, 12)]
+    """
+    outer_spans: list[tuple[int, int, int]] = []
+    outer = (-1, -1)
+    for owner, start, end in sorted(set(spans), key=lambda span: (span[1], -span[2])):
+        if end <= outer[1] and (start, end) != outer:
+            continue
+        outer = max(outer, (start, end), key=lambda bounds: bounds[1])
+        outer_spans.append((owner, start, end))
+    return sorted(outer_spans)

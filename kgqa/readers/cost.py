@@ -14,9 +14,8 @@ import pyarrow.compute as pc
 
 from kgqa.errors import InterruptedRun
 from kgqa.progress import Silent
-from kgqa.readers.answers import answer_spans, candidate_spans, is_option
+from kgqa.readers.answers import answer_spans, candidate_spans, is_option, right_candidate
 from kgqa.readers.specification import Specification
-from kgqa.readers.transformer.examples import right_candidate
 from kgqa.records import Instance
 from kgqa.training.questions import of_list
 from kgqa.training.reader import Fitting

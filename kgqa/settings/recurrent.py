@@ -1,4 +1,4 @@
-"""Settings of the recurrent readers, with the papers' values as defaults."""
+"""Settings of the recurrent readers, with the sizes of the papers' networks as defaults."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class RecurrentSettings(Settings):
     """For questions with candidates: score each candidate by its mentions, or extract a span and map it to a candidate, as in the papers.
     Other questions always get a span."""
     linked: bool = True
-    """Use the mentions that the dataset marks as well as exact matches of a candidate's name."""
+    """Use the mentions that the dataset marks, and a candidate's name where a paragraph has no mark of it; false: only names."""
     max_length: Positive = 8192
     """Maximum tokens of a superdocument; the rest is cut (Welbl et al. 2018, section 6.1)."""
     question_tokens: Positive = 64
@@ -34,7 +34,7 @@ class RecurrentSettings(Settings):
     """Dimensions of a word vector, after the projection of pretrained vectors."""
     embeddings: Annotated[str, Field(min_length=1)] | None = None
     """Pretrained word vectors: a GloVe text file, or an encoder as in the setting ``encoder`` of the transformer readers, whose word pieces
-    are averaged. They stay frozen. By default vectors are learned."""
+    are averaged. They stay frozen, except those of placeholders, marks and unknown words. By default all vectors are learned."""
     letter_filters: Annotated[int, Field(ge=0, le=4096)] = 100
     """Convolution filters over the characters of a word; 0: no characters."""
     hidden: Size = 20

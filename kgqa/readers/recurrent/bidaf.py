@@ -9,6 +9,7 @@ from torch.nn import functional
 from kgqa.readers.recurrent.attention import AttentionFlow
 from kgqa.readers.recurrent.layers import Bidirectional, WordEmbedder, token_mask, vectors_at
 from kgqa.readers.recurrent.spans import Batch, Spans, answer_tokens, with_independent_ends
+from kgqa.readers.transformer.network import SingleLinear
 from kgqa.readers.transformer.segments import LEAST
 
 
@@ -25,8 +26,8 @@ class Bidaf(nn.Module):
         self.flow = AttentionFlow(size)
         self.modelling = nn.ModuleList([Bidirectional(4 * size, hidden), Bidirectional(size, hidden)])
         self.ending = Bidirectional(size, hidden)
-        self.start_seen, self.start_modelled = nn.Linear(4 * size, 1), nn.Linear(size, 1)
-        self.end_seen, self.end_modelled = nn.Linear(4 * size, 1), nn.Linear(size, 1)
+        self.start_seen, self.start_modelled = SingleLinear(4 * size, 1), SingleLinear(size, 1)
+        self.end_seen, self.end_modelled = SingleLinear(4 * size, 1), SingleLinear(size, 1)
 
     def forward(self, batch: Batch) -> Spans:
         """Logits of spans; ``batch`` as in :func:`~kgqa.readers.recurrent.collation.collate`."""

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from kgqa.readers.answers import OPTIONS, answer_spans, is_option
-from kgqa.readers.recurrent.candidates import Span, mentions
+from kgqa.readers.answers import OPTIONS, answer_spans, candidate_spans, is_option, right_candidate
 from kgqa.readers.recurrent.forms import question_forms
 from kgqa.readers.recurrent.superdocument import ABSENT, Assembler, Superdocument
 from kgqa.readers.recurrent.vocabulary import SEPARATOR, Vocabulary
@@ -69,7 +68,7 @@ class Encoder:
         unknown = list(dict.fromkeys([*document.unknown, *question.unknown]))
         numbers = {form: len(self.vocabulary) + place for place, form in enumerate(unknown)}
         mentions_ = self._mentions(instance, document)
-        gold = next((place for place, candidate in enumerate(instance.candidates or ()) if candidate.id == instance.answer_id), UNLABELLED)
+        gold = right_candidate(instance)
         spans = self._spans(instance, document, mentions_, gold)
         return {
             ID: instance.id,
@@ -91,13 +90,12 @@ class Encoder:
             **_supports(instance, document),
         }
 
-    def _mentions(self, instance: Instance, document: Superdocument) -> list[Span]:
-        if not instance.candidates:
-            return []
-        names = [self.assembler.piece(candidate.text).lowercase_hashes for candidate in instance.candidates]
-        return mentions(document, instance, names, marked=self.settings.linked)
+    def _mentions(self, instance: Instance, document: Superdocument) -> list[tuple[int, int, int]]:
+        return document.token_spans(candidate_spans(instance, marked=self.settings.linked))
 
-    def _spans(self, instance: Instance, document: Superdocument, mentions_: list[Span], gold: int) -> list[tuple[int, int]]:
+    def _spans(
+        self, instance: Instance, document: Superdocument, mentions_: list[tuple[int, int, int]], gold: int
+    ) -> list[tuple[int, int]]:
         """The answer's occurrences: the first mention of a candidate (Welbl et al. 2018, section 6.1), else all occurrences that support
         it.
         """
@@ -108,7 +106,8 @@ class Encoder:
         if is_option(instance):
             position = 1 + OPTIONS.index(instance.answers[0].strip().lower())
             return [(position, position)]
-        return _answer_spans(instance, document)[:MOST_SPANS]
+        spans = document.token_spans((0, *span) for span in answer_spans(instance))
+        return [(first, last) for _, first, last in spans][:MOST_SPANS]
 
     def _fault(self, instance: Instance, mentioned_candidates: set[int], gold: int, spans: list[tuple[int, int]]) -> str | None:
         limit = f"{self.settings.max_length:,} tokens"
@@ -129,21 +128,6 @@ def _with_unknown_numbers(words: npt.NDArray[np.int32], unknown: Sequence[str], 
     numbers_ = words.copy()
     numbers_[positions] = [numbers[form] for form in unknown[: len(positions)]]
     return numbers_
-
-
-def _answer_spans(instance: Instance, document: Superdocument) -> list[tuple[int, int]]:
-    """First and last tokens of the answer's occurrences."""
-    spans: list[tuple[int, int]] = []
-    tokens = {number: np.flatnonzero(document.paragraphs == number) for number in document.order}
-    for number, start, end in answer_spans(instance):
-        tokens_of_paragraph = tokens.get(number)
-        if tokens_of_paragraph is None or not len(tokens_of_paragraph):
-            continue
-        first = int(np.searchsorted(document.ends[tokens_of_paragraph], start, side="right"))
-        last = int(np.searchsorted(document.starts[tokens_of_paragraph], end)) - 1
-        if first <= last < len(tokens_of_paragraph) and document.ends[tokens_of_paragraph[last]] >= end:
-            spans.append((int(tokens_of_paragraph[first]), int(tokens_of_paragraph[last])))
-    return sorted(set(spans))
 
 
 def _supports(instance: Instance, document: Superdocument) -> dict[str, list[int]]:

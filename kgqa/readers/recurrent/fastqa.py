@@ -8,6 +8,7 @@ from torch.nn import functional
 
 from kgqa.readers.recurrent.layers import Bidirectional, WordEmbedder, token_mask, vectors_at
 from kgqa.readers.recurrent.spans import Batch, Spans, answer_tokens
+from kgqa.readers.transformer.network import SingleLinear
 from kgqa.readers.transformer.segments import LEAST
 
 
@@ -24,9 +25,9 @@ class Fastqa(nn.Module):
         self.text, self.question = _merged_directions(hidden), _merged_directions(hidden)
         self.attention = nn.Linear(hidden, 1, bias=False)
         self.start_text, self.start_asked = nn.Linear(hidden, hidden), nn.Linear(hidden, hidden, bias=False)
-        self.start_both, self.start_score = nn.Linear(hidden, hidden, bias=False), nn.Linear(hidden, 1)
+        self.start_both, self.start_score = nn.Linear(hidden, hidden, bias=False), SingleLinear(hidden, 1)
         self.end_text, self.end_asked = nn.Linear(hidden, hidden), nn.Linear(hidden, hidden, bias=False)
-        self.end_both, self.end_score = nn.Linear(hidden, hidden, bias=False), nn.Linear(hidden, 1)
+        self.end_both, self.end_score = nn.Linear(hidden, hidden, bias=False), SingleLinear(hidden, 1)
         self.end_begun, self.end_same = nn.Linear(hidden, hidden, bias=False), nn.Linear(hidden, hidden, bias=False)
 
     def forward(self, batch: Batch) -> Spans:

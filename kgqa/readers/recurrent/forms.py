@@ -15,7 +15,8 @@ import numpy.typing as npt
 from kgqa.arrays.words import unspaced_letters
 
 _ALONE = unspaced_letters()
-_FORM = re.compile(rf"___MASK\d+___|[{_ALONE}]|[^\W_{_ALONE}]+|[^\w\s]|_")
+_PLACEHOLDER = re.compile(r"___MASK\d+___")
+_FORM = re.compile(rf"{_PLACEHOLDER.pattern}|[{_ALONE}]|[^\W_{_ALONE}]+|[^\w\s]|_")
 _RELATION = re.compile(r"(?<![\w])[^\W\d_]+(?:_[^\W_]+)+(?![\w])")
 
 
@@ -38,6 +39,15 @@ def split(text: str) -> Forms:
     matches = list(_FORM.finditer(text))
     places = np.array([match.span() for match in matches], np.int32).reshape(-1, 2)
     return Forms([match.group() for match in matches], places[:, 0], places[:, 1])
+
+
+def is_placeholder(form: str) -> bool:
+    """Whether a form is a placeholder of a masked set.
+
+    >>> is_placeholder("___MASK7___"), is_placeholder("Mumbai")
+    (True, False)
+    """
+    return _PLACEHOLDER.fullmatch(form) is not None
 
 
 def question_forms(text: str) -> list[str]:

@@ -5,6 +5,7 @@ Vectors of texts are tokens × batch × width (T × B × n), as the recurrent la
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from threading import Lock
 
 import torch
@@ -109,6 +110,8 @@ class CharacterCnn(nn.Module):
 class WordEmbedder(nn.Module):
     """A vector per distinct word of a batch, from its embedding and its characters; independent of the word's context.
 
+    Placeholders of masked sets mean nothing by themselves. In each training step they therefore change places with each other at random.
+
     In prediction the vectors of the whole vocabulary are computed once, and kept until the network is trained or loads other weights.
     """
 
@@ -122,10 +125,13 @@ class WordEmbedder(nn.Module):
         to: int,
         dropout: float,
         pretrained: torch.Tensor | None = None,
+        placeholders: Sequence[int] = (),
     ) -> None:
-        """``spellings``: numbers of the characters of all words (words × LETTERS).
+        """``spellings``: numbers of the characters of all words (words × LETTERS). ``placeholders``: numbers of the words that are masks.
 
-        An embedding has ``size`` numbers, or those of a ``pretrained`` table (words × n), which stays fixed. The output has ``to`` numbers.
+        An embedding has ``size`` numbers, or those of a ``pretrained`` table (words × n). The table stays fixed, except for reserved words
+        and placeholders, which get vectors that are learned: a table of word pieces has nearly one vector for all placeholders. The output
+        has ``to`` numbers.
         """
         super().__init__()
         self.dropout = dropout
@@ -136,11 +142,17 @@ class WordEmbedder(nn.Module):
         else:
             self.table.weight.requires_grad_(False)
             self.table.weight.copy_(pretrained)
-            self.marks = nn.Parameter(torch.randn(len(RESERVED), pretrained.shape[1]) * pretrained.std())
+            self.marks = nn.Parameter(torch.randn(len(RESERVED) + len(placeholders), pretrained.shape[1]) * pretrained.std())
+        mark_of = torch.full((len(spellings),), -1)
+        mark_of[[*range(len(RESERVED)), *placeholders]] = torch.arange(len(RESERVED) + len(placeholders))
+        self.register_buffer("_mark_of", mark_of, persistent=False)
+        self.register_buffer("_placeholders", torch.tensor(list(placeholders), dtype=torch.int64), persistent=False)
         self.narrow = nn.Linear(self.table.embedding_dim, size) if pretrained is not None else nn.Identity()
         self.letters = CharacterCnn(letters, filters) if filters else None
         self.highway = Highway(size + filters)
         self.out = nn.Linear(size + filters, to)
+        self._mark_of: torch.Tensor
+        self._placeholders: torch.Tensor
         self._spellings = spellings
         self._vectors: torch.Tensor | None = None
         self._lock = Lock()
@@ -150,13 +162,23 @@ class WordEmbedder(nn.Module):
         """(U), (U × letters) → (U × to)."""
         if torch.is_grad_enabled() or self.training:
             self._forget()
-            return self._embed(words, letters)
+            return self._embed(*self._with_other_placeholders(words, letters)) if self.training else self._embed(words, letters)
         vectors = self._vocabulary_vectors(words.device)[words]
         # Words outside the vocabulary share a number, and differ by their characters.
         unknown_rows = torch.nonzero(words == UNKNOWN)[:, 0]
         if len(unknown_rows):
             vectors[unknown_rows] = self._embed(words[unknown_rows], letters[unknown_rows])
         return vectors
+
+    def _with_other_placeholders(self, words: torch.Tensor, letters: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """The same words and letters, with placeholders permuted at random."""
+        count = len(self._placeholders)
+        if not count:
+            return words, letters
+        others = self._placeholders[torch.randperm(count, device=words.device)]
+        words = torch.arange(len(self._mark_of), device=words.device).index_copy(0, self._placeholders, others)[words]
+        is_placeholder = self._mark_of[words] >= len(RESERVED)
+        return words, torch.where(is_placeholder[:, None], self._spellings.to(words.device)[words], letters)
 
     def train(self, mode: bool = True) -> WordEmbedder:
         """Set the mode. After training, the vocabulary's vectors are recomputed; between predictions they stay."""
@@ -180,8 +202,9 @@ class WordEmbedder(nn.Module):
         vectors = self.table(words)
         if self.pretrained:
             # Marks have vectors that are learned; that of the unknown word is also that of words that the table lacks.
-            is_mark = words < len(RESERVED)
-            mark = self.marks[torch.where(is_mark, words, UNKNOWN)]
+            mark_of = self._mark_of[words]
+            is_mark = mark_of >= 0
+            mark = self.marks[torch.where(is_mark, mark_of, UNKNOWN)]
             vectors = torch.where((is_mark | (vectors == 0).all(dim=1))[:, None], mark, vectors)
         vectors = self.narrow(vectors)
         if self.letters is not None:

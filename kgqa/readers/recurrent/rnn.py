@@ -13,6 +13,7 @@ from torch.nn import functional
 from kgqa.readers.recurrent.attention import AttentionFlow, SelfAttention
 from kgqa.readers.recurrent.layers import Bidirectional, WordEmbedder, token_mask, vectors_at
 from kgqa.readers.recurrent.spans import Batch, Spans, answer_tokens, with_independent_ends
+from kgqa.readers.transformer.network import SingleLinear
 from kgqa.readers.transformer.segments import LEAST
 
 
@@ -35,7 +36,7 @@ class Rnn(nn.Module):
             Bidirectional(2 * size, hidden, nn.GRU),
         )
         self.paragraph, self.sentence, self.sufficiency = _scorer(size), _scorer(size), _scorer(size, labels=3)
-        self.start, self.end = nn.Linear(size, 1), nn.Linear(size, 1)
+        self.start, self.end = SingleLinear(size, 1), SingleLinear(size, 1)
 
     def forward(self, batch: Batch) -> Spans:
         """Logits of spans, of supporting paragraphs and sentences, and of sufficiency."""
@@ -76,4 +77,4 @@ class Rnn(nn.Module):
 
 
 def _scorer(size: int, *, labels: int = 1) -> nn.Sequential:
-    return nn.Sequential(nn.Linear(size, size // 2), nn.ReLU(), nn.Linear(size // 2, labels))
+    return nn.Sequential(nn.Linear(size, size // 2), nn.ReLU(), SingleLinear(size // 2, labels))

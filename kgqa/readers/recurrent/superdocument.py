@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -58,6 +58,21 @@ class Superdocument:
     """The mark token of each of these paragraphs."""
     sentence_marks: list[tuple[int, int, int]]
     """For each sentence its mark token, the number of its paragraph, and its own number."""
+
+    def token_spans(self, spans: Iterable[tuple[int, int, int, int]]) -> list[tuple[int, int, int]]:
+        """Owner, first and last token (inclusive) of each span of characters (owner, paragraph, start, exclusive end). Sorted.
+
+        A span is left out if a part of it is cut off at the end of the text, or if it crosses the end of a sentence that has a mark.
+        """
+        tokens = {number: np.flatnonzero(self.paragraphs == number) for number in self.order}
+        token_spans = set()
+        for owner, paragraph, start, end in spans:
+            places = tokens.get(paragraph, np.zeros(0, np.int64))
+            first = int(np.searchsorted(self.ends[places], start, side="right"))
+            last = int(np.searchsorted(self.starts[places], end)) - 1
+            if first <= last < len(places) and self.ends[places[last]] >= end and places[last] - places[first] == last - first:
+                token_spans.add((owner, int(places[first]), int(places[last])))
+        return sorted(token_spans)
 
 
 class Assembler:

@@ -38,7 +38,7 @@ from kgqa.runs.files import key_of
 from kgqa.settings.recurrent import RecurrentSettings, RnnSettings
 from kgqa.training.reader import Prediction
 
-VERSION = 3
+VERSION = 4
 """Version of the encoding and the networks."""
 NETWORKS: Mapping[str, Callable[..., nn.Module]] = MappingProxyType({"bidaf": Bidaf, "fastqa": Fastqa, "rnn": Rnn})
 
@@ -87,6 +87,7 @@ class RecurrentTask:
                 to=settings.hidden if self.name == "fastqa" else 2 * settings.hidden,
                 dropout=settings.dropout,
                 pretrained=pretrained,
+                placeholders=vocabulary.placeholders,
             )
             return NETWORKS[self.name](words, hidden=settings.hidden, dropout=settings.dropout)
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kgqa.errors import BrokenInput, MissingInput, storage_errors
-from kgqa.readers.recurrent.forms import question_forms, split
+from kgqa.readers.recurrent.forms import is_placeholder, question_forms, split
 from kgqa.records import Instance
 from kgqa.runs.files import key_of, write_whole
 from kgqa.settings.small_files import read_small
@@ -54,6 +54,11 @@ class Vocabulary:
     def spellings(self) -> npt.NDArray[np.int64]:
         """Character numbers of each word (words × ``LETTERS``); reserved words have none."""
         return self.spell(["" if number < len(RESERVED) else word for number, word in enumerate(self.words)])
+
+    @cached_property
+    def placeholders(self) -> tuple[int, ...]:
+        """Numbers of the words that are placeholders of a masked set."""
+        return tuple(number for word, number in self.numbers.items() if is_placeholder(word))
 
     def spell(self, forms: Sequence[str]) -> npt.NDArray[np.int64]:
         """The numbers of the characters of each form, 0 after its end (forms × ``LETTERS``)."""

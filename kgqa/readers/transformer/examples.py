@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from kgqa.readers.answers import answer_spans, candidate_spans, is_option
+from kgqa.readers.answers import answer_spans, candidate_spans, is_option, right_candidate
 from kgqa.readers.scores import sufficiency_of
 from kgqa.readers.transformer.windows import OPTION_TEXT, Cutter, Tokens, Windows, title_prefix
 from kgqa.records import Instance
@@ -135,14 +135,6 @@ def _owner_spans(instance: Instance) -> tuple[int, list[tuple[int, int, int, int
     if not instance.candidates:
         return (0 if instance.answers else -1), [(0, *span) for span in answer_spans(instance)]
     return right_candidate(instance), list(candidate_spans(instance))
-
-
-def right_candidate(instance: Instance) -> int:
-    """The number of the candidate that is the answer, by id or else by text; -1 if none is."""
-    candidates = instance.candidates or ()
-    by_id = (place for place, candidate in enumerate(candidates) if candidate.id == instance.answer_id)
-    by_text = (place for place, candidate in enumerate(candidates) if instance.answers and candidate.text == instance.answers[0])
-    return next(by_id, next(by_text, -1))
 
 
 def without_right(instance: Instance) -> str:

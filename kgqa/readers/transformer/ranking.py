@@ -21,10 +21,11 @@ import torch
 from torch import nn
 
 from kgqa.errors import BrokenInput, MissingInput, storage_errors
+from kgqa.readers.answers import right_candidate
 from kgqa.readers.neural import NeuralReader
 from kgqa.readers.scores import answer_score
 from kgqa.readers.transformer.encoder import ENCODER, Encoder, load_encoder, saved_encoder
-from kgqa.readers.transformer.examples import ragged, right_candidate, without_right
+from kgqa.readers.transformer.examples import ragged, without_right
 from kgqa.readers.transformer.segments import segment_best, segment_logsumexp
 from kgqa.records import Instance
 from kgqa.runs.files import key_of

