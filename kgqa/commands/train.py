@@ -43,6 +43,8 @@ from kgqa.training.reader import Fitting, Reader
 
 RUN, SAVED, FIT, MANIFEST = "run.json", "reader", "fit", "manifest.json"
 """Files of a run: its configuration, the finished reader, intermediate files, and the manifest."""
+NETWORK = ("encoder", "answerer_encoder", "layers", "positions", "marks", "head_layers")
+"""Settings that the networks of a run have for good."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,8 +67,8 @@ class Trained:
 
 
 def list_readers() -> dict[str, str]:
-    """Name of each reader that can be trained → its description."""
-    return {name: kind.purpose for name, kind in READERS.items()}
+    """Name of each reader that can be trained → its description, and whether it connects paragraphs."""
+    return {name: kind.description for name, kind in READERS.items()}
 
 
 def train(
@@ -218,9 +220,10 @@ def _check_start(start: Path, request: Specification) -> None:
     if not request.steps:
         raise SettingsError(f"--start-from: {request.name} counts, and has no weights to begin with; leave it out.")
     old = saved.read(start, request.name).get("settings", {})
-    encoder = getattr(request.settings, "encoder", None)
-    if "encoder" in request.settings.model_fields_set and isinstance(old, dict) and old.get("encoder") != encoder:
-        raise SettingsError(f"--start-from {start.parent}: its encoder is {old.get('encoder')}, not {encoder}; leave the encoder out.")
+    for name in (name for name in NETWORK if name in request.settings.model_fields_set and isinstance(old, dict)):
+        before, value = old.get(name, type(request.settings).model_fields[name].default), getattr(request.settings, name)
+        if before != value:
+            raise SettingsError(f"--start-from {start.parent}: its {name} is {before}, not {value}; leave the {name} out.")
 
 
 def _begin(folder: Path, source: QuestionSet, request: Specification, seed: int, start: Path | None) -> dict[str, Any]:
