@@ -35,15 +35,15 @@ READERS: Mapping[str, Mapping[str, Any]] = {"all paragraphs at once": {"position
 PEOPLE = (
     "Anna Peter Maria John Laura David Emma Paul Sarah Mark Julia Thomas Helen Robert Alice Martin Clara Simon Rachel Daniel Susan Adam "
     "Linda George Karen Frank Diana Henry Nancy Walter"
-).split()
+)
 COMPANIES = (
     "Falcon Apex Orion Phoenix Titan Atlas Crown Summit Beacon Anchor Delta Omega Sigma Vertex Horizon Pioneer Eagle Lion Tiger Panther "
     "Cobra Dragon Comet Nova Galaxy Mercury Saturn Neptune Apollo Zenith"
-).split()
+)
 PLACES = (
     "Paris London Berlin Madrid Rome Vienna Dublin Oslo Prague Warsaw Lisbon Athens Cairo Tokyo Delhi Boston Chicago Dallas Denver Miami "
     "Seattle Toronto Sydney Lima Geneva Munich Milan Moscow Shanghai Istanbul"
-).split()
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,8 +76,10 @@ def two_hops(count: int, *, pairs: int, name: str) -> list[Instance]:
 
 
 def _two_hops(name: str, pairs: int, rng: np.random.Generator) -> Instance:
-    people, companies, places = (rng.permutation(names)[:pairs].tolist() for names in (PEOPLE, COMPANIES, PLACES))
-    works = [(f"{person} works for {company}.", number == 0) for number, (person, company) in enumerate(zip(people, companies, strict=True))]
+    people, companies, places = (rng.permutation(names.split())[:pairs].tolist() for names in (PEOPLE, COMPANIES, PLACES))
+    works = [
+        (f"{person} works for {company}.", number == 0) for number, (person, company) in enumerate(zip(people, companies, strict=True))
+    ]
     sits = [(f"{company} sits in {place}.", number == 0) for number, (company, place) in enumerate(zip(companies, places, strict=True))]
     texts = [*works, *sits]
     paragraphs = tuple(
@@ -95,11 +97,18 @@ def _table(train: Sequence[Instance], test: Sequence[Instance], size: Size) -> T
     answers = {what: np.array([answer for answer, _ in of_reader]) for what, of_reader in scores.items()}  # (seeds, questions)
     support = {what: np.array([support for _, support in of_reader]) for what, of_reader in scores.items()}
     rows = [
-        [what, _percent(answers[what].mean(0)), ", ".join(f"{100 * mean:.1f}" for mean in answers[what].mean(1)), _percent(support[what].mean(0))]
+        [
+            what,
+            _percent(answers[what].mean(0)),
+            ", ".join(f"{100 * mean:.1f}" for mean in answers[what].mean(1)),
+            _percent(support[what].mean(0)),
+        ]
         for what in READERS
     ]
     first, second = READERS
-    rows.append(["difference", _percent((answers[first] - answers[second]).mean(0)), "", _percent((support[first] - support[second]).mean(0))])
+    rows.append(
+        ["difference", _percent((answers[first] - answers[second]).mean(0)), "", _percent((support[first] - support[second]).mean(0))]
+    )
     note = (
         f"{size.train:,} training and {size.test:,} test questions, {size.epochs} epochs, the first {size.layers} layers of {ENCODER}, "
         f"{size.seeds} seeds; a guess among the places is right in {100 / size.pairs:.0f}%. 95% bootstrap intervals over questions."

@@ -62,6 +62,8 @@ class Trained:
     best: float | None
     """The reader's mean score on dev questions, from 0 to 1."""
     seconds: float
+    connects: bool | None = None
+    """Whether the reader connects paragraphs, if that depends on its encoder (``kgqa.list_readers``)."""
     was_finished: bool = False
     """Whether the run was finished before."""
 
@@ -172,6 +174,7 @@ def _fit(
             steps=fitted.steps if fitted else 0,
             best=fitted.best if fitted else None,
             faults=fitted.faults if fitted else Counter(),
+            connects=getattr(model, "connects", None),
         )
         if run:
             _save(folder, model)
@@ -209,7 +212,10 @@ def _save(folder: Path, model: Reader) -> None:
 
 def _conclude(folder: Path, result: Trained, start_record: dict[str, Any]) -> None:
     """Write the manifest of the finished reader and delete intermediate files."""
-    summary = {"questions": result.questions, "faults": dict(result.faults), "steps": result.steps, "best": result.best}
+    summary = {
+        "questions": result.questions, "faults": dict(result.faults), "steps": result.steps, "best": result.best,
+        "connects": result.connects,
+    }  # fmt: skip
     text = json.dumps({**start_record, **summary, "seconds": round(result.seconds, 3)}, indent=1, sort_keys=True)
     write_whole(folder / MANIFEST, text + "\n")
     shutil.rmtree(folder / FIT, ignore_errors=True)
@@ -286,7 +292,7 @@ def _as_it_was(folder: Path, source: QuestionSet, request: Specification) -> Tra
             raise ValueError("no number")
         return Trained(
             source=source, folder=folder, reader=request.name, questions=int(content["questions"]), faults=Counter(content["faults"]),
-            steps=int(content["steps"]), best=best, seconds=numbers["seconds"], was_finished=True,
+            steps=int(content["steps"]), best=best, seconds=numbers["seconds"], connects=content.get("connects"), was_finished=True,
         )  # fmt: skip
     except (KeyError, TypeError, ValueError, OverflowError):
         raise BrokenInput(f"{path}: kgqa train did not write this; choose another --out, or remove {folder} to start again.") from None

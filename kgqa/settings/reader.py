@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from kgqa.settings.base import Positive, Settings, Share
 
 LONGEST = 4096
-"""Maximum number of tokens that an encoder reads at once."""
+"""Tokens that an encoder reads at once, at most, unless ``max_length`` asks for more."""
 CONNECTED = 1024
 """An encoder that reads more tokens gets several paragraphs at once, and so can connect them; another gets one at a time."""
 

@@ -64,7 +64,7 @@ class Encoder:
     @property
     def longest(self) -> int:
         """Maximum number of tokens in a window."""
-        return min(self.learned, int(self.tokenizer.model_max_length), LONGEST)
+        return min(self.learned, int(self.tokenizer.model_max_length))
 
     def save(self, folder: Path) -> None:
         """Write the configuration and the tokenizer; the weights are the reader's."""

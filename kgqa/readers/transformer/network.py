@@ -70,8 +70,9 @@ class SpanNetwork(nn.Module):
         indices: torch.Tensor,
         steps: torch.Tensor,
         is_token: torch.Tensor,
-        marks: torch.Tensor | None,
+        marks: torch.Tensor | None = None,
     ) -> torch.Tensor:
+        """States of the windows ``rows`` (rows, longest, width); ``marks``: tokens with global attention, beside the question's."""
         is_question = steps < batch.question_tokens[batch.window_example[rows]][:, None]
         inputs: dict[str, Any] = {"input_ids": torch.where(is_token, batch.ids[indices], 0), "attention_mask": is_token.long()}
         if self._has_types:

@@ -15,7 +15,9 @@ TABLE = "position_embeddings.weight"
 
 
 def encoder_of(settings: EncoderSettings) -> Encoder:
-    """The pretrained encoder, with the layers and positions of the settings, and with marks if they ask for them. Raises MissingInput, BrokenInput, SettingsError.
+    """The pretrained encoder, with the layers and positions of the settings, and with marks if they ask for them.
+
+    Raises MissingInput, BrokenInput, SettingsError.
 
     New positions are copies of the learned ones, from the first to the last and again, which keeps how near two tokens are inside each
     copy (Beltagy et al. 2020, section 5). Attention stays whole, so memory grows with the square of the window.

@@ -20,6 +20,7 @@ from kgqa.progress import Progress, Within
 from kgqa.readers import saved
 from kgqa.readers.transformer.end_to_end import SpanReader
 from kgqa.readers.transformer.examples import Targets
+from kgqa.readers.transformer.resizing import encoder_of
 from kgqa.records import Instance
 from kgqa.runs.files import key_of
 from kgqa.settings.reader import OneParagraphSettings, SelectSettings
@@ -59,11 +60,18 @@ class SelectAnswer:
             steps=first.steps + second.steps, questions=second.questions, faults=second.faults, best=second.best, best_step=second.best_step
         )  # fmt: skip
 
+    @property
+    def connects(self) -> bool:
+        """Whether the answerer reads several paragraphs at once."""
+        return self.settings.selected > 1 and self._answerer.connects
+
     def fit(self, train: Questions, dev: Questions | None, fitting: Fitting) -> None:
         """Fit the selector, then the answerer on selected paragraphs; those of the training questions come from cross-fitting.
 
-        Raises SettingsError if there are fewer groups of training questions than folds.
+        Raises SettingsError if there are fewer groups of training questions than folds, and the errors of both encoders.
         """
+        if fitting.start is None:
+            encoder_of(self._answerer.settings)  # an encoder that cannot be loaded is known before the selectors are trained
         self._selector.fit(train, dev, fitting.part(SELECTOR))
         if self.settings.folds == 1:
             train_ids = kept(fitting.place / "train.json", partial(self._selected_ids, self._selector, train, fitting.progress))
@@ -89,9 +97,8 @@ class SelectAnswer:
             file = fitting.place / f"fold-{number}.json"
             selector, progress = self._make_selector(), Within(fitting.progress, f"fold {number + 1} of {folds}")
             if not file.is_file():
-                part = replace(
-                    fitting.part(f"{SELECTOR}-{number}"), progress=progress, start=None if fitting.start is None else fitting.start / SELECTOR
-                )  # fmt: skip
+                start = None if fitting.start is None else fitting.start / SELECTOR
+                part = replace(fitting.part(f"{SELECTOR}-{number}"), progress=progress, start=start)
                 selector.fit(train.only((fold_of_row >= 0) & (fold_of_row != number)), dev, part)
             ids |= kept(file, partial(self._selected_ids, selector, train.only(fold_of_row == number), progress))
             if is_first_process():

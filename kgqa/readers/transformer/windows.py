@@ -1,9 +1,10 @@
 """Texts as tokens, and a question with its paragraphs as windows that an encoder can read.
 
 A window is ``[CLS] question [SEP] yes no [SEP] title: text [SEP]``; it has ``yes no`` if some training question has such an answer. An
-encoder that reads more than :data:`kgqa.settings.reader.CONNECTED` tokens gets as many paragraphs per window as fit, with a ``[SEP]`` before each. Other encoders get
-windows of one paragraph, and several overlapping ones for a long paragraph. The ``[SEP]`` before a paragraph represents it, and its first
-token a sentence; with the setting ``marks`` ``[PP]`` and ``[SS]`` do, which stand before them (Trivedi et al. 2020, appendix B.1).
+encoder that reads more than ``kgqa.settings.reader.CONNECTED`` tokens gets as many paragraphs per window as fit, with a ``[SEP]`` before
+each. Other encoders, and selectors, get windows of one paragraph, and several overlapping ones for a long paragraph. The ``[SEP]`` before
+a paragraph represents it, and its first token a sentence; with the setting ``marks`` ``[PP]`` and ``[SS]`` do, which stand before them
+(Trivedi et al. 2020, appendix B.1).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from kgqa.readers.answers import OPTIONS
 from kgqa.readers.transformer.encoder import Encoder
 from kgqa.readers.transformer.resizing import marks_of
 from kgqa.records import Instance, Paragraph
-from kgqa.settings.reader import CONNECTED, EncoderSettings
+from kgqa.settings.reader import CONNECTED, LONGEST, EncoderSettings
 
 SHORTEST = 32
 """Minimum tokens of a window; question and title may take a third each."""
@@ -82,7 +83,7 @@ class Cutter:
     def __init__(self, encoder: Encoder, settings: EncoderSettings, *, options: bool, reads_apart: bool = False) -> None:
         """``options``: whether yes and no are answers; ``reads_apart``: whether each paragraph has windows of its own, however short."""
         self._tokenizer, self._settings = encoder.tokenizer, settings
-        self.longest = min(settings.max_length or encoder.longest, encoder.longest)
+        self.longest = min(settings.max_length or LONGEST, encoder.longest)
         if self.longest < SHORTEST:
             raise SettingsError(f"max_length = {self.longest}: that is too short for a question and a text; give at least {SHORTEST}.")
         self._question_limit = min(settings.question_tokens, self.longest // 3)

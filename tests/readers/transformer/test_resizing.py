@@ -135,7 +135,9 @@ def test_marks_stand_before_paragraphs_and_sentences(tiny_encoder: str) -> None:
     plain_rows = encode(some, Cutter(encoder, plain, options=False), Targets()).to_pylist()
     for row, other, instance in zip(rows, plain_rows, some, strict=True):
         assert [row["ids"][place] for place in row["mark"]] == [of_paragraph] * len(instance.paragraphs)
-        assert [row["ids"][place] for place in row["sentence"]] == [of_sentence] * sum(len(each.sentences or ()) for each in instance.paragraphs)
+        assert [row["ids"][place] for place in row["sentence"]] == [of_sentence] * sum(
+            len(each.sentences or ()) for each in instance.paragraphs
+        )
         assert [each for each in row["ids"] if each not in {of_paragraph, of_sentence}] == other["ids"]
         answers = {instance.paragraphs[row["paragraph"][first]].text[row["begin"][first] : row["end"][last]]
                    for first, last in zip(row["span_first"], row["span_last"], strict=True)}  # fmt: skip
@@ -162,7 +164,9 @@ def test_two_layers_of_a_head(tiny_encoder: str, tmp_path: Path) -> None:
 
 
 def test_the_list_of_readers_says_which_connect() -> None:
-    said_of = {name: re.findall(r"Connects paragraphs[^.]*\.|Cannot connect paragraphs\.", text) for name, text in kgqa.list_readers().items()}
+    said_of = {
+        name: re.findall(r"Connects paragraphs[^.]*\.|Cannot connect paragraphs\.", text) for name, text in kgqa.list_readers().items()
+    }
     assert said_of["ee"] == said_of["sa"] == said_of["numeric"]
     assert "positions" in said_of["ee"][0]
     assert said_of["one-paragraph"] == said_of["question-only"] == said_of["tf-idf"] == ["Cannot connect paragraphs."]

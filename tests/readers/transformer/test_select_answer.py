@@ -27,7 +27,7 @@ from tests.readers.transformer.test_readers import again, fitted, made, said  # 
 
 
 def widths(reader: Any) -> tuple[int, int]:
-    return tuple(part._encoder.width for part in (reader._selector, reader._answerer))  # type: ignore[return-value]
+    return reader._selector._encoder.width, reader._answerer._encoder.width
 
 
 @pytest.mark.parametrize("name", ["sa", "one-paragraph"])
@@ -120,7 +120,7 @@ def test_a_run_resumes_predicts_and_starts_another(
     kgqa.predict(tmp_path / "run", folder, out=tmp_path / "p.json", metric="dire")
     kgqa.train(toml, folder, out=tmp_path / "more", start_from=tmp_path / "run")
     other = str(write_toml(tmp_path / "other.toml", "sa", tiny_encoder, settings=f'answerer_encoder = "{tiny_encoder}"', epochs=1))
-    with pytest.raises(SettingsError, match="its answerer_encoder is .*; leave the answerer_encoder out"):
+    with pytest.raises(SettingsError, match=r"its answerer_encoder is .*; leave the answerer_encoder out"):
         kgqa.train(other, folder, out=tmp_path / "third", start_from=tmp_path / "run")
 
 
