@@ -14,6 +14,7 @@ LONGEST = 4096
 CONNECTED = 1024
 """An encoder that reads more tokens gets several paragraphs at once, and so can connect them; another gets one at a time."""
 
+
 class RankingSettings(Settings):
     """Encoder of questions."""
 

@@ -35,7 +35,7 @@ from kgqa.training.task import Batch
 
 VERSION = 5
 """Version of the encoding."""
-ENCODED = frozenset({"question_tokens", "stride", "marks"})
+ENCODED = {"question_tokens", "stride", "marks"}
 """Settings that the encoding depends on, besides the tokens of a window."""
 
 

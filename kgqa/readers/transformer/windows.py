@@ -88,7 +88,8 @@ class Cutter:
             raise SettingsError(f"max_length = {self.longest}: that is too short for a question and a text; give at least {SHORTEST}.")
         self._question_limit = min(settings.question_tokens, self.longest // 3)
         self.packs = self.longest > CONNECTED and not reads_apart
-        self._paragraph_mark, self._sentence_mark = marks_of(encoder) if settings.marks else (None, None)
+        self._marks = marks_of(encoder) if settings.marks else None
+        """Pieces before a paragraph and before a sentence."""
         begin, end = self._tokenizer.cls_token_id, self._tokenizer.sep_token_id
         self._begin = [begin if begin is not None else self._tokenizer.bos_token_id]
         self._end = [end if end is not None else self._tokenizer.eos_token_id]
@@ -109,13 +110,13 @@ class Cutter:
     def paragraph_tokens(self, paragraph: Paragraph, tokens_of_text: dict[str, Tokens]) -> Tokens:
         """The tokens of a paragraph's text, with a mark before each sentence if the settings ask for it."""
         tokens = tokens_of_text[paragraph.text]
-        if self._sentence_mark is None or not paragraph.sentences:
+        if self._marks is None or not paragraph.sentences:
             return tokens
         # A mark has no characters, so that no answer is found in it.
         starts = np.array(paragraph.sentences, np.int32)
         places = np.searchsorted(tokens.begins, starts, side="left")
         return Tokens(
-            ids=np.insert(tokens.ids, places, self._sentence_mark),
+            ids=np.insert(tokens.ids, places, self._marks[1]),
             begins=np.insert(tokens.begins, places, starts),
             ends=np.insert(tokens.ends, places, starts),
         )
@@ -129,8 +130,8 @@ class Cutter:
         for number, paragraph in enumerate(instance.paragraphs):
             title = tokens_of_text[title_prefix(paragraph.title)].ids[: self._question_limit] if paragraph.title else np.zeros(0, np.int32)
             text = texts[number]
-            if self._paragraph_mark is not None:
-                title = np.array([self._paragraph_mark, *title.tolist()], np.int32)
+            if self._marks is not None:
+                title = np.array([self._marks[0], *title.tolist()], np.int32)
             # A paragraph joins the last window only as a whole: it would otherwise be read in two parts without need.
             if is_open and self.packs and result.lengths[-1] + len(title) + len(text.ids) + 1 <= self.longest:
                 self._put(result, number, title, text, 0, len(text.ids), len(instance.paragraphs))
@@ -161,7 +162,7 @@ class Cutter:
             _append(windows, np.array(self._end, np.int32))
 
     def _put(self, windows: Windows, number: int, title: Ints, text: Tokens, first: int, count: int, options_paragraph: int) -> None:
-        mark = sum(windows.lengths) - (self._paragraph_mark is None)
+        mark = sum(windows.lengths) - (self._marks is None)
         _append(windows, title)
         part = Tokens(ids=text.ids[first : first + count], begins=text.begins[first : first + count], ends=text.ends[first : first + count])
         windows.slices.append(Slice(paragraph=number, first=first, count=count, at=sum(windows.lengths), mark=mark))
