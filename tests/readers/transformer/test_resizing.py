@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ import kgqa
 from kgqa.errors import SettingsError
 from kgqa.records import Instance
 from kgqa.settings.reader import CONNECTED, EncoderSettings
+from tests.conftest import Cli
 from tests.small_questions import paragraph, questions, write_set, write_toml
 
 torch = pytest.importorskip("torch", reason="the extra [readers] is not installed")
@@ -116,13 +118,27 @@ def test_positions_that_the_encoder_has(tiny_encoder: str, tmp_path: Path) -> No
 def test_a_run_goes_on_and_predicts_with_its_positions(tiny_encoder: str, tmp_path: Path) -> None:
     folder = write_set(tmp_path / "set", train=questions(8), dev=questions(4))
     toml = write_toml(tmp_path / "reader.toml", "ee", tiny_encoder, settings=f"positions = {POSITIONS}\nmarks = true", epochs=1)
-    kgqa.train(str(toml), folder, out=tmp_path / "run")
+    assert kgqa.train(str(toml), folder, out=tmp_path / "run").connects is True
     kgqa.predict(tmp_path / "run", folder, out=tmp_path / "p.json", metric="dire")
     kgqa.train(str(toml), folder, out=tmp_path / "more", start_from=tmp_path / "run")
     kgqa.predict(tmp_path / "more", folder, out=tmp_path / "q.json", metric="dire")
     other = write_toml(tmp_path / "other.toml", "ee", tiny_encoder, settings="positions = 2048", epochs=1)
     with pytest.raises(SettingsError, match=r"its positions is 1224, not 2048; leave the positions out"):
         kgqa.train(str(other), folder, out=tmp_path / "third", start_from=tmp_path / "run")
+
+
+@pytest.mark.parametrize(("reader", "settings", "connects"), [
+    ("ee", "", False), ("ee", f"positions = {POSITIONS}", True), ("sa", f"positions = {POSITIONS}", True),
+    ("sa", f"positions = {POSITIONS}\nselected = 1", False), ("one-paragraph", f"positions = {POSITIONS}\nfolds = 1", False),
+])  # fmt: skip
+def test_a_run_says_whether_its_reader_connects_paragraphs(
+    reader: str, settings: str, connects: bool, cli: Cli, tiny_encoder: str, tmp_path: Path
+) -> None:
+    folder = write_set(tmp_path / "set", train=questions(8))
+    toml = write_toml(tmp_path / "reader.toml", reader, tiny_encoder, settings=settings, epochs=1)
+    printed = " ".join(cli("train", str(toml), str(folder), "--out", str(tmp_path / "run")).out.split())
+    assert ("cannot connect two" in printed) == (not connects)
+    assert json.loads((tmp_path / "run" / "manifest.json").read_text("utf-8"))["connects"] == connects
 
 
 def test_marks_stand_before_paragraphs_and_sentences(tiny_encoder: str) -> None:
