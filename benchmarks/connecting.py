@@ -1,6 +1,7 @@
 """What reading all paragraphs at once is worth: End2End with and without ``positions``, on questions that need two paragraphs.
 
-``python -m benchmarks.connecting``; ``--train``, ``--test``, ``--epochs``, ``--layers``, ``--rate`` and ``--seeds`` set its size.
+``python -m benchmarks.connecting``; ``--train``, ``--test``, ``--epochs``, ``--batch``, ``--layers``, ``--rate`` and ``--seeds`` set its
+size.
 
 A question asks for the company for which two people both worked. Four paragraphs name three companies each, one person's; the other two
 people share a company, too. Names are drawn anew for each question, so neither one paragraph nor a name gives the answer away: who knows
@@ -53,6 +54,7 @@ class Size:
     train: int
     test: int
     epochs: int
+    batch: int
     layers: int
     """Of MiniLM's six, which the encoder keeps."""
     rate: float
@@ -63,7 +65,7 @@ class Size:
 def main(arguments: Sequence[str] | None = None) -> Section:
     """Parse the command line and measure."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.connecting", description=__doc__)
-    for name, default in (("train", 2500), ("test", 500), ("epochs", 2), ("layers", 3), ("seeds", 3)):
+    for name, default in (("train", 2800), ("test", 400), ("epochs", 1), ("batch", 8), ("layers", 3), ("seeds", 3)):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--rate", type=float, default=3e-4)
     size = Size(**vars(parser.parse_args(arguments)))
@@ -108,7 +110,7 @@ def _scores(
     request = specification(
         "ee",
         settings={"encoder": ENCODER, "layers": size.layers, **settings},
-        training={"epochs": size.epochs, "learning_rate": size.rate, "device": "cpu"},
+        training={"epochs": size.epochs, "batch": size.batch, "learning_rate": size.rate, "device": "cpu"},
     )
     reader = request.make()
     with tempfile.TemporaryDirectory(prefix="kgqa-bench-") as folder:
@@ -130,8 +132,9 @@ def _table(scores: Scores, size: Size) -> Table:
     answer, support = means[first] - means[second]
     rows.append(("difference", _percent(answer), gains, _percent(support)))
     note = (
-        f"{size.train:,} training and {size.test:,} test questions, {size.epochs} epochs, learning rate {size.rate:g}, the first "
-        f"{size.layers} layers of {ENCODER}; means over {size.seeds} seeds with 95% bootstrap intervals over the questions."
+        f"{size.train:,} training and {size.test:,} test questions, epochs: {size.epochs}, batch: {size.batch}, learning rate: "
+        f"{size.rate:g}, the first {size.layers} layers of {ENCODER}; means over {size.seeds} seeds with 95% bootstrap intervals over the "
+        "questions."
     )
     return Table(title=TITLE, columns=("the reader sees", "answer F1", "each seed", "support F1"), rows=rows, notes=(note,))
 

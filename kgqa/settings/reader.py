@@ -28,7 +28,7 @@ class EncoderSettings(RankingSettings):
     """Encoder of questions and paragraphs."""
 
     layers: Positive | None = None
-    """The first layers of the encoder, which are used; by default all."""
+    """The first layers of the encoder, or of both, which are used; by default all."""
     positions: Annotated[int, Field(gt=CONNECTED, le=LONGEST)] | None = None
     """Tokens that the encoder reads at once, if more than it was trained for: its positions are repeated, so that all paragraphs that fit
     share a window."""
