@@ -65,7 +65,7 @@ class Size:
 def main(arguments: Sequence[str] | None = None) -> Section:
     """Parse the command line and measure."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.connecting", description=__doc__)
-    for name, default in (("train", 2800), ("test", 400), ("epochs", 1), ("batch", 8), ("layers", 3), ("seeds", 3)):
+    for name, default in (("train", 2500), ("test", 500), ("epochs", 2), ("batch", 16), ("layers", 3), ("seeds", 3)):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--rate", type=float, default=3e-4)
     size = Size(**vars(parser.parse_args(arguments)))
