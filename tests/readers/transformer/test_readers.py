@@ -74,7 +74,9 @@ SLOW = [pytest.param(name, 150, marks=pytest.mark.slow) for name in ("sa", "one-
 @pytest.mark.parametrize("candidates", [False, True])
 def test_eight_questions_are_learned_and_kept(name: str, epochs: int, candidates: bool, tiny_encoder: str, tmp_path: Path) -> None:
     some = questions(8, shown=2, candidates=candidates)
-    reader = fitted(name, tiny_encoder, tmp_path / "fit", some, epochs=epochs, settings={"selected": 1} if name == "sa" else None)
+    # Of so few questions a selector learns nothing about others, as it would have to in folds.
+    settings = {"sa": {"selected": 1, "folds": 1}, "one-paragraph": {"folds": 1}}.get(name)
+    reader = fitted(name, tiny_encoder, tmp_path / "fit", some, epochs=epochs, settings=settings)
     found = said(reader, some)
     assert right(found, some) >= 7
     assert [each.id for each in found] == [each.id for each in some]
