@@ -28,7 +28,7 @@ from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.stop import NUMBERS
 from tests.command import ROOT, Outcome
 from tests.neo4j.server import Neo4jServer, missing
-from tests.tiny_encoder import tiny_encoder  # noqa: F401
+from tests.tiny_encoder import other_encoder, tiny_encoder  # noqa: F401
 
 # Two workers share the cores; torch with a thread for each core in both of them waits for itself.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

@@ -86,6 +86,10 @@ def _print(console: Terminal, result: Trained, *, format_options: Mapping[str, o
         f"{result.folder}: {result.reader}, {result.questions:,} questions, {result.steps:,} steps{best}, {result.seconds:,.0f} s",
         style="bold",
     )
+    if result.connects is False:
+        console.say(
+            f"{result.reader} reads one paragraph at a time and cannot connect two; it would with positions = 2048.", style="yellow"
+        )
     split = next(name for name in ("dev", "test", "train") if name in result.source.files)
     options = "".join(f" {name} {quote(str(value))}" for name, value in format_options.items() if value)
     if not has_metric(result.source):

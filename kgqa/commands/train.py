@@ -43,6 +43,8 @@ from kgqa.training.reader import Fitting, Reader
 
 RUN, SAVED, FIT, MANIFEST = "run.json", "reader", "fit", "manifest.json"
 """Files of a run: its configuration, the finished reader, intermediate files, and the manifest."""
+NETWORK = ("encoder", "answerer_encoder", "layers", "positions", "marks", "head_layers")
+"""Settings that the networks of a run have for good."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,13 +62,15 @@ class Trained:
     best: float | None
     """The reader's mean score on dev questions, from 0 to 1."""
     seconds: float
+    connects: bool | None = None
+    """Whether the reader connects paragraphs, if that depends on its encoder (``kgqa.list_readers``)."""
     was_finished: bool = False
     """Whether the run was finished before."""
 
 
 def list_readers() -> dict[str, str]:
-    """Name of each reader that can be trained → its description."""
-    return {name: kind.purpose for name, kind in READERS.items()}
+    """Name of each reader that can be trained → its description, and whether it connects paragraphs."""
+    return {name: kind.description for name, kind in READERS.items()}
 
 
 def train(
@@ -170,6 +174,7 @@ def _fit(
             steps=fitted.steps if fitted else 0,
             best=fitted.best if fitted else None,
             faults=fitted.faults if fitted else Counter(),
+            connects=getattr(model, "connects", None),
         )
         if run:
             _save(folder, model)
@@ -207,7 +212,10 @@ def _save(folder: Path, model: Reader) -> None:
 
 def _conclude(folder: Path, result: Trained, start_record: dict[str, Any]) -> None:
     """Write the manifest of the finished reader and delete intermediate files."""
-    summary = {"questions": result.questions, "faults": dict(result.faults), "steps": result.steps, "best": result.best}
+    summary = {
+        "questions": result.questions, "faults": dict(result.faults), "steps": result.steps, "best": result.best,
+        "connects": result.connects,
+    }  # fmt: skip
     text = json.dumps({**start_record, **summary, "seconds": round(result.seconds, 3)}, indent=1, sort_keys=True)
     write_whole(folder / MANIFEST, text + "\n")
     shutil.rmtree(folder / FIT, ignore_errors=True)
@@ -218,9 +226,10 @@ def _check_start(start: Path, request: Specification) -> None:
     if not request.steps:
         raise SettingsError(f"--start-from: {request.name} counts, and has no weights to begin with; leave it out.")
     old = saved.read(start, request.name).get("settings", {})
-    encoder = getattr(request.settings, "encoder", None)
-    if "encoder" in request.settings.model_fields_set and isinstance(old, dict) and old.get("encoder") != encoder:
-        raise SettingsError(f"--start-from {start.parent}: its encoder is {old.get('encoder')}, not {encoder}; leave the encoder out.")
+    for name in (name for name in NETWORK if name in request.settings.model_fields_set and isinstance(old, dict)):
+        before, value = old.get(name, type(request.settings).model_fields[name].default), getattr(request.settings, name)
+        if before != value:
+            raise SettingsError(f"--start-from {start.parent}: its {name} is {before}, not {value}; leave the {name} out.")
 
 
 def _begin(folder: Path, source: QuestionSet, request: Specification, seed: int, start: Path | None) -> dict[str, Any]:
@@ -283,7 +292,7 @@ def _as_it_was(folder: Path, source: QuestionSet, request: Specification) -> Tra
             raise ValueError("no number")
         return Trained(
             source=source, folder=folder, reader=request.name, questions=int(content["questions"]), faults=Counter(content["faults"]),
-            steps=int(content["steps"]), best=best, seconds=numbers["seconds"], was_finished=True,
+            steps=int(content["steps"]), best=best, seconds=numbers["seconds"], connects=content.get("connects"), was_finished=True,
         )  # fmt: skip
     except (KeyError, TypeError, ValueError, OverflowError):
         raise BrokenInput(f"{path}: kgqa train did not write this; choose another --out, or remove {folder} to start again.") from None

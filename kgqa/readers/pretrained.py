@@ -8,7 +8,7 @@ from kgqa.readers.transformer.encoder import place_of
 from kgqa.runs.files import file_hash, file_hashes, files_below, key_of
 from kgqa.settings.base import Settings
 
-SETTINGS = ("encoder", "embeddings")
+SETTINGS = ("encoder", "answerer_encoder", "embeddings")
 """Settings with the path or name of pretrained files."""
 
 

@@ -12,11 +12,13 @@ from typing import Any
 from kgqa.errors import SettingsError, suggestion
 from kgqa.settings.base import Settings
 from kgqa.settings.reader import (
+    CONNECTED,
     ArticleSettings,
     BooleanSettings,
     EncoderSettings,
     LinkedSettings,
     LinkSettings,
+    OneParagraphSettings,
     RankingSettings,
     SelectSettings,
 )
@@ -27,6 +29,14 @@ from kgqa.training.reader import Reader
 
 _TRANSFORMER = "kgqa.readers.transformer"
 _RECURRENT = "kgqa.readers.recurrent.reader"
+
+
+CONNECTS = {
+    "yes": "Connects paragraphs.",
+    "long": f"Connects paragraphs only if it reads more than {CONNECTED:,} tokens at once (positions = 2048, or a long encoder).",
+    "no": "Cannot connect paragraphs.",
+}
+"""Whether a reader can answer from two paragraphs of which neither gives the answer alone → the sentence for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +53,13 @@ class Kind:
     """Deviations from the default training settings; None if the reader counts training questions in one pass."""
     answers: bool = True
     """Whether it answers questions, and does not only make steps or questions or select what another reader reads."""
+    connects: str = "no"
+    """A key of :data:`CONNECTS`; without meaning for a reader that does not answer."""
+
+    @property
+    def description(self) -> str:
+        """The purpose, and whether the reader connects paragraphs."""
+        return f"{self.purpose}. {CONNECTS[self.connects]}" if self.answers else f"{self.purpose}."
 
     def make(self, name: str, settings: Settings, training: TrainingSettings) -> Reader:
         """Make an untrained reader."""
@@ -55,9 +72,10 @@ _recurrent = partial(
     Kind,
     module=_RECURRENT,
     maker="RecurrentReader",
+    connects="yes",
     training=MappingProxyType({"learning_rate": 1e-3, "epochs": 10, "batch_tokens": 32768}),
 )
-_encoder = partial(Kind, training=MappingProxyType({"learning_rate": 1e-4, "epochs": 2}))
+_encoder = partial(Kind, connects="long", training=MappingProxyType({"learning_rate": 1e-4, "epochs": 2}))
 
 READERS: Mapping[str, Kind] = MappingProxyType(
     {
@@ -70,12 +88,12 @@ READERS: Mapping[str, Kind] = MappingProxyType(
             module=f"{_TRANSFORMER}.select_answer", maker="select_answer", settings=SelectSettings,
         ),
         "one-paragraph": _encoder(
-            purpose="1-Para: Select+Answer with one paragraph, which cannot connect two (section 7.2.2)",
-            module=f"{_TRANSFORMER}.select_answer", maker="one_paragraph",
+            purpose="1-Para: Select+Answer with one paragraph (section 7.2.2)",
+            module=f"{_TRANSFORMER}.select_answer", maker="one_paragraph", settings=OneParagraphSettings, connects="no",
         ),
         "question-only": _encoder(
             purpose="ranks candidates, or the answers of all training questions, by the question alone (section 7.2.2)",
-            module=f"{_TRANSFORMER}.ranking", maker="question_only", settings=RankingSettings,
+            module=f"{_TRANSFORMER}.ranking", maker="question_only", settings=RankingSettings, connects="no",
         ),
         "context-only": _encoder(
             purpose="End2End that is not told the question (section 7.2.2)",
@@ -105,7 +123,7 @@ READERS: Mapping[str, Kind] = MappingProxyType(
         ),
         "program": Kind(
             purpose="writes the answer, or the sum or difference that gives it, which is then computed",
-            module=f"{_TRANSFORMER}.program", maker="program", settings=ProgramSettings,
+            module=f"{_TRANSFORMER}.program", maker="program", settings=ProgramSettings, connects="yes",
             training=MappingProxyType({"learning_rate": 5e-4, "epochs": 20, "batch": 32}),
         ),
         "boolean": _encoder(
@@ -128,11 +146,11 @@ READERS: Mapping[str, Kind] = MappingProxyType(
         ),
         "ex-ee": _encoder(
             purpose="step execution, EX(EE): decomposes a question and asks End2End step by step (section 7.2.1)",
-            module=f"{_TRANSFORMER}.execution", maker="ex_ee", settings=ExecutionSettings,
+            module=f"{_TRANSFORMER}.execution", maker="ex_ee", settings=ExecutionSettings, connects="yes",
         ),
         "ex-sa": _encoder(
             purpose="step execution, EX(SA): decomposes a question and asks Select+Answer step by step (section 7.2.1)",
-            module=f"{_TRANSFORMER}.execution", maker="ex_sa", settings=ExecutionSettings,
+            module=f"{_TRANSFORMER}.execution", maker="ex_sa", settings=ExecutionSettings, connects="yes",
         ),
         "link-selector": _encoder(
             purpose="which links of a passage lead to what a question needs; answers nothing (Ferguson et al. 2020, section 3.2.1)",

@@ -9,6 +9,11 @@ from pydantic import Field, model_validator
 
 from kgqa.settings.base import Positive, Settings, Share
 
+LONGEST = 4096
+"""Tokens that an encoder reads at once, at most, unless ``max_length`` asks for more."""
+CONNECTED = 1024
+"""An encoder that reads more tokens gets several paragraphs at once, and so can connect them; another gets one at a time."""
+
 
 class RankingSettings(Settings):
     """Encoder of questions."""
@@ -22,16 +27,44 @@ class RankingSettings(Settings):
 class EncoderSettings(RankingSettings):
     """Encoder of questions and paragraphs."""
 
+    layers: Positive | None = None
+    """The first layers of the encoder, or of both, which are used; by default all."""
+    positions: Annotated[int, Field(gt=CONNECTED, le=LONGEST)] | None = None
+    """Tokens that the encoder reads at once, if more than it was trained for: its positions are repeated, so that all paragraphs that fit
+    share a window."""
     max_length: Positive | None = None
     """Tokens per window; by default the encoder's limit, at most 4,096."""
     stride: Positive = 64
     """Tokens shared by two windows of a long paragraph."""
     answer_tokens: Positive = 30
     """Maximum tokens of an answer."""
+    marks: bool = False
+    """Put a mark of its own before each paragraph and before each sentence, ``[PP]`` and ``[SS]`` (Trivedi et al. 2020, appendix B.1)."""
+    head_layers: Literal[1, 2] = 1
+    """Layers of each head; 2 as for HotpotQA in Longformer's paper (Beltagy et al. 2020)."""
+
+    @model_validator(mode="after")
+    def _positions_are_used(self) -> Self:
+        if self.positions is not None and self.max_length is not None and self.max_length <= CONNECTED:
+            raise ValueError(
+                f"positions = {self.positions} puts paragraphs into windows of more than {CONNECTED:,} tokens, and max_length = "
+                f"{self.max_length} forbids it; leave one of them out"
+            )
+        return self
 
 
-class SelectSettings(EncoderSettings):
-    """Reader that selects paragraphs before it answers."""
+class OneParagraphSettings(EncoderSettings):
+    """Reader that selects paragraphs before it answers; the encoder is the selector's."""
+
+    answerer_encoder: Annotated[str, Field(min_length=1)] | None = None
+    """The encoder of the answerer, which reads all selected paragraphs; by default the selector's."""
+    folds: Annotated[int, Field(ge=1, le=20)] = 2
+    """Parts of the training questions; in each one paragraphs are selected for the answerer by a selector trained on the other parts. 1: by
+    the selector itself, which knows these questions."""
+
+
+class SelectSettings(OneParagraphSettings):
+    """Reader that selects several paragraphs before it answers."""
 
     selected: Positive = 5
     """Paragraphs that the answerer reads."""

@@ -26,7 +26,7 @@ def conclusions(figures: Sequence[Figure], *, seeds: int, connects: bool = True)
         yield (
             "The encoder takes one paragraph at a time, so the full reader cannot connect two of them in one pass: that 1-Para is as good "
             "says nothing about the set, and sufficiency, for which paragraphs have to be seen together, may not be learned. Take an "
-            "encoder that reads more than 1,024 tokens."
+            "encoder that reads more than 1,024 tokens, or give it positions = 2048 in the settings of the readers."
         )
     is_transform_unlearned = _undone(by_name)
     for figure in figures:

@@ -59,7 +59,7 @@ def plan_of(level: str, material: Material, settings: JudgingSettings, *, encode
             )  # fmt: skip
     extra = {"probe": transforms["probe"].instances} if transforms else {}
     jobs = [Job(name="everything", reader=reader(EVERYTHING), judged=material.judged, train=material.train, beside=extra)]
-    weights: dict[str, Any] = {"question-only": 0.1, "one-paragraph": 1.4}
+    weights: dict[str, Any] = {"question-only": 0.1, "one-paragraph": 2.4}  # of this 1 for the selectors of two folds
     for name in PARTIAL:
         jobs.append(Job(name=name, reader=reader(name), judged=material.judged, train=material.train, weight=weights.get(name, 1.0)))
     for kind, transform in transforms.items():

@@ -23,7 +23,7 @@ from kgqa.progress import Progress, Within
 from kgqa.readers.cost import Job, cost_of
 from kgqa.readers.pretrained import pretrained_files, pretrained_key
 from kgqa.readers.scores import answer_score, support_score
-from kgqa.readers.transformer.encoder import load_encoder
+from kgqa.readers.transformer.resizing import encoder_of
 from kgqa.readers.transformer.windows import Cutter
 from kgqa.records import Instance
 from kgqa.runs.files import Watch, key_of
@@ -243,6 +243,6 @@ def prepared(level: str, material: Material, settings: JudgingSettings, *, encod
     watch = Watch(pretrained_files(full_reader.settings))
     files = pretrained_key(full_reader.settings)
     # Loaded once here, so that one that cannot be is known before hours of training, and not after.
-    connects = Cutter(load_encoder(full_reader.settings.encoder), full_reader.settings, options=False).packs
+    connects = Cutter(encoder_of(full_reader.settings), full_reader.settings, options=False).packs
     watch.check()
     return Judging(level=level, settings=settings, material=material, plan=plan, seed=seed, encoder=files, connects=connects)

@@ -13,12 +13,15 @@ from typing import Any
 from kgqa.errors import BrokenInput, InputError, MissingInput, StorageError, storage_errors
 from kgqa.readers import saved
 from kgqa.readers.transformer.foreign import check_folder, check_size, numbers
+from kgqa.settings.reader import LONGEST
 
 PACKAGE = "package:"
 ENCODER = "encoder"
 """Subfolder of a reader with its encoder's configuration. The weights are among the reader's, under names with this prefix."""
-LONGEST, LEAST = 4096, 8
-"""Maximum and minimum number of tokens that an encoder reads at once."""
+LEAST = 8
+"""Minimum number of tokens that an encoder reads at once."""
+RESERVING = frozenset({"roberta", "xlm-roberta", "longformer", "camembert", "mpnet"})
+"""Kinds of networks whose first positions are those of padding."""
 PATIENCE = 10.0
 """Timeout of the hub in seconds."""
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
@@ -43,15 +46,25 @@ class Encoder:
         return int(self.network.config.hidden_size)
 
     @property
+    def rows(self) -> int:
+        """Pieces that the network has a vector for."""
+        return int(self.network.get_input_embeddings().num_embeddings)
+
+    @property
+    def reserved(self) -> int:
+        """Positions that no token has: the first ones of RoBERTa and its kin are those of padding."""
+        config = self.network.config
+        return int(config.pad_token_id or 0) + 1 if config.model_type in RESERVING else 0
+
+    @property
+    def learned(self) -> int:
+        """Positions that tokens may have, whatever the tokenizer says."""
+        return int(getattr(self.network.config, "max_position_embeddings", 0) or LONGEST + self.reserved) - self.reserved
+
+    @property
     def longest(self) -> int:
         """Maximum number of tokens in a window."""
-        config = self.network.config
-        positions = int(getattr(config, "max_position_embeddings", 0) or LONGEST)
-        # The first positions of RoBERTa and its kin are those of padding.
-        reserved = (
-            int(config.pad_token_id or 0) + 1 if config.model_type in {"roberta", "xlm-roberta", "longformer", "camembert", "mpnet"} else 0
-        )
-        return min(positions - reserved, int(self.tokenizer.model_max_length), LONGEST)
+        return min(self.learned, int(self.tokenizer.model_max_length))
 
     def save(self, folder: Path) -> None:
         """Write the configuration and the tokenizer; the weights are the reader's."""

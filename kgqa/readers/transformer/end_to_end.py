@@ -9,9 +9,11 @@ from typing import Any
 
 from kgqa.readers.decompositions import single_hop
 from kgqa.readers.neural import NeuralReader
-from kgqa.readers.transformer.encoder import ENCODER, Encoder, load_encoder, saved_encoder
+from kgqa.readers.transformer.encoder import ENCODER, Encoder, saved_encoder
 from kgqa.readers.transformer.examples import Targets
 from kgqa.readers.transformer.reading import ReadingTask, Supervision, supervision_of
+from kgqa.readers.transformer.resizing import encoder_of
+from kgqa.readers.transformer.windows import Cutter
 from kgqa.records import Instance
 from kgqa.settings.reader import EncoderSettings
 from kgqa.settings.training import TrainingSettings
@@ -34,9 +36,15 @@ class SpanReader(NeuralReader):
         self._encoder: Encoder | None = None
         self._supervision: Supervision | None = None
 
+    @property
+    def connects(self) -> bool:
+        """Whether it reads several paragraphs at once, and so can answer from two of which neither gives the answer alone."""
+        assert self._encoder is not None, "fit or load comes first"
+        return Cutter(self._encoder, self.settings, options=False, reads_apart=self._targets.reads_apart).packs
+
     def new_task(self, train: Questions) -> Task:
         """The task on the pretrained encoder."""
-        self._encoder, self._supervision = load_encoder(self.settings.encoder), supervision_of(train)
+        self._encoder, self._supervision = encoder_of(self.settings), supervision_of(train)
         return self._make_task()
 
     def saved_task(self, folder: Path, state: Mapping[str, Any]) -> Task:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from kgqa.readers.answers import answer_spans, candidate_spans, is_option, right_candidate
+from kgqa.readers.answers import answer_spans, candidate_spans, is_option, occurrences, right_candidate
 from kgqa.readers.scores import sufficiency_of
 from kgqa.readers.transformer.windows import OPTION_TEXT, Cutter, Tokens, Windows, title_prefix
 from kgqa.records import Instance
@@ -43,6 +43,11 @@ class Targets:
     support: str = "supporting"
     """Definition of a positive paragraph: ``supporting``, or stating the answer (``has-answer``)."""
 
+    @property
+    def reads_apart(self) -> bool:
+        """Whether each paragraph is read by itself, whatever the encoder's limit: selectors do (Trivedi et al. 2022, section 7.2.1)."""
+        return not self.answer
+
     def fault(
         self, owners_in_windows: set[int], owners_in_paragraphs: set[int], labels: Sequence[int], gold: int, instance: Instance
     ) -> str | None:
@@ -70,7 +75,7 @@ def encode(instances: Sequence[Instance], cutter: Cutter, targets: Targets) -> p
             for instance in instances
         )
     )
-    rows = [_row(instance, cutter.windows(instance, tokens), tokens, cutter, targets) for instance in instances]
+    rows = [_row(instance, tokens, cutter, targets) for instance in instances]
     columns: dict[str, pa.Array] = {
         ID: pa.array([row[ID] for row in rows], pa.string()),
         TOKENS: pa.array([row[TOKENS] for row in rows], pa.int32()),
@@ -96,14 +101,16 @@ def ragged_values(table: pa.Table, name: str) -> tuple[npt.NDArray[np.int64], np
     return column.flatten().to_numpy().astype(np.int64), np.diff(column.offsets.to_numpy()).astype(np.int64)
 
 
-def _row(instance: Instance, windows: Windows, tokens: dict[str, Tokens], cutter: Cutter, targets: Targets) -> dict[str, Any]:
+def _row(instance: Instance, tokens: dict[str, Tokens], cutter: Cutter, targets: Targets) -> dict[str, Any]:
     gold, owner_spans = _owner_spans(instance)
-    spans = list(_spans(owner_spans, instance, windows, tokens))
+    texts = [cutter.paragraph_tokens(paragraph, tokens) for paragraph in instance.paragraphs]
+    windows = cutter.windows(instance, texts, tokens)
+    spans = list(_spans(owner_spans, windows, texts))
     if is_option(instance):
         gold, spans = 0, [(*_option(windows, cutter, at, instance.answers[0]), 0) for at in windows.options]
     supporting = _support(instance, targets)
     mark_labels = [supporting[piece.paragraph] for piece in windows.slices]
-    sentences = list(_sentences(instance, windows, tokens))
+    sentences = list(_sentences(instance, windows, texts))
     return {
         ID: instance.id,
         TOKENS: sum(windows.lengths),
@@ -144,13 +151,13 @@ def without_right(instance: Instance) -> str:
     return NOT_AMONG if instance.candidates and (instance.answers or instance.answer_id) else NO_ANSWER
 
 
-def _spans(owner_spans: list[tuple[int, int, int, int]], instance: Instance, windows: Windows, tokens_of_text: dict[str, Tokens]) -> Any:
+def _spans(owner_spans: list[tuple[int, int, int, int]], windows: Windows, texts: Sequence[Tokens]) -> Any:
     """First token, last token and owner of each span that lies in one window as a whole."""
     by_paragraph: dict[int, list[Any]] = {}
     for piece in windows.slices:
         by_paragraph.setdefault(piece.paragraph, []).append(piece)
     for owner, paragraph, start, end in owner_spans:
-        tokens = tokens_of_text[instance.paragraphs[paragraph].text].between(start, end)
+        tokens = texts[paragraph].between(start, end)
         if tokens is None:
             continue
         for piece in by_paragraph.get(paragraph, ()):
@@ -169,11 +176,20 @@ def _option(windows: Windows, cutter: Cutter, begin: int, answer: str) -> tuple[
 
 
 def paragraphs_with_answer(instance: Instance) -> set[int]:
-    """Numbers of the paragraphs that state the answer, only supporting ones if these do; for yes and no all supporting ones (DiRe, B.2)."""
+    """Numbers of the paragraphs that state the answer, supporting or not; for yes and no all supporting ones.
+
+    These are the positive paragraphs of 1-Para (Trivedi et al. 2022, section 7.2.2; Trivedi et al. 2020, appendix B.2).
+    """
     if is_option(instance):
         return {number for number, paragraph in enumerate(instance.paragraphs) if paragraph.supporting}
-    gold, owner_spans = _owner_spans(instance)
-    return {paragraph for owner, paragraph, _, _ in owner_spans if owner == gold}
+    if instance.candidates:
+        gold = right_candidate(instance)
+        return {paragraph for owner, paragraph, _, _ in candidate_spans(instance) if owner == gold}
+    return {
+        number
+        for number, paragraph in enumerate(instance.paragraphs)
+        if any(occurrences(answer, paragraph.text) for answer in instance.answers)
+    }
 
 
 def _support(instance: Instance, targets: Targets) -> list[int]:
@@ -184,13 +200,13 @@ def _support(instance: Instance, targets: Targets) -> list[int]:
     return [UNKNOWN if paragraph.supporting is None else int(paragraph.supporting) for paragraph in instance.paragraphs]
 
 
-def _sentences(instance: Instance, windows: Windows, tokens_of_text: dict[str, Tokens]) -> Any:
+def _sentences(instance: Instance, windows: Windows, texts: Sequence[Tokens]) -> Any:
     """Token, paragraph, sentence and label of each sentence that begins in a window."""
     for piece in windows.slices:
         paragraph = instance.paragraphs[piece.paragraph]
         if not paragraph.sentences:
             continue
-        starts = np.searchsorted(tokens_of_text[paragraph.text].begins, np.array(paragraph.sentences), side="left") - piece.first
+        starts = np.searchsorted(texts[piece.paragraph].begins, np.array(paragraph.sentences), side="left") - piece.first
         supporting = paragraph.supporting_sentences
         for number, start in enumerate(starts.tolist()):
             if 0 <= start < piece.count:

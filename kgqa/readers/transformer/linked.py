@@ -89,6 +89,11 @@ class Linked:
         last = fits[-1]
         return None if last is None else replace(last, steps=sum(fit.steps for fit in fits if fit is not None))
 
+    @property
+    def connects(self) -> bool | None:
+        """Whether the answerer connects paragraphs; None if it does not say."""
+        return getattr(self._answerer, "connects", None)
+
     def fit(self, train: Questions, dev: Questions | None, fitting: Fitting) -> None:
         """Fit the link selector on all passages, the window selector on the needed articles, then the answerer on what is read."""
         train = self._with_others(train, fitting.seed)

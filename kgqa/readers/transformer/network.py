@@ -32,17 +32,14 @@ class SingleLinear(nn.Linear):
 class SpanNetwork(nn.Module):
     """Hidden states of all tokens, and heads for spans, supporting paragraphs and sentences, and sufficiency."""
 
-    def __init__(self, encoder: Encoder) -> None:
-        """The heads are initialised at random."""
+    def __init__(self, encoder: Encoder, *, layers: int = 1) -> None:
+        """The heads, of so many ``layers``, are initialised at random."""
         super().__init__()
         self.encoder = encoder.network
-        self.span = SingleLinear(encoder.width, 2)
-        self.support = SingleLinear(encoder.width, 1)
-        self.sentence = SingleLinear(encoder.width, 1)
-        self.sufficiency = SingleLinear(encoder.width, LABELS)
-        for head in (self.span, self.support, self.sentence, self.sufficiency):
-            nn.init.normal_(head.weight, std=0.02)
-            nn.init.zeros_(head.bias)
+        self.span, self.support, self.sentence, self.sufficiency = (_head(encoder.width, out, layers) for out in (2, 1, 1, LABELS))
+        for linear in _linear_layers(self.span, self.support, self.sentence, self.sufficiency):
+            nn.init.normal_(linear.weight, std=0.02)
+            nn.init.zeros_(linear.bias)
         parameters = inspect.signature(self.encoder.forward).parameters
         self._has_types = "token_type_ids" in parameters and getattr(self.encoder.config, "type_vocab_size", 0) > 1
         self._has_global = "global_attention_mask" in parameters
@@ -53,6 +50,7 @@ class SpanNetwork(nn.Module):
         Windows of similar length are encoded together, so that paragraphs of 20 and of 300 tokens need little padding.
         """
         lengths, offsets = batch.lengths, batch.offsets
+        marks = _marks(batch) if self._has_global else None
         states, places = [], []
         for group in groups(lengths.tolist(), most=AT_ONCE[lengths.device.type]):
             rows = torch.tensor(group, device=lengths.device)
@@ -60,23 +58,51 @@ class SpanNetwork(nn.Module):
             steps = torch.arange(int(lengths[group[0]]), device=lengths.device)
             is_token = steps < size[:, None]
             indices = (offsets[rows][:, None] + steps).clamp_max(len(batch.ids) - 1)
-            state = self._encode(batch, rows, indices, steps, is_token)
+            state = self._encode(batch, rows, indices, steps, is_token, marks)
             states.append(state[is_token])
             places.append(indices[is_token])
         return torch.cat(states)[torch.argsort(torch.cat(places))]
 
     def _encode(
-        self, batch: ReadingBatch, rows: torch.Tensor, indices: torch.Tensor, steps: torch.Tensor, is_token: torch.Tensor
+        self,
+        batch: ReadingBatch,
+        rows: torch.Tensor,
+        indices: torch.Tensor,
+        steps: torch.Tensor,
+        is_token: torch.Tensor,
+        marks: torch.Tensor | None = None,
     ) -> torch.Tensor:
+        """States of the windows ``rows`` (rows, longest, width); ``marks``: tokens with global attention, beside the question's."""
         is_question = steps < batch.question_tokens[batch.window_example[rows]][:, None]
         inputs: dict[str, Any] = {"input_ids": torch.where(is_token, batch.ids[indices], 0), "attention_mask": is_token.long()}
         if self._has_types:
             inputs["token_type_ids"] = (~is_question & is_token).long()
-        if self._has_global:
-            # A question's tokens see, and are seen by, all others (Beltagy et al. 2020).
-            inputs["global_attention_mask"] = (is_question & is_token).long()
+        if marks is not None:
+            # These tokens see, and are seen by, all others.
+            inputs["global_attention_mask"] = ((is_question | marks[indices]) & is_token).long()
         state: torch.Tensor = self.encoder(**inputs).last_hidden_state
         return state
+
+
+def _head(width: int, out: int, layers: int) -> nn.Module:
+    """A head of linear ``layers``, GELU between them."""
+    if layers == 1:
+        return SingleLinear(width, out)
+    return nn.Sequential(SingleLinear(width, width), nn.GELU(), _head(width, out, layers - 1))
+
+
+def _linear_layers(*heads: nn.Module) -> Iterator[nn.Linear]:
+    return (module for head in heads for module in head.modules() if isinstance(module, nn.Linear))
+
+
+def _marks(batch: ReadingBatch) -> torch.Tensor:
+    """Whether a token represents a paragraph or a sentence (tokens): these have global attention, beside the question's, as in Longformer's
+    model for HotpotQA (Beltagy et al. 2020), which MuSiQue's models follow.
+    """
+    marks = torch.zeros(len(batch.ids), dtype=torch.bool, device=batch.ids.device)
+    marks[batch.mark] = True
+    marks[batch.sentence] = True
+    return marks
 
 
 def groups(lengths: list[int], *, most: int) -> Iterator[list[int]]:

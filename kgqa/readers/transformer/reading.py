@@ -33,8 +33,10 @@ from kgqa.settings.reader import EncoderSettings
 from kgqa.training.reader import Prediction
 from kgqa.training.task import Batch
 
-VERSION = 4
+VERSION = 5
 """Version of the encoding."""
+ENCODED = {"question_tokens", "stride", "marks"}
+"""Settings that the encoding depends on, besides the tokens of a window."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,16 +80,16 @@ class ReadingTask:
     def __init__(self, encoder: Encoder, settings: EncoderSettings, supervision: Supervision, targets: Targets) -> None:
         """The network's heads are initialised from torch's random state."""
         self._encoder, self._settings, self._supervision, self._targets = encoder, settings, supervision, targets
-        self._cutter = Cutter(encoder, settings, options=supervision.options)
+        self._cutter = Cutter(encoder, settings, options=supervision.options, reads_apart=targets.reads_apart)
         self._net = self._make_network(encoder)
         self.network: torch.nn.Module = self._net
         self.encoding = key_of(
             "reading", VERSION, encoder.tokenizer.backend_tokenizer.to_str(), self._cutter.longest,
-            settings.model_dump(exclude={"encoder", "answer_tokens", "selected"}), supervision.options, asdict(targets),
+            settings.model_dump(include=ENCODED), self._cutter.packs, supervision.options, asdict(targets),
         )  # fmt: skip
 
     def _make_network(self, encoder: Encoder) -> SpanNetwork:
-        return SpanNetwork(encoder)
+        return SpanNetwork(encoder, layers=self._settings.head_layers)
 
     def encode(self, instances: Sequence[Instance]) -> pa.RecordBatch:
         """The questions as rows of token ids; see ``examples.encode``."""

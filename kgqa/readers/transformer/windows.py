@@ -1,8 +1,10 @@
 """Texts as tokens, and a question with its paragraphs as windows that an encoder can read.
 
 A window is ``[CLS] question [SEP] yes no [SEP] title: text [SEP]``; it has ``yes no`` if some training question has such an answer. An
-encoder that reads more than :data:`LONG` tokens gets as many paragraphs per window as fit, with a ``[SEP]`` before each. Other encoders get
-windows of one paragraph, and several overlapping ones for a long paragraph. The ``[SEP]`` before a paragraph represents it.
+encoder that reads more than ``kgqa.settings.reader.CONNECTED`` tokens gets as many paragraphs per window as fit, with a ``[SEP]`` before
+each. Other encoders, and selectors, get windows of one paragraph, and several overlapping ones for a long paragraph. The ``[SEP]`` before
+a paragraph represents it, and its first token a sentence; with the setting ``marks`` ``[PP]`` and ``[SS]`` do, which stand before them
+(Trivedi et al. 2020, appendix B.1).
 """
 
 from __future__ import annotations
@@ -16,10 +18,10 @@ import numpy.typing as npt
 from kgqa.errors import SettingsError
 from kgqa.readers.answers import OPTIONS
 from kgqa.readers.transformer.encoder import Encoder
-from kgqa.records import Instance
-from kgqa.settings.reader import EncoderSettings
+from kgqa.readers.transformer.resizing import marks_of
+from kgqa.records import Instance, Paragraph
+from kgqa.settings.reader import CONNECTED, LONGEST, EncoderSettings
 
-LONG = 1024
 SHORTEST = 32
 """Minimum tokens of a window; question and title may take a third each."""
 OPTION_TEXT = " ".join(OPTIONS)
@@ -78,14 +80,16 @@ class Windows:
 class Cutter:
     """Cuts questions into windows for one encoder."""
 
-    def __init__(self, encoder: Encoder, settings: EncoderSettings, *, options: bool) -> None:
-        """``options``: whether yes and no are answers."""
+    def __init__(self, encoder: Encoder, settings: EncoderSettings, *, options: bool, reads_apart: bool = False) -> None:
+        """``options``: whether yes and no are answers; ``reads_apart``: whether each paragraph has windows of its own, however short."""
         self._tokenizer, self._settings = encoder.tokenizer, settings
-        self.longest = min(settings.max_length or encoder.longest, encoder.longest)
+        self.longest = min(settings.max_length or LONGEST, encoder.longest)
         if self.longest < SHORTEST:
             raise SettingsError(f"max_length = {self.longest}: that is too short for a question and a text; give at least {SHORTEST}.")
         self._question_limit = min(settings.question_tokens, self.longest // 3)
-        self.packs = self.longest > LONG
+        self.packs = self.longest > CONNECTED and not reads_apart
+        self._marks = marks_of(encoder) if settings.marks else None
+        """Pieces before a paragraph and before a sentence."""
         begin, end = self._tokenizer.cls_token_id, self._tokenizer.sep_token_id
         self._begin = [begin if begin is not None else self._tokenizer.bos_token_id]
         self._end = [end if end is not None else self._tokenizer.eos_token_id]
@@ -103,15 +107,31 @@ class Cutter:
         encoding = self._tokenizer(texts, add_special_tokens=False, return_offsets_mapping=True, return_attention_mask=False, verbose=False)
         return [_tokens(ids, offsets) for ids, offsets in zip(encoding["input_ids"], encoding["offset_mapping"], strict=True)]
 
-    def windows(self, instance: Instance, tokens_of_text: dict[str, Tokens]) -> Windows:
-        """The windows of a question; ``tokens_of_text`` has its question, its paragraphs' texts, and their title prefixes."""
+    def paragraph_tokens(self, paragraph: Paragraph, tokens_of_text: dict[str, Tokens]) -> Tokens:
+        """The tokens of a paragraph's text, with a mark before each sentence if the settings ask for it."""
+        tokens = tokens_of_text[paragraph.text]
+        if self._marks is None or not paragraph.sentences:
+            return tokens
+        # A mark has no characters, so that no answer is found in it.
+        starts = np.array(paragraph.sentences, np.int32)
+        places = np.searchsorted(tokens.begins, starts, side="left")
+        return Tokens(
+            ids=np.insert(tokens.ids, places, self._marks[1]),
+            begins=np.insert(tokens.begins, places, starts),
+            ends=np.insert(tokens.ends, places, starts),
+        )
+
+    def windows(self, instance: Instance, texts: Sequence[Tokens], tokens_of_text: dict[str, Tokens]) -> Windows:
+        """The windows of a question; ``texts``: its paragraphs; ``tokens_of_text`` has its question and the title prefixes."""
         question = tokens_of_text[instance.question].ids[: self._question_limit]
         head = np.array([*self._begin, *question.tolist(), *self._end], np.int32)
         result = Windows(question_tokens=len(head))
         is_open = False
         for number, paragraph in enumerate(instance.paragraphs):
             title = tokens_of_text[title_prefix(paragraph.title)].ids[: self._question_limit] if paragraph.title else np.zeros(0, np.int32)
-            text = tokens_of_text[paragraph.text]
+            text = texts[number]
+            if self._marks is not None:
+                title = np.array([self._marks[0], *title.tolist()], np.int32)
             # A paragraph joins the last window only as a whole: it would otherwise be read in two parts without need.
             if is_open and self.packs and result.lengths[-1] + len(title) + len(text.ids) + 1 <= self.longest:
                 self._put(result, number, title, text, 0, len(text.ids), len(instance.paragraphs))
@@ -142,7 +162,7 @@ class Cutter:
             _append(windows, np.array(self._end, np.int32))
 
     def _put(self, windows: Windows, number: int, title: Ints, text: Tokens, first: int, count: int, options_paragraph: int) -> None:
-        mark = sum(windows.lengths) - 1
+        mark = sum(windows.lengths) - (self._marks is None)
         _append(windows, title)
         part = Tokens(ids=text.ids[first : first + count], begins=text.begins[first : first + count], ends=text.ends[first : first + count])
         windows.slices.append(Slice(paragraph=number, first=first, count=count, at=sum(windows.lengths), mark=mark))

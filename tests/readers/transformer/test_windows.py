@@ -10,14 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from kgqa.records import Candidate, Instance, Mention, Paragraph
-from kgqa.settings.reader import EncoderSettings
+from kgqa.settings.reader import CONNECTED, EncoderSettings
 from tests.small_questions import paragraph, question
 
 pytest.importorskip("torch", reason="the extra [readers] is not installed")
 
 from kgqa.errors import SettingsError
 from kgqa.readers.answers import OPTIONS, occurrences
-from kgqa.readers.transformer import windows
 from kgqa.readers.transformer.encoder import Encoder, load_encoder
 from kgqa.readers.transformer.examples import CUT, HIDDEN, NO_CANDIDATE, NOT_AMONG, NOT_STATED, UNSUPPORTED, Targets, encode
 from kgqa.readers.transformer.windows import OPTION_TEXT, Cutter
@@ -202,9 +201,9 @@ def test_an_encoder_that_reads_more_than_a_thousand_tokens_packs(encoder: Encode
     config, longest = encoder.network.config, encoder.tokenizer.model_max_length
     before = config.max_position_embeddings
     try:
-        config.max_position_embeddings = encoder.tokenizer.model_max_length = windows.LONG + 1
+        config.max_position_embeddings = encoder.tokenizer.model_max_length = CONNECTED + 1
         assert Cutter(encoder, EncoderSettings(), options=False).packs
-        assert not Cutter(encoder, EncoderSettings(max_length=windows.LONG), options=False).packs
+        assert not Cutter(encoder, EncoderSettings(max_length=CONNECTED), options=False).packs
     finally:
         config.max_position_embeddings, encoder.tokenizer.model_max_length = before, longest
 

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from kgqa.errors import EmptyResult
-from kgqa.readers.transformer.encoder import ENCODER, load_encoder, saved_encoder
+from kgqa.readers.transformer.encoder import ENCODER, saved_encoder
 from kgqa.readers.transformer.end_to_end import SpanReader
 from kgqa.readers.transformer.examples import Targets
 from kgqa.readers.transformer.numeric.examples import with_question
 from kgqa.readers.transformer.numeric.heads import HEADS, OF_TYPE
 from kgqa.readers.transformer.numeric.task import TypedSupervision, TypedTask
 from kgqa.readers.transformer.reading import supervision_of
+from kgqa.readers.transformer.resizing import encoder_of
 from kgqa.settings.reader import EncoderSettings
 from kgqa.settings.training import TrainingSettings
 from kgqa.training.questions import Questions
@@ -33,7 +34,7 @@ class TypedReader(SpanReader):
 
     def new_task(self, train: Questions) -> Task:
         """The task on the pretrained encoder. Raises EmptyResult if no question has an answer of a type that the heads give."""
-        self._encoder, self._supervision = load_encoder(self.settings.encoder), self._supervision_of(train)
+        self._encoder, self._supervision = encoder_of(self.settings), self._supervision_of(train)
         return self._make_task()
 
     def _supervision_of(self, train: Questions) -> TypedSupervision:

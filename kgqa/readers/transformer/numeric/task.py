@@ -55,9 +55,9 @@ class TypedReading:
 class TypedNetwork(SpanNetwork):
     """The reading network with further heads, and with a choice among all."""
 
-    def __init__(self, encoder: Encoder, heads: Sequence[str], *, longest: int) -> None:
-        """``longest``: tokens of an answer that is a span."""
-        super().__init__(encoder)
+    def __init__(self, encoder: Encoder, heads: Sequence[str], *, longest: int, layers: int = 1) -> None:
+        """``longest``: tokens of an answer that is a span; ``layers``: of the heads for support."""
+        super().__init__(encoder, layers=layers)
         self.heads = nn.ModuleDict(
             {name: HEADS[name](encoder.width, **({"longest": longest} if name == SpanHead.name else {})) for name in heads}
         )
@@ -81,7 +81,8 @@ class TypedTask(ReadingTask):
         self.encoding = key_of(self.encoding, "typed", VERSION, supervision.heads)
 
     def _make_network(self, encoder: Encoder) -> TypedNetwork:
-        return TypedNetwork(encoder, self._supervision.heads, longest=self._settings.answer_tokens)
+        settings = self._settings
+        return TypedNetwork(encoder, self._supervision.heads, longest=settings.answer_tokens, layers=settings.head_layers)
 
     def encode(self, instances: Sequence[Instance]) -> pa.RecordBatch:
         """The questions as rows of token ids, with the derivations of their answers."""
