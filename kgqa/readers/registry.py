@@ -1,4 +1,7 @@
-"""The readers by name; a reader's module is imported on first use."""
+"""The readers by name; a reader's module is imported on first use.
+
+Readers of other packages are found by :mod:`kgqa.readers.own`.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from kgqa.errors import SettingsError, suggestion
+from kgqa.readers import own
 from kgqa.settings.base import Settings
 from kgqa.settings.reader import (
     ArticleSettings,
@@ -148,13 +152,46 @@ READERS: Mapping[str, Kind] = MappingProxyType(
         ),
     }
 )  # fmt: skip
-"""Name of each reader → its entry."""
+"""Name of each built-in reader → its entry."""
+LLM = "llm"
 
 
-def find_reader(name: str) -> Kind:
-    """The reader of this name. Raises SettingsError for an unknown name."""
-    if name == "llm":
+def reader_purposes() -> dict[str, str]:
+    """Name of each reader, built in or installed → its description. No module of a reader is imported."""
+    return own.installed_readers() | {name: kind.purpose for name, kind in READERS.items()}
+
+
+def find_reader(name: str, *, named: bool = False) -> Kind:
+    """The reader of this name. Raises SettingsError for an unknown name.
+
+    ``named``: whether the user gave the name, and not a file that may be somebody else's. Only then is a ``module:Class`` imported, since
+    that runs its code; an installed reader always is, since its user installed it to be found.
+    """
+    if name == LLM:
         raise SettingsError("the reader llm is not trained; run: kgqa predict llm SET --model NAME --out FILE")
+    if own.is_class_path(name):
+        if not named:
+            raise SettingsError(
+                f"the reader {name} is code that a file names, and kgqa does not run it; name it yourself (kgqa predict --reader {name}), "
+                f"or install it as a reader ({own.PAGE})."
+            )
+        return _own_kind(name)
+    point = own.installed(name)
+    if point is not None and name in READERS:
+        raise SettingsError(
+            f"reader {name!r} is one of kgqa and one of the package {own.package_of(point)}; give {point.value}, or uninstall the package."
+        )
+    if point is not None:
+        return _own_kind(name)
     if name not in READERS:
-        raise SettingsError(f"reader {name!r} is not known; {suggestion(name, tuple(READERS))}")
+        known = suggestion(name, tuple(reader_purposes()))
+        raise SettingsError(f"reader {name!r} is not known; {known}")
     return READERS[name]
+
+
+def _own_kind(name: str) -> Kind:
+    reader = own.own_class(name)
+    return Kind(
+        purpose=(reader.__doc__ or name).strip().partition("\n")[0], module=own.__name__, maker=own.own_reader.__name__,
+        settings=own.own_settings(reader), training=own.own_training(reader),
+    )  # fmt: skip
