@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -21,6 +22,15 @@ KERNELS = 64
 """On the CPU, oneDNN caches kernels for every batch shape: 1,024 per cache by default, hundreds of megabytes that are rarely used again.
 This many suffice for the layers of one step, which share their shapes.
 """
+STAYS = "cpu_"
+"""Beginning of the names of tensors that stay on the CPU: sizes that a network needs as numbers, for which it would wait on a GPU."""
+_NO_MEMORY = re.compile(r"out of memory|ALLOC(ATION)?_FAILED|can't allocate memory|not enough memory", re.IGNORECASE)
+"""How CUDA, cuBLAS, cuDNN and the CPU's allocator say it, as in ``CUBLAS_STATUS_ALLOC_FAILED``."""
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether memory did not suffice; only CUDA's own allocator has a type of error for it, others a sentence in a RuntimeError."""
+    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and _NO_MEMORY.search(str(error)) is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +47,11 @@ class Device:
         import torch
 
         return torch.device(self.name)
+
+    @property
+    def owner(self) -> str:
+        """Whose memory it uses, for messages."""
+        return "this machine" if self.name == "cpu" else "the GPU"
 
     def autocast(self) -> AbstractContextManager[object]:
         """The context of a forward pass: matrix products in bfloat16 if the settings say so."""
@@ -66,5 +81,5 @@ def device_of(settings: TrainingSettings) -> Device:
 
 
 def to_device(batch: Mapping[str, torch.Tensor], device: torch.device) -> dict[str, torch.Tensor]:
-    """Copy the tensors to the network's device."""
-    return {name: tensor.to(device, non_blocking=True) for name, tensor in batch.items()}
+    """Copy the tensors to the network's device, except those that stay on the CPU."""
+    return {name: tensor if name.startswith(STAYS) else tensor.to(device, non_blocking=True) for name, tensor in batch.items()}

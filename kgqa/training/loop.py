@@ -27,7 +27,7 @@ from kgqa.settings.training import OF_TIME_AND_MEMORY, TrainingSettings
 from kgqa.training import checkpoints
 from kgqa.training.batches import batches_of_epoch, token_batches
 from kgqa.training.checkpoints import State
-from kgqa.training.device import device_of, to_device
+from kgqa.training.device import device_of, is_out_of_memory, to_device
 from kgqa.training.encoded import encode
 from kgqa.training.predicting import mean_score
 from kgqa.training.processes import Processes, first_alone
@@ -47,7 +47,7 @@ BEST = "best-{:09d}.safetensors"
 """File name by step: a killed process may have improved after its last checkpoint, and that must not overwrite the checkpoint's best
 weights.
 """
-NO_MEMORY = "the GPU has too little memory for the network and one question; take a smaller encoder, or --device cpu."
+NO_MEMORY = "{} has too little memory for the network and one question; take a smaller encoder or max_length, or --device cpu."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,13 +70,13 @@ def fit_task(task: Task, train: Questions, dev: Questions | None, fitting: Fitti
     ``key``: hash of the reader's settings and version. Raises EmptyResult if no question can be learned from, TrainingError if the loss is
     not finite, OutOfMemory, RunMismatch if the folder holds another run, InterruptedRun, and StorageError.
     """
-    import torch
-
     try:
         return _Run(task, train, dev, fitting, key).fit()
-    except torch.OutOfMemoryError:
-        # In a step the batch is read in smaller parts; this was the network on its way there, the optimiser, or a single question.
-        raise OutOfMemory(f"{fitting.place}: {NO_MEMORY}") from None
+    except (RuntimeError, MemoryError) as error:
+        if not is_out_of_memory(error):
+            raise
+        # In a step the batch is read in smaller parts; this was the network on its way there, or the optimiser.
+        raise OutOfMemory(f"{fitting.place}: {NO_MEMORY.format(device_of(fitting.settings).owner)}") from None
 
 
 class _Run:
@@ -158,7 +158,7 @@ class _Run:
         progress = self._fitting.progress if self._processes.is_first else Silent()
         progress.start("Training", int(self._total) * settings.batch, "questions")
         progress.advance(state.step * settings.batch)
-        last_save, meter = time.monotonic(), _Meter(state)
+        last_save, meter = time.monotonic(), _Meter(state, self._processes)
         self._task.network.train()  # pretrained networks come without dropout, which they would only get back after an evaluation
         report_every, evaluate_every = max(1, self._per_epoch // REPORTS), max(1, self._per_epoch // settings.evaluations)
         # A run that was stopped during an evaluation repeats it first; it may end the run.
@@ -166,25 +166,31 @@ class _Run:
         while not is_done and state.step < self._total:
             rows = self._batch(state.step)
             try:
-                loss = self._step(rows)
+                loss, norm = self._step(rows)
             except StopRequested:
+                self._settle(meter)
                 raise self._stopped() from None
+            meter.add(loss, norm, len(rows), state.step)
             state.step += 1
-            meter.add(loss, len(rows))
             progress.advance(settings.batch)
             is_last = state.step == self._total
             if state.step % report_every == 0 or is_last:
+                self._settle(meter)
                 self._note(meter.point(state.step, self._total))
                 meter.begin()
-            if self._dev is not None and (state.step % evaluate_every == 0 or is_last) and self._evaluate():
-                break
+            if self._dev is not None and (state.step % evaluate_every == 0 or is_last):
+                self._settle(meter)
+                if self._evaluate():
+                    break
             # All processes must agree, or one would wait for the gradients of another that has stopped.
             is_stopped = self._processes.any(self._stopping.is_requested)
             # Only the first process's clock counts, since the others wait while it writes.
             is_due = self._processes.any(self._processes.is_first and time.monotonic() - last_save >= settings.checkpoint_seconds)
             if is_stopped and not is_last:  # after the last one, what was learned is kept first
+                self._settle(meter)
                 raise self._stopped()
             if is_stopped or is_due:
+                self._settle(meter)
                 self._save()
                 last_save = time.monotonic()
         progress.finish(f"{state.step:,} steps" + (f", best dev score {100 * state.best:.1f}" if state.best_step else ""))
@@ -205,8 +211,24 @@ class _Run:
             self._epoch = (epoch, batches)
         return self._epoch[1][position]
 
-    def _step(self, rows: npt.NDArray[np.int64]) -> float:
-        """Do one step on the examples in ``rows``; return their mean loss. Raises StopRequested between two parts, before any update."""
+    def _settle(self, meter: _Meter) -> None:
+        """Bring the state up to date with the device. Raises TrainingError if the loss was not finite in a step since the last time."""
+        fault = meter.settle()
+        if fault is None:
+            return
+        step, loss = fault
+        rows = self._batch(step)
+        ids = ", ".join(self._examples.table.column("id").take([int(row) for row in rows[:3]]).to_pylist())
+        raise TrainingError(
+            f"{self._fitting.place}: the loss is {loss} in step {step + 1:,} (questions {ids} and {max(0, len(rows) - 3)} more); the "
+            "last checkpoint is kept; try a lower learning_rate, or --precision fp32."
+        )
+
+    def _step(self, rows: npt.NDArray[np.int64]) -> tuple[torch.Tensor, torch.Tensor]:
+        """Do one step on the examples in ``rows``; return this process's share of the sum of their losses, and the gradients' norm.
+
+        Neither is read here, so that a GPU is never waited for. Raises StopRequested between two parts, before any update.
+        """
         import torch
 
         state = self._state
@@ -216,34 +238,30 @@ class _Run:
         torch.manual_seed(int(np.random.default_rng([self._fitting.seed, 1, state.step, self._processes.number]).integers(2**62)))
         loss = self._loss(rows)
         if loss is None:
-            self._smaller()
+            self._smaller(rows)
             return self._step(rows)
-        norm = float(torch.nn.utils.clip_grad_norm_(self._task.network.parameters(), self._settings.clip))
-        if not math.isfinite(norm) or not math.isfinite(loss):
-            ids = self._examples.table.column("id").take([int(row) for row in rows[:3]]).to_pylist()
-            raise TrainingError(
-                f"{self._fitting.place}: the loss is {loss} in step {state.step + 1:,} (questions {', '.join(ids)} and "
-                f"{max(0, len(rows) - 3)} more); the last checkpoint is kept; try a lower learning_rate, or --precision fp32."
-            )
+        norm = torch.nn.utils.clip_grad_norm_(self._task.network.parameters(), self._settings.clip)
         self._optimiser.step()
-        return loss
+        return loss, norm
 
-    def _loss(self, rows: npt.NDArray[np.int64]) -> float | None:
+    def _loss(self, rows: npt.NDArray[np.int64]) -> torch.Tensor | None:
         """:meth:`_gradients`, or None if memory does not suffice. No exception refers to the tensors then, so their memory is free."""
-        import torch
-
         try:
             return self._gradients(rows)
-        except torch.OutOfMemoryError:
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error):
+                raise
             return None
 
-    def _gradients(self, rows: npt.NDArray[np.int64]) -> float:
-        """Accumulate the gradients of a batch, part by part; return its mean loss. Every process reads its share of the examples."""
+    def _gradients(self, rows: npt.NDArray[np.int64]) -> torch.Tensor:
+        """Accumulate the gradients of a batch, part by part; return the sum of its losses, float64 (). Every process reads its share."""
+        import torch
+
         count, own_rows = len(rows), self._processes.share(rows)
         # Whoever has none takes part with one that weighs nothing, since the others wait for its gradients.
         weight = self._processes.count / count if len(own_rows) else 0.0
         parts = list(token_batches(own_rows if len(own_rows) else rows[:1], self._examples.tokens, limit=self._state.batch_tokens))
-        total = 0.0
+        total = torch.zeros((), dtype=torch.float64, device=self._processes.device.torch)
         for number, part in enumerate(parts):
             if number and self._can_stop_here():
                 raise StopRequested
@@ -252,23 +270,29 @@ class _Run:
                 losses = self._objective(batch).float()
                 # The mean over the whole batch, of which processes average their gradients.
                 (losses.sum() * weight).backward()
-            total += float(losses.detach().sum()) if len(own_rows) else 0.0
-        return self._processes.sum(total) / count
+            if len(own_rows):
+                total += losses.detach().sum()
+        return total
 
-    def _smaller(self) -> None:
-        """Halve the tokens per forward pass, once, after memory did not suffice. Raises OutOfMemory the second time."""
+    def _smaller(self, rows: npt.NDArray[np.int64]) -> None:
+        """Halve the tokens per forward pass after memory did not suffice for these ``rows``.
+
+        Raises OutOfMemory if the longest of them was a part of its own already, or if other processes wait for this one.
+        """
         import torch
 
-        state = self._state
+        state, owner = self._state, self._processes.device.owner
         torch.cuda.empty_cache()
-        if state.batch_tokens < state.asked_tokens or self._processes.count > 1:
+        if self._processes.count > 1:
             raise OutOfMemory(
-                f"{self._fitting.place}: the GPU has too little memory for {state.batch_tokens:,} tokens at once; give a smaller "
+                f"{self._fitting.place}: {owner} has too little memory for {state.batch_tokens:,} tokens at once; give a smaller "
                 "batch_tokens."
             )
-        state.batch_tokens //= 2
-        self._note({"step": state.step, "remark": f"GPU memory did not suffice: {state.batch_tokens:,} tokens at once from now on"})
-        self._fitting.progress.start(f"GPU memory ran out: going on with {state.batch_tokens:,} tokens at once, the same batch")
+        if state.batch_tokens < self._examples.tokens[rows].max():
+            raise OutOfMemory(f"{self._fitting.place}: {NO_MEMORY.format(owner)}")
+        state.batch_tokens = max(1, state.batch_tokens // 2)
+        self._note({"step": state.step, "remark": f"memory did not suffice: {state.batch_tokens:,} tokens at once from now on"})
+        self._fitting.progress.start(f"Memory ran out: going on with {state.batch_tokens:,} tokens at once, the same batch")
 
     def _evaluate(self) -> bool:
         """Score the dev questions, and keep the weights if they are the best; return whether to stop early.
@@ -368,22 +392,43 @@ def _curve_settings(settings: TrainingSettings) -> dict[str, Any]:
 
 
 class _Meter:
-    """Mean loss and speed since the last point of the curve."""
+    """Loss and speed since the last point of the curve. The sums stay on the device until :meth:`settle`, so that no step waits for it."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, processes: Processes) -> None:
         """The sums are in the run's state, since it may be stopped between two points; the speed belongs to this process."""
-        self._state, self._questions, self._begin = state, 0, time.perf_counter()
+        import torch
+
+        self._state, self._processes, self._questions, self._begin = state, processes, 0, time.perf_counter()
+        numbers: dict[str, Any] = {"dtype": torch.float64, "device": processes.device.torch}
+        # Of the run so far, only the first process knows the sum.
+        self._loss = torch.tensor(state.loss if processes.is_first else 0.0, **numbers)
+        self._faulty_step = torch.tensor(math.inf, **numbers)
+        self._faulty_loss = torch.tensor(0.0, **numbers)
 
     def begin(self) -> None:
         """Start the next point."""
+        self._loss.zero_()
         self._state.loss, self._state.questions = 0.0, 0
         self._questions, self._begin = 0, time.perf_counter()
 
-    def add(self, loss: float, questions: int) -> None:
-        self._state.loss += loss * questions
+    def add(self, loss: torch.Tensor, norm: torch.Tensor, questions: int, step: int) -> None:
+        """Add a step: this process's part of the sum of the losses, and the norm of the gradients."""
+        self._loss += loss
+        is_first_fault = ~(loss.isfinite() & norm.isfinite()) & self._faulty_step.isinf()
+        self._faulty_step.masked_fill_(is_first_fault, step)
+        self._faulty_loss = loss.div(questions).where(is_first_fault, self._faulty_loss)
         self._state.questions += questions
         self._questions += questions
 
+    def settle(self) -> tuple[int, float] | None:
+        """Bring the run's state up to date; return the first step whose loss or gradients were not finite, and that loss."""
+        self._state.loss = self._processes.sum(self._loss)
+        step = float(self._faulty_step)
+        if not self._processes.any(math.isfinite(step)):
+            return None
+        return int(step) if math.isfinite(step) else self._state.step - 1, float(self._faulty_loss)
+
     def point(self, step: int, total: float) -> dict[str, object]:
+        """The point of the curve, after :meth:`settle`."""
         state, seconds = self._state, time.perf_counter() - self._begin
         return {"step": step, "of": int(total), "loss": state.loss / state.questions, "examples_per_second": self._questions / seconds}

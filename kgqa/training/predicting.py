@@ -18,7 +18,7 @@ from kgqa.formats.provenance import noted_sufficiency
 from kgqa.progress import Progress, Silent
 from kgqa.settings.training import TrainingSettings
 from kgqa.training.batches import token_batches
-from kgqa.training.device import Device, device_of, to_device
+from kgqa.training.device import Device, device_of, is_out_of_memory, to_device
 from kgqa.training.encoded import encode
 from kgqa.training.questions import Questions
 from kgqa.training.reader import Prediction
@@ -84,8 +84,10 @@ def _readings(
     was_training = task.network.training
     try:
         task.network.to(device.torch).eval()
-    except torch.OutOfMemoryError:
-        raise OutOfMemory("The GPU has too little memory for the network; wait until it is free, or give --device cpu.") from None
+    except (RuntimeError, MemoryError) as error:
+        if not is_out_of_memory(error):
+            raise
+        raise OutOfMemory(f"{device.owner} has too little memory for the network; wait until it is free, or give --device cpu.") from None
     if device.name == "cpu":
         limit = min(limit, TOKENS_AT_ONCE, max(FEWEST_TOKENS, int(examples.tokens[rows].sum()) // FEWEST_PARTS))
     parts = list(token_batches(rows, examples.tokens, limit=limit))[::-1]
@@ -93,7 +95,7 @@ def _readings(
     def read(part: Rows) -> list[Any]:
         with torch.inference_mode(), device.autocast():
             readings = _read_batch(task, task.collate(examples.take(part)), device)
-        return list(readings) if readings is not None else [questions for half in _halves(part) for questions in read(half)]
+        return list(readings) if readings is not None else [questions for half in _halves(part, device) for questions in read(half)]
 
     with _threads(device) as threads:
         for part, readings in zip(parts, (threads.map if threads else map)(read, parts), strict=True):
@@ -129,20 +131,22 @@ def _threads(device: Device) -> Iterator[ThreadPoolExecutor | None]:
 
 
 def _read_batch(task: Task, batch: Batch, device: Device) -> Sequence[Any] | None:
-    """The network's readings; None if the GPU has too little memory for the batch."""
-    import torch
-
+    """The network's readings; None if there is too little memory for the batch."""
     try:
         return task.read(to_device(batch, device.torch))
-    except torch.OutOfMemoryError:
+    except (RuntimeError, MemoryError) as error:
+        if not is_out_of_memory(error):
+            raise
         return None
 
 
-def _halves(part: Rows) -> tuple[Rows, Rows]:
+def _halves(part: Rows, device: Device) -> tuple[Rows, Rows]:
     """A part in two halves. Raises OutOfMemory if it is a single question."""
     import torch
 
     if len(part) == 1:
-        raise OutOfMemory("The GPU has too little memory for the network and one question; give a smaller max_length, or --device cpu.")
+        raise OutOfMemory(
+            f"{device.owner} has too little memory for the network and one question; give a smaller max_length, or --device cpu."
+        )
     torch.cuda.empty_cache()
     return part[: len(part) // 2], part[len(part) // 2 :]

@@ -82,13 +82,13 @@ class Processes:
         """A context that averages gradients over the processes only in the ``last`` part of a step."""
         return nullcontext() if last or not self._accelerator else self._accelerator.no_sync(module)
 
-    def sum(self, value: float) -> float:
-        """Sum of a value over all processes."""
+    def sum(self, value: float | torch.Tensor) -> float:
+        """Sum of a value over all processes. A tensor's is waited for."""
         if not self._accelerator:
-            return value
+            return float(value)
         import torch
 
-        return float(self._accelerator.reduce(torch.tensor(value, dtype=torch.float64, device=self._accelerator.device), "sum"))
+        return float(self._accelerator.reduce(torch.as_tensor(value, dtype=torch.float64, device=self._accelerator.device), "sum"))
 
     def any(self, value: bool) -> bool:
         """Whether ``value`` is true in any process."""

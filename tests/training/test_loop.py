@@ -309,8 +309,8 @@ def test_out_of_memory_once_is_half_the_tokens_and_the_same_batch(tmp_path: Path
     one.network[1].p = task.network[1].p = 0.0
     fit(tmp_path / "whole", whole, task=one)
     fit_task(task, asked(18), asked(6), replace(fitting(tmp_path / "run", points), progress=Heard()), key="k")
-    assert "GPU memory ran out: going on with 4,096 tokens at once, the same batch" in starts
-    assert [point["remark"] for point in points if "remark" in point] == ["GPU memory did not suffice: 4,096 tokens at once from now on"]
+    assert "Memory ran out: going on with 4,096 tokens at once, the same batch" in starts
+    assert [point["remark"] for point in points if "remark" in point] == ["memory did not suffice: 4,096 tokens at once from now on"]
     losses = [[point["loss"] for point in found if "loss" in point] for found in (whole, points)]
     assert losses[0] == pytest.approx(losses[1], rel=1e-4)
 
@@ -333,8 +333,52 @@ def test_out_of_memory_holds_nothing_of_the_try_before(tmp_path: Path) -> None:
     assert len(held) > 2
 
 
-def test_out_of_memory_twice_is_the_end_in_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(OutOfMemory, match="has too little memory for 4,096 tokens at once; give a smaller batch_tokens"):
+SENTENCES = [
+    "CUDA out of memory. Tried to allocate 2.00 GiB",
+    "CUDA error: out of memory",
+    "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
+    "cuDNN error: CUDNN_STATUS_ALLOC_FAILED",
+    "cuDNN error: CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED",
+    "[enforce fail at alloc_cpu.cpp:117] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes.",
+    "DefaultCPUAllocator: not enough memory: you tried to allocate 8 bytes.",
+]
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_every_library_may_say_that_memory_ran_out(sentence: str, tmp_path: Path) -> None:
+    class Said(Lengths):
+        most, answers = 2, 3
+
+        def losses(self, batch: Any) -> Any:
+            if len(batch["length"]) > self.most:
+                raise RuntimeError(sentence)
+            return super().losses(batch)
+
+        def read(self, batch: Any) -> list[float]:
+            if len(batch["length"]) > self.answers:
+                raise RuntimeError(sentence)
+            return super().read(batch)
+
+    points: list[Point] = []
+    task, _ = fit(tmp_path / "run", points, task=Said(), epochs=1)
+    assert max(task.batches) == 2  # after as many halvings as it takes
+    assert [point for point in points if "remark" in point]
+    task.most = 0
+    with pytest.raises(OutOfMemory, match="this machine has too little memory for the network and one question"):
+        fit(tmp_path / "other", task=task)
+
+
+def test_another_error_of_the_runtime_is_no_lack_of_memory(tmp_path: Path) -> None:
+    class Wrong(Lengths):
+        def losses(self, batch: Any) -> Any:
+            raise RuntimeError("mat1 and mat2 shapes cannot be multiplied (4x3 and 4x16)")
+
+    with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
+        fit(tmp_path, task=Wrong())
+
+
+def test_out_of_memory_to_the_end_is_the_end_in_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(OutOfMemory, match="has too little memory for the network and one question; take a smaller encoder"):
         fit(tmp_path, task=Hungry(lambda call: call > 5))
     assert checkpoints.latest(tmp_path / "checkpoints") is not None
 
@@ -358,7 +402,7 @@ def test_another_number_of_tokens_may_be_halved_again(tmp_path: Path) -> None:
         fit(tmp_path, task=Hungry(refuses), batch_tokens=64)
     points: list[Point] = []
     fit(tmp_path, points, task=Hungry(lambda call: call == 1), batch_tokens=128)
-    assert [point["remark"] for point in points if "remark" in point] == ["GPU memory did not suffice: 64 tokens at once from now on"]
+    assert [point["remark"] for point in points if "remark" in point] == ["memory did not suffice: 64 tokens at once from now on"]
 
 
 def test_a_network_that_does_not_fit_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -617,3 +661,31 @@ def test_runs_in_one_process_may_differ_in_device_and_precision(monkeypatch: pyt
     monkeypatch.setattr(accelerate, "Accelerator", None)
     monkeypatch.setattr(accelerate, "PartialState", None)
     assert losses("alone", "fp32") == single
+
+
+def waits(place: Path, **settings: Any) -> int:
+    """How often a run of 100 steps reads a value from its device; on a GPU each of these would wait for all that is queued."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Counted(TorchDispatchMode):  # type: ignore[no-untyped-call]
+        count = 0
+
+        def __torch_dispatch__(self, function: Any, types: Any, given: Any = (), named: Any = None) -> Any:
+            of_mask = function is torch.ops.aten.index.Tensor and any(part is not None and part.dtype is torch.bool for part in given[1])
+            self.count += of_mask or function in {torch.ops.aten._local_scalar_dense.default, torch.ops.aten.nonzero.default}
+            return function(*given, **(named or {}))
+
+    with Counted() as counted:  # type: ignore[no-untyped-call]
+        float(torch.ones(1))
+        assert counted.count == 1
+        fit(place, count=400, dev=0, epochs=1, checkpoint_seconds=1e6, **settings)
+    return int(counted.count) - 1
+
+
+def test_a_step_does_not_wait_for_its_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "REPORTS", 2)
+    few = waits(tmp_path / "whole")
+    assert few <= 4 * 2  # four values of each point of the curve
+    assert waits(tmp_path / "parts", batch_tokens=64) == few
+    monkeypatch.setattr(loop, "REPORTS", 50)
+    assert waits(tmp_path / "often") > 10 * few
