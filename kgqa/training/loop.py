@@ -12,34 +12,37 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from kgqa.errors import EmptyResult, InterruptedRun, OutOfMemory, RunMismatch, TrainingError, storage_errors
+from kgqa.errors import EmptyResult, InterruptedRun, OutOfMemory, RunMismatch, SettingsError, TrainingError, storage_errors
 from kgqa.progress import Silent
 from kgqa.runs.files import key_of
 from kgqa.settings.training import OF_TIME_AND_MEMORY, TrainingSettings
 from kgqa.training import checkpoints
 from kgqa.training.batches import batches_of_epoch, token_batches
 from kgqa.training.checkpoints import State
-from kgqa.training.device import device_of, is_out_of_memory, to_device
+from kgqa.training.device import device_of, is_out_of_memory, numerics, to_device
 from kgqa.training.encoded import encode
+from kgqa.training.loading import Collation, batches
 from kgqa.training.predicting import mean_score
 from kgqa.training.processes import Processes, first_alone
 from kgqa.training.questions import Questions
 from kgqa.training.reader import Fitting
 from kgqa.training.stopping import Stopping, StopRequested
-from kgqa.training.task import Task
+from kgqa.training.task import Batch, Task
 
 if TYPE_CHECKING:
     import torch
 
-VERSION = 3
+VERSION = 4
 """Version of a training step; a run of another version is not resumed."""
 REPORTS = 50
 """Approximate number of curve points per epoch."""
@@ -71,7 +74,8 @@ def fit_task(task: Task, train: Questions, dev: Questions | None, fitting: Fitti
     not finite, OutOfMemory, RunMismatch if the folder holds another run, InterruptedRun, and StorageError.
     """
     try:
-        return _Run(task, train, dev, fitting, key).fit()
+        with numerics(fitting.settings):
+            return _Run(task, train, dev, fitting, key).fit()
     except (RuntimeError, MemoryError) as error:
         if not is_out_of_memory(error):
             raise
@@ -101,9 +105,10 @@ class _Run:
         self._faults = self._examples.faults(self._rows)
         if not len(self._sound):
             raise EmptyResult(nothing_to_learn(len(self._rows), self._faults))
-        batches = math.ceil(len(self._sound) / self._settings.batch)
-        self._per_epoch = batches
-        self._total = min(self._settings.epochs * batches, self._settings.max_steps or math.inf)
+        self._per_epoch = math.ceil(len(self._sound) / self._settings.batch)
+        self._total = min(self._settings.epochs * self._per_epoch, self._settings.max_steps or math.inf)
+        if fitting.settings.gradient_checkpointing:
+            _checkpoint_layers(task.network)
         self._objective = self._processes.prepare(Objective(task))
         self._optimiser = torch.optim.AdamW(_parameter_groups(task.network, self._settings.weight_decay), lr=0.0, fused=True)
         self._state = State(
@@ -115,12 +120,14 @@ class _Run:
             batch_tokens=self._settings.batch_tokens, asked_tokens=self._settings.batch_tokens,
         )  # fmt: skip
         self._stopping = Stopping()
-        self._epoch: tuple[int, list[npt.NDArray[np.int64]]] = (-1, [])
+        order = partial(batches_of_epoch, self._sound, self._examples.tokens, size=self._settings.batch, seed=self._fitting.seed)
+        self._order = lru_cache(maxsize=2)(lambda epoch: order(epoch=epoch))  # as batches are prepared for the next one too
+        self._loaded: Iterator[Batch] | None = None
 
     def fit(self) -> FitResult:
         self._go_on()
         if not self._state.finished:
-            with self._stopping:
+            with self._stopping, closing(self):
                 self._steps()
                 self._state.finished = True
                 self._save()
@@ -134,6 +141,10 @@ class _Run:
             steps=state.step, questions=len(self._sound), faults=self._faults,
             best=state.best if state.best_step else None, best_step=state.best_step,
         )  # fmt: skip
+
+    def close(self) -> None:
+        """End the processes that prepare batches."""
+        self._loaded = None
 
     def _go_on(self) -> None:
         """Resume from the last checkpoint, if there is one."""
@@ -206,10 +217,18 @@ class _Run:
 
     def _batch(self, step: int) -> npt.NDArray[np.int64]:
         epoch, position = divmod(step, self._per_epoch)
-        if self._epoch[0] != epoch:
-            batches = batches_of_epoch(self._sound, self._examples.tokens, size=self._settings.batch, seed=self._fitting.seed, epoch=epoch)
-            self._epoch = (epoch, batches)
-        return self._epoch[1][position]
+        return self._order(epoch)[position]
+
+    def _parts(self, rows: npt.NDArray[np.int64]) -> list[npt.NDArray[np.int64]]:
+        """This process's share of a batch, in parts that fit into memory; if it has none, one example that weighs nothing."""
+        own_rows = self._processes.share(rows)
+        return list(token_batches(own_rows if len(own_rows) else rows[:1], self._examples.tokens, limit=self._state.batch_tokens))
+
+    def _load(self) -> Iterator[Batch]:
+        """The tensors of all parts from this step on."""
+        steps = range(self._state.step, int(self._total))
+        parts = (part for step in steps for part in self._parts(self._batch(step)))
+        return batches(Collation(self._task, self._examples), parts, workers=self._settings.workers, device=self._processes.device)
 
     def _settle(self, meter: _Meter) -> None:
         """Bring the state up to date with the device. Raises TrainingError if the loss was not finite in a step since the last time."""
@@ -238,6 +257,7 @@ class _Run:
         torch.manual_seed(int(np.random.default_rng([self._fitting.seed, 1, state.step, self._processes.number]).integers(2**62)))
         loss = self._loss(rows)
         if loss is None:
+            self._loaded = None  # its parts are too large
             self._smaller(rows)
             return self._step(rows)
         norm = torch.nn.utils.clip_grad_norm_(self._task.network.parameters(), self._settings.clip)
@@ -260,13 +280,14 @@ class _Run:
         count, own_rows = len(rows), self._processes.share(rows)
         # Whoever has none takes part with one that weighs nothing, since the others wait for its gradients.
         weight = self._processes.count / count if len(own_rows) else 0.0
-        parts = list(token_batches(own_rows if len(own_rows) else rows[:1], self._examples.tokens, limit=self._state.batch_tokens))
+        self._loaded = self._loaded or self._load()
+        parts = len(self._parts(rows))
         total = torch.zeros((), dtype=torch.float64, device=self._processes.device.torch)
-        for number, part in enumerate(parts):
+        for number in range(parts):
             if number and self._can_stop_here():
                 raise StopRequested
-            batch = to_device(self._task.collate(self._examples.take(part)), self._processes.device.torch)
-            with self._processes.synchronised(self._objective, last=number == len(parts) - 1), self._processes.device.autocast():
+            batch = to_device(next(self._loaded), self._processes.device.torch)
+            with self._processes.synchronised(self._objective, last=number == parts - 1), self._processes.device.autocast():
                 losses = self._objective(batch).float()
                 # The mean over the whole batch, of which processes average their gradients.
                 (losses.sum() * weight).backward()
@@ -360,6 +381,19 @@ def rate_at(step: int, total: int, warm_up: float) -> float:
     """The learning rate as a share of its maximum: linear warm-up, then linear decay to 0."""
     warm_up_steps = warm_up * total
     return (step + 1) / (warm_up_steps + 1) if step < warm_up_steps else max(0.0, (total - step) / max(1.0, total - warm_up_steps))
+
+
+def _checkpoint_layers(network: torch.nn.Module) -> None:
+    """Let pretrained encoders keep the input of each layer only. Raises SettingsError if the network has none that can."""
+    from transformers import PreTrainedModel
+
+    encoders = [each for each in network.modules() if isinstance(each, PreTrainedModel) and each.supports_gradient_checkpointing]
+    if not encoders:
+        raise SettingsError("gradient_checkpointing: this reader has no pretrained encoder that can do it; leave it out.")
+    for encoder in encoders:
+        # The older of the two names is of transformers before 5.
+        enable = getattr(encoder, "activation_checkpointing_enable", None) or encoder.gradient_checkpointing_enable
+        enable({"use_reentrant": False})
 
 
 def Objective(task: Task) -> torch.nn.Module:  # noqa: N802 - a class of a module that is imported late

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import multiprocessing
+import os
 import signal
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -22,7 +24,7 @@ torch = pytest.importorskip("torch", reason="the extra [readers] is not installe
 import safetensors.torch  # noqa: E402
 from torch import nn  # noqa: E402
 
-from kgqa.errors import BrokenInput, EmptyResult, InterruptedRun, MissingInput, OutOfMemory, RunMismatch, TrainingError  # noqa: E402
+from kgqa.errors import BrokenInput, EmptyResult, InterruptedRun, MissingInput, OutOfMemory, RunMismatch, SettingsError, TrainingError  # noqa: E402
 from kgqa.progress import Silent  # noqa: E402
 from kgqa.records import Instance  # noqa: E402
 from kgqa.settings.training import TrainingSettings  # noqa: E402
@@ -689,3 +691,92 @@ def test_a_step_does_not_wait_for_its_device(tmp_path: Path, monkeypatch: pytest
     assert waits(tmp_path / "parts", batch_tokens=64) == few
     monkeypatch.setattr(loop, "REPORTS", 50)
     assert waits(tmp_path / "often") > 10 * few
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_workers_do_not_change_a_byte(workers: int, tmp_path: Path) -> None:
+    curves: list[list[Point]] = [[], []]
+    options: dict[str, Any] = {"batch_tokens": 64, "epochs": 2}
+    alone, _ = fit(tmp_path / "alone", curves[0], **options)
+    helped, _ = fit(tmp_path / "helped", curves[1], workers=workers, **options)
+    assert curve(curves[0]) == curve(curves[1])
+    assert said(alone) == said(helped)
+    assert not multiprocessing.active_children()
+
+
+def test_a_run_goes_on_with_another_number_of_workers(tmp_path: Path) -> None:
+    whole: list[Point] = []
+    points: list[Point] = []
+    reader, _ = fit(tmp_path / "whole", whole)
+
+    def refuses(call: int) -> bool:
+        if call == 9:
+            raise Killed
+        return False
+
+    with pytest.raises(Killed):
+        fit(tmp_path / "run", points, task=Hungry(refuses), workers=2)
+    again, _ = fit(tmp_path / "run", points, workers=1)
+    assert curve(points) == curve(whole)
+    assert said(again) == said(reader)
+    assert not multiprocessing.active_children()
+
+
+def test_workers_begin_anew_with_smaller_parts_where_memory_ran_out(tmp_path: Path) -> None:
+    whole: list[Point] = []
+    points: list[Point] = []
+    one, task = Lengths(), Hungry(lambda call: call == 3)
+    one.network[1].p = task.network[1].p = 0.0
+    fit(tmp_path / "whole", whole, task=one, batch_tokens=64)
+    fit(tmp_path / "run", points, task=task, workers=1, batch_tokens=64)
+    losses = [[point["loss"] for point in found if "loss" in point] for found in (whole, points)]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
+    assert any("remark" in point for point in points)
+
+
+def test_a_worker_that_dies_is_a_sentence(tmp_path: Path) -> None:
+    class Dying(Lengths):
+        def collate(self, examples: pa.Table) -> dict[str, Any]:
+            if multiprocessing.parent_process() is not None:
+                os._exit(9)
+            return super().collate(examples)
+
+    with pytest.raises(TrainingError, match=r"a process that prepares batches died \(.*\); give fewer workers"):
+        fit(tmp_path, task=Dying(), workers=1)
+
+
+@pytest.mark.parametrize("is_set", [False, True])
+def test_the_settings_of_a_gpu_hold_while_it_trains(is_set: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def now() -> tuple[object, ...]:
+        cudnn = torch.backends.cudnn.allow_tf32
+        return torch.get_float32_matmul_precision(), cudnn, torch.are_deterministic_algorithms_enabled()
+
+    class Watched(Lengths):
+        def losses(self, batch: Any) -> Any:
+            found.add(now())
+            return super().losses(batch)
+
+    monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG", raising=False)
+    found: set[tuple[object, ...]] = set()
+    before = now()
+    fit(tmp_path, task=Watched(), tf32=is_set, deterministic=is_set)
+    assert found == {("high" if is_set else "highest", is_set, is_set)}
+    assert now() == before
+    assert ("CUBLAS_WORKSPACE_CONFIG" in os.environ) == is_set
+    monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", "")
+
+
+def test_what_cannot_be_deterministic_is_a_sentence(tmp_path: Path) -> None:
+    class Unruly(Lengths):
+        def losses(self, batch: Any) -> Any:
+            torch.zeros(2).put_(torch.tensor([0]), torch.ones(1))
+            return super().losses(batch)
+
+    fit(tmp_path / "free", task=Unruly(), epochs=1)
+    with pytest.raises(TrainingError, match=r"put_ does not have a deterministic implementation.*; leave out deterministic"):
+        fit(tmp_path / "bound", task=Unruly(), deterministic=True)
+
+
+def test_a_network_that_cannot_compute_its_layers_again_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="gradient_checkpointing: this reader has no pretrained encoder"):
+        fit(tmp_path, gradient_checkpointing=True)
