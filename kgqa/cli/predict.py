@@ -43,6 +43,7 @@ def predict(
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
+    from kgqa.training.processes import is_first_process
 
     console = Terminal()
     with ConsoleProgress(console) as progress:
@@ -51,6 +52,8 @@ def predict(
             endpoint=endpoint, recording=recording, shots=shots, retrieve=retrieve, samples=samples, input_price=input_price,
             output_price=output_price, max_cost=max_cost, format=from_, paragraphs=paragraphs, progress=progress,
         )  # fmt: skip
+    if not is_first_process():
+        return
     print_remarks(console, [*result.remarks, *result.source.remarks])
     console.say(f"{result.file}: {result.questions:,} answers to {result.split}, {result.seconds:,.1f} s", style="bold")
     if result.report is not None:

@@ -20,6 +20,9 @@ from kgqa.scoring.dire_gold import notes_of
 from kgqa.scoring.metrics import METRICS
 from kgqa.scoring.prediction_files import TRANSFORMED, write_predictions
 from kgqa.settings.llm import LlmReaderSettings
+from kgqa.settings.training import TrainingSettings
+from kgqa.training.predicting import predict_together
+from kgqa.training.processes import is_first_process, is_only_process
 from kgqa.training.questions import Questions, of_split
 
 
@@ -90,8 +93,10 @@ def predict(
     model_request = None
     if isinstance(run, str) and (run == NAME or run.endswith(".toml")):
         _refuse({"reader": reader, "device": device, "precision": precision}, "trained readers, but the reader is llm")
-        settings = settings_of(run, NAME, LlmReaderSettings, prompts)
-        model_request = asking(settings, model=model, endpoint=endpoint, recording=recording, out=out)
+        if not is_only_process():
+            raise SettingsError("the reader llm asks its endpoint from one process; start kgqa predict without a launcher.")
+        llm_settings = settings_of(run, NAME, LlmReaderSettings, prompts)
+        model_request = asking(llm_settings, model=model, endpoint=endpoint, recording=recording, out=out)
     else:
         llm_options = {"model": model, "endpoint": endpoint, "recording": recording, **prompts}
         _refuse(llm_options, "the reader llm, but the reader is that of a run")
@@ -104,7 +109,9 @@ def predict(
         trained_reader = load_reader(run, reader=reader, device=device, precision=precision, what="kgqa predict")
         trained.check()
         questions = _questions(source, split_name, form)
-        remarks = write_predictions(form, questions, trained_reader.predict(questions, progress or Silent()), out)
+        settings = TrainingSettings.model_validate({"device": device or "auto", "precision": precision or "auto"})
+        predictions = predict_together(trained_reader, questions, progress or Silent(), settings)
+        remarks = write_predictions(form, questions, predictions, out) if is_first_process() else ()
     else:
         questions = _questions(source, split_name, form)
         remarks = predict_llm(model_request, source, split_name, form, questions, progress=progress or Silent())

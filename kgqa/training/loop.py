@@ -323,10 +323,10 @@ class _Run:
         assert self._dev is not None
         state = self._state
         dev, limit = self._dev, 4 * state.batch_tokens
-        tokens, device = self._fitting.place / "tokens", self._processes.device
+        tokens = self._fitting.place / "tokens"
         state.unscored = True
         try:
-            score = self._processes.of_first(lambda: mean_score(self._task, dev, tokens, device, limit=limit, is_asked=self._can_stop_here))
+            score = mean_score(self._task, dev, tokens, self._processes, limit=limit, is_asked=self._can_stop_here)
         except StopRequested:
             raise self._stopped() from None
         state.unscored = False

@@ -20,8 +20,9 @@ from kgqa.settings.training import TrainingSettings
 from kgqa.training.batches import token_batches
 from kgqa.training.device import Device, device_of, is_out_of_memory, to_device
 from kgqa.training.encoded import encode
+from kgqa.training.processes import Processes, is_only_process
 from kgqa.training.questions import Questions
-from kgqa.training.reader import Prediction
+from kgqa.training.reader import Prediction, Reader
 from kgqa.training.stopping import StopRequested
 from kgqa.training.task import Batch, Task
 
@@ -44,22 +45,38 @@ def predict_task(task: Task, questions: Questions, progress: Progress, settings:
     yield from (task.answer(instance, reading) for instance, reading in zip(questions, readings, strict=True))
 
 
+def predict_together(reader: Reader, questions: Questions, progress: Progress, settings: TrainingSettings) -> Iterator[Prediction]:
+    """The reader's predictions; if ``accelerate launch`` or ``torchrun`` started several processes, each reads a part of the questions.
+
+    Every process gets all predictions, and they are in memory then. ``settings`` name the device.
+    """
+    if is_only_process():
+        return reader.predict(questions, progress)
+    processes = Processes(device_of(settings))
+    return iter(processes.gather(list(reader.predict(processes.part(questions), progress if processes.is_first else Silent()))))
+
+
 def mean_score(
-    task: Task, questions: Questions, folder: Path, device: Device, *, limit: int, is_asked: Callable[[], bool] = lambda: False
+    task: Task, questions: Questions, folder: Path, processes: Processes, *, limit: int, is_asked: Callable[[], bool] = lambda: False
 ) -> float:
-    """The mean of the task's own score over the questions that have one. ``folder`` holds the encoded questions, or will hold them.
+    """The mean of the task's own score over the questions that have one, of which each process reads a part. ``folder`` holds the encoded
+    questions, or will hold them.
 
     If a transform of DiRe made several contexts of a question, each sufficiency label has the same weight. Of n facts one context has all,
     and 2^n - 2 have some, so a reader that finds nothing sufficient would nearly always be right.
 
     Raises StopRequested between two batches once ``is_asked``.
     """
-    readings = _readings(task, questions, folder, device, Silent(), limit=limit, is_asked=is_asked)
+    own = processes.part(questions)
+    readings = _readings(task, own, folder, processes.device, Silent(), limit=limit, is_asked=is_asked)
+    own_scores = [
+        (noted_sufficiency(instance), task.score(instance, task.answer(instance, reading)))
+        for instance, reading in zip(own, readings, strict=True)
+    ]
     scores: dict[int | None, list[float]] = {}
-    for instance, reading in zip(questions, readings, strict=True):
-        score = task.score(instance, task.answer(instance, reading))
+    for label, score in processes.gather(own_scores):
         if not math.isnan(score):
-            scores.setdefault(noted_sufficiency(instance), []).append(score)
+            scores.setdefault(label, []).append(score)
     return float(np.mean([np.mean(score) for score in scores.values()])) if scores else 0.0
 
 
