@@ -34,6 +34,7 @@ from kgqa.training.device import device_of, to_device
 from kgqa.training.encoded import encode
 from kgqa.training.loop import Objective, fit_task
 from kgqa.training.predicting import TOKENS_AT_ONCE, mean_score
+from kgqa.training.processes import Processes
 from kgqa.training.questions import Questions, of_list
 from kgqa.training.reader import Fitting
 
@@ -119,7 +120,7 @@ class Padded(SpanNetwork):
         steps = torch.arange(int(batch.lengths.max()))
         inside = steps < batch.lengths[:, None]
         at = (batch.offsets[:, None] + steps).clamp_max(len(batch.ids) - 1)
-        return self._encode(batch, torch.arange(len(at)), at, steps, inside)[inside]
+        return self._encode(batch, torch.arange(len(at)), at, steps, inside, None, is_padded=True)[inside]
 
 
 def _training(name: str, questions: Questions, folder: Path, together: int) -> tuple[str, ...]:
@@ -193,7 +194,7 @@ def _reading(name: str, questions: Questions, folder: Path, together: int) -> tu
             plain.score(instance, plain.answer(instance, reading))
 
     seconds = in_turn(
-        {"kgqa": lambda: mean_score(ours, questions, folder, device, limit=TOKENS_AT_ONCE), "file": in_file_order}, rounds=ROUNDS
+        {"kgqa": lambda: mean_score(ours, questions, folder, Processes(device), limit=TOKENS_AT_ONCE), "file": in_file_order}, rounds=ROUNDS
     )
     found = {who: [questions.count / each for each in values] for who, values in seconds.items()}
     windows = [examples.table.column("lengths")[row].as_py() for row in range(questions.count)]

@@ -41,12 +41,19 @@ from .domains import load_domain as load_domain
 from .errors import KgqaError as KgqaError
 from .formats.faults import Fault as Fault, faults_of as faults_of
 from .formats.question_set import QuestionSet as QuestionSet, open_dataset as open_dataset
+from .progress import Progress as Progress
+from .readers.neural import NeuralReader as NeuralReader
 from .recipes.qangaroo.relation_figures import RelationFigures as RelationFigures
 from .records import Candidate as Candidate, Grade as Grade, Instance as Instance, Mention as Mention, Paragraph as Paragraph, Step as Step
 from .runs.domain import Domain as Domain
 from .runs.importing import Imported as Imported
 from .scoring.report import Evaluation as Evaluation
+from .settings.base import Settings as Settings
 from .settings.neo4j import Neo4jSettings as Neo4jSettings
+from .settings.training import TrainingSettings as TrainingSettings
 from .store.limits import Answer as Answer, Limits as Limits
+from .training.questions import Questions as Questions
+from .training.reader import Fitting as Fitting, Prediction as Prediction, Reader as Reader
 from .training.recorded import RecordedRun as RecordedRun
+from .training.task import Task as Task
 from .version import __version__ as __version__

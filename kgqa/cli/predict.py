@@ -18,6 +18,7 @@ def predict(
     out: Annotated[Path, Option(help="New file of predictions, in the format that kgqa evaluate reads.")],
     split: Annotated[str | None, Option(help="train, dev or test; by default dev, or the only split.")] = None,
     metric: Annotated[str | None, Option(help="Metric that determines the file's format; by default the question set's own.")] = None,
+    reader: Annotated[str | None, Option(help="module:Class of your own reader, if the run trained one: this runs its code.")] = None,
     device: Device = None,
     precision: Precision = None,
     model: Annotated[str | None, Option(help="llm: the endpoint's name of its model.")] = None,
@@ -42,14 +43,17 @@ def predict(
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
+    from kgqa.training.processes import is_first_process
 
     console = Terminal()
     with ConsoleProgress(console) as progress:
         result = kgqa.predict(
-            run, dataset, out=out, split=split, metric=metric, device=device, precision=precision, model=model, endpoint=endpoint,
-            recording=recording, shots=shots, retrieve=retrieve, samples=samples, input_price=input_price, output_price=output_price,
-            max_cost=max_cost, format=from_, paragraphs=paragraphs, progress=progress,
+            run, dataset, out=out, split=split, metric=metric, reader=reader, device=device, precision=precision, model=model,
+            endpoint=endpoint, recording=recording, shots=shots, retrieve=retrieve, samples=samples, input_price=input_price,
+            output_price=output_price, max_cost=max_cost, format=from_, paragraphs=paragraphs, progress=progress,
         )  # fmt: skip
+    if not is_first_process():
+        return
     print_remarks(console, [*result.remarks, *result.source.remarks])
     console.say(f"{result.file}: {result.questions:,} answers to {result.split}, {result.seconds:,.1f} s", style="bold")
     if result.report is not None:

@@ -36,7 +36,9 @@ def _list(is_set: bool) -> None:
 
 
 def train(
-    reader: Annotated[str, Argument(help="Reader name (see --list), or a TOML file with a name and settings.")],
+    reader: Annotated[
+        str, Argument(help="Reader name (see --list), module:Class of your own, or a TOML file with one of them and settings.")
+    ],
     dataset: Annotated[str, Argument(help="A dataset folder, a file or folder in any known format, or hf://owner/name.")],
     out: Annotated[Path, Option(help="Folder of the run; resumes the run that it holds.")],
     seed: Annotated[int, Option(help="Seed of weights, batches and dropout.")] = SEED,
@@ -75,6 +77,7 @@ def train(
 
 
 def _print(console: Terminal, result: Trained, *, format_options: Mapping[str, object]) -> None:
+    from kgqa.readers.own import is_class_path
     from kgqa.scoring.default_metric import has_metric
 
     if result.was_finished:
@@ -94,4 +97,6 @@ def _print(console: Terminal, result: Trained, *, format_options: Mapping[str, o
     options = "".join(f" {name} {quote(str(value))}" for name, value in format_options.items() if value)
     if not has_metric(result.source):
         options += " --metric METRIC"
+    if is_class_path(result.reader):
+        options += f" --reader {result.reader}"
     console.say(f"Next: kgqa predict {quote(str(result.folder))} {quote(str(result.source.path))} --split {split}{options} --out FILE")

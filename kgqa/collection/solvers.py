@@ -105,7 +105,7 @@ class Solvers:
         self._reader = str(project.folder / settings.reader) if settings.reader.endswith(".toml") else settings.reader
         if settings.trained:
             request = specification(self._reader, settings={}, training={})
-            if not find_reader(request.name).answers:
+            if not request.kind.answers:
                 raise SettingsError(f"{project.path}: solvers.reader: {request.name} answers nothing; give another reader.")
             require_readers("a solver that is trained anew", needed=(*NETWORKS, *RECORDS) if request.steps else RECORDS)
         self._lock = threading.Lock()

@@ -20,6 +20,9 @@ from kgqa.scoring.dire_gold import notes_of
 from kgqa.scoring.metrics import METRICS
 from kgqa.scoring.prediction_files import TRANSFORMED, write_predictions
 from kgqa.settings.llm import LlmReaderSettings
+from kgqa.settings.training import TrainingSettings
+from kgqa.training.predicting import predict_together
+from kgqa.training.processes import is_first_process, is_only_process
 from kgqa.training.questions import Questions, of_split
 
 
@@ -47,6 +50,7 @@ def predict(
     out: str | Path,
     split: str | None = None,
     metric: str | None = None,
+    reader: str | None = None,
     device: str | None = None,
     precision: str | None = None,
     model: str | None = None,
@@ -65,7 +69,8 @@ def predict(
     """Predict the answers of a split of ``dataset`` with the reader of the :func:`kgqa.train` folder ``run``; write the file ``out``.
 
     ``split`` is dev by default, or the only split. ``metric``, by default the set's own, determines the file's format, which
-    :func:`kgqa.evaluate` reads. Memory: the reader, one batch, and one answer per question.
+    :func:`kgqa.evaluate` reads. ``reader``: the ``module:Class`` of a run of your own reader, which is imported only
+    if you name it. Memory: the reader, one batch, and one answer per question.
 
     ``run`` may be "llm", or a TOML file with ``reader = "llm"``: then the ``model`` of a chat-completions ``endpoint`` answers (by default
     ``OPENAI_BASE_URL``; the key is ``OPENAI_API_KEY``). A prompt has ``shots`` examples of the train split, and the question's own
@@ -87,9 +92,11 @@ def predict(
     }
     model_request = None
     if isinstance(run, str) and (run == NAME or run.endswith(".toml")):
-        _refuse({"device": device, "precision": precision}, "trained readers, but the reader is llm")
-        settings = settings_of(run, NAME, LlmReaderSettings, prompts)
-        model_request = asking(settings, model=model, endpoint=endpoint, recording=recording, out=out)
+        _refuse({"reader": reader, "device": device, "precision": precision}, "trained readers, but the reader is llm")
+        if not is_only_process():
+            raise SettingsError("the reader llm asks its endpoint from one process; start kgqa predict without a launcher.")
+        llm_settings = settings_of(run, NAME, LlmReaderSettings, prompts)
+        model_request = asking(llm_settings, model=model, endpoint=endpoint, recording=recording, out=out)
     else:
         llm_options = {"model": model, "endpoint": endpoint, "recording": recording, **prompts}
         _refuse(llm_options, "the reader llm, but the reader is that of a run")
@@ -99,10 +106,12 @@ def predict(
     form = metric or default_metric(source)[0]
     if model_request is None:
         trained = Watch(files_below(Path(run) / READER))
-        reader = load_reader(run, device=device, precision=precision, what="kgqa predict")
+        trained_reader = load_reader(run, reader=reader, device=device, precision=precision, what="kgqa predict")
         trained.check()
         questions = _questions(source, split_name, form)
-        remarks = write_predictions(form, questions, reader.predict(questions, progress or Silent()), out)
+        settings = TrainingSettings.model_validate({"device": device or "auto", "precision": precision or "auto"})
+        predictions = predict_together(trained_reader, questions, progress or Silent(), settings)
+        remarks = write_predictions(form, questions, predictions, out) if is_first_process() else ()
     else:
         questions = _questions(source, split_name, form)
         remarks = predict_llm(model_request, source, split_name, form, questions, progress=progress or Silent())

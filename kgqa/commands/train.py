@@ -27,7 +27,7 @@ from kgqa.errors import (
 from kgqa.formats.question_set import QuestionSet, open_dataset
 from kgqa.progress import Progress, Silent
 from kgqa.readers import saved
-from kgqa.readers.registry import READERS
+from kgqa.readers.registry import reader_descriptions
 from kgqa.readers.specification import Specification, specification
 from kgqa.runs.files import Watch, file_hashes, files_below, key_of, new_folder, write_whole
 from kgqa.settings.defaults import SEED
@@ -69,8 +69,8 @@ class Trained:
 
 
 def list_readers() -> dict[str, str]:
-    """Name of each reader that can be trained → its description, and whether it connects paragraphs."""
-    return {name: kind.description for name, kind in READERS.items()}
+    """Name of each reader that can be trained, built in or installed → its description, and whether it connects paragraphs."""
+    return reader_descriptions()
 
 
 def train(
@@ -90,7 +90,9 @@ def train(
     paragraphs: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Trained:
-    """Train ``reader``, a name of :func:`list_readers` or a TOML file, on the train split of ``dataset``, in the folder ``out``.
+    """Train ``reader``, on the train split of ``dataset``, in the folder ``out``.
+
+    ``reader`` is a name of :func:`list_readers`, a class of yours as ``module:Class``, which is imported, or a TOML file with one of them.
 
     The dev split, if there is one, decides when to stop. If ``out`` has a run with the same arguments, it resumes; if that run is finished,
     nothing is done. ``encoder``, ``max_steps``, ``epochs``, ``device`` and ``precision`` override the TOML file. ``start_from``: a finished
@@ -102,7 +104,7 @@ def train(
     start = None if start_from is None else Path(start_from) / SAVED
     watch = Watch(() if start is None else files_below(start))
     training = {"max_steps": max_steps, "epochs": epochs, "device": device, "precision": precision}
-    request = specification(reader, settings={"encoder": encoder}, training=training)
+    request = specification(reader, settings={"encoder": encoder}, training=training, named=True)
     require_readers("kgqa train", needed=(*NETWORKS, *RECORDS) if request.steps else RECORDS)
     if start is not None:
         _check_start(start, request)

@@ -1,4 +1,7 @@
-"""The readers by name; a reader's module is imported on first use."""
+"""The readers by name; a reader's module is imported on first use.
+
+Readers of other packages are found by :mod:`kgqa.readers.own`.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from kgqa.errors import SettingsError, suggestion
+from kgqa.readers import own
 from kgqa.settings.base import Settings
 from kgqa.settings.reader import (
     CONNECTED,
@@ -54,12 +58,12 @@ class Kind:
     answers: bool = True
     """Whether it answers questions, and does not only make steps or questions or select what another reader reads."""
     connects: str = "no"
-    """A key of :data:`CONNECTS`; without meaning for a reader that does not answer."""
+    """A key of :data:`CONNECTS`, or empty if unknown; without meaning for a reader that does not answer."""
 
     @property
     def description(self) -> str:
         """The purpose, and whether the reader connects paragraphs."""
-        return f"{self.purpose}. {CONNECTS[self.connects]}" if self.answers else f"{self.purpose}."
+        return f"{self.purpose}. {CONNECTS[self.connects]}" if self.answers and self.connects else f"{self.purpose}."
 
     def make(self, name: str, settings: Settings, training: TrainingSettings) -> Reader:
         """Make an untrained reader."""
@@ -166,13 +170,46 @@ READERS: Mapping[str, Kind] = MappingProxyType(
         ),
     }
 )  # fmt: skip
-"""Name of each reader → its entry."""
+"""Name of each built-in reader → its entry."""
+LLM = "llm"
 
 
-def find_reader(name: str) -> Kind:
-    """The reader of this name. Raises SettingsError for an unknown name."""
-    if name == "llm":
+def reader_descriptions() -> dict[str, str]:
+    """Name of each reader, built in or installed → its description. No module of a reader is imported."""
+    return own.installed_readers() | {name: kind.description for name, kind in READERS.items()}
+
+
+def find_reader(name: str, *, named: bool = False) -> Kind:
+    """The reader of this name. Raises SettingsError for an unknown name.
+
+    ``named``: whether the user gave the name, and not a file that may be somebody else's. Only then is a ``module:Class`` imported, since
+    that runs its code; an installed reader always is, since its user installed it to be found.
+    """
+    if name == LLM:
         raise SettingsError("the reader llm is not trained; run: kgqa predict llm SET --model NAME --out FILE")
+    if own.is_class_path(name):
+        if not named:
+            raise SettingsError(
+                f"the reader {name} is code that a file names, and kgqa does not run it; name it yourself (kgqa predict --reader {name}), "
+                f"or install it as a reader ({own.PAGE})."
+            )
+        return _own_kind(name)
+    point = own.installed(name)
+    if point is not None and name in READERS:
+        raise SettingsError(
+            f"reader {name!r} is one of kgqa and one of the package {own.package_of(point)}; give {point.value}, or uninstall the package."
+        )
+    if point is not None:
+        return _own_kind(name)
     if name not in READERS:
-        raise SettingsError(f"reader {name!r} is not known; {suggestion(name, tuple(READERS))}")
+        known = suggestion(name, tuple(reader_descriptions()))
+        raise SettingsError(f"reader {name!r} is not known; {known}")
     return READERS[name]
+
+
+def _own_kind(name: str) -> Kind:
+    reader = own.own_class(name)
+    return Kind(
+        purpose=(reader.__doc__ or name).strip().partition("\n")[0], module=own.__name__, maker=own.own_reader.__name__,
+        settings=own.own_settings(reader), training=own.own_training(reader), connects="",
+    )  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from kgqa.errors import MissingInput, SettingsError, storage_errors
-from kgqa.readers.registry import find_reader
+from kgqa.readers.registry import Kind, find_reader
 from kgqa.settings.base import Settings
 from kgqa.settings.small_files import read_toml
 from kgqa.settings.training import TrainingSettings
@@ -31,11 +31,16 @@ class Specification:
     @property
     def steps(self) -> bool:
         """Whether it is trained in steps, by a network that needs torch; otherwise it counts."""
-        return find_reader(self.name).training is not None
+        return self.kind.training is not None
+
+    @property
+    def kind(self) -> Kind:
+        """The reader's entry."""
+        return find_reader(self.name, named=True)  # whether it may be imported was decided when this was made
 
     def make(self) -> Reader:
         """Make the reader, untrained."""
-        return find_reader(self.name).make(self.name, self.settings, self.training)
+        return self.kind.make(self.name, self.settings, self.training)
 
     def record(self) -> dict[str, Any]:
         """The reader's name and all settings as JSON-able data."""
@@ -43,16 +48,17 @@ class Specification:
         return {"reader": self.name, "settings": settings, "training": training}
 
 
-def specification(reader: str, *, settings: Mapping[str, Any], training: Mapping[str, Any]) -> Specification:
+def specification(reader: str, *, settings: Mapping[str, Any], training: Mapping[str, Any], named: bool = False) -> Specification:
     """The reader of a name or TOML file ``reader``; entries of ``settings`` and ``training`` that are not None override the file.
 
-    A file has ``reader = "ee"`` and may have the sections ``[settings]`` and ``[training]``. Raises SettingsError, MissingInput.
+    A file has ``reader = "ee"`` and may have the sections ``[settings]`` and ``[training]``. ``named``: as in
+    :func:`~kgqa.readers.registry.find_reader`. Raises SettingsError, MissingInput.
     """
     values: Mapping[str, Any] = {"reader": reader}
     source = f"reader {reader}"
     if reader.endswith(".toml"):
         values, source = _read_toml(Path(reader)), reader
-    kind = find_reader(values["reader"])
+    kind = find_reader(values["reader"], named=named)
     training_names = [*values.get("training", {}), *(name for name, value in training.items() if value is not None)]
     if kind.training is None and training_names:
         raise SettingsError(f"{source}: the reader {values['reader']} counts, in no steps and on no GPU; leave out {training_names[0]}.")

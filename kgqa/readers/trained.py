@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kgqa.errors import InputError, MissingInput
+from kgqa.errors import InputError, MissingInput, SettingsError
 from kgqa.readers import saved
 from kgqa.readers.specification import Specification, specification
 from kgqa.runs.files import file_hashes
@@ -15,14 +15,23 @@ READER = "reader"
 """Subfolder of a finished run with its reader."""
 
 
-def load_reader(run: str | Path, *, device: str | None = None, precision: str | None = None, what: str = "a trained reader") -> Reader:
-    """Load the reader of a finished run; ``what`` needs it, for messages. Raises InputError, SettingsError."""
+def load_reader(
+    run: str | Path, *, reader: str | None = None, device: str | None = None, precision: str | None = None, what: str = "a trained reader"
+) -> Reader:
+    """Load the reader of a finished run; ``what`` needs it, for messages.
+
+    ``reader``: its name, if the user gave it; without it no ``module:Class`` that the run names is imported. Raises InputError,
+    SettingsError.
+    """
     folder = reader_folder(run)
-    reader_settings: Specification = specification(reader_name(run), settings={}, training={"device": device, "precision": precision})
+    name, training = reader_name(run), {"device": device, "precision": precision}
+    if reader is not None and name != reader:
+        raise SettingsError(f"--reader {reader}: the run {run} trained {name}; give its reader, or leave the option out.")
+    reader_settings: Specification = specification(name, settings={}, training=training, named=name == reader)
     require_readers(what, needed=NETWORKS if reader_settings.steps else ())
-    reader = reader_settings.make()
-    reader.load(folder)
-    return reader
+    loaded = reader_settings.make()
+    loaded.load(folder)
+    return loaded
 
 
 def reader_folder(run: str | Path) -> Path:

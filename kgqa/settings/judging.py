@@ -29,6 +29,8 @@ class JudgingSettings(Settings):
     """Readers of each kind; 1 for minimal and 3 for full."""
     max_facts: Annotated[int, Field(ge=2, le=6)] = 4
     """Leave out questions with more supporting paragraphs from DiRe's transforms: n of them make 2^n - 2 instances of the probe."""
+    beside: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+    """Further readers to judge with: names, or ``module:Class``, which is imported."""
     settings: Mapping[str, Any] = {}
     """Settings of every reader (``kgqa.settings.reader``)."""
     training: Mapping[str, Any] = {}

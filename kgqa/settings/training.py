@@ -10,7 +10,7 @@ from kgqa.settings.base import Positive, Settings
 
 DEVICES = ("auto", "cpu", "cuda")
 PRECISIONS = ("auto", "fp32", "bf16")
-OF_TIME_AND_MEMORY = frozenset({"device", "checkpoint_seconds", "batch_tokens"})
+OF_TIME_AND_MEMORY = frozenset({"device", "checkpoint_seconds", "batch_tokens", "workers", "gradient_checkpointing"})
 """Settings that can change when a run resumes; another ``batch_tokens`` changes the dropout of parts from there on."""
 
 
@@ -43,3 +43,11 @@ class TrainingSettings(Settings):
     """auto: a GPU if there is one."""
     precision: Literal["auto", "fp32", "bf16"] = "auto"
     """auto: bf16 on a GPU that supports it."""
+    tf32: bool = False
+    """Whether a GPU may round the factors of float32 products to 10 bits, which is faster; without effect on bf16."""
+    deterministic: bool = False
+    """Whether a GPU must compute the same bytes in each run, which is slower."""
+    workers: Annotated[int, Field(ge=0, le=64)] = 0
+    """Processes that prepare batches ahead of their steps; 0: the process that trains prepares them. They do not change the result."""
+    gradient_checkpointing: bool = False
+    """Whether a pretrained encoder computes its layers again in the backward pass, and does not keep them in memory until then."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kgqa.errors import SettingsError
+from kgqa.errors import SettingsError, TrainingError
 from kgqa.settings.training import TrainingSettings
 
 if TYPE_CHECKING:
@@ -21,6 +22,17 @@ KERNELS = 64
 """On the CPU, oneDNN caches kernels for every batch shape: 1,024 per cache by default, hundreds of megabytes that are rarely used again.
 This many suffice for the layers of one step, which share their shapes.
 """
+WORKSPACE = ("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+"""Variable that cuBLAS reads when it is first used in a process, and a value with which its products are always the same."""
+STAYS = "cpu_"
+"""Beginning of the names of tensors that stay on the CPU: sizes that a network needs as numbers, for which it would wait on a GPU."""
+_NO_MEMORY = re.compile(r"out of memory|ALLOC(ATION)?_FAILED|can't allocate memory|not enough memory", re.IGNORECASE)
+"""How CUDA, cuBLAS, cuDNN and the CPU's allocator say it, as in ``CUBLAS_STATUS_ALLOC_FAILED``."""
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether memory did not suffice; only CUDA's own allocator has a type of error for it, others a sentence in a RuntimeError."""
+    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and _NO_MEMORY.search(str(error)) is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +50,11 @@ class Device:
 
         return torch.device(self.name)
 
+    @property
+    def owner(self) -> str:
+        """Whose memory it uses, for messages."""
+        return "this machine" if self.name == "cpu" else "the GPU"
+
     def autocast(self) -> AbstractContextManager[object]:
         """The context of a forward pass: matrix products in bfloat16 if the settings say so."""
         import torch
@@ -47,6 +64,32 @@ class Device:
     def __str__(self) -> str:
         """The form in run records: ``cpu, fp32``."""
         return f"{self.name}, {'bf16' if self.bf16 else 'fp32'}"
+
+
+@contextmanager
+def numerics(settings: TrainingSettings) -> Iterator[None]:
+    """Within it torch computes on a GPU as the settings ``tf32`` and ``deterministic`` say; afterwards as before.
+
+    Raises TrainingError for an operation that torch cannot do deterministically.
+    """
+    import torch
+
+    before = torch.get_float32_matmul_precision(), torch.backends.cudnn.allow_tf32, torch.are_deterministic_algorithms_enabled()
+    if settings.deterministic:
+        os.environ.setdefault(*WORKSPACE)
+    torch.set_float32_matmul_precision("high" if settings.tf32 else "highest")
+    torch.backends.cudnn.allow_tf32 = settings.tf32
+    torch.use_deterministic_algorithms(settings.deterministic)
+    try:
+        yield
+    except RuntimeError as error:
+        if "deterministic implementation" not in str(error):
+            raise
+        raise TrainingError(f"{str(error).split('. ')[0]}; leave out deterministic.") from error
+    finally:
+        torch.set_float32_matmul_precision(before[0])
+        torch.backends.cudnn.allow_tf32 = before[1]
+        torch.use_deterministic_algorithms(before[2])
 
 
 def device_of(settings: TrainingSettings) -> Device:
@@ -66,5 +109,5 @@ def device_of(settings: TrainingSettings) -> Device:
 
 
 def to_device(batch: Mapping[str, torch.Tensor], device: torch.device) -> dict[str, torch.Tensor]:
-    """Copy the tensors to the network's device."""
-    return {name: tensor.to(device, non_blocking=True) for name, tensor in batch.items()}
+    """Copy the tensors to the network's device, except those that stay on the CPU."""
+    return {name: tensor if name.startswith(STAYS) else tensor.to(device, non_blocking=True) for name, tensor in batch.items()}

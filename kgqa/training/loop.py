@@ -12,34 +12,37 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from kgqa.errors import EmptyResult, InterruptedRun, OutOfMemory, RunMismatch, TrainingError, storage_errors
+from kgqa.errors import EmptyResult, InterruptedRun, OutOfMemory, RunMismatch, SettingsError, TrainingError, storage_errors
 from kgqa.progress import Silent
 from kgqa.runs.files import key_of
 from kgqa.settings.training import OF_TIME_AND_MEMORY, TrainingSettings
 from kgqa.training import checkpoints
 from kgqa.training.batches import batches_of_epoch, token_batches
 from kgqa.training.checkpoints import State
-from kgqa.training.device import device_of, to_device
+from kgqa.training.device import device_of, is_out_of_memory, numerics, to_device
 from kgqa.training.encoded import encode
+from kgqa.training.loading import Collation, batches
 from kgqa.training.predicting import mean_score
 from kgqa.training.processes import Processes, first_alone
 from kgqa.training.questions import Questions
 from kgqa.training.reader import Fitting
 from kgqa.training.stopping import Stopping, StopRequested
-from kgqa.training.task import Task
+from kgqa.training.task import Batch, Task
 
 if TYPE_CHECKING:
     import torch
 
-VERSION = 3
+VERSION = 4
 """Version of a training step; a run of another version is not resumed."""
 REPORTS = 50
 """Approximate number of curve points per epoch."""
@@ -47,7 +50,7 @@ BEST = "best-{:09d}.safetensors"
 """File name by step: a killed process may have improved after its last checkpoint, and that must not overwrite the checkpoint's best
 weights.
 """
-NO_MEMORY = "the GPU has too little memory for the network and one question; take a smaller encoder, or --device cpu."
+NO_MEMORY = "{} has too little memory for the network and one question; take a smaller encoder or max_length, or --device cpu."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,13 +73,14 @@ def fit_task(task: Task, train: Questions, dev: Questions | None, fitting: Fitti
     ``key``: hash of the reader's settings and version. Raises EmptyResult if no question can be learned from, TrainingError if the loss is
     not finite, OutOfMemory, RunMismatch if the folder holds another run, InterruptedRun, and StorageError.
     """
-    import torch
-
     try:
-        return _Run(task, train, dev, fitting, key).fit()
-    except torch.OutOfMemoryError:
-        # In a step the batch is read in smaller parts; this was the network on its way there, the optimiser, or a single question.
-        raise OutOfMemory(f"{fitting.place}: {NO_MEMORY}") from None
+        with numerics(fitting.settings):
+            return _Run(task, train, dev, fitting, key).fit()
+    except (RuntimeError, MemoryError) as error:
+        if not is_out_of_memory(error):
+            raise
+        # In a step the batch is read in smaller parts; this was the network on its way there, or the optimiser.
+        raise OutOfMemory(f"{fitting.place}: {NO_MEMORY.format(device_of(fitting.settings).owner)}") from None
 
 
 class _Run:
@@ -101,9 +105,10 @@ class _Run:
         self._faults = self._examples.faults(self._rows)
         if not len(self._sound):
             raise EmptyResult(nothing_to_learn(len(self._rows), self._faults))
-        batches = math.ceil(len(self._sound) / self._settings.batch)
-        self._per_epoch = batches
-        self._total = min(self._settings.epochs * batches, self._settings.max_steps or math.inf)
+        self._per_epoch = math.ceil(len(self._sound) / self._settings.batch)
+        self._total = min(self._settings.epochs * self._per_epoch, self._settings.max_steps or math.inf)
+        if fitting.settings.gradient_checkpointing:
+            _checkpoint_layers(task.network)
         self._objective = self._processes.prepare(Objective(task))
         self._optimiser = torch.optim.AdamW(_parameter_groups(task.network, self._settings.weight_decay), lr=0.0, fused=True)
         self._state = State(
@@ -115,12 +120,14 @@ class _Run:
             batch_tokens=self._settings.batch_tokens, asked_tokens=self._settings.batch_tokens,
         )  # fmt: skip
         self._stopping = Stopping()
-        self._epoch: tuple[int, list[npt.NDArray[np.int64]]] = (-1, [])
+        order = partial(batches_of_epoch, self._sound, self._examples.tokens, size=self._settings.batch, seed=self._fitting.seed)
+        self._order = lru_cache(maxsize=2)(lambda epoch: order(epoch=epoch))  # as batches are prepared for the next one too
+        self._loaded: Iterator[Batch] | None = None
 
     def fit(self) -> FitResult:
         self._go_on()
         if not self._state.finished:
-            with self._stopping:
+            with self._stopping, closing(self):
                 self._steps()
                 self._state.finished = True
                 self._save()
@@ -134,6 +141,10 @@ class _Run:
             steps=state.step, questions=len(self._sound), faults=self._faults,
             best=state.best if state.best_step else None, best_step=state.best_step,
         )  # fmt: skip
+
+    def close(self) -> None:
+        """End the processes that prepare batches."""
+        self._loaded = None
 
     def _go_on(self) -> None:
         """Resume from the last checkpoint, if there is one."""
@@ -158,7 +169,7 @@ class _Run:
         progress = self._fitting.progress if self._processes.is_first else Silent()
         progress.start("Training", int(self._total) * settings.batch, "questions")
         progress.advance(state.step * settings.batch)
-        last_save, meter = time.monotonic(), _Meter(state)
+        last_save, meter = time.monotonic(), _Meter(state, self._processes)
         self._task.network.train()  # pretrained networks come without dropout, which they would only get back after an evaluation
         report_every, evaluate_every = max(1, self._per_epoch // REPORTS), max(1, self._per_epoch // settings.evaluations)
         # A run that was stopped during an evaluation repeats it first; it may end the run.
@@ -166,25 +177,31 @@ class _Run:
         while not is_done and state.step < self._total:
             rows = self._batch(state.step)
             try:
-                loss = self._step(rows)
+                loss, norm = self._step(rows)
             except StopRequested:
+                self._settle(meter)
                 raise self._stopped() from None
+            meter.add(loss, norm, len(rows), state.step)
             state.step += 1
-            meter.add(loss, len(rows))
             progress.advance(settings.batch)
             is_last = state.step == self._total
             if state.step % report_every == 0 or is_last:
+                self._settle(meter)
                 self._note(meter.point(state.step, self._total))
                 meter.begin()
-            if self._dev is not None and (state.step % evaluate_every == 0 or is_last) and self._evaluate():
-                break
+            if self._dev is not None and (state.step % evaluate_every == 0 or is_last):
+                self._settle(meter)
+                if self._evaluate():
+                    break
             # All processes must agree, or one would wait for the gradients of another that has stopped.
             is_stopped = self._processes.any(self._stopping.is_requested)
             # Only the first process's clock counts, since the others wait while it writes.
             is_due = self._processes.any(self._processes.is_first and time.monotonic() - last_save >= settings.checkpoint_seconds)
             if is_stopped and not is_last:  # after the last one, what was learned is kept first
+                self._settle(meter)
                 raise self._stopped()
             if is_stopped or is_due:
+                self._settle(meter)
                 self._save()
                 last_save = time.monotonic()
         progress.finish(f"{state.step:,} steps" + (f", best dev score {100 * state.best:.1f}" if state.best_step else ""))
@@ -200,13 +217,37 @@ class _Run:
 
     def _batch(self, step: int) -> npt.NDArray[np.int64]:
         epoch, position = divmod(step, self._per_epoch)
-        if self._epoch[0] != epoch:
-            batches = batches_of_epoch(self._sound, self._examples.tokens, size=self._settings.batch, seed=self._fitting.seed, epoch=epoch)
-            self._epoch = (epoch, batches)
-        return self._epoch[1][position]
+        return self._order(epoch)[position]
 
-    def _step(self, rows: npt.NDArray[np.int64]) -> float:
-        """Do one step on the examples in ``rows``; return their mean loss. Raises StopRequested between two parts, before any update."""
+    def _parts(self, rows: npt.NDArray[np.int64]) -> list[npt.NDArray[np.int64]]:
+        """This process's share of a batch, in parts that fit into memory; if it has none, one example that weighs nothing."""
+        own_rows = self._processes.share(rows)
+        return list(token_batches(own_rows if len(own_rows) else rows[:1], self._examples.tokens, limit=self._state.batch_tokens))
+
+    def _load(self) -> Iterator[Batch]:
+        """The tensors of all parts from this step on."""
+        steps = range(self._state.step, int(self._total))
+        parts = (part for step in steps for part in self._parts(self._batch(step)))
+        return batches(Collation(self._task, self._examples), parts, workers=self._settings.workers, device=self._processes.device)
+
+    def _settle(self, meter: _Meter) -> None:
+        """Bring the state up to date with the device. Raises TrainingError if the loss was not finite in a step since the last time."""
+        fault = meter.settle()
+        if fault is None:
+            return
+        step, loss = fault
+        rows = self._batch(step)
+        ids = ", ".join(self._examples.table.column("id").take([int(row) for row in rows[:3]]).to_pylist())
+        raise TrainingError(
+            f"{self._fitting.place}: the loss is {loss} in step {step + 1:,} (questions {ids} and {max(0, len(rows) - 3)} more); the "
+            "last checkpoint is kept; try a lower learning_rate, or --precision fp32."
+        )
+
+    def _step(self, rows: npt.NDArray[np.int64]) -> tuple[torch.Tensor, torch.Tensor]:
+        """Do one step on the examples in ``rows``; return this process's share of the sum of their losses, and the gradients' norm.
+
+        Neither is read here, so that a GPU is never waited for. Raises StopRequested between two parts, before any update.
+        """
         import torch
 
         state = self._state
@@ -216,59 +257,63 @@ class _Run:
         torch.manual_seed(int(np.random.default_rng([self._fitting.seed, 1, state.step, self._processes.number]).integers(2**62)))
         loss = self._loss(rows)
         if loss is None:
-            self._smaller()
+            self._loaded = None  # its parts are too large
+            self._smaller(rows)
             return self._step(rows)
-        norm = float(torch.nn.utils.clip_grad_norm_(self._task.network.parameters(), self._settings.clip))
-        if not math.isfinite(norm) or not math.isfinite(loss):
-            ids = self._examples.table.column("id").take([int(row) for row in rows[:3]]).to_pylist()
-            raise TrainingError(
-                f"{self._fitting.place}: the loss is {loss} in step {state.step + 1:,} (questions {', '.join(ids)} and "
-                f"{max(0, len(rows) - 3)} more); the last checkpoint is kept; try a lower learning_rate, or --precision fp32."
-            )
+        norm = torch.nn.utils.clip_grad_norm_(self._task.network.parameters(), self._settings.clip)
         self._optimiser.step()
-        return loss
+        return loss, norm
 
-    def _loss(self, rows: npt.NDArray[np.int64]) -> float | None:
+    def _loss(self, rows: npt.NDArray[np.int64]) -> torch.Tensor | None:
         """:meth:`_gradients`, or None if memory does not suffice. No exception refers to the tensors then, so their memory is free."""
-        import torch
-
         try:
             return self._gradients(rows)
-        except torch.OutOfMemoryError:
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error):
+                raise
             return None
 
-    def _gradients(self, rows: npt.NDArray[np.int64]) -> float:
-        """Accumulate the gradients of a batch, part by part; return its mean loss. Every process reads its share of the examples."""
+    def _gradients(self, rows: npt.NDArray[np.int64]) -> torch.Tensor:
+        """Accumulate the gradients of a batch, part by part; return the sum of its losses, float64 (). Every process reads its share."""
+        import torch
+
         count, own_rows = len(rows), self._processes.share(rows)
         # Whoever has none takes part with one that weighs nothing, since the others wait for its gradients.
         weight = self._processes.count / count if len(own_rows) else 0.0
-        parts = list(token_batches(own_rows if len(own_rows) else rows[:1], self._examples.tokens, limit=self._state.batch_tokens))
-        total = 0.0
-        for number, part in enumerate(parts):
+        self._loaded = self._loaded or self._load()
+        parts = len(self._parts(rows))
+        total = torch.zeros((), dtype=torch.float64, device=self._processes.device.torch)
+        for number in range(parts):
             if number and self._can_stop_here():
                 raise StopRequested
-            batch = to_device(self._task.collate(self._examples.take(part)), self._processes.device.torch)
-            with self._processes.synchronised(self._objective, last=number == len(parts) - 1), self._processes.device.autocast():
+            batch = to_device(next(self._loaded), self._processes.device.torch)
+            with self._processes.synchronised(self._objective, last=number == parts - 1), self._processes.device.autocast():
                 losses = self._objective(batch).float()
                 # The mean over the whole batch, of which processes average their gradients.
                 (losses.sum() * weight).backward()
-            total += float(losses.detach().sum()) if len(own_rows) else 0.0
-        return self._processes.sum(total) / count
+            if len(own_rows):
+                total += losses.detach().sum()
+        return total
 
-    def _smaller(self) -> None:
-        """Halve the tokens per forward pass, once, after memory did not suffice. Raises OutOfMemory the second time."""
+    def _smaller(self, rows: npt.NDArray[np.int64]) -> None:
+        """Halve the tokens per forward pass after memory did not suffice for these ``rows``.
+
+        Raises OutOfMemory if the longest of them was a part of its own already, or if other processes wait for this one.
+        """
         import torch
 
-        state = self._state
+        state, owner = self._state, self._processes.device.owner
         torch.cuda.empty_cache()
-        if state.batch_tokens < state.asked_tokens or self._processes.count > 1:
+        if self._processes.count > 1:
             raise OutOfMemory(
-                f"{self._fitting.place}: the GPU has too little memory for {state.batch_tokens:,} tokens at once; give a smaller "
+                f"{self._fitting.place}: {owner} has too little memory for {state.batch_tokens:,} tokens at once; give a smaller "
                 "batch_tokens."
             )
-        state.batch_tokens //= 2
-        self._note({"step": state.step, "remark": f"GPU memory did not suffice: {state.batch_tokens:,} tokens at once from now on"})
-        self._fitting.progress.start(f"GPU memory ran out: going on with {state.batch_tokens:,} tokens at once, the same batch")
+        if state.batch_tokens < self._examples.tokens[rows].max():
+            raise OutOfMemory(f"{self._fitting.place}: {NO_MEMORY.format(owner)}")
+        state.batch_tokens = max(1, state.batch_tokens // 2)
+        self._note({"step": state.step, "remark": f"memory did not suffice: {state.batch_tokens:,} tokens at once from now on"})
+        self._fitting.progress.start(f"Memory ran out: going on with {state.batch_tokens:,} tokens at once, the same batch")
 
     def _evaluate(self) -> bool:
         """Score the dev questions, and keep the weights if they are the best; return whether to stop early.
@@ -278,10 +323,10 @@ class _Run:
         assert self._dev is not None
         state = self._state
         dev, limit = self._dev, 4 * state.batch_tokens
-        tokens, device = self._fitting.place / "tokens", self._processes.device
+        tokens = self._fitting.place / "tokens"
         state.unscored = True
         try:
-            score = self._processes.of_first(lambda: mean_score(self._task, dev, tokens, device, limit=limit, is_asked=self._can_stop_here))
+            score = mean_score(self._task, dev, tokens, self._processes, limit=limit, is_asked=self._can_stop_here)
         except StopRequested:
             raise self._stopped() from None
         state.unscored = False
@@ -338,6 +383,19 @@ def rate_at(step: int, total: int, warm_up: float) -> float:
     return (step + 1) / (warm_up_steps + 1) if step < warm_up_steps else max(0.0, (total - step) / max(1.0, total - warm_up_steps))
 
 
+def _checkpoint_layers(network: torch.nn.Module) -> None:
+    """Let pretrained encoders keep the input of each layer only. Raises SettingsError if the network has none that can."""
+    from transformers import PreTrainedModel
+
+    encoders = [each for each in network.modules() if isinstance(each, PreTrainedModel) and each.supports_gradient_checkpointing]
+    if not encoders:
+        raise SettingsError("gradient_checkpointing: this reader has no pretrained encoder that can do it; leave it out.")
+    for encoder in encoders:
+        # The older of the two names is of transformers before 5.
+        enable = getattr(encoder, "activation_checkpointing_enable", None) or encoder.gradient_checkpointing_enable
+        enable({"use_reentrant": False})
+
+
 def Objective(task: Task) -> torch.nn.Module:  # noqa: N802 - a class of a module that is imported late
     """The task's losses as a module, so that several processes can average its gradients."""
     import torch
@@ -368,22 +426,43 @@ def _curve_settings(settings: TrainingSettings) -> dict[str, Any]:
 
 
 class _Meter:
-    """Mean loss and speed since the last point of the curve."""
+    """Loss and speed since the last point of the curve. The sums stay on the device until :meth:`settle`, so that no step waits for it."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, processes: Processes) -> None:
         """The sums are in the run's state, since it may be stopped between two points; the speed belongs to this process."""
-        self._state, self._questions, self._begin = state, 0, time.perf_counter()
+        import torch
+
+        self._state, self._processes, self._questions, self._begin = state, processes, 0, time.perf_counter()
+        numbers: dict[str, Any] = {"dtype": torch.float64, "device": processes.device.torch}
+        # Of the run so far, only the first process knows the sum.
+        self._loss = torch.tensor(state.loss if processes.is_first else 0.0, **numbers)
+        self._faulty_step = torch.tensor(math.inf, **numbers)
+        self._faulty_loss = torch.tensor(0.0, **numbers)
 
     def begin(self) -> None:
         """Start the next point."""
+        self._loss.zero_()
         self._state.loss, self._state.questions = 0.0, 0
         self._questions, self._begin = 0, time.perf_counter()
 
-    def add(self, loss: float, questions: int) -> None:
-        self._state.loss += loss * questions
+    def add(self, loss: torch.Tensor, norm: torch.Tensor, questions: int, step: int) -> None:
+        """Add a step: this process's part of the sum of the losses, and the norm of the gradients."""
+        self._loss += loss
+        is_first_fault = ~(loss.isfinite() & norm.isfinite()) & self._faulty_step.isinf()
+        self._faulty_step.masked_fill_(is_first_fault, step)
+        self._faulty_loss = loss.div(questions).where(is_first_fault, self._faulty_loss)
         self._state.questions += questions
         self._questions += questions
 
+    def settle(self) -> tuple[int, float] | None:
+        """Bring the run's state up to date; return the first step whose loss or gradients were not finite, and that loss."""
+        self._state.loss = self._processes.sum(self._loss)
+        step = float(self._faulty_step)
+        if not self._processes.any(math.isfinite(step)):
+            return None
+        return int(step) if math.isfinite(step) else self._state.step - 1, float(self._faulty_loss)
+
     def point(self, step: int, total: float) -> dict[str, object]:
+        """The point of the curve, after :meth:`settle`."""
         state, seconds = self._state, time.perf_counter() - self._begin
         return {"step": step, "of": int(total), "loss": state.loss / state.questions, "examples_per_second": self._questions / seconds}

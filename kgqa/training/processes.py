@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from kgqa.errors import SettingsError
 from kgqa.training.device import Device
+from kgqa.training.questions import Questions
 
 if TYPE_CHECKING:
     import torch
     from accelerate import Accelerator
 
-
+Value = TypeVar("Value")
 WAIT = timedelta(days=1)
 """Timeout for processes that wait for each other; if one ends, ``accelerate launch`` ends the others."""
 
@@ -82,23 +83,32 @@ class Processes:
         """A context that averages gradients over the processes only in the ``last`` part of a step."""
         return nullcontext() if last or not self._accelerator else self._accelerator.no_sync(module)
 
-    def sum(self, value: float) -> float:
-        """Sum of a value over all processes."""
+    def sum(self, value: float | torch.Tensor) -> float:
+        """Sum of a value over all processes. A tensor's is waited for."""
         if not self._accelerator:
-            return value
+            return float(value)
         import torch
 
-        return float(self._accelerator.reduce(torch.tensor(value, dtype=torch.float64, device=self._accelerator.device), "sum"))
+        return float(self._accelerator.reduce(torch.as_tensor(value, dtype=torch.float64, device=self._accelerator.device), "sum"))
 
     def any(self, value: bool) -> bool:
         """Whether ``value`` is true in any process."""
         return self.sum(float(value)) > 0 if self._accelerator else value
 
-    def of_first(self, compute: Callable[[], float]) -> float:
-        """The value that the first process computes, sent to all, so that all decide alike."""
+    def part(self, questions: Questions) -> Questions:
+        """This process's part of the questions: every n-th of them."""
+        keep = np.zeros(questions.count, np.bool_)
+        keep[self.share(questions.rows())] = True
+        return questions.only(keep)
+
+    def gather(self, values: Sequence[Value]) -> list[Value]:
+        """The values of all processes in turn, one for each question of :meth:`part`: so they are in the order of all questions."""
         if not self._accelerator:
-            return compute()
-        return self.sum(compute() if self.is_first else 0.0)
+            return list(values)
+        from accelerate.utils import gather_object
+
+        parts: list[Sequence[Value]] = gather_object([list(values)])
+        return [part[place] for place in range(max(map(len, parts))) for part in parts if place < len(part)]
 
     def wait(self) -> None:
         """Wait until all processes get here."""

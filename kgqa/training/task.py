@@ -35,10 +35,13 @@ class Task(Protocol):
         """
 
     def collate(self, examples: pa.Table) -> Batch:
-        """Tensors on the CPU, from some rows of :meth:`encode`."""
+        """Tensors on the CPU, from some rows of :meth:`encode`. Those whose name begins with ``cpu_`` stay there."""
 
     def losses(self, batch: Batch) -> torch.Tensor:
-        """The loss of each example, float32 (examples); the tensors are on the network's device."""
+        """The loss of each example, float32 (examples); the tensors are on the network's device.
+
+        On a GPU nothing here should wait for it: no ``item``, ``tolist``, ``bool`` or ``int`` of a tensor, and no indexing by a mask.
+        """
 
     def read(self, batch: Batch) -> Sequence[Any]:
         """The network's reading of each example: small, without texts. Called without gradients."""

@@ -30,8 +30,7 @@ import safetensors.torch  # noqa: E402
 from kgqa.commands import train as command  # noqa: E402
 from kgqa.readers.transformer.end_to_end import SpanReader  # noqa: E402
 from kgqa.training import checkpoints, intermediate, loop  # noqa: E402
-from kgqa.training.batches import token_batches  # noqa: E402
-from kgqa.training.processes import Processes  # noqa: E402
+from kgqa.training.device import to_device  # noqa: E402
 
 
 class Place:
@@ -98,6 +97,17 @@ def test_train_then_predict_then_evaluate(place: Place, cli: Cli) -> None:
     cli("predict", place.run, place.set, "--out", out).sentence("already there")
 
 
+def test_workers_and_checkpointed_layers_do_not_change_a_byte(place: Place) -> None:
+    kgqa.train(str(place.toml()), place.set, out=place.folder / "plain")
+    plain = place.predictions(place.folder / "plain")
+    for name, setting in (("helped", "workers = 2"), ("frugal", "gradient_checkpointing = true")):
+        toml = place.folder / f"{name}.toml"
+        toml.write_text(place.toml().read_text("utf-8").replace("[training]", f"[training]\n{setting}"), "utf-8")
+        kgqa.train(str(toml), place.set, out=place.folder / name)
+        assert place.predictions(place.folder / name) == plain
+        assert curve(place.folder / name) == curve(place.folder / "plain")
+
+
 class Killed(BaseException):
     """The process is gone."""
 
@@ -126,7 +136,7 @@ def test_a_recurrent_run_that_died_goes_on_to_the_same_bytes(place: Place, monke
     for number, nth in enumerate((3, 6, 8)):
         run = place.folder / f"run{number}"
         with monkeypatch.context() as patched:
-            dies(patched, loop, "token_batches", nth)
+            dies(patched, loop, "to_device", nth)
             with pytest.raises(Killed):
                 kgqa.train(str(toml), place.set, out=run)
         kgqa.train(str(toml), place.set, out=run)
@@ -141,7 +151,7 @@ def test_a_run_that_died_anywhere_goes_on_to_the_same_bytes(reader: str, place: 
     kgqa.train(str(toml), place.set, out=place.folder / "whole")
     wanted, lines = place.predictions(place.folder / "whole"), curve(place.folder / "whole")
     deaths: list[tuple[Any, str, int]] = [
-        (loop, "encode", 1), (loop, "encode", 2), (loop, "Objective", 1), (loop, "token_batches", 1), (loop, "token_batches", 2),
+        (loop, "encode", 1), (loop, "encode", 2), (loop, "Objective", 1), (loop, "to_device", 1), (loop, "to_device", 2),
         (loop, "mean_score", 1), (checkpoints, "save_weights", 2), (safetensors.torch, "save_file", 3), (command, "new_folder", 1),
         (SpanReader, "save", 1), (command, "write_whole", 1), (command, "write_whole", 2),
     ]  # fmt: skip
@@ -149,7 +159,7 @@ def test_a_run_that_died_anywhere_goes_on_to_the_same_bytes(reader: str, place: 
         deaths = [
             (intermediate, "write_whole", 1),
             (intermediate, "write_whole", 2),
-            (loop, "token_batches", 3),
+            (loop, "to_device", 3),
             (loop, "encode", 3),
             (command, "new_folder", 1),
         ]
@@ -179,7 +189,7 @@ def test_a_run_with_dropout_that_died_after_an_evaluation_goes_on_to_the_same_by
     toml = place.toml(checkpoint_seconds=0)
     kgqa.train(str(toml), place.set, out=place.folder / "whole")
     with monkeypatch.context() as patched:
-        dies(patched, loop, "token_batches", 6)
+        dies(patched, loop, "to_device", 6)
         with pytest.raises(Killed):
             kgqa.train(str(toml), place.set, out=place.run)
     kgqa.train(str(toml), place.set, out=place.run)
@@ -205,7 +215,7 @@ def test_a_reader_that_was_removed_is_made_again(place: Place) -> None:
 def killed(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that died in its second step."""
     with monkeypatch.context() as patched:
-        dies(patched, loop, "token_batches", 2)
+        dies(patched, loop, "to_device", 2)
         with pytest.raises(Killed):
             kgqa.train(str(place.toml()), place.set, out=place.run)
 
@@ -616,15 +626,15 @@ def answers(place: Place, run: Path) -> dict[str, str]:
 
 
 def test_a_loss_that_is_not_finite_is_a_sentence_and_keeps_the_checkpoint(place: Place, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    step = 0
+    step, gradients = 0, loop._Run._gradients
 
-    def infinite(_: Processes, loss: float) -> float:
+    def infinite(run: Any, rows: Any) -> Any:
         nonlocal step
         step += 1
-        return loss if step != 3 else float("nan")
+        return gradients(run, rows) * (float("nan") if step == 3 else 1)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Processes, "sum", infinite)
+        patched.setattr(loop._Run, "_gradients", infinite)
         cli("train", place.toml(checkpoint_seconds=0), place.set, "--out", place.run).sentence(
             "the loss is nan in step 3", "q", "last checkpoint is kept"
         )
@@ -645,18 +655,18 @@ def test_a_signal_is_a_sentence_and_the_run_goes_on(
     number: signal.Signals, place: Place, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kgqa.train(str(place.toml()), place.set, out=place.folder / "whole")
-    cut, before, step = token_batches, signal.getsignal(number), 0
+    move, before, step = to_device, signal.getsignal(number), 0
 
     def asks(*given: Any, **more: Any) -> Any:
         nonlocal step
         step += 1
         if step == 3:
             signal.raise_signal(number)
-        return cut(*given, **more)
+        return move(*given, **more)
 
     monkeypatch.setattr(os, "_exit", lambda status: (_ for _ in ()).throw(SystemExit(status)))
     with monkeypatch.context() as patched:
-        patched.setattr(loop, "token_batches", asks)
+        patched.setattr(loop, "to_device", asks)
         cli("train", place.toml(), place.set, "--out", place.run).stopped(number, "stopped after step 3", "run the same command again")
     signal.signal(number, before)
     assert cli("train", place.toml(), place.set, "--out", place.run).status == 0

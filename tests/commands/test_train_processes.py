@@ -105,7 +105,7 @@ def test_a_run_that_is_killed_again_and_again_goes_on_to_the_same_bytes(
 def test_two_processes_train_one_reader(reader: str, dataset: Path, tiny_encoder: str, tmp_path: Path) -> None:
     toml = write_toml(tmp_path / "reader.toml", reader, tiny_encoder, epochs=2, batch=5, batch_tokens=300, checkpoint_seconds=0)
     assert trained(toml, dataset, tmp_path / "one") == 0
-    options = {
+    options: dict[str, Any] = {
         "num_processes": 2,
         "num_machines": 1,
         "mixed_precision": "no",
@@ -126,4 +126,14 @@ def test_two_processes_train_one_reader(reader: str, dataset: Path, tiny_encoder
     steps = [json.loads((tmp_path / name / "manifest.json").read_text("utf-8"))["steps"] for name in ("one", "two")]
     assert steps[0] == steps[1]
     assert process.stdout.count("Next: kgqa predict") == 1
-    assert predictions(tmp_path / "two", dataset)
+    assert [point["score"] for point in one if "score" in point] == pytest.approx(
+        [point["score"] for point in two if "score" in point], abs=0.1
+    )
+    wanted = predictions(tmp_path / "two", dataset)
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", f"--master-port={options['main_process_port'] + 1}"]
+    out = tmp_path / "together"
+    predict = ["-m", "kgqa", "predict", str(tmp_path / "two"), str(dataset), "--metric", "dire", "--device", "cpu", "--out", str(out)]
+    process = subprocess.run([*torchrun, *predict], env=one_thread(), capture_output=True, text=True, check=False, timeout=300)
+    assert process.returncode == 0, process.stderr[-3000:]
+    assert out.read_bytes() == wanted
+    assert process.stdout.count("Next: kgqa evaluate") == 1

@@ -15,6 +15,7 @@ from kgqa.formats.provenance import noted_sufficiency
 from kgqa.readers.answers import random_candidate
 from kgqa.readers.scores import answer_score, dev_score
 from kgqa.records import Candidate, Instance
+from kgqa.training.processes import Processes
 from kgqa.training.questions import of_list
 from kgqa.training.reader import Prediction
 from tests.readers.questions import two_hops
@@ -54,7 +55,7 @@ def mean(instances: Sequence[Instance], say: Say, folder: Path, monkeypatch: pyt
             return dev_score(instance, prediction)
 
     monkeypatch.setattr(predicting, "_readings", lambda *_, **__: [None] * len(instances))
-    return predicting.mean_score(Told(), of_list(instances), folder, device_of(TrainingSettings(device="cpu")), limit=1)  # type: ignore[arg-type]
+    return predicting.mean_score(Told(), of_list(instances), folder, Processes(device_of(TrainingSettings(device="cpu"))), limit=1)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("kind", ["probe", "sufficiency", "probe-of-sufficiency"])

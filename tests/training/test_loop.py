@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import multiprocessing
+import os
 import signal
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -22,7 +24,7 @@ torch = pytest.importorskip("torch", reason="the extra [readers] is not installe
 import safetensors.torch  # noqa: E402
 from torch import nn  # noqa: E402
 
-from kgqa.errors import BrokenInput, EmptyResult, InterruptedRun, MissingInput, OutOfMemory, RunMismatch, TrainingError  # noqa: E402
+from kgqa.errors import BrokenInput, EmptyResult, InterruptedRun, MissingInput, OutOfMemory, RunMismatch, SettingsError, TrainingError  # noqa: E402
 from kgqa.progress import Silent  # noqa: E402
 from kgqa.records import Instance  # noqa: E402
 from kgqa.settings.training import TrainingSettings  # noqa: E402
@@ -309,8 +311,8 @@ def test_out_of_memory_once_is_half_the_tokens_and_the_same_batch(tmp_path: Path
     one.network[1].p = task.network[1].p = 0.0
     fit(tmp_path / "whole", whole, task=one)
     fit_task(task, asked(18), asked(6), replace(fitting(tmp_path / "run", points), progress=Heard()), key="k")
-    assert "GPU memory ran out: going on with 4,096 tokens at once, the same batch" in starts
-    assert [point["remark"] for point in points if "remark" in point] == ["GPU memory did not suffice: 4,096 tokens at once from now on"]
+    assert "Memory ran out: going on with 4,096 tokens at once, the same batch" in starts
+    assert [point["remark"] for point in points if "remark" in point] == ["memory did not suffice: 4,096 tokens at once from now on"]
     losses = [[point["loss"] for point in found if "loss" in point] for found in (whole, points)]
     assert losses[0] == pytest.approx(losses[1], rel=1e-4)
 
@@ -333,8 +335,52 @@ def test_out_of_memory_holds_nothing_of_the_try_before(tmp_path: Path) -> None:
     assert len(held) > 2
 
 
-def test_out_of_memory_twice_is_the_end_in_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(OutOfMemory, match="has too little memory for 4,096 tokens at once; give a smaller batch_tokens"):
+SENTENCES = [
+    "CUDA out of memory. Tried to allocate 2.00 GiB",
+    "CUDA error: out of memory",
+    "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
+    "cuDNN error: CUDNN_STATUS_ALLOC_FAILED",
+    "cuDNN error: CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED",
+    "[enforce fail at alloc_cpu.cpp:117] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes.",
+    "DefaultCPUAllocator: not enough memory: you tried to allocate 8 bytes.",
+]
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_every_library_may_say_that_memory_ran_out(sentence: str, tmp_path: Path) -> None:
+    class Said(Lengths):
+        most, answers = 2, 3
+
+        def losses(self, batch: Any) -> Any:
+            if len(batch["length"]) > self.most:
+                raise RuntimeError(sentence)
+            return super().losses(batch)
+
+        def read(self, batch: Any) -> list[float]:
+            if len(batch["length"]) > self.answers:
+                raise RuntimeError(sentence)
+            return super().read(batch)
+
+    points: list[Point] = []
+    task, _ = fit(tmp_path / "run", points, task=Said(), epochs=1)
+    assert max(task.batches) == 2  # after as many halvings as it takes
+    assert [point for point in points if "remark" in point]
+    task.most = 0
+    with pytest.raises(OutOfMemory, match="this machine has too little memory for the network and one question"):
+        fit(tmp_path / "other", task=task)
+
+
+def test_another_error_of_the_runtime_is_no_lack_of_memory(tmp_path: Path) -> None:
+    class Wrong(Lengths):
+        def losses(self, batch: Any) -> Any:
+            raise RuntimeError("mat1 and mat2 shapes cannot be multiplied (4x3 and 4x16)")
+
+    with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
+        fit(tmp_path, task=Wrong())
+
+
+def test_out_of_memory_to_the_end_is_the_end_in_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(OutOfMemory, match="has too little memory for the network and one question; take a smaller encoder"):
         fit(tmp_path, task=Hungry(lambda call: call > 5))
     assert checkpoints.latest(tmp_path / "checkpoints") is not None
 
@@ -358,7 +404,7 @@ def test_another_number_of_tokens_may_be_halved_again(tmp_path: Path) -> None:
         fit(tmp_path, task=Hungry(refuses), batch_tokens=64)
     points: list[Point] = []
     fit(tmp_path, points, task=Hungry(lambda call: call == 1), batch_tokens=128)
-    assert [point["remark"] for point in points if "remark" in point] == ["GPU memory did not suffice: 64 tokens at once from now on"]
+    assert [point["remark"] for point in points if "remark" in point] == ["memory did not suffice: 64 tokens at once from now on"]
 
 
 def test_a_network_that_does_not_fit_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -617,3 +663,120 @@ def test_runs_in_one_process_may_differ_in_device_and_precision(monkeypatch: pyt
     monkeypatch.setattr(accelerate, "Accelerator", None)
     monkeypatch.setattr(accelerate, "PartialState", None)
     assert losses("alone", "fp32") == single
+
+
+def waits(place: Path, **settings: Any) -> int:
+    """How often a run of 100 steps reads a value from its device; on a GPU each of these would wait for all that is queued."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Counted(TorchDispatchMode):  # type: ignore[no-untyped-call]
+        count = 0
+
+        def __torch_dispatch__(self, function: Any, types: Any, given: Any = (), named: Any = None) -> Any:
+            of_mask = function is torch.ops.aten.index.Tensor and any(part is not None and part.dtype is torch.bool for part in given[1])
+            self.count += of_mask or function in {torch.ops.aten._local_scalar_dense.default, torch.ops.aten.nonzero.default}
+            return function(*given, **(named or {}))
+
+    with Counted() as counted:  # type: ignore[no-untyped-call]
+        float(torch.ones(1))
+        assert counted.count == 1
+        fit(place, count=400, dev=0, epochs=1, checkpoint_seconds=1e6, **settings)
+    return int(counted.count) - 1
+
+
+def test_a_step_does_not_wait_for_its_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "REPORTS", 2)
+    few = waits(tmp_path / "whole")
+    assert few <= 4 * 2  # four values of each point of the curve
+    assert waits(tmp_path / "parts", batch_tokens=64) == few
+    monkeypatch.setattr(loop, "REPORTS", 50)
+    assert waits(tmp_path / "often") > 10 * few
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_workers_do_not_change_a_byte(workers: int, tmp_path: Path) -> None:
+    curves: list[list[Point]] = [[], []]
+    options: dict[str, Any] = {"batch_tokens": 64, "epochs": 2}
+    alone, _ = fit(tmp_path / "alone", curves[0], **options)
+    helped, _ = fit(tmp_path / "helped", curves[1], workers=workers, **options)
+    assert curve(curves[0]) == curve(curves[1])
+    assert said(alone) == said(helped)
+    assert not multiprocessing.active_children()
+
+
+def test_a_run_goes_on_with_another_number_of_workers(tmp_path: Path) -> None:
+    whole: list[Point] = []
+    points: list[Point] = []
+    reader, _ = fit(tmp_path / "whole", whole)
+
+    def refuses(call: int) -> bool:
+        if call == 9:
+            raise Killed
+        return False
+
+    with pytest.raises(Killed):
+        fit(tmp_path / "run", points, task=Hungry(refuses), workers=2)
+    again, _ = fit(tmp_path / "run", points, workers=1)
+    assert curve(points) == curve(whole)
+    assert said(again) == said(reader)
+    assert not multiprocessing.active_children()
+
+
+def test_workers_begin_anew_with_smaller_parts_where_memory_ran_out(tmp_path: Path) -> None:
+    whole: list[Point] = []
+    points: list[Point] = []
+    one, task = Lengths(), Hungry(lambda call: call == 3)
+    one.network[1].p = task.network[1].p = 0.0
+    fit(tmp_path / "whole", whole, task=one, batch_tokens=64)
+    fit(tmp_path / "run", points, task=task, workers=1, batch_tokens=64)
+    losses = [[point["loss"] for point in found if "loss" in point] for found in (whole, points)]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
+    assert any("remark" in point for point in points)
+
+
+def test_a_worker_that_dies_is_a_sentence(tmp_path: Path) -> None:
+    class Dying(Lengths):
+        def collate(self, examples: pa.Table) -> dict[str, Any]:
+            if multiprocessing.parent_process() is not None:
+                os._exit(9)
+            return super().collate(examples)
+
+    with pytest.raises(TrainingError, match=r"a process that prepares batches died \(.*\); give fewer workers"):
+        fit(tmp_path, task=Dying(), workers=1)
+
+
+@pytest.mark.parametrize("is_set", [False, True])
+def test_the_settings_of_a_gpu_hold_while_it_trains(is_set: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def now() -> tuple[object, ...]:
+        cudnn = torch.backends.cudnn.allow_tf32
+        return torch.get_float32_matmul_precision(), cudnn, torch.are_deterministic_algorithms_enabled()
+
+    class Watched(Lengths):
+        def losses(self, batch: Any) -> Any:
+            found.add(now())
+            return super().losses(batch)
+
+    monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG", raising=False)
+    found: set[tuple[object, ...]] = set()
+    before = now()
+    fit(tmp_path, task=Watched(), tf32=is_set, deterministic=is_set)
+    assert found == {("high" if is_set else "highest", is_set, is_set)}
+    assert now() == before
+    assert ("CUBLAS_WORKSPACE_CONFIG" in os.environ) == is_set
+    monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", "")
+
+
+def test_what_cannot_be_deterministic_is_a_sentence(tmp_path: Path) -> None:
+    class Unruly(Lengths):
+        def losses(self, batch: Any) -> Any:
+            torch.zeros(2).put_(torch.tensor([0]), torch.ones(1))
+            return super().losses(batch)
+
+    fit(tmp_path / "free", task=Unruly(), epochs=1)
+    with pytest.raises(TrainingError, match=r"put_ does not have a deterministic implementation.*; leave out deterministic"):
+        fit(tmp_path / "bound", task=Unruly(), deterministic=True)
+
+
+def test_a_network_that_cannot_compute_its_layers_again_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="gradient_checkpointing: this reader has no pretrained encoder"):
+        fit(tmp_path, gradient_checkpointing=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 from kgqa.checks.readers.disconnection import Transformed, transformed
 from kgqa.checks.readers.material import Material
+from kgqa.errors import SettingsError
 from kgqa.readers.cost import Job
 from kgqa.readers.registry import find_reader
 from kgqa.readers.specification import Specification, specification
@@ -16,6 +17,8 @@ from kgqa.settings.judging import JudgingSettings
 EVERYTHING = "ee"
 """The full reader; partial readers are compared with it, and DiRe's scores use it."""
 PARTIAL = ("question-only", "context-only", "one-paragraph")
+BESIDE = "beside"
+"""Jobs of further readers are called ``beside-1`` and so on."""
 KINDS = ("probe", "sufficiency", "probe-of-sufficiency")
 ENOUGH_TRANSFORMED = 20
 """Groups of questions that DiRe's scores need; there are never more folds."""
@@ -35,14 +38,14 @@ class Plan:
 def plan_of(level: str, material: Material, settings: JudgingSettings, *, encoder: str | None, device: str | None, seed: int) -> Plan:
     """Jobs of ``level``. Raises SettingsError if a reader does not accept the settings."""
 
-    def reader(name: str) -> Specification:
-        fields = find_reader(name).settings.model_fields
+    def reader(name: str, *, named: bool = False) -> Specification:
+        kind = find_reader(name, named=named)
+        fields = kind.settings.model_fields
         # What the full reader knows is said for all; one that is kept from paragraphs cannot be told how to cut them.
-        options = {key: value for key, value in settings.settings.items() if name == EVERYTHING or key in fields}
-        return specification(
-            name, settings={**options, **({"encoder": encoder} if encoder else {})},
-            training={**settings.training, **({"device": device} if device else {})},
-        )  # fmt: skip
+        given = {**settings.settings, **({"encoder": encoder} if encoder else {})}
+        options = {key: value for key, value in given.items() if name == EVERYTHING or key in fields}
+        training = {} if kind.training is None else {**settings.training, **({"device": device} if device else {})}
+        return specification(name, settings=options, training=training, named=named)
 
     transforms: dict[str, Transformed] = {}
     training_transforms: dict[str, Transformed] = {}
@@ -62,6 +65,12 @@ def plan_of(level: str, material: Material, settings: JudgingSettings, *, encode
     weights: dict[str, Any] = {"question-only": 0.1, "one-paragraph": 2.4}  # of this 1 for the selectors of two folds
     for name in PARTIAL:
         jobs.append(Job(name=name, reader=reader(name), judged=material.judged, train=material.train, weight=weights.get(name, 1.0)))
+    for number, name in enumerate(settings.beside, start=1):
+        other = reader(name, named=True)  # the user's settings of this audit name it
+        if not other.kind.answers:
+            raise SettingsError(f"beside = {name!r}: this reader answers nothing; give others.")
+        weight = 1.0 if other.steps else 0.0
+        jobs.append(Job(name=f"{BESIDE}-{number}", reader=other, judged=material.judged, train=material.train, weight=weight))
     for kind, transform in transforms.items():
         jobs.append(
             Job(

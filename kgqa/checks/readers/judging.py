@@ -14,7 +14,7 @@ from kgqa.arrays.draws import draw
 from kgqa.checks.readers.conclusions import conclusions
 from kgqa.checks.readers.disconnection import ANSWER, SUPPORT, Transformed, answered, label_of, scores_of, whole_score
 from kgqa.checks.readers.figures import Figure, Floats, figure_of
-from kgqa.checks.readers.jobs import KINDS, PARTIAL, Plan, plan_of
+from kgqa.checks.readers.jobs import BESIDE, KINDS, PARTIAL, Plan, plan_of
 from kgqa.checks.readers.material import Material
 from kgqa.checks.readers.names import FULL_READER, MEASURES, TRANSFORMED_WHOLE
 from kgqa.checks.readers.random_reader import DRAWS, RandomReader
@@ -44,7 +44,7 @@ OF_TRANSFORM = {
 }
 """Kind of transform → what readers that are fitted to it give a figure of, and what of them is scored."""
 OF_JOB = {kind: (name,) for kind, (name, _) in OF_TRANSFORM.items()}
-OURS = re.compile(rf"({'|'.join(('everything', *PARTIAL, *KINDS))})-[0-9a-f]{{16}}")
+OURS = re.compile(rf"({'|'.join(('everything', *PARTIAL, *KINDS, rf'{BESIDE}-[0-9]+'))})-[0-9a-f]{{16}}")
 """How folders of jobs are called."""
 Score = Callable[[Instance, Prediction], float]
 
@@ -151,6 +151,9 @@ class Judging:
                 yield self._plain(name, ANSWERS, results[name], _answer_alone, only=[question.answerable for question in questions])
             if name == "context-only" and any(has_support):
                 yield self._plain(name, SUPPORTS, results[name], support_score, only=has_support)
+        for job in self.plan.jobs:
+            if job.name.startswith(BESIDE) and job.name in results:
+                yield self._plain(job.reader.name, ANSWERS, results[job.name], answer_score)
         if self.plan.transforms:
             yield from self._disconnected(results)
 

@@ -28,12 +28,20 @@ class ReadingBatch:
     """(B): number of owners, at least 1."""
     owner_base: torch.Tensor
     """(B): owners of all earlier questions."""
+    owner_example: torch.Tensor
+    """(O): the question of each owner."""
 
     lengths: torch.Tensor
     """(W): tokens of the window."""
     offsets: torch.Tensor
     """(W): the window's first token."""
     window_example: torch.Tensor
+    order: torch.Tensor
+    """(W): numbers of the windows, in the order in which groups of similar length are encoded."""
+    places: torch.Tensor
+    """(N): where each token is in the padded groups, one after the other."""
+    cpu_groups: torch.Tensor
+    """(groups, 3), on the CPU: windows of the group, tokens of its longest and of its shortest window."""
 
     ids: torch.Tensor
     """(N): numbers in the tokenizer's vocabulary."""

@@ -90,8 +90,8 @@ class LinkTask(ReadingTask):
         logits, example, count = self._logits(tensors)
         labels = tensors[LABELS]
         is_known = (labels != UNKNOWN) & (logits > LEAST / 2)
-        losses = binary_cross_entropy_with_logits(logits[is_known], labels[is_known].float(), reduction="none")
-        return segment_mean(losses, example[is_known], count)
+        losses = binary_cross_entropy_with_logits(logits, labels.clamp_min(0).float(), reduction="none")
+        return segment_mean(losses, example, count, among=is_known)
 
     def _logits(self, tensors: Batch) -> tuple[torch.Tensor, torch.Tensor, int]:
         """Logit (O), :data:`LEAST` if no window has a whole link, and question of each article; and the number of questions."""
@@ -99,9 +99,8 @@ class LinkTask(ReadingTask):
         hidden = self._links.hidden(batch)
         ends = torch.cat([hidden[batch.span_first], hidden[batch.span_last]], 1)
         logits = self._links.link(ends).squeeze(1)
-        by_owner = segment_max(logits, batch.owner_base[batch.span_example] + batch.span_owner, int(batch.owners.sum()))
-        example = torch.repeat_interleave(torch.arange(batch.count, device=logits.device), batch.owners)
-        return by_owner, example, batch.count
+        by_owner = segment_max(logits, batch.owner_base[batch.span_example] + batch.span_owner, len(batch.owner_example))
+        return by_owner, batch.owner_example, batch.count
 
     def read(self, tensors: Batch) -> list[Any]:
         """The probability of each article."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import nn
 
@@ -43,25 +46,24 @@ class SpanNetwork(nn.Module):
         parameters = inspect.signature(self.encoder.forward).parameters
         self._has_types = "token_type_ids" in parameters and getattr(self.encoder.config, "type_vocab_size", 0) > 1
         self._has_global = "global_attention_mask" in parameters
+        has_common_mask = hasattr(sys.modules[type(self.encoder).__module__], "create_bidirectional_mask")
+        self._takes_whole_mask = has_common_mask and getattr(self.encoder.config, "_attn_implementation", "") == "sdpa"
 
     def hidden(self, batch: ReadingBatch) -> torch.Tensor:
         """Hidden states of all tokens of all windows, float32 or bfloat16 (tokens, width).
 
         Windows of similar length are encoded together, so that paragraphs of 20 and of 300 tokens need little padding.
         """
-        lengths, offsets = batch.lengths, batch.offsets
         marks = _marks(batch) if self._has_global else None
-        states, places = [], []
-        for group in groups(lengths.tolist(), most=AT_ONCE[lengths.device.type]):
-            rows = torch.tensor(group, device=lengths.device)
-            size = lengths[rows]
-            steps = torch.arange(int(lengths[group[0]]), device=lengths.device)
-            is_token = steps < size[:, None]
-            indices = (offsets[rows][:, None] + steps).clamp_max(len(batch.ids) - 1)
-            state = self._encode(batch, rows, indices, steps, is_token, marks)
-            states.append(state[is_token])
-            places.append(indices[is_token])
-        return torch.cat(states)[torch.argsort(torch.cat(places))]
+        states, first = [], 0
+        for count, width, shortest in batch.cpu_groups.tolist():
+            rows = batch.order[first : first + count]
+            first += count
+            steps = torch.arange(width, device=rows.device)
+            is_token = steps < batch.lengths[rows][:, None]
+            indices = (batch.offsets[rows][:, None] + steps).clamp_max(len(batch.ids) - 1)
+            states.append(self._encode(batch, rows, indices, steps, is_token, marks, is_padded=shortest < width).flatten(0, 1))
+        return torch.cat(states)[batch.places]
 
     def _encode(
         self,
@@ -70,11 +72,15 @@ class SpanNetwork(nn.Module):
         indices: torch.Tensor,
         steps: torch.Tensor,
         is_token: torch.Tensor,
-        marks: torch.Tensor | None = None,
+        marks: torch.Tensor | None,
+        *,
+        is_padded: bool,
     ) -> torch.Tensor:
         """States of the windows ``rows`` (rows, longest, width); ``marks``: tokens with global attention, beside the question's."""
         is_question = steps < batch.question_tokens[batch.window_example[rows]][:, None]
-        inputs: dict[str, Any] = {"input_ids": torch.where(is_token, batch.ids[indices], 0), "attention_mask": is_token.long()}
+        # transformers would look whether a mask hides anything, and a GPU would have to wait for that.
+        mask = None if not is_padded else self._attention_mask(is_token)
+        inputs: dict[str, Any] = {"input_ids": torch.where(is_token, batch.ids[indices], 0), "attention_mask": mask}
         if self._has_types:
             inputs["token_type_ids"] = (~is_question & is_token).long()
         if marks is not None:
@@ -82,6 +88,28 @@ class SpanNetwork(nn.Module):
             inputs["global_attention_mask"] = ((is_question | marks[indices]) & is_token).long()
         state: torch.Tensor = self.encoder(**inputs).last_hidden_state
         return state
+
+    def _attention_mask(self, is_token: torch.Tensor) -> torch.Tensor:
+        """The mask of padded windows, in a form that transformers passes on unread, if the encoder takes that."""
+        return is_token[:, None, None].expand(-1, 1, is_token.shape[1], -1) if self._takes_whole_mask else is_token.long()
+
+
+def windows_together(lengths: npt.NDArray[np.int64], *, device: str) -> dict[str, torch.Tensor]:
+    """``order``, ``places`` and ``cpu_groups`` of a :class:`ReadingBatch`, from the tokens of each window (W)."""
+    members = list(groups(lengths.tolist(), most=AT_ONCE["cpu" if device == "cpu" else "cuda"]))
+    order = np.array([window for group in members for window in group], np.int64)
+    counts = np.array([len(group) for group in members], np.int64)
+    widths = np.array([lengths[group[0]] for group in members], np.int64)
+    shortest = np.array([lengths[group[-1]] for group in members], np.int64)
+    padded = np.repeat(widths, counts)
+    begin = np.empty(len(lengths), np.int64)
+    begin[order] = np.cumsum(padded) - padded
+    offsets = np.cumsum(lengths) - lengths
+    places = np.arange(int(lengths.sum())) + np.repeat(begin - offsets, lengths)
+    return {
+        "order": torch.from_numpy(order), "places": torch.from_numpy(places),
+        "cpu_groups": torch.from_numpy(np.stack([counts, widths, shortest], 1)),
+    }  # fmt: skip
 
 
 def _head(width: int, out: int, layers: int) -> nn.Module:

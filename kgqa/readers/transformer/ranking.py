@@ -112,13 +112,25 @@ class RankingTask:
         return [instance.answers[0], *(self._answers[place] for place in other_answers if self._answers[place] not in own_answers)], 0
 
     def collate(self, table: pa.Table) -> Batch:
-        """The texts of all examples, concatenated: ``ids`` (tokens), ``lengths`` (texts), ``texts``, ``right``, ``choices`` (examples)."""
+        """The texts of all examples, the question of each before its choices.
+
+        ``ids`` (texts × tokens), 0 where there is none; ``lengths`` (texts); ``question`` (examples) and ``choice`` (choices), their
+        numbers among the texts; ``example`` (choices); ``texts``, ``right``, ``choices`` (examples).
+        """
         lengths = table.column("lengths").combine_chunks()
-        texts = np.diff(lengths.offsets.to_numpy())
+        texts = torch.from_numpy(np.diff(lengths.offsets.to_numpy()).astype(np.int64))
+        sizes = torch.from_numpy(lengths.flatten().to_numpy().astype(np.int64))
+        ids = torch.from_numpy(table.column("ids").combine_chunks().flatten().to_numpy().astype(np.int64))
+        question = torch.cumsum(texts, 0) - texts
+        is_choice = torch.ones(len(sizes), dtype=torch.bool)
+        is_choice[question] = False
         return {
-            "ids": torch.from_numpy(table.column("ids").combine_chunks().flatten().to_numpy().astype(np.int64)),
-            "lengths": torch.from_numpy(lengths.flatten().to_numpy().astype(np.int64)),
-            "texts": torch.from_numpy(texts.astype(np.int64)),
+            "ids": nn.utils.rnn.pad_sequence(list(torch.split(ids, sizes.tolist())), batch_first=True),
+            "lengths": sizes,
+            "question": question,
+            "choice": torch.nonzero(is_choice).squeeze(1),
+            "example": torch.repeat_interleave(torch.arange(len(texts)), texts - 1),
+            "texts": texts,
             "right": torch.from_numpy(table.column("right").to_numpy().astype(np.int64)),
             "choices": torch.from_numpy(table.column("choices").to_numpy().astype(np.int64)),
         }
@@ -126,18 +138,13 @@ class RankingTask:
     def _scores(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Score and example of each choice (choices), and the vectors of the questions (examples, width)."""
         vectors = self._embed(batch["ids"], batch["lengths"])
-        example = torch.repeat_interleave(torch.arange(len(batch["texts"]), device=vectors.device), batch["texts"])
-        first = torch.cumsum(batch["texts"], 0) - batch["texts"]
-        is_question = torch.zeros(len(vectors), dtype=torch.bool, device=vectors.device)
-        is_question[first] = True
-        questions, example_of_choice = vectors[first], example[~is_question]
-        return SHARPNESS * (vectors[~is_question] * questions[example_of_choice]).sum(1), example_of_choice, questions
+        example, questions = batch["example"], vectors[batch["question"]]
+        return SHARPNESS * (vectors[batch["choice"]] * questions[example]).sum(1), example, questions
 
     def _embed(self, ids: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        """A unit vector per text (texts, width), float32."""
-        padded = nn.utils.rnn.pad_sequence(list(torch.split(ids, lengths.tolist())), batch_first=True)
-        is_token = torch.arange(padded.shape[1], device=ids.device) < lengths[:, None]
-        states = self._encoder.network(input_ids=padded, attention_mask=is_token.long()).last_hidden_state.float()
+        """A unit vector per text (texts, width), float32, from its padded tokens (texts, tokens)."""
+        is_token = torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]
+        states = self._encoder.network(input_ids=ids, attention_mask=is_token.long()).last_hidden_state.float()
         return nn.functional.normalize((states * is_token[..., None]).sum(1) / lengths[:, None], dim=1)
 
     def losses(self, batch: Batch) -> torch.Tensor:
@@ -188,7 +195,7 @@ class RankingTask:
                 for first in range(0, len(self._answers), AT_ONCE):
                     token_ids = [torch.from_numpy(ids.astype(np.int64)) for ids in self._tokenise(self._answers[first : first + AT_ONCE])]
                     lengths = torch.tensor([len(ids) for ids in token_ids], device=device)
-                    parts.append(self._embed(torch.cat(token_ids).to(device), lengths))
+                    parts.append(self._embed(nn.utils.rnn.pad_sequence(token_ids, batch_first=True).to(device), lengths))
                 self._vectors = torch.cat(parts)
         return self._vectors
 

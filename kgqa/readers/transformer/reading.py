@@ -24,7 +24,7 @@ from kgqa.readers.transformer import examples
 from kgqa.readers.transformer.batch import ReadingBatch
 from kgqa.readers.transformer.encoder import Encoder
 from kgqa.readers.transformer.examples import PLAIN, RAGGED, UNKNOWN, Targets, ragged_values
-from kgqa.readers.transformer.network import SpanNetwork
+from kgqa.readers.transformer.network import SpanNetwork, windows_together
 from kgqa.readers.transformer.segments import LEAST, best_ends, segment_best, segment_logsumexp, segment_max, segment_mean
 from kgqa.readers.transformer.windows import OPTION_TEXT, Cutter
 from kgqa.records import Instance
@@ -111,6 +111,8 @@ class ReadingTask:
         owners = batch["choices"].clamp_min(1)
         batch["owner_base"] = torch.cumsum(owners, 0) - owners
         batch["owners"] = owners
+        batch["owner_example"] = torch.repeat_interleave(torch.arange(count), owners)
+        batch |= windows_together(ragged["lengths"][0].astype(np.int64), device=next(self.network.parameters()).device.type)
         return batch
 
     def losses(self, tensors: Batch) -> torch.Tensor:
@@ -134,7 +136,7 @@ class ReadingTask:
         starts, ends = self._ends(batch, hidden)
         spans = starts[batch.span_first] + ends[batch.span_last]
         owner = batch.owner_base[batch.span_example] + batch.span_owner
-        by_owner = segment_logsumexp(spans, owner, int(batch.owners.sum()))
+        by_owner = segment_logsumexp(spans, owner, len(batch.owner_example))
         log_total = segment_logsumexp(spans, batch.span_example, batch.count)
         log_gold = by_owner[batch.owner_base + batch.gold.clamp_min(0)]
         log_likelihood = torch.where(batch.choices > 0, log_gold - log_total, log_gold)
@@ -191,9 +193,8 @@ class ReadingTask:
     def _best_candidates(self, batch: ReadingBatch, starts: torch.Tensor, ends: torch.Tensor) -> list[tuple[int, float]]:
         """For each example its best candidate and that candidate's probability; -1 if no candidate is mentioned."""
         spans = starts[batch.span_first] + ends[batch.span_last]
-        owners = int(batch.owners.sum())
-        scores = segment_logsumexp(spans, batch.owner_base[batch.span_example] + batch.span_owner, owners)
-        example = torch.repeat_interleave(torch.arange(batch.count, device=scores.device), batch.owners)
+        example = batch.owner_example
+        scores = segment_logsumexp(spans, batch.owner_base[batch.span_example] + batch.span_owner, len(example))
         best = segment_best(scores, example, batch.count)
         share = (scores[best] - segment_logsumexp(scores, example, batch.count)).exp()
         is_none = (batch.choices == 0) | (scores[best] <= LEAST / 2)
@@ -274,10 +275,8 @@ class ReadingTask:
 def _label_losses(logits: torch.Tensor, labels: torch.Tensor, example: torch.Tensor, count: int) -> torch.Tensor:
     """Mean cross-entropy of an example's known labels, in nats (count); 0 without any."""
     is_known = labels != UNKNOWN
-    if not bool(is_known.any()):
-        return logits.sum() * torch.zeros(count, device=logits.device)
-    losses = binary_cross_entropy_with_logits(logits.float().squeeze(1)[is_known], labels[is_known].float(), reduction="none")
-    return segment_mean(losses, example[is_known], count)
+    losses = binary_cross_entropy_with_logits(logits.float().squeeze(1), labels.clamp_min(0).float(), reduction="none")
+    return segment_mean(losses, example, count, among=is_known)
 
 
 def _selection(support: Sequence[float]) -> Reading:

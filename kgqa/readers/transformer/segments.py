@@ -20,10 +20,19 @@ def segment_logsumexp(values: torch.Tensor, segment: torch.Tensor, count: int) -
     return torch.where(total > 0, total.clamp_min(1e-30).log() + top, torch.full_like(top, LEAST))
 
 
-def segment_mean(values: torch.Tensor, segment: torch.Tensor, count: int) -> torch.Tensor:
-    """The mean of each segment's values, 0 for an empty one."""
+def segment_size(segment: torch.Tensor, count: int) -> torch.Tensor:
+    """The number of values in each segment, int64. ``bincount`` would wait on a GPU for the highest number."""
+    return torch.zeros(count, dtype=torch.int64, device=segment.device).index_add(0, segment, torch.ones_like(segment))
+
+
+def segment_mean(values: torch.Tensor, segment: torch.Tensor, count: int, *, among: torch.Tensor) -> torch.Tensor:
+    """The mean of each segment's values ``among`` those that are true there (bool), 0 without any.
+
+    Others are counted as nothing and not left out, since a GPU would have to wait until their number is known.
+    """
     zeros = torch.zeros(count, dtype=values.dtype, device=values.device)
-    return zeros.index_add(0, segment, values) / zeros.index_add(0, segment, torch.ones_like(values)).clamp_min(1)
+    total = zeros.index_add(0, segment, torch.where(among, values, 0.0))
+    return total / zeros.index_add(0, segment, among.to(values.dtype)).clamp_min(1)
 
 
 def segment_best(values: torch.Tensor, segment: torch.Tensor, count: int) -> torch.Tensor:

@@ -12,6 +12,11 @@ torch = pytest.importorskip("torch", reason="the extra [readers] is not installe
 
 from kgqa.readers.transformer.segments import LEAST, best_ends, segment_best, segment_logsumexp, segment_max, segment_mean  # noqa: E402
 
+
+def mean_of_all(values: Any, segment: Any, count: int) -> Any:
+    return segment_mean(values, segment, count, among=torch.ones_like(segment, dtype=torch.bool))
+
+
 NUMBERS = st.floats(-60, 60, width=32)
 SEGMENTS = st.lists(st.tuples(NUMBERS, st.integers(0, 5)), max_size=30)
 
@@ -20,7 +25,7 @@ SEGMENTS = st.lists(st.tuples(NUMBERS, st.integers(0, 5)), max_size=30)
 def test_segments_equal_a_loop(drawn: list[tuple[float, int]]) -> None:
     values, segment = torch.tensor([each[0] for each in drawn]), torch.tensor([each[1] for each in drawn], dtype=torch.int64)
     largest, total, mean, best = (
-        function(values, segment, 6).tolist() for function in (segment_max, segment_logsumexp, segment_mean, segment_best)
+        function(values, segment, 6).tolist() for function in (segment_max, segment_logsumexp, mean_of_all, segment_best)
     )
     for number in range(6):
         mine = [value for value, owner in drawn if owner == number]

@@ -35,7 +35,7 @@ class SpansHead(Head):
         tags, is_text = gold_tags(batch), batch.paragraph >= 0
         chosen = self._log_probabilities(features).gather(1, tags[:, None]).squeeze(1)
         means = [
-            segment_mean(chosen[group], batch.token_example[group], batch.count)
+            segment_mean(chosen, batch.token_example, batch.count, among=group)
             for group in (is_text & (tags != OUTSIDE), is_text & (tags == OUTSIDE))
         ]
         total = means[0] + means[1]

@@ -16,7 +16,7 @@ from kgqa.readers.numbers.sums import OPERANDS, is_sound, result
 from kgqa.readers.transformer.numeric.batch import NumericBatch
 from kgqa.readers.transformer.numeric.examples import numbers_of
 from kgqa.readers.transformer.numeric.head import Answer, Features, Head, perceptron
-from kgqa.readers.transformer.segments import segment_logsumexp
+from kgqa.readers.transformer.segments import segment_logsumexp, segment_size
 from kgqa.records import Instance
 
 LEFT_OUT, ADDED, SUBTRACTED = range(3)
@@ -44,7 +44,7 @@ class SumHead(Head):
 
     def _log_probabilities(self, batch: NumericBatch, features: Features) -> torch.Tensor:
         """Of the three signs (K × 3)."""
-        counts = torch.bincount(batch.number_example, minlength=batch.count)[batch.number_example]
+        counts = segment_size(batch.number_example, batch.count)[batch.number_example]
         features_of_numbers = (batch.number_rank / (counts - 1).clamp_min(1), batch.number_is_year, batch.number_is_asked)
         columns = [
             features.hidden[batch.number].float(),

@@ -21,7 +21,7 @@ from kgqa.readers.transformer.numeric.head import Answer, Features, Head, percep
 from kgqa.readers.transformer.numeric.heads import HEADS
 from kgqa.readers.transformer.numeric.span import SpanHead
 from kgqa.readers.transformer.reading import Reading, ReadingTask, Supervision
-from kgqa.readers.transformer.segments import LEAST
+from kgqa.readers.transformer.segments import LEAST, segment_size
 from kgqa.records import Instance
 from kgqa.runs.files import key_of
 from kgqa.settings.reader import EncoderSettings
@@ -124,7 +124,7 @@ class TypedTask(ReadingTask):
         starts, ends = self._ends(batch, hidden)
         firsts = hidden[batch.offsets].float()
         sums = firsts.new_zeros(batch.count, firsts.shape[1]).index_add(0, batch.window_example, firsts)
-        windows = torch.bincount(batch.window_example, minlength=batch.count)
+        windows = segment_size(batch.window_example, batch.count)
         return Features(hidden=hidden, pooled=sums / windows[:, None], starts=starts, ends=ends)
 
     def _choice(self, features: Features) -> torch.Tensor:
