@@ -44,7 +44,8 @@ def estimate(
 def _print(console: Terminal, result: Estimate) -> None:
     from rich.table import Table
 
-    from kgqa.cli.summary import LOSES, plain
+    from kgqa.cli.summary import plain
+    from kgqa.runs.funnel import LOSES
 
     table = Table("", "predicted", "between", title=f"kgqa generate on {result.domain}, {result.documents:,} documents")
     rows = {

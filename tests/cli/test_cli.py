@@ -302,7 +302,7 @@ def test_the_result_comes_first_and_is_short(seed_wikidata: Path, cli: Cli, monk
     monkeypatch.setenv("COLUMNS", "80")
     outcome = cli("generate", "--domain", "wikidata", "--workspace", seed_wikidata)
     lines = outcome.out.splitlines()
-    assert len(lines) <= 14, outcome.out
+    assert len(lines) <= 17, outcome.out
     assert lines[0] == f"{seed_wikidata}/datasets/wikihop: train 92, dev 16, test 6"
     assert lines[1] == "Main reasons for rejection:"
     assert any(re.match(r"Best shortcut baseline on dev: [\w -]+, [\d.]+% of 16 samples, chance [\d.]+%$", line) for line in lines)
