@@ -49,7 +49,7 @@ def examine(folder: Path, run: Run, manifest: dict[str, Any]) -> Verdict:
     findings = found(folder, run) if sum(counts.values()) else []
     splits = {split: makeup for split, makeup in makeups(folder, _labels(run)).items() if makeup.questions}
     uneven = tuple(map(str, skews(splits)))
-    command, purpose = PURPOSES[_variant(run)]
+    command, purpose = PURPOSES.get(_variant(run), ("", ""))
     rule, setting = limit(FunnelRow(**row) for row in manifest["funnel"])
     parts: dict[str, Any] = {
         "shortcuts": tuple(_shortcuts(manifest.get("baselines", {}), manifest.get("shortcuts", {}))),
@@ -57,7 +57,7 @@ def examine(folder: Path, run: Run, manifest: dict[str, Any]) -> Verdict:
         "skews": uneven,
         "limit": rule,
         "limit_setting": setting,
-        "purpose": f"{command} serves {purpose}.",
+        "purpose": f"{command} serves {purpose}." if command else "",
     }
     run.progress.finish(f"findings: {len(findings)}, differences of splits: {len(uneven)}")
     return Verdict(**parts, section=_section(Verdict(**parts), counts, splits))
@@ -147,7 +147,7 @@ def _section(verdict: Verdict, counts: Mapping[str, int], splits: Mapping[str, M
         f"Relations, last hops and shapes with {100 * LARGE:.0f}% or more of one split that another split nearly lacks:\n\n"
         + "\n".join(uneven),
         *([f"What limits the size: {escaped(verdict.limit)}"] if verdict.limit else []),
-        f"{escaped(verdict.purpose)}",
+        *([escaped(verdict.purpose)] if verdict.purpose else []),
         table(["command", "purpose"], purposes),
         "### What the splits are made of",
         *(_shares(kind, splits) for kind in KINDS if any(makeup.counts[kind] for makeup in splits.values())),

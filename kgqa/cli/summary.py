@@ -56,7 +56,8 @@ def print_verdict(console: Terminal, verdict: Verdict, dataset: Path) -> None:
     if verdict.limit_setting:
         first, *others = verdict.limit_setting.split(", ")
         console.say(f"To get more, change {first}" + (f" or {len(others)} more settings of that rule." if others else "."))
-    console.say(verdict.purpose)
+    if verdict.purpose:
+        console.say(verdict.purpose)
 
 
 def _print_some(console: Terminal, sentences: Sequence[str], noun: str) -> None:

@@ -26,9 +26,7 @@ from kgqa.settings.defaults import RECIPE
 from kgqa.settings.small_files import read_small
 
 WRITING = "write_dataset"
-"""Name of the step after all stages, in reports."""
-JUDGING = "judge_dataset"
-"""Name of the last step, the verdict, in reports."""
+"""Name of the last step, after all stages, in reports; the verdict is part of it."""
 CARD = "README.md"
 
 
@@ -173,7 +171,7 @@ class Runner:
         key = self.dataset_key(self.records[-1])
         if manifest := self.written(key):
             self.reused.append(WRITING)
-            self.seconds |= {name: manifest["seconds"].get(name, 0.0) for name in (WRITING, JUDGING)}
+            self.seconds[WRITING] = manifest["seconds"][WRITING]
             self.verdict = Verdict.from_manifest(manifest["verdict"])
             return {split: manifest["counts"][split] for split in SPLITS}, False
         replaced = self.folder.exists()
@@ -188,9 +186,9 @@ class Runner:
         settings = self.run.domain.settings
         manifest = run_record(options=options, resolved=settings.resolved(), inputs=self.inputs)
         manifest.update(self.recipe.write(partial, self.run, funnel=self.funnel, baselines=self.baselines))
-        self.seconds[WRITING] = round(time.perf_counter() - begin, 3)
         manifest |= {"funnel": [asdict(row) for row in self.funnel], "baselines": self.baselines}
         self._judge(partial, manifest)
+        self.seconds[WRITING] = round(time.perf_counter() - begin, 3)
         manifest |= {
             "key": key,
             "dataset": settings.dataset,
@@ -206,15 +204,14 @@ class Runner:
         return counts
 
     def _judge(self, partial: Path, manifest: dict[str, Any]) -> None:
-        """Judge the dataset in ``partial`` and put the verdict on its card."""
-        begin = time.perf_counter()
+        """Judge the dataset in ``partial`` and put the verdict on its card, if the recipe writes one."""
         self.run.progress.finish(", ".join(f"{split} {count:,}" for split, count in manifest["counts"].items()))
         self.verdict = self.examine(partial, self.run, manifest)
         card = partial / CARD
-        text = card.read_bytes().decode("utf-8")
-        card.write_bytes(with_section(text, self.verdict.section).encode("utf-8"))
-        manifest.get("files", {}).pop(CARD, None)
-        self.seconds[JUDGING] = round(time.perf_counter() - begin, 3)
+        if card.is_file():
+            text = card.read_bytes().decode("utf-8")
+            card.write_bytes(with_section(text, self.verdict.section).encode("utf-8"))
+            manifest.get("files", {}).pop(CARD, None)
 
     def refuse_strangers(self) -> None:
         """Raise WorkspaceError if the dataset's folder holds a file that kgqa did not write: replacing the dataset would delete it."""

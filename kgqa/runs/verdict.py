@@ -27,7 +27,7 @@ class Verdict:
     limit_setting: str = ""
     """That setting; empty if no setting governs the rule."""
     purpose: str = ""
-    """The purpose that the recipe serves."""
+    """The purpose that the recipe serves; empty for a recipe that kgqa does not ship."""
     section: str = ""
     """The whole verdict as a section of the card."""
 

@@ -108,7 +108,7 @@ def _makeup(path: Path, labels: Mapping[str, str]) -> Makeup:
 def _documents(path: Path) -> dict[str, int]:
     """Question → number of documents on the shortest chain to its answer; only questions with chains."""
     rows = (
-        pl.scan_parquet(path)
+        pl.scan_parquet(path, glob=False)
         .select("id", "answer_id", pl.col("candidates").list.eval(pl.element().struct.field("id")), "chains")
         .filter(pl.col("candidates").list.len() == pl.col("chains").list.len())
         .explode("candidates", "chains")
