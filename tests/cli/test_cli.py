@@ -312,6 +312,15 @@ def test_the_result_comes_first_and_is_short(seed_wikidata: Path, cli: Cli, monk
     assert " 0 │" not in long.partition("Shortcut baselines")[0]
 
 
+def test_tables_of_nodes_leave_out_what_only_queries_use(seed_wikidata: Path, cli: Cli) -> None:
+    query = "MATCH (e:Entity {id: 'Q45'})-[f:FACT]->(t) RETURN e, f, t"
+    out = cli("query", "--cypher", query, "--workspace", seed_wikidata).out
+    assert "Portugal" in out
+    assert not re.search(r'"(row|search|common)":', out)
+    (first, *_) = json.loads(cli("query", "--cypher", query, "--workspace", seed_wikidata, "--format", "json").out)
+    assert {"row", "search", "common"} <= first["e"]["properties"].keys()
+
+
 def test_a_dry_run_writes_nothing(tmp_path: Path, seed_wikidata: Path, cli: Cli) -> None:
     outcome = cli("generate", "--domain", "wikidata", "--workspace", tmp_path / "w", "--dry-run")
     assert outcome.status == 0
