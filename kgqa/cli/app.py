@@ -11,6 +11,7 @@ import typer
 import typer.core
 import typer.main
 
+from kgqa.cli.examples import with_examples
 from kgqa.errors import SettingsError
 from kgqa.version import __version__
 
@@ -44,11 +45,11 @@ class Commands(typer.core.TyperGroup):
             return None
         function = _function(cmd_name)
         if isinstance(function, typer.Typer):
-            return typer.main.get_command(function)
+            return with_examples(typer.main.get_command(function), cmd_name)
         application = typer.Typer(**PLAIN)
         settings = {"allow_extra_args": True, "ignore_unknown_options": True} if cmd_name == "query" else None
         application.command(cmd_name, context_settings=settings)(function)
-        return typer.main.get_command(application)
+        return with_examples(typer.main.get_command(application), cmd_name)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The names of the commands, each with one line of help."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from kgqa.cli.options import Cluster, Neo4jDatabase, Neo4jUri, Neo4jUser, Store, server
-from kgqa.cli.summary import Verbose, print_changed, print_notes, print_result, print_tables
+from kgqa.cli.summary import Verbose, print_changed, print_notes, print_result, print_tables, print_verdict
 from kgqa.settings.defaults import COMPOSED, SEED, STORE, TRAVERSAL, WORKSPACE
 
 if TYPE_CHECKING:
@@ -96,6 +96,7 @@ def _print(console: Terminal, result: Composition, *, verbose: bool) -> None:
         for shape_counts in result.shapes.values():
             totals.update(shape_counts)
         console.say("Reasoning graphs: " + ", ".join(f"{name} {count:,}" for name, count in sorted(totals.items())))
+        print_verdict(console, result.verdict, result.dataset)
         print_notes(console, result.funnel)
     if result.filter == "none":
         console.print("Not filtered: some questions can be answered without all of their hops.", style="yellow")

@@ -25,12 +25,7 @@ def estimate(
     seed: Annotated[int, Option(help="Seed of the part, and as for kgqa generate.")] = SEED,
     workers: Annotated[int | None, Option(help="Threads, as for kgqa generate.")] = None,
 ) -> None:
-    """Predict size, yield, seconds, memory and disk of kgqa generate from a part of the domain.
-
-    Example: kgqa estimate museums/museums.toml
-
-    Example: kgqa estimate wikidata --source lat --workspace lat-workspace --share 0.1
-    """
+    """Predict size, yield, seconds, memory and disk of kgqa generate from a part of the domain."""
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
@@ -44,7 +39,8 @@ def estimate(
 def _print(console: Terminal, result: Estimate) -> None:
     from rich.table import Table
 
-    from kgqa.cli.summary import LOSES, plain
+    from kgqa.cli.summary import plain
+    from kgqa.runs.funnel import LOSES
 
     table = Table("", "predicted", "between", title=f"kgqa generate on {result.domain}, {result.documents:,} documents")
     rows = {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from kgqa.cli.options import Cluster, Neo4jDatabase, Neo4jUri, Neo4jUser, Store, server
-from kgqa.cli.summary import Verbose, print_changed, print_notes, print_result, print_shortcut, print_tables
+from kgqa.cli.summary import Verbose, print_changed, print_notes, print_result, print_tables, print_verdict
 from kgqa.settings.defaults import RECIPE, SEED, STORE, TRAVERSAL, WORKSPACE
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _print_report(console: Terminal, report: Report, *, verbose: bool) -> None:
             shortcuts.add_row(*cells)
         print_tables(console, report.funnel, report.seconds, report.reused, shortcuts)
     print_result(console, report.dataset, report.counts, report.funnel, report.seconds)
-    print_shortcut(console, report.baselines)
+    print_verdict(console, report.verdict, report.dataset)
     print_notes(console, report.funnel)
     if report.is_seed:
         console.print("No --source given: using the small domain that kgqa ships.", style="yellow")

@@ -31,12 +31,7 @@ def init(
     licence: Annotated[str | None, Option(help="Licence on the dataset card; by default that of the files.")] = None,
     yes: Annotated[bool, Option("--yes", help="Ask nothing; take the defaults.")] = False,
 ) -> None:
-    """Begin a domain of your own: a folder with commented settings, a projection and a README.
-
-    Example: kgqa init museums --from edges:facts.csv --from texts:articles.jsonl
-
-    Example: kgqa init latgalia --from wikidata:excerpt.json.gz --language ltg --yes
-    """
+    """Begin a domain of your own: a folder with commented settings, a projection and a README."""
     import kgqa
     from kgqa.cli.terminal import Terminal
     from kgqa.commands.init import suggested_base

@@ -159,10 +159,12 @@ def _print_table(answer: Answer) -> None:
 
     from kgqa.cli.terminal import Terminal
     from kgqa.store.values import in_short
+    from kgqa.web.visible import visible
 
     rows = answer.rows
     console = Terminal(highlight=True, markup=True)
-    columns = {name: [_cell(in_short(value)) for value in rows[name].to_pylist()] for name in rows.column_names}
+    values = answer.to_pylist()
+    columns = {name: [_cell(in_short(visible(row[name]))) for row in values] for name in rows.column_names}
     widths = _widths(columns, console.width)
     if widths or not rows.num_rows:
         table = Table()

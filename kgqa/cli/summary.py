@@ -12,16 +12,15 @@ if TYPE_CHECKING:
 
     from kgqa.cli.terminal import Terminal
     from kgqa.runs.funnel import FunnelRow
+    from kgqa.runs.verdict import Verdict
 
 Verbose = Annotated[bool, Option("--verbose", "-v", help="Print all tables of the card: rejections, shortcut baselines, times.")]
 REASONS = 3
 """Rules that are named of those that dropped most."""
 REMARKS = 4
 """Notes about rules that are printed; the card has all of them."""
-LOSES = ("questions", "pairs", "chains", "facts")
-"""Funnel rows whose items could have become questions."""
-UNREAL = frozenset({"random", "rule"})
-"""Baselines that are no shortcut: chance, and the one that knows the grades by which samples were chosen."""
+SENTENCES = 2
+"""Findings, and differences of splits, that are printed."""
 
 
 def print_result(
@@ -30,6 +29,8 @@ def print_result(
     """Print the dataset's folder, the sizes of its splits, the rules that dropped most, and the time."""
     total = ", ".join(f"{split} {count:,}" for split, count in counts.items())
     console.say(f"{dataset}: {total}", style="bold")
+    from kgqa.runs.funnel import LOSES
+
     dropped = sorted((row for row in funnel if row.what in LOSES and row.removed), key=lambda row: -(row.removed or 0))
     if dropped:
         console.print("Main reasons for rejection:")
@@ -39,19 +40,31 @@ def print_result(
     console.say(f"Time: {sum(seconds.values()):,.0f} s, mostly " + ", ".join(f"{name} {part:,.0f}" for name, part in slowest))
 
 
-def print_shortcut(console: Terminal, baselines: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
-    """The best shortcut baseline of each of dev and test, against chance."""
-    last: Sequence[Mapping[str, Any]] = list(baselines.values())[-1] if baselines else ()
-    for split in ("dev", "test"):
-        scores = {score["baseline"]: score for score in last if score["split"] == split and score["accuracy"] is not None}
-        shortcuts = [score for name, score in scores.items() if name not in UNREAL]
-        if not shortcuts:
-            continue
-        best = max(shortcuts, key=lambda score: float(score["accuracy"]))
-        chance = f", chance {100 * scores['random']['accuracy']:.1f}%" if "random" in scores else ""
-        console.say(
-            f"Best shortcut baseline on {split}: {best['baseline']}, {100 * best['accuracy']:.1f}% of {best['samples']:,} samples{chance}"
-        )
+def print_verdict(console: Terminal, verdict: Verdict, dataset: Path) -> None:
+    """Print the verdict in at most twelve lines of 80 columns; the card has all of it."""
+    from shlex import quote
+
+    for sentence in verdict.shortcuts:
+        console.say(sentence)
+    audit = f"kgqa audit {quote(str(dataset))}"
+    if verdict.findings:
+        console.say(f"The audit finds (details: {audit}):")
+    else:
+        console.say(f"The audit's checks without readers find nothing ({audit} writes a report).")
+    _print_some(console, verdict.findings, "findings")
+    _print_some(console, verdict.skews, "differences of splits")
+    if verdict.limit_setting:
+        first, *others = verdict.limit_setting.split(", ")
+        console.say(f"To get more, change {first}" + (f" or {len(others)} more settings of that rule." if others else "."))
+    if verdict.purpose:
+        console.say(verdict.purpose)
+
+
+def _print_some(console: Terminal, sentences: Sequence[str], noun: str) -> None:
+    for sentence in sentences[:SENTENCES]:
+        console.say(f"  {sentence}")
+    if len(sentences) > SENTENCES:
+        console.say(f"  {len(sentences) - SENTENCES} more {noun} are on the card.")
 
 
 def print_notes(console: Terminal, funnel: Iterable[FunnelRow]) -> None:

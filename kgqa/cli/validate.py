@@ -26,10 +26,6 @@ def validate(
     """Say what is wrong with a domain: its settings, tables, mentions and edges.
 
     Exits with status 1 if there is an error, and with 0 if there are only warnings.
-
-    Example: kgqa validate museums/museums.toml
-
-    Example: kgqa validate wikidata --source lat --workspace lat-workspace
     """
     import kgqa
     from kgqa.cli.progress import ConsoleProgress

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kgqa.chat.endpoint import NO_KEY, Endpoint
+from kgqa.checks.verdict import examine
 from kgqa.cluster.opening import opened_engine
 from kgqa.commands.generate import TRAVERSALS, input_files
 from kgqa.commands.imports import entries, import_entries
@@ -34,6 +35,7 @@ from kgqa.runs.files import Watch, files_below, hashes_of
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.runner import Runner, locked
 from kgqa.runs.stage import Run
+from kgqa.runs.verdict import Verdict
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.defaults import COMPOSED, SEED, STORE, TRAVERSAL, WORKSPACE
 from kgqa.settings.musique import COMPOSERS, CompositionSettings, MusiqueSettings
@@ -67,6 +69,8 @@ class Composition:
     shapes: dict[str, dict[str, int]]
     """Split → shape → questions."""
     funnel: list[FunnelRow]
+    verdict: Verdict
+    """Best shortcut, findings of the checks, uneven splits, and the rule that limits the size; empty with ``tasks``."""
     seconds: dict[str, float]
     """Seconds per stage; for a stage that was finished before, of the run that did it."""
     reused: list[str]
@@ -184,7 +188,7 @@ def compose(
             endpoint=endpoint,
             answers=people,
         )
-        runner = Runner(recipe=SETS if set_paths else RECIPE, run=run, inputs=inputs, watches=watches)
+        runner = Runner(recipe=SETS if set_paths else RECIPE, run=run, inputs=inputs, examine=examine, watches=watches)
         with locked(run.workspace):
             runner.changed = run.workspace.claim(domain=opened_domain.settings.name, inputs=inputs)
             runner.refuse_strangers()
@@ -216,6 +220,7 @@ def _composition(
         counts=counts or {},
         shapes=native.manifest_of(runner.folder)["shapes"] if tasks is None else {},
         funnel=runner.funnel,
+        verdict=runner.verdict,
         seconds=runner.seconds,
         reused=runner.reused,
         filter=settings.disconnection.use,

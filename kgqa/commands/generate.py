@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kgqa.arrays.parallel import Engine, worker_threads
+from kgqa.checks.verdict import examine
 from kgqa.cluster.opening import opened_engine
 from kgqa.commands.imports import IMPORTING, entries, import_entries, plan_entries
 from kgqa.domains import built_in_variant, load_domain
@@ -20,6 +21,7 @@ from kgqa.runs.files import Watch, hashes_of
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.runner import Runner, locked
 from kgqa.runs.stage import Run
+from kgqa.runs.verdict import Verdict
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.defaults import RECIPE, SEED, STORE, TRAVERSAL, WORKSPACE
 from kgqa.settings.neo4j import Neo4jSettings
@@ -49,6 +51,8 @@ class Report:
     """Split → number of samples."""
     funnel: list[FunnelRow]
     baselines: dict[str, list[dict[str, Any]]]
+    verdict: Verdict
+    """Best shortcut, findings of the checks, uneven splits, and the rule that limits the size."""
     seconds: dict[str, float]
     """Seconds per stage; for a stage that was finished before, of the run that did it."""
     reused: list[str]
@@ -132,7 +136,7 @@ def generate(
             counts, replaced = runner.write(options)
     return Report(
         domain=opened_domain.settings.name, recipe=opened_domain.settings.recipe, dataset=runner.folder, counts=counts,
-        funnel=runner.funnel, baselines=runner.baselines, seconds=runner.seconds, reused=runner.reused,
+        funnel=runner.funnel, baselines=runner.baselines, verdict=runner.verdict, seconds=runner.seconds, reused=runner.reused,
         is_seed=opened_domain.is_seed, replaced=replaced, changed=runner.changed,
     )  # fmt: skip
 
@@ -303,7 +307,7 @@ def prepared(
     with storage_errors(opened_domain.source):
         files = input_files(opened_domain)
         watch = Watch(files)
-        return Runner(recipe=made_by, run=run, inputs=hashes_of(files), watches={READING: watch})
+        return Runner(recipe=made_by, run=run, inputs=hashes_of(files), examine=examine, watches={READING: watch})
 
 
 def input_files(domain: Domain) -> list[Path]:

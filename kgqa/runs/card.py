@@ -22,6 +22,7 @@ _TYPES = re.compile(r"\b(item|element): ")
 SEED_WARNING = "\n\n**Made from the small domain that kgqa ships, for trying things out; not for training or comparing models.**"
 REJECTED = "rejected"
 """Name of the file of rejected records without its ending, and of their configuration and split for ``datasets``."""
+LOADING = "## How to load it\n\n"
 EXAMPLES = 64
 """The example of a card is the shortest of this many rows."""
 _BAR = re.compile(r"(?<!\\)\|")
@@ -59,6 +60,13 @@ def readme(
         f"## How it was made\n\n{made}",
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def with_section(text: str, section: str) -> str:
+    """The card with another section, after the size and before how to load it."""
+    head, mark, tail = text.partition(LOADING)
+    assert mark, "every card says how it is loaded"
+    return f"{head}{section}\n\n{mark}{tail}"
 
 
 def domain_settings(settings: DomainSettings) -> dict[str, Any]:
@@ -174,7 +182,7 @@ def loading(counts: Mapping[str, int], *, twins: Sequence[str] = (), rejected: i
     if rejected:
         lines.append(f'load_dataset("FOLDER", "{REJECTED}", split="{REJECTED}")  # what was left out, and why')
     code = "\n".join(["from datasets import load_dataset", "", *lines])
-    return f"## How to load it\n\n`FOLDER` is this folder, or the name of the set on the hub.\n\n```python\n{code}\n```"
+    return f"{LOADING}`FOLDER` is this folder, or the name of the set on the hub.\n\n```python\n{code}\n```"
 
 
 def fields(schema: pa.Schema, meanings: Mapping[str, str]) -> str:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 HEADER = ("stage", "what", "reason", "removed", "left")
 """Column names of :attr:`FunnelRow.cells`."""
+LOSES = ("questions", "pairs", "chains", "facts")
+"""Kinds of items that could have become questions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

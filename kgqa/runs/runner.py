@@ -14,17 +14,20 @@ from typing import Any
 
 from kgqa.errors import BrokenInput, InterruptedRun, WorkspaceError, storage_errors
 from kgqa.records import SPLITS
+from kgqa.runs.card import with_section
 from kgqa.runs.files import Watch, file_hashes, key_of, known_hash
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.manifest import MANIFEST, run_record, write_manifest
 from kgqa.runs.recipe import Recipe
 from kgqa.runs.stage import Run, Stage
+from kgqa.runs.verdict import VERSION, Examiner, Verdict
 from kgqa.runs.workspace import StageRecord, Workspace
 from kgqa.settings.defaults import RECIPE
 from kgqa.settings.small_files import read_small
 
 WRITING = "write_dataset"
-"""Name of the last step, after all stages, in reports."""
+"""Name of the last step, after all stages, in reports; the verdict is part of it."""
+CARD = "README.md"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -35,12 +38,16 @@ class Runner:
     run: Run
     inputs: dict[str, str]
     """Input file → SHA-256 of its bytes."""
+    examine: Examiner
+    """Judges the dataset when it is written."""
     watches: Mapping[str, Watch] = field(default_factory=dict)
     """Stage → the state, taken before hashing, of the files outside the workspace that the stage reads."""
     changed: list[str] = field(default_factory=list)
     """Input files that differ from those of the last run in the workspace."""
     remarks: list[FunnelRow] = field(default_factory=list)
     """First rows of the funnel: why kgqa chose or changed a setting."""
+    verdict: Verdict = field(default_factory=Verdict)
+    """The verdict on the written dataset."""
     _given: dict[str, object] = field(default_factory=dict)
     """Stage → the part of settings and seed that its output depends on."""
     records: list[StageRecord] = field(default_factory=list)
@@ -153,6 +160,8 @@ class Runner:
             manifest: dict[str, Any] = json.loads(read_small(self.folder / MANIFEST))
             whole = manifest["key"] == key and all(known_hash(self.folder / name) == digest for name, digest in manifest["files"].items())
             whole = whole and isinstance(manifest["seconds"][WRITING], float) and set(manifest["counts"]) == set(SPLITS)
+            whole = whole and manifest["verdict"]["version"] == VERSION
+            Verdict.from_manifest(manifest["verdict"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, BrokenInput):
             return None
         return manifest if whole else None
@@ -163,11 +172,11 @@ class Runner:
         if manifest := self.written(key):
             self.reused.append(WRITING)
             self.seconds[WRITING] = manifest["seconds"][WRITING]
+            self.verdict = Verdict.from_manifest(manifest["verdict"])
             return {split: manifest["counts"][split] for split in SPLITS}, False
         replaced = self.folder.exists()
         counts: dict[str, int] = {}
         self.run.workspace.replace(self.folder, lambda partial: counts.update(self._write(partial, key, options)))
-        self.run.progress.finish(", ".join(f"{split} {count:,}" for split, count in counts.items()))
         return counts, replaced
 
     def _write(self, partial: Path, key: str, options: dict[str, Any]) -> dict[str, int]:
@@ -177,14 +186,15 @@ class Runner:
         settings = self.run.domain.settings
         manifest = run_record(options=options, resolved=settings.resolved(), inputs=self.inputs)
         manifest.update(self.recipe.write(partial, self.run, funnel=self.funnel, baselines=self.baselines))
+        manifest |= {"funnel": [asdict(row) for row in self.funnel], "baselines": self.baselines}
+        self._judge(partial, manifest)
         self.seconds[WRITING] = round(time.perf_counter() - begin, 3)
         manifest |= {
             "key": key,
             "dataset": settings.dataset,
             "seed": self.run.seed,
             "files": file_hashes(partial, hashes=manifest.get("files", {})),
-            "funnel": [asdict(row) for row in self.funnel],
-            "baselines": self.baselines,
+            "verdict": self.verdict.as_entry(),
             "seconds": self.seconds,
         }
         write_manifest(manifest, partial)
@@ -192,6 +202,16 @@ class Runner:
         assert counts.keys() == set(SPLITS), "a recipe counts the samples of every split"
         assert manifest["files"].keys() <= self.recipe.files, "a recipe writes only the files that it declares"
         return counts
+
+    def _judge(self, partial: Path, manifest: dict[str, Any]) -> None:
+        """Judge the dataset in ``partial`` and put the verdict on its card, if the recipe writes one."""
+        self.run.progress.finish(", ".join(f"{split} {count:,}" for split, count in manifest["counts"].items()))
+        self.verdict = self.examine(partial, self.run, manifest)
+        card = partial / CARD
+        if card.is_file():
+            text = card.read_bytes().decode("utf-8")
+            card.write_bytes(with_section(text, self.verdict.section).encode("utf-8"))
+            manifest.get("files", {}).pop(CARD, None)
 
     def refuse_strangers(self) -> None:
         """Raise WorkspaceError if the dataset's folder holds a file that kgqa did not write: replacing the dataset would delete it."""

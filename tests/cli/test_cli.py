@@ -302,7 +302,7 @@ def test_the_result_comes_first_and_is_short(seed_wikidata: Path, cli: Cli, monk
     monkeypatch.setenv("COLUMNS", "80")
     outcome = cli("generate", "--domain", "wikidata", "--workspace", seed_wikidata)
     lines = outcome.out.splitlines()
-    assert len(lines) <= 14, outcome.out
+    assert len(lines) <= 17, outcome.out
     assert lines[0] == f"{seed_wikidata}/datasets/wikihop: train 92, dev 16, test 6"
     assert lines[1] == "Main reasons for rejection:"
     assert any(re.match(r"Best shortcut baseline on dev: [\w -]+, [\d.]+% of 16 samples, chance [\d.]+%$", line) for line in lines)
@@ -310,6 +310,15 @@ def test_the_result_comes_first_and_is_short(seed_wikidata: Path, cli: Cli, monk
     long = cli("generate", "--domain", "wikidata", "--workspace", seed_wikidata, "--verbose").out
     assert "What was dropped, and why" in long
     assert " 0 │" not in long.partition("Shortcut baselines")[0]
+
+
+def test_tables_of_nodes_leave_out_what_only_queries_use(seed_wikidata: Path, cli: Cli) -> None:
+    query = "MATCH (e:Entity {id: 'Q45'})-[f:FACT]->(t) RETURN e, f, t"
+    out = cli("query", "--cypher", query, "--workspace", seed_wikidata).out
+    assert "Portugal" in out
+    assert not re.search(r'"(row|search|common)":', out)
+    (first, *_) = json.loads(cli("query", "--cypher", query, "--workspace", seed_wikidata, "--format", "json").out)
+    assert {"row", "search", "common"} <= first["e"]["properties"].keys()
 
 
 def test_a_dry_run_writes_nothing(tmp_path: Path, seed_wikidata: Path, cli: Cli) -> None:

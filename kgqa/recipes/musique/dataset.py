@@ -80,6 +80,7 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
         add_split(shared, split, instances)
         run.progress.advance(len(instances))
     _write_rejected(folder / "rejected.parquet", tables, chains)
+    guess_figures = set_figures(splits, seed=run.seed)
     proof = certificate(counts, shared, {}, words={}, threshold=0.0, seed=run.seed)
     card = partial(
         dataset_card,
@@ -93,7 +94,7 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
         proof=proof,
         unpaired_count=unpaired_count,
         filter_figures=_filtered(run),
-        guess_figures=set_figures(splits, seed=run.seed),
+        guess_figures=guess_figures,
         shortcut_figures=set_measures(splits),
         even={split: evenness(instances) for split, instances in splits.items()},
         example=example(folder, counts),
@@ -102,7 +103,13 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
         idle=_idle(tables["single_hop"], splits),
     )
     described = write_card(folder, lambda digest: card(digest=digest))
-    return {"counts": counts, "from": "musique", "shapes": {split: dict(counter) for split, counter in shapes.items()}, **described}
+    return {
+        "counts": counts,
+        "shortcuts": guess_figures,
+        "from": "musique",
+        "shapes": {split: dict(counter) for split, counter in shapes.items()},
+        **described,
+    }
 
 
 def _silent(run: Run) -> list[SilentRelation]:

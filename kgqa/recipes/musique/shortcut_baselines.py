@@ -37,6 +37,8 @@ COUNTING = {
     "tf-idf": "one paragraph: the name in whichever is most like the question",
 }
 """Counting reader → the part of the input it sees, and its method."""
+CHANCE = "random"
+"""Counting reader that guesses any name or number of the paragraphs."""
 DIRE = "DiRe"
 SCORES = {**COUNTING, DIRE: "disconnected: tf-idf on the parts of the support apart, the surer answer counts (Trivedi et al. 2020)"}
 """Score → its description on the card."""
@@ -91,13 +93,13 @@ def figure(scores: Sequence[float], *, seed: int) -> dict[str, Any]:
 
 
 def set_figures(splits: Mapping[str, Sequence[Instance]], *, seed: int) -> dict[str, dict[str, Any]]:
-    """Keys of ``SCORES`` → answer F1 on samples of dev and test, by readers fitted on a sample of train."""
+    """Keys of ``SCORES``, and ``random`` → answer F1 on samples of dev and test, by readers fitted on a sample of train."""
     test_questions = of_list(_sample([*splits["dev"], *splits["test"]], JUDGED, seed=seed))
     train_questions = of_list(_sample(splits["train"], FITTED, seed=seed))
     if not len(train_questions):  # a small dataset whose questions form one component
-        return {name: figure([], seed=seed) for name in SCORES}
+        return {name: figure([], seed=seed) for name in (*SCORES, CHANCE)}
     figures = {}
-    for name in COUNTING:
+    for name in (*COUNTING, CHANCE):
         reader = find_reader(name).make(name, Settings(), TrainingSettings())
         with tempfile.TemporaryDirectory(prefix="kgqa-") as folder:
             fitting = Fitting(place=Path(folder), settings=TrainingSettings(), seed=seed, progress=Silent(), record=lambda _: None)

@@ -10,6 +10,7 @@ from typing import Any
 from kgqa.store.values import as_json
 from kgqa.web.explore.picture import Edge, Node, Picture, document_node, entity_node
 from kgqa.web.rendering import link
+from kgqa.web.visible import visible
 
 DRAWN = 60
 """Maximum number of nodes in one picture."""
@@ -112,7 +113,7 @@ def in_words(value: Any) -> str:
     if not isinstance(value, Mapping):
         return ""
     if {"type", "start", "end", "properties"} <= value.keys():
-        properties = ", ".join(f"{name}: {as_json(part)}" for name, part in value["properties"].items())
+        properties = ", ".join(f"{name}: {as_json(part)}" for name, part in visible(value)["properties"].items())
         return f"[:{value['type']}{f' {{{properties}}}' if properties else ''}]"
     if value.keys() != PATH:
         return ""

@@ -19,6 +19,7 @@ from kgqa.web.explore.neighbours import Sizes, Subject, document_picture, entity
 from kgqa.web.explore.path_ends import two_ends
 from kgqa.web.explore.picture import Picture, split_key
 from kgqa.web.explore.project import Project
+from kgqa.web.explore.uses import ROLES, uses
 from kgqa.web.marks import pieces
 from kgqa.web.rendering import Pages, link
 from kgqa.web.same_origin import NOT_RUN, is_own
@@ -121,7 +122,10 @@ def _graph_routes(outer: APIRouter, project: Project, pages: Pages) -> None:
         sizes = read_opened(opened)
         picture = entity_picture(graph, subject, sizes=sizes.get(subject.node.key, _root_sizes(subject, relation)), relation=relation)
         opened_data = opened_pictures(subject.node.key, sizes)
-        return pages.page(request, "entity.html", subject=subject, relation=relation, pictures=[picture.data(), *opened_data])
+        found = uses(project.workspace.path, name)
+        return pages.page(
+            request, "entity.html", subject=subject, relation=relation, pictures=[picture.data(), *opened_data], uses=found, roles=ROLES
+        )
 
     @router.api_route("/document", methods=["GET", "HEAD"])
     def document(request: Request, name: Id, opened: Opened) -> HTMLResponse:

@@ -23,6 +23,7 @@ from kgqa.web.explore.neighbours import find_entity
 from kgqa.web.explore.paths import listed_paths, paths_picture
 from kgqa.web.explore.picture import Edge, Picture, document_key, document_node, entity_key, entity_node
 from kgqa.web.explore.stores import Graph
+from kgqa.web.visible import visible
 
 SHOWN = 200
 """Maximum number of rows on the page; the others are only counted."""
@@ -180,11 +181,11 @@ def _cell(value: Any, keys: tuple[str, ...]) -> Cell:
     if node is not None:
         return Cell(text=node.label, keys=(node.key,) if node.key[0] in "ed" else ())
     if isinstance(value, Mapping) or (isinstance(value, list) and any(isinstance(part, Mapping | list) for part in value)):
-        return _text(in_words(value) or as_json(in_short(value)))
+        return _text(in_words(value) or as_json(in_short(visible(value))))
     if isinstance(value, list):
         most = LONGEST // 10
         text = _text(
-            (" → " if keys else ", ").join(part if isinstance(part, str) else as_json(in_short(part)) for part in value[:most]),
+            (" → " if keys else ", ").join(part if isinstance(part, str) else as_json(in_short(visible(part))) for part in value[:most]),
             cut=len(value) > most,
         )
         return replace(text, keys=keys[:most])

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from markupsafe import escape
 from starlette.routing import BaseRoute, Route
@@ -28,7 +29,7 @@ from starlette.testclient import TestClient
 import kgqa
 from kgqa.errors import QueryTimeout, SettingsError, StoreUnreachable
 from kgqa.formats import native
-from kgqa.records import Grade, Mention
+from kgqa.records import Grade, Instance, Mention
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.embedded import EmbeddedStore
 from kgqa.store.limits import Answer
@@ -43,6 +44,7 @@ from kgqa.web.explore.project import Project, open_project
 from kgqa.web.explore.queries import show
 from kgqa.web.explore.server_svg import server_svg
 from kgqa.web.explore.stores import StorePool
+from kgqa.web.explore.uses import ROLES, uses
 from kgqa.web.guard import POLICY
 from kgqa.web.marks import pieces
 from kgqa.web.rendering import Pages
@@ -102,6 +104,47 @@ def test_every_page_shows_what_it_is_about(wikidata: Project, client: Client) ->
     assert 'class="mention answer"' in result["sample"]
     assert "capital" in result["query"]
     assert pictures(result["query"])[0]["root"] == "e:Q45"
+
+
+def test_an_entity_shows_its_samples_and_what_was_rejected(wikidata: Project, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kgqa.web.explore.uses.SHOWN", 1000)
+    folder = wikidata.workspace.path / "datasets" / "wikihop"
+    instance = next(one for one in native.read(folder / "train.parquet") if any(len(chain) > 3 for chain in answer_chains(one)))
+    bridge = next(chain for chain in answer_chains(instance) if len(chain) > 3)[2]
+    ask = client(wikidata)
+    for entity, role in ((answer_chains(instance)[0][0], "subject"), (str(instance.answer_id), "answer"), (bridge, "bridge")):
+        (of,) = uses(wikidata.workspace.path, entity)
+        assert {use.id: use.role for use in of.samples}[instance.id] == role
+        text = ask.get("/entity", params={"id": entity}).text
+        assert f'In wikihop <span class="count">{of.total}</span>' in text
+        (line,) = re.findall(rf"<li><a [^>]*id={instance.id}.*?</li>", text)
+        assert ROLES[role] in line
+    rejected = pq.read_table(folder / "rejected.parquet").to_pylist()
+    subject = rejected[0]["subject"]
+    (of,) = uses(wikidata.workspace.path, subject)
+    assert of.total_rejected == sum(subject in {row["subject"], row["answer"]} for row in rejected)
+    text = html.unescape(ask.get("/entity", params={"id": subject}).text)
+    assert f"{of.total_rejected} rejected</summary>" in text
+    assert rejected[0]["reason"] in text
+
+
+def answer_chains(instance: Instance) -> list[tuple[str, ...]]:
+    """The chains to the answer."""
+    at = [candidate.id for candidate in instance.candidates or ()].index(str(instance.answer_id))
+    return list((instance.chains or ())[at])
+
+
+def test_an_entity_shows_the_composed_questions_over_it(tmp_path: Path) -> None:
+    made = kgqa.compose(domain="companies", workspace=tmp_path / "w")
+    (first, *_) = native.read(made.dataset / "train.parquet")
+    bridge, answer = json.loads(first.provenance or "{}")["compose"]["entities"][:2]
+    for entity in (bridge, answer):
+        (of,) = uses(tmp_path / "w", entity)
+        assert of.dataset == "musique"
+        assert of.total == sum(
+            f'"{entity}"' in (one.provenance or "") for split in made.counts for one in native.read(made.dataset / f"{split}.parquet")
+        )
+    assert uses(tmp_path / "w", "nobody") == []
 
 
 @pytest.mark.slow
