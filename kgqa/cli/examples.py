@@ -22,7 +22,7 @@ EXAMPLES = {
     "show": (f"kgqa show {_WIKIHOP}", f"kgqa show {_WIKIHOP} --masked"),
     "query": (
         "kgqa query hubs --limit 5",
-        'kgqa query --cypher "MATCH (e:Entity) RETURN count(e) AS entities"',
+        "kgqa query facts_about --entity Portugal",
     ),
     "load": (
         "kgqa load --store embedded --dataset wikihop",
