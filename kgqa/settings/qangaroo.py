@@ -164,6 +164,8 @@ class PathSettings(Settings):
     """Maximum queries whose chains have the same two documents."""
     per_hop: Positive = 40
     """Maximum queries with the same last hop: the same answer, stated by the same document."""
+    rivals: Annotated[int, Field(ge=0)] = 2
+    """Maximum distractors of a sample from the articles of entities that the subject's article mentions before the bridge."""
     candidates: Annotated[int, Field(ge=2)] = 12
     """Maximum candidates of a sample, including the answer."""
     min_alike: Annotated[int, Field(ge=1)] = 2

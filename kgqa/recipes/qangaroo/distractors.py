@@ -17,7 +17,7 @@ from kgqa.arrays.rows import Adjacency, IntArray, Offsets, Rows, distinct, find,
 from kgqa.arrays.search import count_shared, row_holds
 from kgqa.recipes.qangaroo.corpus import Places, first_mentions
 from kgqa.recipes.qangaroo.rejected import traverse_row
-from kgqa.recipes.qangaroo.samples import Samples
+from kgqa.recipes.qangaroo.samples import CHAINS, Samples
 from kgqa.recipes.qangaroo.topics import Topics
 from kgqa.rules.roles import RoleGraph
 from kgqa.runs.funnel import FunnelRow
@@ -33,6 +33,8 @@ TYPED = 3
 HOPS = np.dtype([(name, np.int32) for name in ("subject", "document", "first", "bridge", "answer_document", "second", "answer")])
 """The chain to an answer (rows of entities and documents in turn), and the roles of its two hops, ``first`` and ``second``."""
 Hops = npt.NDArray[np.void]
+AT_ONCE = 1 << 16
+"""Samples whose rivals are looked for at once."""
 TRUE_TOO = "facts or texts join the candidate to a possible bridge, or it is a part or whole of the answer, so it may be true as well"
 UNLIKE = "the candidate's type differs from the answer's"
 MANY = "the sample has enough candidates that are nearer to the answer's chain or more like the answer"
@@ -120,24 +122,102 @@ def _articles_of_others(bridges: Rows, bridge: IntArray, articles: IntArray) -> 
     return row_bounds(query[mask], len(bridge)), article[mask]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rivals:
+    """Distractors in the articles of entities that the subject's article mentions before the bridge, one entry each, by sample.
+
+    Whoever takes a candidate from the article of the first entity is misled by them. They need not be objects of the query's last relation,
+    but have the answer's type.
+    """
+
+    sample: IntArray
+    via: IntArray
+    """The earlier entity; its article mentions the rival."""
+    entity: IntArray
+
+    @classmethod
+    def of(
+        cls, samples: Samples, hops: Hops, links: Adjacency, ranks: Ranks, articles: IntArray, types: Types, settings: PathSettings
+    ) -> Rivals:
+        """At most ``settings.rivals`` for each sample: those over the earliest entities, then those most like the answer.
+
+        O(entities that the articles of earlier entities mention). Memory: 40 bytes for each of them, of ``AT_ONCE`` samples.
+        """
+        columns = [np.zeros((3, 0), np.int32)]
+        for first in range(0, len(samples), AT_ONCE):
+            rows = slice(first, first + AT_ONCE)
+            part = _rivals(samples.questions.id[rows], hops[rows], links, ranks, articles, types, settings)
+            part[0] += first
+            columns.append(part)
+        sample, via, entity = np.concatenate(columns, axis=1)
+        return cls(sample=sample, via=via, entity=entity)
+
+
+def _rivals(
+    ids: npt.NDArray[np.uint64], hops: Hops, links: Adjacency, ranks: Ranks, articles: IntArray, types: Types, settings: PathSettings
+) -> npt.NDArray[np.int32]:
+    """The columns of :class:`Rivals` for some samples with these ``ids`` (3 × rivals)."""
+    sample, earlier = _earlier_entities(hops, links, ranks, articles)
+    is_other = ~links.contains(articles[earlier], hops["answer"][sample])
+    sample, earlier = sample[is_other], earlier[is_other]
+    mentioned = Rows(offsets=links.offsets, targets=links.targets).take(articles[earlier])
+    sample, earlier, entity = sample[mentioned.sources()], earlier[mentioned.sources()], mentioned.targets
+    likeness = types.alike(entity, hops["answer"][sample])
+    is_rival = (likeness >= settings.alike) & (entity != earlier)
+    for name in ("answer", "subject", "bridge"):
+        is_rival &= entity != hops[name][sample]
+    sample, earlier, entity, likeness = sample[is_rival], earlier[is_rival], entity[is_rival], likeness[is_rival]
+    draws = shuffling(ids[sample], entity, purpose="rivals")
+    order = np.lexsort((draws, -np.round(likeness, 1), ranks.of(hops["document"][sample], earlier), sample))
+    order = order[np.sort(np.unique(paired(sample, entity)[order], return_index=True)[1])]  # each entity once, over the earliest
+    place = np.arange(len(order)) - row_bounds(sample[order], len(ids))[sample[order]]
+    order = order[place < settings.rivals]
+    return np.stack([sample[order], earlier[order], entity[order]]).astype(np.int32)
+
+
+def with_rivals(samples: Samples, rivals: Rivals, hops: Hops, articles: IntArray) -> Samples:
+    """The same samples with the ``rivals`` as candidates, each with a chain over its earlier entity instead of any other."""
+    is_replaced = (
+        find(np.sort(paired(rivals.sample, rivals.entity)), paired(samples.question_of_candidate(), samples.candidates.targets)) >= 0
+    )
+    remaining = samples.without_candidates(is_replaced)
+    sample = np.concatenate([remaining.question_of_candidate(), rivals.sample])
+    entity = np.concatenate([remaining.candidates.targets, rivals.entity])
+    subject, document = hops["subject"][rivals.sample], hops["document"][rivals.sample]
+    chains = np.stack([subject, document, rivals.via, articles[rivals.via], rivals.entity], axis=1).astype(np.int32)
+    assert (remaining.chains.counts() == 1).all(), "each candidate has the chain of the breadth-first tree"
+    lengths = np.concatenate([remaining.nodes.counts(), np.full(len(chains), chains.shape[1])])
+    nodes = Rows.from_counts(lengths, np.concatenate([remaining.nodes.targets, chains.ravel()]))
+    order = np.lexsort((entity, sample))
+    counts = np.bincount(sample, minlength=len(samples))
+    return Samples(
+        questions=samples.questions, candidates=Rows.from_counts(counts, entity[order]),
+        chains=Rows.numbering(np.ones(len(order), np.int64), *CHAINS), nodes=nodes.take(order), documents=samples.documents,
+    ).with_documents()  # fmt: skip
+
+
+def _earlier_entities(hops: Hops, links: Adjacency, ranks: Ranks, articles: IntArray) -> tuple[IntArray, IntArray]:
+    """Sample and entity, for each entity with an article that the subject's document mentions before the bridge, in this order."""
+    document = hops["document"]
+    rows = Rows(offsets=links.offsets, targets=links.targets).take(document)
+    sample, entity = rows.sources(), rows.targets
+    rank = ranks.of(document[sample], entity)
+    is_earlier = (rank >= 0) & (rank < ranks.of(document, hops["bridge"])[sample]) & (entity != hops["subject"][sample])
+    is_earlier &= articles[entity] != document[sample]
+    order = np.lexsort((rank, sample))
+    order = order[is_earlier[order]]
+    return sample[order], entity[order]
+
+
 def over_earlier(samples: Samples, hops: Hops, links: Adjacency, ranks: Ranks, articles: IntArray) -> IntArray:
     """For each candidate the first entity in the subject's document, before the bridge, whose article mentions the candidate; or -1."""
-    document = hops["document"]
-    # The entities of each document that have articles and are mentioned before the bridge, in the order of their first mentions.
-    rows = Rows(offsets=links.offsets, targets=links.targets).take(document)
-    rank = ranks.of(document[rows.sources()], rows.targets)
-    is_earlier = (
-        (rank >= 0) & (rank < ranks.of(document, hops["bridge"])[rows.sources()]) & (rows.targets != hops["subject"][rows.sources()])
-    )
-    order = np.lexsort((rank, rows.sources()))
-    order = order[is_earlier[order]]
-    offsets = row_bounds(rows.sources()[order], len(samples))
+    sample, entity = _earlier_entities(hops, links, ranks, articles)
     return _over_earlier(  # type: ignore[no-any-return]
         samples.candidates.offsets,
         samples.candidates.targets,
-        offsets,
-        rows.targets[order],
-        document,
+        row_bounds(sample, len(samples)),
+        entity,
+        hops["document"],
         articles,
         links.offsets,
         links.targets,

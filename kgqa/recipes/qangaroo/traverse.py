@@ -16,7 +16,7 @@ from kgqa.errors import EmptyResult
 from kgqa.recipes.preparation import open_graph
 from kgqa.recipes.qangaroo.balance import balance, draw_alternatives
 from kgqa.recipes.qangaroo.corpus import article_of, expression_numbers, places, stated, true_facts
-from kgqa.recipes.qangaroo.distractors import Distractors, Ranks, Types
+from kgqa.recipes.qangaroo.distractors import Distractors, Ranks, Rivals, Types, with_rivals
 from kgqa.recipes.qangaroo.false_negatives import kin_of_answers
 from kgqa.recipes.qangaroo.gates import (
     AnswerNotReached,
@@ -66,7 +66,7 @@ SMALL = 200
 """Minimum number of samples for limits that make a dataset varied; a smaller dataset cannot afford them."""
 LIFTED: dict[str, float | int] = {
     "functional": 0.0, "first_functional": 0.0, "common": 1_000_000, "min_queries": 1, "answer_share": 1.0, "per_documents": 1_000_000,
-    "per_hop": 1_000_000, "alike": 0.0, "min_alike": 1,
+    "per_hop": 1_000_000, "alike": 0.0, "min_alike": 1, "rivals": 0,
 }  # fmt: skip
 """Values that turn off limits of ``qangaroo.paths`` for small datasets."""
 LIFTED_OF_PAIRS: dict[str, float | int] = {"facts": 0, "per_document": 1_000_000, "per_answer": 1_000_000, "per_bridge": 1_000_000}
@@ -263,6 +263,8 @@ class PathSearch:
         samples = without_same_expression(samples, expression_numbers(tables["entities"], settings.surface), no_facts())
         duplicates = candidate_count - len(samples.candidates.targets)
         samples = with_stated_chains(samples, hops)
+        rivals = Rivals.of(samples, hops, self.linked, self.ranks, article_of(tables), self.types, settings.paths)
+        samples = with_rivals(samples, rivals, hops, article_of(tables))
         choice = Distractors(
             possible=finder.possible(), linked=self.linked, mentioning=self.mentioning, articles=article_of(tables), ranks=self.ranks,
             types=self.types, topics=self.topics, settings=settings.paths,

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from typing import cast
+
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pytest
 
-from kgqa.arrays.rows import Adjacency
+from kgqa.arrays.rows import Adjacency, Rows, row_bounds
 from kgqa.arrays.search import count_shared
+from kgqa.recipes.qangaroo.corpus import Places
+from kgqa.recipes.qangaroo.distractors import HOPS, Hops, Ranks, Rivals, Types, with_rivals
+from kgqa.recipes.qangaroo.samples import CHAINS, Questions, Samples
 from kgqa.recipes.qangaroo.stems import shares_stem
 from kgqa.recipes.qangaroo.topics import SIZE, Topics
+from kgqa.settings.qangaroo import PathSettings
 
 
 def strings(*texts: str) -> pa.ChunkedArray:
@@ -81,3 +89,58 @@ def test_shared_targets_are_counted_up_to_a_limit() -> None:
     one, other = np.array([0, 0, 1], np.int32), np.array([1, 2, 1], np.int32)
     assert count_shared(rows.offsets, rows.targets, one, other, 7).tolist() == [2, 0, 3]
     assert count_shared(rows.offsets, rows.targets, one, other, 0).tolist() == [1, 0, 1]
+
+
+ARTICLES = np.array([0, 1, 2, 3, -1, -1, -1, -1, -1], np.int32)
+LINKS = Adjacency.from_pairs(np.array([0, 0, 0, 1, 2, 3, 3, 3, 3]), np.array([1, 2, 3, 4, 8, 1, 5, 6, 7], np.int32), 4)
+"""Article 0, about the subject, mentions 3, the bridge 1, and 2, in this order. Article 1 mentions the answer 4; article 3 mentions 1, 5, 6, 7."""
+RIVALS = [[0, 3, 5], [0, 3, 6], [0, 3, 7]]
+
+
+def some_samples() -> tuple[Samples, Hops]:
+    """Two samples about the same path; the second one's bridge is mentioned first. Entity 5 is a candidate already."""
+    nodes = [[0, 0, 1, 1, 4], [0, 0, 2, 2, 5], [0, 0, 3, 3, 6]]
+    samples = Samples(
+        questions=Questions(
+            id=np.array([1, 2], np.uint64), split=np.zeros(2, np.int8), head=np.zeros(2, np.int32), relation=np.zeros(2, np.int32),
+            answer=np.array([4, 6], np.int32),
+        ),
+        candidates=Rows.from_counts(np.array([2, 1]), np.array([4, 5, 6], np.int32)),
+        chains=Rows.numbering(np.ones(3, np.int64), *CHAINS),
+        nodes=Rows.from_counts(np.full(3, 5), np.array(nodes, np.int32).ravel()),
+        documents=Rows.from_counts(np.array([3, 2]), np.array([0, 1, 2, 0, 3], np.int32)),
+    )  # fmt: skip
+    hops = np.zeros(2, HOPS)
+    hops["bridge"], hops["answer_document"], hops["answer"] = [1, 3], [1, 3], [4, 6]
+    return samples, hops
+
+
+def ranks_of_links() -> Ranks:
+    """The order of mentions in article 0 is 3, 1, 2."""
+    pairs = zip(LINKS.sources().tolist(), LINKS.targets.tolist(), strict=True)
+    mentions = sorted((document, [0, 10, 20, 0][entity] if document == 0 else entity, entity) for document, entity in pairs)
+    document, start, entity = (np.array(column, np.int32) for column in zip(*mentions, strict=True))
+    return Ranks(Places(offsets=row_bounds(document, 4), entity=entity, start=start, end=start + 1), ARTICLES)
+
+
+class OneType:
+    """All entities from 4 on have one type."""
+
+    def alike(self, first: npt.NDArray[np.int32], second: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
+        return ((first >= 4) & (second >= 4)).astype(np.float64)
+
+
+@pytest.mark.parametrize("most", [0, 1, 9])
+def test_rivals_are_in_the_article_of_an_entity_before_the_bridge(most: int) -> None:
+    samples, hops = some_samples()
+    rivals = Rivals.of(samples, hops, LINKS, ranks_of_links(), ARTICLES, cast("Types", OneType()), PathSettings(rivals=most))
+    triples = np.stack([rivals.sample, rivals.via, rivals.entity], axis=1).tolist()
+    assert len(triples) == min(most, 3)
+    assert all(triple in RIVALS for triple in triples)
+    harder = with_rivals(samples, rivals, hops, ARTICLES)
+    assert harder.candidates.counts().tolist() == [len({4, 5, *(entity for *_, entity in triples)}), 1]
+    chains = [harder.nodes.targets[begin:end].tolist() for begin, end in pairwise(harder.nodes.offsets.tolist())]
+    assert all([0, 0, via, 3, entity] in chains for _, via, entity in triples)
+    assert [0, 0, 1, 1, 4] in chains
+    assert chains[-1] == [0, 0, 3, 3, 6]
+    assert 3 in harder.documents.targets[: harder.documents.offsets[1]] or not triples
