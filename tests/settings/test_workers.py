@@ -18,7 +18,8 @@ from kgqa.recipes.qangaroo.search import add_chains, find_samples
 from kgqa.settings.workers import MOST_WORKERS, worker_count
 from tests.command import environment
 
-TAKE_WORKERS = (kgqa.generate, kgqa.plan, link_mentions, match, find_samples, add_chains)
+TAKE_WORKERS = (kgqa.generate, kgqa.plan, kgqa.compose, kgqa.relations)
+TAKE_ENGINES = (link_mentions, match, find_samples, add_chains)
 
 
 def test_the_default_is_the_cores_that_the_process_may_use() -> None:
@@ -51,3 +52,8 @@ def test_a_number_that_makes_sense_stays() -> None:
 @pytest.mark.parametrize("function", TAKE_WORKERS, ids=lambda function: function.__name__)
 def test_everything_that_takes_workers_has_the_same_default(function: Callable[..., object]) -> None:
     assert inspect.signature(function).parameters["workers"].default is None
+
+
+@pytest.mark.parametrize("function", TAKE_ENGINES, ids=lambda function: function.__name__)
+def test_everything_that_takes_an_engine_has_the_same_default(function: Callable[..., object]) -> None:
+    assert inspect.signature(function).parameters["engine"].default is None

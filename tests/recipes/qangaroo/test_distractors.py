@@ -93,7 +93,7 @@ def test_shared_targets_are_counted_up_to_a_limit() -> None:
 
 ARTICLES = np.array([0, 1, 2, 3, -1, -1, -1, -1, -1], np.int32)
 LINKS = Adjacency.from_pairs(np.array([0, 0, 0, 1, 2, 3, 3, 3, 3]), np.array([1, 2, 3, 4, 8, 1, 5, 6, 7], np.int32), 4)
-"""Article 0, about the subject, mentions 3, the bridge 1, and 2, in this order. Article 1 mentions the answer 4; article 3 mentions 1, 5, 6, 7."""
+"""Article 0, about the subject, mentions 3, the bridge 1, and 2, in this order. Article 1 mentions the answer 4; article 3: 1, 5, 6, 7."""
 RIVALS = [[0, 3, 5], [0, 3, 6], [0, 3, 7]]
 
 
