@@ -46,7 +46,9 @@ class SpanNetwork(nn.Module):
         parameters = inspect.signature(self.encoder.forward).parameters
         self._has_types = "token_type_ids" in parameters and getattr(self.encoder.config, "type_vocab_size", 0) > 1
         self._has_global = "global_attention_mask" in parameters
-        has_common_mask = hasattr(sys.modules[type(self.encoder).__module__], "create_bidirectional_mask")
+        module = sys.modules[type(self.encoder).__module__]
+        # Encoders whose layers see windows of different widths make a mask for each width.
+        has_common_mask = hasattr(module, "create_bidirectional_mask") and not hasattr(module, "create_bidirectional_sliding_window_mask")
         self._takes_whole_mask = has_common_mask and getattr(self.encoder.config, "_attn_implementation", "") == "sdpa"
 
     def hidden(self, batch: ReadingBatch) -> torch.Tensor:
