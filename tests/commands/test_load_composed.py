@@ -52,6 +52,8 @@ def test_the_steps_of_a_question_are_its_chain(workspace: Path) -> None:
     assert [row["id"] for row in chain] == steps
     assert [row["position"] for row in chain] == [*range(1, len(steps) + 1)]
     assert kgqa.query("used_bridges", {}, workspace=workspace)["bridge"].to_pylist() == entities[:-1]
+    over = kgqa.query("samples_over", {"entity": entities[0]}, workspace=workspace).to_pylist()
+    assert [row["sample"] for row in over] == [question["id"]]
     documents = kgqa.query("sample_documents", {"sample": question["id"]}, workspace=workspace).to_pylist()
     assert [row["document"] for row in documents] == [paragraph["id"] for paragraph in question["paragraphs"]]
     assert {row["document"] for row in documents if row["supporting"]} == set(steps[::2])
