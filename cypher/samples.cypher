@@ -150,6 +150,18 @@ RETURN e.id AS bridge, e.label AS label, samples
 ORDER BY samples DESC, e.row
 LIMIT $limit
 
+// name: samples_over
+// purpose: the samples with an entity as a bridge on a chain to their answer
+// params: entity: entity, dataset: string = '', limit: integer = 50
+// returns: sample: string, dataset: string, split: string, question: string, answer: string
+// stores: embedded, neo4j
+MATCH (s:Sample)-[h:HAS_CHAIN]->(k:Chain)-[t:STEP]->(e:Entity)
+WHERE e.id = $entity AND k.correct AND t.position > 0 AND t.position < 2 * k.length AND ($dataset = '' OR s.dataset = $dataset)
+WITH s, count(t.position) AS steps
+RETURN s.id AS sample, s.dataset AS dataset, s.split AS split, s.question AS question, s.answer AS answer
+ORDER BY s.row, dataset
+LIMIT $limit
+
 // name: documents_of_two_splits
 // purpose: the documents that two splits share, with the number of samples of each split that show them
 // params: dataset: string = '', split: string = train, other: string = test, limit: integer = 50

@@ -22,6 +22,7 @@ FIELDS = (
     "grades",
     "provenance",
     "paragraphs.list.element.id",
+    "decomposition.list.element.paragraph_id",
 )
 REJECTED = "rejected.parquet"
 REJECTED_FIELDS = {
@@ -41,23 +42,29 @@ FILTER = ("stage", "reason", "setting")
 """The columns that identify a filter."""
 MEASURES = ("value", "threshold")
 TEXTS = ("id", "question", "answer_id", "relation", "subject")
+CHAINS = pl.List(pl.List(pl.List(pl.String)))
 GRADE = pl.Struct({"confidence": pl.Float32, "path": pl.String, "text": pl.String})
 
 
 def sample_rows(folder: Path, dataset: str) -> dict[str, pa.Table]:
     """The tables of ``SAMPLE_PART`` for the dataset in ``folder``; ``dataset`` is its name on the graph.
 
-    Raises BrokenInput for a sample without subject, candidates and a chain to its answer. Memory: all columns except texts.
+    A composed question has no candidates, and its steps are one chain: the paragraph and the answer of each step. Its subject is unknown,
+    because the dataset names only the entities of answers.
+
+    Raises BrokenInput for a sample without subject, candidates and a chain to its answer, or without steps that name their entities.
+    Memory: all columns except texts.
     """
     parts = []
     for split, path in native.split_files(folder).items():
         part = _read(path).with_columns(split=pl.lit(split))
-        _check_whole(part, path)
-        parts.append(part)
+        _check_composed(part.filter("composed"), path)
+        _check_whole(part.filter(~pl.col("composed")), path)
+        parts.append(_with_chains(part))
     samples = pl.concat(parts).with_row_index("row").with_columns(pl.col("row").cast(pl.Int64), key=_key(dataset, pl.col("id")))
     candidates = _candidates(samples)
     chains = _chains(candidates, dataset)
-    places = _exploded(chains.select("key", place="places"), "place")
+    places = _exploded(chains.select("key", place="places"), "place").drop_nulls("place")
     answers = chains.filter("correct").group_by("row_of_sample").agg(hops=pl.col("length").min(), grade=pl.col("grade").first())
     samples = samples.join(answers, left_on="row", right_on="row_of_sample", how="left", maintain_order="left")
     dataset_column = pl.lit(dataset).alias("dataset")
@@ -77,10 +84,10 @@ def sample_rows(folder: Path, dataset: str) -> dict[str, pa.Table]:
             )
         ),
         "chain": arrow(chains.select("key", "row", dataset_column, "sample", "candidate", "number", "correct", "grade", "length")),
-        "sample_about": arrow(samples.select(sample="key", entity="subject")),
+        "sample_about": arrow(samples.select(sample="key", entity="subject").drop_nulls("entity")),
         "sample_answer": arrow(samples.select(sample="key", entity="answer_id")),
         "candidate": arrow(
-            candidates.select(
+            candidates.filter(~pl.col("composed")).select(
                 sample="key", entity="candidate", position="position", correct="correct", grade="grade", path="path", text=pl.col("text")
             )
         ),
@@ -145,16 +152,25 @@ def _key(dataset: str, *parts: pl.Expr) -> pl.Expr:
 
 
 def _read(path: Path) -> pl.DataFrame:
-    """``id, question, answers, answer_id, candidates, chains, grades, relation, subject, documents`` of a split."""
+    """``id, question, answers, answer_id, candidates, chains, grades, relation, subject, documents`` of a split, and of composed questions
+    ``composed``, ``step_documents`` and ``step_entities``.
+    """
     table = frame(native.read_columns(path, *FIELDS))
     if "grades" not in table.columns:
         table = table.with_columns(grades=pl.lit(None, pl.List(GRADE)))
+    if "decomposition" not in table.columns:
+        table = table.with_columns(decomposition=pl.lit(None, pl.List(pl.Struct({"paragraph_id": pl.String}))))
     provenance = pl.col("provenance")
+    # The last step's relation is what a composed question asks for.
+    relations = provenance.str.json_path_match("$.compose.relations").str.json_decode(pl.List(pl.List(pl.String)))
     return table.select(
         "id", "question", "answers", "answer_id", "chains", "grades",
         candidates=pl.col("candidates").list.eval(pl.element().struct.field("id")),
         documents=pl.col("paragraphs").list.eval(pl.element().struct.field("id")),
-        relation=provenance.str.json_path_match("$.relation"),
+        composed=pl.col("candidates").is_null() & (pl.col("decomposition").list.len() > 0).fill_null(value=False),
+        step_documents=pl.col("decomposition").list.eval(pl.element().struct.field("paragraph_id")),
+        step_entities=provenance.str.json_path_match("$.compose.entities").str.json_decode(pl.List(pl.String)),
+        relation=provenance.str.json_path_match("$.relation").fill_null(relations.list.last().list.first()),
         subject=provenance.str.json_path_match("$.head"),
     )  # fmt: skip
 
@@ -181,19 +197,55 @@ def _check_whole(samples: pl.DataFrame, path: Path) -> None:
         raise BrokenInput(f"{path}: sample {incomplete['id'][0]} has no subject, candidates and chains; load what kgqa generate made.")
 
 
+def _check_composed(questions: pl.DataFrame, path: Path) -> None:
+    """Raise BrokenInput for the first composed question whose steps cannot be put on a graph."""
+    if (repeated := questions.filter(pl.col("id").is_duplicated())).height:
+        raise BrokenInput(f"{path}: two questions have the id {repeated['id'][0]}; load the answerable ones alone.")
+    documents, entities = pl.col("step_documents"), pl.col("step_entities")
+    is_whole = (
+        pl.all_horizontal(pl.col("id", "question", "answer_id").is_not_null())
+        & (pl.col("answers").list.len() > 0)
+        & (pl.col("documents").list.len() > 0)
+        & (documents.list.len() == entities.list.len())
+        & (documents.list.drop_nulls().list.len() == documents.list.len())
+        & (entities.list.drop_nulls().list.len() == entities.list.len())
+        & (entities.list.last() == pl.col("answer_id"))
+    )
+    incomplete = questions.filter(~is_whole.fill_null(value=False))
+    if incomplete.height:
+        raise BrokenInput(
+            f"{path}: the steps of question {incomplete['id'][0]} do not name their paragraphs and entities; load what kgqa compose made "
+            "from the graph of a domain."
+        )
+
+
+def _with_chains(samples: pl.DataFrame) -> pl.DataFrame:
+    """``samples`` with the steps of each composed question as the one chain of its answer; the place of the subject is null."""
+    samples = samples.with_columns(pl.col("candidates").cast(pl.List(pl.String)), pl.col("chains").cast(CHAINS)).with_row_index("at")
+    steps = samples.filter("composed").select("at", "answer_id", "step_documents", "step_entities")
+    places = steps.explode("step_documents", "step_entities").select("at", place=pl.concat_list("step_documents", "step_entities"))
+    subjects = steps.select("at", place=pl.lit([None], pl.List(pl.String)))
+    chain = pl.concat([subjects, places]).explode("place").group_by("at", maintain_order=True).agg("place")
+    chain = chain.group_by("at", maintain_order=True).agg("place").group_by("at", maintain_order=True).agg(steps="place")
+    return samples.join(chain, on="at", how="left", maintain_order="left").with_columns(
+        chains=pl.coalesce("chains", "steps"),
+        candidates=pl.when("composed").then(pl.concat_list("answer_id")).otherwise("candidates"),
+    ).drop("at", "steps")  # fmt: skip
+
+
 def _candidates(samples: pl.DataFrame) -> pl.DataFrame:
     """``row_of_sample, sample, key, position, candidate, correct, grade, path, text, chains`` of every candidate, in order."""
     ungraded_samples = samples.filter(pl.col("grades").is_null()).with_columns(grades=pl.col("candidates").list.eval(pl.lit(None, GRADE)))
     rows = pl.concat([samples.filter(pl.col("grades").is_not_null()), ungraded_samples]).sort("row")
     entries = _exploded(
-        rows.select("key", "candidates", "chains", "grades", "answer_id", row_of_sample="row", sample="id"),
+        rows.select("key", "candidates", "chains", "grades", "answer_id", "composed", row_of_sample="row", sample="id"),
         "candidates",
         "chains",
         "grades",
     )
     grade = pl.col("grades").struct
     return entries.select(
-        "row_of_sample", "sample", "key", "position", "chains",
+        "row_of_sample", "sample", "key", "position", "chains", "composed",
         candidate="candidates",
         correct=pl.col("candidates") == pl.col("answer_id"),
         # Through text: 0.9 as a 32-bit float must become the 64-bit 0.9, or a filter "from 0.9" would miss it.

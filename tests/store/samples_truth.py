@@ -130,6 +130,14 @@ class SamplesTruth:
             items: Rows = [(name, self.names[name], n) for name, n in self._most(counts)]
             yield "used_bridges", {"split": split, "limit": MANY}, items
             yield "used_bridges", {"split": split}, items[:20]
+        over: dict[str, Rows] = {}
+        for row in self.rows:
+            for bridge in {place for chain in _chains_of(row)[row["answer_id"]] for place in chain[2:-1:2]}:
+                over.setdefault(bridge, []).append((row["id"], "d", row["split"], row["question"], row["answers"][0]))
+        for bridge in sorted(over):
+            yield "samples_over", {"entity": bridge, "limit": MANY}, over[bridge]
+        yield "samples_over", {"entity": max(over, key=lambda name: len(over[name])), "limit": "2"}, max(over.values(), key=len)[:2]
+        yield "samples_over", {"entity": min(over), "dataset": "another"}, []
         for first, second in (("train", "test"), ("dev", "train")):
             one, two = (
                 Counter(paragraph["id"] for row in self.rows if row["split"] == split for paragraph in row["paragraphs"])
