@@ -40,6 +40,7 @@ def _with_shared(function: Callable[..., R], shared: tuple[Any, ...], part: obje
     return function(part, *map(read_only, shared))
 
 
+@pytest.mark.slow
 def test_processes_give_the_bytes_of_threads(seed_wikidata: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = Processes()
 

@@ -31,7 +31,12 @@ def contents(workspace: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize(
-    ("command", "domain"), [("generate", "medline"), ("generate", "wikidata"), ("compose", "companies")], ids=lambda value: value
+    ("command", "domain"),
+    [
+        ("generate", "medline"),
+        pytest.param("generate", "wikidata", marks=pytest.mark.slow),
+        pytest.param("compose", "companies", marks=pytest.mark.slow),
+    ],
 )
 def test_same_bytes_as_on_threads(cluster: Nodes, tmp_path: Path, command: str, domain: str) -> None:
     arguments = [command, "--domain", domain, "--workspace"]
