@@ -27,7 +27,13 @@ class TrainingSettings(Settings):
     """Tokens in the network at once, padding included. It sets the memory; it changes the result only through the dropout of each part."""
     learning_rate: Annotated[float, Field(gt=0, le=10)] = 5e-5
     warm_up: Annotated[float, Field(ge=0, lt=1)] = 0.1
-    """Share of the steps with a rising learning rate; then it falls to 0."""
+    """Share of the steps with a rising learning rate."""
+    schedule: Literal["linear", "halving"] = "linear"
+    """What follows. linear: the rate falls to 0; halving: it is halved after each dev evaluation without improvement (as by Weissenborn et
+    al. 2017)."""
+    averaging: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    """Decay of the moving average of the weights that dev evaluations and the finished reader use, such as 0.999 (Seo et al. 2017); 0: the
+    weights themselves."""
     weight_decay: Annotated[float, Field(ge=0, lt=1)] = 0.01
     clip: Annotated[float, Field(gt=0)] = 1.0
     """Maximum gradient norm."""

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 WEIGHTS, OPTIMISER, STATE = "model.safetensors", "optimiser.safetensors", "state.json"
 UPDATED = {"step", "exp_avg", "exp_avg_sq"}
 """Keys of AdamW's state of a parameter."""
+AVERAGE = "average"
+"""A further key, if a run averages weights: the average of the parameter."""
 _OS_CODE = re.compile(r"(?:code: |os error )(\d+)")
 """How safetensors reports errors of the operating system."""
 
@@ -38,6 +40,8 @@ class State:
     best_step: int = 0
     worse: int = 0
     """Evaluations since the best one."""
+    halvings: int = 0
+    """How often the learning rate was halved."""
     batch_tokens: int = 0
     """Tokens per forward pass that fit into memory; at most ``asked_tokens``."""
     asked_tokens: int = 0
@@ -121,17 +125,17 @@ def latest(folder: Path) -> tuple[Path, State] | None:
         state = State(**json.loads(read_small(path)))
         if any(type(getattr(state, field.name)).__name__ != field.type for field in fields(State)):
             raise TypeError("a value of another type")
-        if state.step < 0 or state.batch_tokens < 1 or state.asked_tokens < 1:
+        if min(state.step, state.halvings) < 0 or state.batch_tokens < 1 or state.asked_tokens < 1:
             raise ValueError("a number that cannot be")
         return checkpoints[-1], state
     except (OSError, ValueError, TypeError, RecursionError) as error:
         raise BrokenInput(f"{path}: this is no state of a run; remove {checkpoints[-1].name}, and the run starts again.") from error
 
 
-def restore(checkpoint: Path, network: torch.nn.Module, optimiser: torch.optim.Optimizer) -> None:
-    """Load a checkpoint's weights and optimiser state."""
+def restore(checkpoint: Path, network: torch.nn.Module, optimiser: torch.optim.Optimizer, *, averaged: bool = False) -> None:
+    """Load a checkpoint's weights and optimiser state, with the weights' averages if the run is ``averaged``."""
     load_weights(network, checkpoint / WEIGHTS)
-    _restore_optimiser(checkpoint / OPTIMISER, network, optimiser)
+    _restore_optimiser(checkpoint / OPTIMISER, network, optimiser, UPDATED | ({AVERAGE} if averaged else set()))
 
 
 def _check_file(path: Path) -> None:
@@ -153,7 +157,7 @@ def _optimiser_tensors(network: torch.nn.Module, optimiser: torch.optim.Optimize
     }
 
 
-def _restore_optimiser(path: Path, network: torch.nn.Module, optimiser: torch.optim.Optimizer) -> None:
+def _restore_optimiser(path: Path, network: torch.nn.Module, optimiser: torch.optim.Optimizer, keys: set[str]) -> None:
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
@@ -173,12 +177,12 @@ def _restore_optimiser(path: Path, network: torch.nn.Module, optimiser: torch.op
                 f"{path}: this is the state of another network ({name}); remove {path.parent.name}, and the run starts again."
             )
         parameter = parameters[name]
-        if moment not in UPDATED or value.shape != (() if moment == "step" else parameter.shape):
+        if moment not in keys or value.shape != (() if moment == "step" else parameter.shape):
             raise BrokenInput(
                 f"{path}: this is the state of another network ({name}); remove {path.parent.name}, and the run starts again."
             )
         optimiser.state[parameter][moment] = value.to(parameter.device)
-    if any(values.keys() != UPDATED for values in optimiser.state.values()):
+    if any(values.keys() != keys for values in optimiser.state.values()):
         raise BrokenInput(f"{path}: this is no whole state of an optimiser; remove {path.parent.name}, and the run starts again.")
 
 

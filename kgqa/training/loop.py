@@ -4,7 +4,8 @@ A step sees the same questions whatever the memory: they are drawn from the seed
 and the step's number. The batch is split into as many parts as needed to fit, and each part has its own dropout. So a resumed run follows
 the same curve, on the CPU to the same bytes.
 
-Memory: the network, the optimiser's two moments, the activations of ``batch_tokens`` tokens, and 12 bytes per question.
+Memory: the network, the optimiser's two moments, the weights' averages where there are any, the activations of ``batch_tokens`` tokens, and
+12 bytes per question.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from kgqa.progress import Silent
 from kgqa.runs.files import key_of
 from kgqa.settings.training import OF_TIME_AND_MEMORY, TrainingSettings
 from kgqa.training import checkpoints
+from kgqa.training.averages import Averages
 from kgqa.training.batches import batches_of_epoch, token_batches
 from kgqa.training.checkpoints import State
 from kgqa.training.device import device_of, is_out_of_memory, numerics, to_device
@@ -100,6 +102,8 @@ class _Run:
             self._examples = encode(task, train, tokens, progress, what="training questions")
             if self._dev is not None:
                 encode(task, self._dev, tokens, progress, what="dev questions")
+        if self._dev is None and self._settings.schedule == "halving":
+            raise SettingsError("schedule: the rate is halved after dev evaluations, and there are no dev questions; take linear.")
         self._rows = train.rows()
         self._sound = self._rows[self._examples.sound[self._rows]]
         self._faults = self._examples.faults(self._rows)
@@ -111,6 +115,7 @@ class _Run:
             _checkpoint_layers(task.network)
         self._objective = self._processes.prepare(Objective(task))
         self._optimiser = torch.optim.AdamW(_parameter_groups(task.network, self._settings.weight_decay), lr=0.0, fused=True)
+        self._averages = Averages(self._optimiser, self._settings.averaging)
         self._state = State(
             key=key_of(
                 VERSION, key, train.key, self._rows.tolist() if train.keep is not None else None, fitting.seed,
@@ -135,6 +140,8 @@ class _Run:
                 raise InterruptedRun(f"{self._fitting.place}: stopped at its end; run the same command again to go on.")
         if self._state.best_step:
             checkpoints.load_weights(self._task.network, self._best())
+        else:
+            self._averages.keep()
         self._processes.wait()  # as the first may remove what the others still read
         state = self._state
         return FitResult(
@@ -157,7 +164,7 @@ class _Run:
                 f"{self._fitting.place}: this run was started with other settings, another dataset or another version; choose another "
                 "--out, or remove it to start again."
             )
-        checkpoints.restore(folder, self._task.network, self._optimiser)
+        checkpoints.restore(folder, self._task.network, self._optimiser, averaged=bool(self._averages))
         if state.asked_tokens != self._settings.batch_tokens:
             state.batch_tokens = state.asked_tokens = self._settings.batch_tokens
         self._state = state
@@ -253,7 +260,7 @@ class _Run:
         state = self._state
         self._optimiser.zero_grad(set_to_none=True)
         for group in self._optimiser.param_groups:
-            group["lr"] = self._settings.learning_rate * rate_at(state.step, int(self._total), self._settings.warm_up)
+            group["lr"] = self._settings.learning_rate * self._rate()
         torch.manual_seed(int(np.random.default_rng([self._fitting.seed, 1, state.step, self._processes.number]).integers(2**62)))
         loss = self._loss(rows)
         if loss is None:
@@ -262,7 +269,15 @@ class _Run:
             return self._step(rows)
         norm = torch.nn.utils.clip_grad_norm_(self._task.network.parameters(), self._settings.clip)
         self._optimiser.step()
+        self._averages.update(state.step)
         return loss, norm
+
+    def _rate(self) -> float:
+        """The next step's learning rate as a share of its maximum."""
+        step, total, warm_up = self._state.step, int(self._total), self._settings.warm_up
+        if self._settings.schedule == "linear":
+            return rate_at(step, total, warm_up)
+        return min(1.0, (step + 1) / (warm_up * total + 1)) * 0.5**self._state.halvings
 
     def _loss(self, rows: npt.NDArray[np.int64]) -> torch.Tensor | None:
         """:meth:`_gradients`, or None if memory does not suffice. No exception refers to the tensors then, so their memory is free."""
@@ -326,17 +341,20 @@ class _Run:
         tokens = self._fitting.place / "tokens"
         state.unscored = True
         try:
-            score = mean_score(self._task, dev, tokens, self._processes, limit=limit, is_asked=self._can_stop_here)
+            with self._averages.in_place():
+                score = mean_score(self._task, dev, tokens, self._processes, limit=limit, is_asked=self._can_stop_here)
+                is_better = score > state.best
+                if is_better:
+                    state.best, state.best_step, state.worse = score, state.step, 0
+                    if self._processes.is_first:
+                        checkpoints.replace_weights(self._task.network, self._best())
         except StopRequested:
             raise self._stopped() from None
         state.unscored = False
         self._note({"step": state.step, "score": score})
-        if score > state.best:
-            state.best, state.best_step, state.worse = score, state.step, 0
-            if self._processes.is_first:
-                checkpoints.replace_weights(self._task.network, self._best())
-        else:
+        if not is_better:
             state.worse += 1
+            state.halvings += self._settings.schedule == "halving"
         return state.worse >= self._settings.patience
 
     def _save(self) -> None:

@@ -780,3 +780,72 @@ def test_what_cannot_be_deterministic_is_a_sentence(tmp_path: Path) -> None:
 def test_a_network_that_cannot_compute_its_layers_again_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="gradient_checkpointing: this reader has no pretrained encoder"):
         fit(tmp_path, gradient_checkpointing=True)
+
+
+PUBLISHED: dict[str, Any] = {"averaging": 0.9, "schedule": "halving", "patience": 100, "warm_up": 0.0}
+
+
+@pytest.mark.parametrize("dev", [6, 0])
+def test_averages_of_weights_are_what_a_run_ends_with(dev: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same steps as without averages, and other weights at the end: those of the recurrence, whose last evaluation is the best."""
+    scores = iter(range(1, 100))
+    monkeypatch.setattr(loop, "mean_score", lambda *_, **__: float(next(scores)))
+    weights: list[Any] = []
+    curves: list[list[Point]] = [[], []]
+
+    class Watched(Lengths):
+        def losses(self, batch: Any) -> Any:
+            weights.append(self.network[0].weight.detach().clone())
+            return super().losses(batch)
+
+    plain, _ = fit(tmp_path / "plain", curves[0], task=Watched(), dev=dev)
+    weights.append(plain.network[0].weight.detach().clone())
+    task, _ = fit(tmp_path / "averaged", curves[1], dev=dev, averaging=0.9)
+    assert [point.get("loss") for point in curve(curves[0]).values()] == [point.get("loss") for point in curve(curves[1]).values()]
+    average = weights[1]
+    for step, weight in enumerate(weights[2:], start=1):
+        decay = min(0.9, (1 + step) / (10 + step))
+        average = decay * average + (1 - decay) * weight
+    assert torch.allclose(task.network[0].weight, average, atol=1e-6)
+    assert not torch.allclose(task.network[0].weight, weights[-1], atol=1e-4)
+
+
+def test_a_rate_is_halved_after_evaluations_without_improvement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = iter([0.1, 0.1, 0.3, 0.2, 0.2, 0.4])
+    monkeypatch.setattr(loop, "mean_score", lambda *_, **__: next(scores))
+    rates: list[float] = []
+    step = torch.optim.AdamW.step
+
+    def watched(self: Any) -> None:
+        rates.append(self.param_groups[0]["lr"])
+        step(self)
+
+    monkeypatch.setattr(torch.optim.AdamW, "step", watched)
+    fit(tmp_path, epochs=6, schedule="halving", patience=100, warm_up=0.0)
+    assert rates[::5] == [0.01, 0.01, 0.005, 0.005, 0.0025, 0.00125]
+
+
+def test_a_rate_cannot_be_halved_without_dev_questions(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="schedule: the rate is halved after dev evaluations, and there are no dev questions"):
+        fit(tmp_path, dev=0, schedule="halving")
+
+
+@pytest.mark.parametrize("dies_at", [3, 6, 12])
+def test_averages_and_halved_rates_go_on_after_a_killed_run(dies_at: int, tmp_path: Path) -> None:
+    whole: list[Point] = []
+    resumed: list[Point] = []
+    task, _ = fit(tmp_path / "whole", whole, **PUBLISHED)
+    with pytest.raises(Killed):
+        fit(tmp_path / "killed", resumed, task=Acting(die, dies_at), **PUBLISHED)
+    again, _ = fit(tmp_path / "killed", resumed, **PUBLISHED)
+    assert said(again) == said(task)
+    assert curve(resumed) == curve(whole)
+
+
+def test_a_checkpoint_without_its_averages_is_a_sentence(tmp_path: Path) -> None:
+    fit(tmp_path, epochs=1, averaging=0.9)
+    [place] = (tmp_path / "checkpoints").iterdir()
+    tensors = safetensors.torch.load_file(place / "optimiser.safetensors")
+    safetensors.torch.save_file({key: value for key, value in tensors.items() if "average" not in key}, place / "optimiser.safetensors")
+    with pytest.raises(BrokenInput, match="no whole state of an optimiser"):
+        fit(tmp_path, epochs=1, averaging=0.9)

@@ -1,4 +1,8 @@
-"""BiDAF: attention in both directions between text and question, then LSTMs over the result (Seo et al. 2017)."""
+"""BiDAF: attention in both directions between text and question, then LSTMs over the result (Seo et al. 2017).
+
+The paper's ends depend on the text alone. The authors' code, behind their figures, lets them depend on where the answer begins: its last
+LSTM also reads the mean of the text's states, weighted by the probabilities of starts. So does this one.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,7 @@ class Bidaf(nn.Module):
         self.contextual = Bidirectional(size, hidden)
         self.flow = AttentionFlow(size)
         self.modelling = nn.ModuleList([Bidirectional(4 * size, hidden), Bidirectional(size, hidden)])
-        self.ending = Bidirectional(size, hidden)
+        self.ending = Bidirectional(7 * size, hidden)
         self.start_seen, self.start_modelled = SingleLinear(4 * size, 1), SingleLinear(size, 1)
         self.end_seen, self.end_modelled = SingleLinear(4 * size, 1), SingleLinear(size, 1)
 
@@ -39,12 +43,15 @@ class Bidaf(nn.Module):
         states = attended
         for layer in self.modelling:
             states = layer(self._drop(states), lengths)
-        end_states = self.ending(self._drop(states), lengths)
-        can_answer = answer_tokens(batch)
-        starts = self.start_seen(attended) + self.start_modelled(self._drop(states))
-        ends = self.end_seen(attended) + self.end_modelled(self._drop(end_states))
-        starts, ends = (logits[..., 0].T.float().masked_fill(~can_answer, LEAST) for logits in (starts, ends))
+        starts = self._logits(self.start_seen(attended) + self.start_modelled(self._drop(states)), batch)
+        begun = (starts.softmax(dim=1)[:, None] @ states.transpose(0, 1).float()).transpose(0, 1).to(states.dtype).expand_as(states)
+        end_states = self.ending(self._drop(torch.cat([attended, states, begun, states * begun], dim=2)), lengths)
+        ends = self._logits(self.end_seen(attended) + self.end_modelled(self._drop(end_states)), batch)
         return with_independent_ends(starts, ends)
+
+    def _logits(self, scores: torch.Tensor, batch: Batch) -> torch.Tensor:
+        """(T × B × 1) → float32 (B × T), LEAST where no answer can be."""
+        return scores[..., 0].T.float().masked_fill(~answer_tokens(batch), LEAST)
 
     def _drop(self, vectors: torch.Tensor) -> torch.Tensor:
         return functional.dropout(vectors, self.dropout, self.training)

@@ -10,6 +10,7 @@ import torch
 
 from kgqa.checks.readers.disconnection import transformed
 from kgqa.formats.provenance import noted_sufficiency
+from kgqa.readers.recurrent.bidaf import Bidaf
 from kgqa.readers.recurrent.embeddings import word_vectors
 from kgqa.readers.recurrent.layers import WordEmbedder
 from kgqa.readers.recurrent.task import RecurrentTask
@@ -274,3 +275,17 @@ def test_scores_are_exact_under_autocast(name: str) -> None:
     assert len(starts) >= 1000
     assert len(starts.unique()) > 0.95 * len(starts)
     assert len(ends[ends > LEAST / 2].unique()) > 0.95 * len(starts)
+
+
+def test_the_ends_of_bidaf_depend_on_its_starts() -> None:
+    """As in the authors' code: what only moves the start's logits also moves the end's."""
+    task = task_of("bidaf", SPANS, dropout=0.0)
+    task.network.eval()
+    batch = task.collate(table_of(task, SPANS))
+    rows, places = torch.arange(len(SPANS)), torch.zeros(len(SPANS), dtype=torch.int64)
+    with torch.inference_mode():
+        before = task.network(batch).ends(rows, places)
+        assert isinstance(task.network, Bidaf)
+        task.network.start_seen.weight.mul_(-20)
+        after = task.network(batch).ends(rows, places)
+    assert not torch.allclose(before, after, atol=1e-4)
