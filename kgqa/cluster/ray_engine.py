@@ -28,6 +28,7 @@ from ray.exceptions import (
     RayError,
     RaySystemError,
     RayTaskError,
+    TaskUnschedulableError,
     WorkerCrashedError,
 )
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
@@ -151,6 +152,8 @@ class RayEngine:
             name = f"the node {node['NodeManagerHostname']} ({node['NodeManagerAddress']})"
             try:
                 there = ray.get(reference, timeout=NODE_SECONDS)
+            except TaskUnschedulableError:
+                continue  # the node has just ended, and gets no parts either
             except (RayError, ImportError, RuntimeError) as error:
                 raise ClusterError(f"{name} cannot run kgqa: {_first_line(error)}; install {here['kgqa']} of kgqa there.") from None
             if fault := difference(here, there):
