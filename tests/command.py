@@ -51,9 +51,9 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
-def run_command(*arguments: str | Path, cwd: Path | None = None) -> Outcome:
-    """``kgqa ARGUMENTS`` as a process of its own."""
+def run_command(*arguments: str | Path, cwd: Path | None = None, seconds: float = 120) -> Outcome:
+    """``kgqa ARGUMENTS`` as a process of its own, which may take so many ``seconds``."""
     done = subprocess.run(
-        [*COMMAND, *map(str, arguments)], cwd=cwd, env=environment(), capture_output=True, text=True, check=False, timeout=120
+        [*COMMAND, *map(str, arguments)], cwd=cwd, env=environment(), capture_output=True, text=True, check=False, timeout=seconds
     )
     return Outcome(status=done.returncode, out=done.stdout, err=done.stderr)

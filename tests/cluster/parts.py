@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ def fails(part: int) -> int:
 
 
 def process(part: int) -> int:
+    time.sleep(0.5)  # long enough for each node to start a process
     return os.getpid()
 
 

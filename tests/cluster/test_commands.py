@@ -42,7 +42,7 @@ def test_same_bytes_as_on_threads(cluster: Nodes, tmp_path: Path, command: str, 
     arguments = [command, "--domain", domain, "--workspace"]
     threads = run_command(*arguments, tmp_path / "threads")
     assert threads.status == 0, threads.err
-    nodes = run_command(*arguments, tmp_path / "nodes", "--cluster", cluster.address)
+    nodes = run_command(*arguments, tmp_path / "nodes", "--cluster", cluster.address, seconds=300)
     assert nodes.status == 0, nodes.err
     assert "raylet" not in nodes.out + nodes.err
     assert contents(tmp_path / "nodes") == contents(tmp_path / "threads")
@@ -68,7 +68,7 @@ def test_a_cluster_that_is_away_ends_in_one_sentence(tmp_path: Path, monkeypatch
 def test_killed_runs_go_on_to_the_same_bytes(cluster: Nodes, tmp_path: Path, real_data: Path, random_seed: int) -> None:
     """Drivers end by SIGKILL and SIGTERM at random moments; the same command goes on."""
     arguments = ["generate", "--domain", "wikidata", "--source", str(real_data / "wikidata"), "--workspace"]
-    whole = run_command(*arguments, tmp_path / "whole")
+    whole = run_command(*arguments, tmp_path / "whole", seconds=900)
     assert whole.status == 0, whole.err
     draws = random.Random(random_seed)
     for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGKILL):
@@ -78,8 +78,8 @@ def test_killed_runs_go_on_to_the_same_bytes(cluster: Nodes, tmp_path: Path, rea
         ) as process:  # fmt: skip
             time.sleep(draws.uniform(4, 18))
             os.kill(process.pid, number)
-            process.communicate(timeout=60)
+            process.communicate(timeout=300)
         assert process.returncode in (0, -number, 128 + number)
-    again = run_command(*arguments, tmp_path / "killed", "--cluster", cluster.address)
+    again = run_command(*arguments, tmp_path / "killed", "--cluster", cluster.address, seconds=900)
     assert again.status == 0, again.err
     assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
