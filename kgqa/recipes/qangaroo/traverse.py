@@ -259,12 +259,12 @@ class PathSearch:
                 questions, traversal, no_facts(), finder.end_points(queries), settings, engine=run.engine, advance=run.progress.advance
             )
         assert (samples.candidates.counts() > 0).all(), "the chain of each query leads to its answer"
+        rivals = Rivals.of(samples, hops, self.linked, self.ranks, article_of(tables), self.types, settings.paths)
+        samples = with_rivals(samples, rivals, hops, article_of(tables))
         candidate_count = len(samples.candidates.targets)
         samples = without_same_expression(samples, expression_numbers(tables["entities"], settings.surface), no_facts())
         duplicates = candidate_count - len(samples.candidates.targets)
         samples = with_stated_chains(samples, hops)
-        rivals = Rivals.of(samples, hops, self.linked, self.ranks, article_of(tables), self.types, settings.paths)
-        samples = with_rivals(samples, rivals, hops, article_of(tables))
         choice = Distractors(
             possible=finder.possible(), linked=self.linked, mentioning=self.mentioning, articles=article_of(tables), ranks=self.ranks,
             types=self.types, topics=self.topics, settings=settings.paths,
