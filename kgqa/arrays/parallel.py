@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -51,6 +52,15 @@ class Threads:
         arguments = tuple(map(read_only, shared))
         with ThreadPoolExecutor(self.workers) as pool:
             yield from pool.map(lambda part: function(part, *arguments), parts)
+
+
+def ranges(count: int, parts: int) -> list[tuple[int, int]]:
+    """``parts`` ranges of about the same length, one after the other, of the numbers below ``count``: first and exclusive last.
+
+    >>> ranges(10, 3)
+    [(0, 3), (3, 6), (6, 10)]
+    """
+    return list(pairwise(np.linspace(0, count, parts + 1).astype(np.int64).tolist()))
 
 
 def read_only(value: Any) -> Any:

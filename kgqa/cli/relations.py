@@ -48,13 +48,8 @@ def relations(
     console = Terminal()
     with ConsoleProgress(console) as progress:
         result = kgqa.relations(
-            domain,
-            source=source,
-            workspace=workspace,
-            seed=seed,
-            recipe=recipe,
-            workers=workers,
-            cluster=cluster, sort=sort, out=out, progress=progress,
+            domain, source=source, workspace=workspace, seed=seed, recipe=recipe, workers=workers, cluster=cluster, sort=sort, out=out,
+            progress=progress,
         )  # fmt: skip
     _print(console, result)
     if out is not None:

@@ -27,10 +27,10 @@ def print_result(
     console: Terminal, dataset: Path, counts: Mapping[str, int], funnel: Sequence[FunnelRow], seconds: Mapping[str, float]
 ) -> None:
     """Print the dataset's folder, the sizes of its splits, the rules that dropped most, and the time."""
-    total = ", ".join(f"{split} {count:,}" for split, count in counts.items())
-    console.say(f"{dataset}: {total}", style="bold")
     from kgqa.runs.funnel import LOSES
 
+    total = ", ".join(f"{split} {count:,}" for split, count in counts.items())
+    console.say(f"{dataset}: {total}", style="bold")
     dropped = sorted((row for row in funnel if row.what in LOSES and row.removed), key=lambda row: -(row.removed or 0))
     if dropped:
         console.print("Main reasons for rejection:")

@@ -172,7 +172,7 @@ def _cores() -> float:
 
 
 def _versions() -> dict[str, str]:
-    return versions()
+    return versions()  # Ray takes no cached function itself
 
 
 _shared: dict[tuple[str, int], tuple[Any, ...]] = {}

@@ -225,8 +225,9 @@ def _with_chains(samples: pl.DataFrame) -> pl.DataFrame:
     steps = samples.filter("composed").select("at", "answer_id", "step_documents", "step_entities")
     places = steps.explode("step_documents", "step_entities").select("at", place=pl.concat_list("step_documents", "step_entities"))
     subjects = steps.select("at", place=pl.lit([None], pl.List(pl.String)))
-    chain = pl.concat([subjects, places]).explode("place").group_by("at", maintain_order=True).agg("place")
-    chain = chain.group_by("at", maintain_order=True).agg("place").group_by("at", maintain_order=True).agg(steps="place")
+    # A list of the candidates' lists of chains: here one candidate with one chain.
+    nested = pl.col("place").implode().implode().implode()
+    chain = pl.concat([subjects, places]).explode("place").group_by("at", maintain_order=True).agg(steps=nested)
     return samples.join(chain, on="at", how="left", maintain_order="left").with_columns(
         chains=pl.coalesce("chains", "steps"),
         candidates=pl.when("composed").then(pl.concat_list("answer_id")).otherwise("candidates"),

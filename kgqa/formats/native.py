@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -77,6 +78,21 @@ def read_columns(path: Path, *fields: str) -> pa.Table:
     """Some fields of all rows as columns, as ``paragraphs.list.element.id``, without missing OPTIONAL ones. Raises as :func:`read` does."""
     with _open_parquet(path) as file:
         return file.read(columns=list(fields))
+
+
+def answer_chains(path: Path) -> pl.LazyFrame:
+    """``id`` and ``chains`` (lists of lists of ids) of the answers of one file, a row per question that has candidates with chains.
+
+    Reads neither texts nor provenance.
+    """
+    return (
+        pl.scan_parquet(path, glob=False)
+        .select("id", "answer_id", pl.col("candidates").list.eval(pl.element().struct.field("id")), "chains")
+        .filter(pl.col("candidates").list.len() == pl.col("chains").list.len())
+        .explode("candidates", "chains")
+        .filter(pl.col("candidates") == pl.col("answer_id"))
+        .select("id", "chains")
+    )
 
 
 def row_count(path: Path) -> int:

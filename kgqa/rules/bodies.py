@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kgqa.arrays.kernel import grown, kernel
-from kgqa.arrays.parallel import Engine
+from kgqa.arrays.parallel import Engine, ranges
 from kgqa.arrays.rows import Adjacency, IntArray, row_bounds
 from kgqa.rules.roles import RoleGraph, RoleRuns
 
@@ -48,14 +47,12 @@ class Bodies:
         entities = len(self.runs.offsets) - 1
         path, relation = keys // self.relations, (keys % self.relations).astype(np.int32)
         bounds, second = row_bounds(path // self.roles, self.roles), (path % self.roles).astype(np.int32)
-        starts = np.linspace(0, entities, PARTS + 1).astype(np.int64)
-
         shared = (
             stride, self.relations, self.runs.offsets, self.runs.roles, self.runs.starts, self.runs.targets, bounds, second, relation,
             self.subjects.offsets, self.subjects.targets, self.objects.offsets, self.objects.targets,
         )  # fmt: skip
         body, typed = np.zeros(len(keys), np.int64), np.zeros(len(keys), np.int64)
-        for more_body, more_typed in engine.map(_count_part, list(pairwise(starts.tolist())), shared):
+        for more_body, more_typed in engine.map(_count_part, ranges(entities, PARTS), shared):
             body += more_body
             typed += more_typed
         return body, typed

@@ -9,14 +9,13 @@ every y that is not an object of r anywhere.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kgqa.arrays.kernel import grown, kernel
-from kgqa.arrays.parallel import Engine, Threads
+from kgqa.arrays.parallel import Engine, Threads, ranges
 from kgqa.arrays.rows import IntArray, Offsets, paired, row_bounds
 from kgqa.arrays.search import lower_bound
 from kgqa.arrays.wilson import wilson_low
@@ -108,13 +107,11 @@ def mine_paths(
 
 def _all_supports(graph: RoleGraph, back: RoleGraph, head: IntArray, relation: IntArray, tail: IntArray, *, engine: Engine) -> Counts:
     """The distinct paths between the ends of each fact, as keys (:func:`_supports`), for all facts."""
-    bounds = np.linspace(0, len(head), PARTS + 1).astype(np.int64)
-
     shared = (
         head, relation, tail, graph.role_count, graph.relations,
         graph.offsets, graph.targets, graph.roles, back.offsets, back.targets, back.roles,
     )  # fmt: skip
-    return np.concatenate(list(engine.map(_supports_part, list(pairwise(bounds.tolist())), shared)))
+    return np.concatenate(list(engine.map(_supports_part, ranges(len(head), PARTS), shared)))
 
 
 def _supports_part(

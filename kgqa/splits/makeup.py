@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 import pyarrow.parquet as pq
 
-from kgqa.formats.native import split_files
+from kgqa.formats.native import answer_chains, split_files
 
 KINDS = {"relation": "relation", "last": "last hop", "shape": "shape", "answer": "answer"}
 """Trait of a question → its name in reports."""
@@ -108,11 +108,8 @@ def _makeup(path: Path, labels: Mapping[str, str]) -> Makeup:
 def _documents(path: Path) -> dict[str, int]:
     """Question → number of documents on the shortest chain to its answer; only questions with chains."""
     rows = (
-        pl.scan_parquet(path, glob=False)
-        .select("id", "answer_id", pl.col("candidates").list.eval(pl.element().struct.field("id")), "chains")
-        .filter(pl.col("candidates").list.len() == pl.col("chains").list.len())
-        .explode("candidates", "chains")
-        .filter((pl.col("candidates") == pl.col("answer_id")) & (pl.col("chains").list.len() > 0))
+        answer_chains(path)
+        .filter(pl.col("chains").list.len() > 0)
         # A chain alternates entities and documents and ends with an entity.
         .select("id", pl.col("chains").list.eval(pl.element().list.len()).list.min() // 2)
         .collect()

@@ -8,7 +8,6 @@ feature of a context is hashed together with the role.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ import numpy.typing as npt
 
 from kgqa.arrays.hashes import mixed
 from kgqa.arrays.kernel import grown, kernel
-from kgqa.arrays.parallel import Engine, Threads
+from kgqa.arrays.parallel import Engine, Threads, ranges
 from kgqa.arrays.rows import IntArray, Offsets, paired, row_bounds
 from kgqa.arrays.search import lower_bound
 from kgqa.rules.roles import RoleGraph
@@ -108,13 +107,13 @@ def score(
 ) -> Statements:  # fmt: skip
     """The uncalibrated statements of all pairs, by the context with the highest score; they do not depend on ``engine``."""
     first_entities, second_entities = pairs
-    bounds, min_logit = np.linspace(0, len(first_entities), PARTS + 1).astype(np.int64), np.log(LEAST / (1 - LEAST))
+    min_logit = np.log(LEAST / (1 - LEAST))
 
     shared = (
         contexts.offsets, contexts.bounds, contexts.features, first_entities, second_entities, facts.offsets, facts.targets, facts.roles,
         profiles.offsets, profiles.roles, profiles.counts, profiles.totals, profiles.common, weights, min_logit,
     )  # fmt: skip
-    parts = list((engine or Threads()).map(_score_part, list(pairwise(bounds.tolist())), shared))
+    parts = list((engine or Threads()).map(_score_part, ranges(len(first_entities), PARTS), shared))
     pair, role, logit, lift = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     return Statements(pair=pair, role=role, probability=(1 / (1 + np.exp(-logit.astype(np.float64)))).astype(np.float32), lift=lift)
 

@@ -223,6 +223,7 @@ class PathSearch:
     linked: Adjacency = field(init=False)
     mentioning: Adjacency = field(init=False)
     stated: Adjacency = field(init=False)
+    articles: IntArray = field(init=False)
     ranks: Ranks = field(init=False)
     types: Types = field(init=False)
     topics: Topics = field(init=False)
@@ -237,7 +238,8 @@ class PathSearch:
         self.statements = Statements.from_table(self.run.table("statements"))
         self.linked, self.stated = stated(tables["links"], tables), stated(tables["occurrences"], tables)
         self.mentioning = self.linked.reversed(self.facts.entities)
-        self.ranks = Ranks(places(tables["mentions"], tables), article_of(tables))
+        self.articles = article_of(tables)
+        self.ranks = Ranks(places(tables["mentions"], tables), self.articles)
         self.types = Types(self.facts)
         self.topics = Topics.of(self.linked, tables["documents"]["id"], self.facts.entities)
         train_facts = training_facts(tables, Questions.from_table(self.run.table("questions")))
@@ -259,14 +261,14 @@ class PathSearch:
                 questions, traversal, no_facts(), finder.end_points(queries), settings, engine=run.engine, advance=run.progress.advance
             )
         assert (samples.candidates.counts() > 0).all(), "the chain of each query leads to its answer"
-        rivals = Rivals.of(samples, hops, self.linked, self.ranks, article_of(tables), self.types, settings.paths)
-        samples = with_rivals(samples, rivals, hops, article_of(tables))
+        rivals = Rivals.of(samples, hops, self.linked, self.ranks, self.articles, self.types, settings.paths)
+        samples = with_rivals(samples, rivals, hops, self.articles)
         candidate_count = len(samples.candidates.targets)
         samples = without_same_expression(samples, expression_numbers(tables["entities"], settings.surface), no_facts())
         duplicates = candidate_count - len(samples.candidates.targets)
         samples = with_stated_chains(samples, hops)
         choice = Distractors(
-            possible=finder.possible(), linked=self.linked, mentioning=self.mentioning, articles=article_of(tables), ranks=self.ranks,
+            possible=finder.possible(), linked=self.linked, mentioning=self.mentioning, articles=self.articles, ranks=self.ranks,
             types=self.types, topics=self.topics, settings=settings.paths,
         )  # fmt: skip
         bridges = finder.bridges(queries, self.linked, self.types)

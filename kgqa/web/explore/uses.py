@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from kgqa.errors import KgqaError
+from kgqa.formats.native import answer_chains
 from kgqa.runs.card import REJECTED
 from kgqa.web.explore.datasets import Dataset, datasets, split_file
 
@@ -79,21 +80,13 @@ def _uses(dataset: Dataset, entity: str) -> Uses:
 
 
 def _samples(path: Path, entity: str) -> pl.DataFrame:
-    frame = pl.scan_parquet(path, glob=False)
-    on_chain = (
-        frame.select("id", "answer_id", pl.col("candidates").list.eval(pl.element().struct.field("id")), "chains")
-        .filter(pl.col("candidates").list.len() == pl.col("chains").list.len())
-        .explode("candidates", "chains")
-        .filter(pl.col("candidates") == pl.col("answer_id"))
-        .filter(pl.col("chains").list.eval(pl.element().list.contains(entity)).list.any())
-        .select("id")
-        .collect()
-    )
+    on_chain = answer_chains(path).filter(pl.col("chains").list.eval(pl.element().list.contains(entity)).list.any()).select("id").collect()
     # Ids are quoted in the note of a recipe, as in its list of entities.
     quoted = json.dumps(entity, ensure_ascii=False)
     named = pl.col("provenance").str.contains(quoted, literal=True)
     return (
-        frame.select("id", "question", "answer_id", "provenance", pl.col("answers").list.first().alias("answer"))
+        pl.scan_parquet(path, glob=False)
+        .select("id", "question", "answer_id", "provenance", pl.col("answers").list.first().alias("answer"))
         .filter(pl.col("id").is_in(on_chain["id"].implode()) | (pl.col("answer_id") == entity) | named)
         .collect()
     )
