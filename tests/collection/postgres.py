@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 from pathlib import Path
+
+from tests.ports import free_port
 
 
 def binaries() -> Path | None:
@@ -30,9 +31,7 @@ class Postgres:
         self._prefix = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
         if self._prefix:
             shutil.chown(self._folder, "postgres")
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self._port = free.getsockname()[1]
+        self._port = free_port()
         self._run("initdb", "-D", self._data, "-A", "trust", "-U", "kgqa", "--no-sync")
         self.start()
         self._run("createdb", "-h", "127.0.0.1", "-p", self._port, "-U", "kgqa", "annotations")

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.command import ROOT
+from tests.ports import free_port
 
 JARS = Path(os.environ.get("KGQA_NEO4J_JARS", ROOT / ".cache" / "neo4j"))
 PASSWORD = "correct-horse"
@@ -47,13 +48,6 @@ def main_class() -> str:
             if ENTRY in jar.namelist():
                 return jar.read(ENTRY).decode().strip()
     raise RuntimeError(f"{JARS}: no jar says how the server is started")
-
-
-def free_port() -> int:
-    """A port that nobody listens on right now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 class Neo4jServer:

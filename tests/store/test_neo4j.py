@@ -24,7 +24,8 @@ from kgqa.store.neo4j.graph import check_holds, erase, load, read_marker
 from kgqa.store.neo4j.layouts import GRAPH
 from kgqa.store.queries import Query, read_queries
 from tests.command import ROOT
-from tests.neo4j.server import PASSWORD, Neo4jServer, free_port
+from tests.neo4j.server import PASSWORD, Neo4jServer
+from tests.ports import free_port
 from tests.store.graphs import ad_hoc, rows_of
 
 SEVERAL = rows_of(entities=[f"entity {i}" for i in range(750)], facts=[(i, (i * 7 + 1) % 750) for i in range(750)], documents=500)

@@ -15,7 +15,8 @@ from kgqa.errors import QueryMemory, QueryTimeout, StoreUnreachable
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.limits import Limits
 from kgqa.store.neo4j.connection import Neo4jStore
-from tests.neo4j.server import Neo4jServer, free_port
+from tests.neo4j.server import Neo4jServer
+from tests.ports import free_port
 
 COLLECTING = "UNWIND range(1, 30000000) AS x WITH collect(toString(x)) AS xs RETURN size(xs) AS n"
 SOON = 15.0

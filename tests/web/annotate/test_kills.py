@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import socket
 import subprocess
 import sys
 import threading
@@ -17,6 +16,7 @@ from kgqa.collection.journal import Journal
 from kgqa.collection.project import read_project
 from kgqa.database import database_at
 from tests.collection.conftest import write_project
+from tests.ports import free_port
 from tests.web.annotate.conftest import key_of
 
 pytestmark = pytest.mark.slow
@@ -77,9 +77,7 @@ def test_a_killed_server_loses_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     journal = Journal(database, read_project(path))
     keys = {person: key_of(journal, person) for person in PEOPLE}
     journal.close()
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     rng = random.Random(4)
     confirmed = Confirmed(sorted(rng.sample(range(5, 19 * kills), kills)))
     address = f"http://127.0.0.1:{port}"
