@@ -34,6 +34,19 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, drawn
     assert [row["grades"] for row in native.read_fields(path, "id", "grades")] == told
 
 
+def test_the_chains_of_answers_are_read_alone(seed_wikidata: Path) -> None:
+    path = native.split_files(seed_wikidata / "datasets" / "wikihop")["train"]
+    instances = list(native.read(path))
+    expected = {
+        instance.id: [list(chain) for chain in chains]
+        for instance in instances
+        for candidate, chains in zip(instance.candidates or (), instance.chains or (), strict=True)
+        if candidate.id == instance.answer_id
+    }
+    assert any(len(instance.candidates or ()) > 1 for instance in instances)
+    assert dict(native.answer_chains(path).collect().iter_rows()) == expected
+
+
 @given(sets(instances(), at_least=1))
 @settings(deadline=None)
 def test_an_older_file_has_neither_grades_nor_alternatives(tmp_path_factory: pytest.TempPathFactory, drawn: list[Instance]) -> None:

@@ -144,3 +144,17 @@ def test_rivals_are_in_the_article_of_an_entity_before_the_bridge(most: int) -> 
     assert [0, 0, 1, 1, 4] in chains
     assert chains[-1] == [0, 0, 3, 3, 6]
     assert 3 in harder.documents.targets[: harder.documents.offsets[1]] or not triples
+
+
+class SameType:
+    """All entities have one type."""
+
+    def alike(self, first: npt.NDArray[np.int32], second: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
+        return np.ones(len(first)) * (second >= 0)
+
+
+def test_neither_subject_nor_bridge_is_a_rival() -> None:
+    samples, hops = some_samples()
+    links = Adjacency.from_pairs(np.append(LINKS.sources(), 3), np.append(LINKS.targets, 0).astype(np.int32), 4)
+    rivals = Rivals.of(samples, hops, links, ranks_of_links(), ARTICLES, cast("Types", SameType()), PathSettings(rivals=9))
+    assert sorted(rivals.entity[rivals.sample == 0].tolist()) == [5, 6, 7]  # the article mentions the subject 0 and the bridge 1 too
