@@ -130,11 +130,11 @@ class EvidenceSettings(Settings):
 
 QUALITIES: dict[str, dict[str, float | int]] = {
     "large": {
-        "stated": 0.2, "read": 0.35, "lift": 0.5, "functional": 0.2, "first_functional": 0.05, "common": 50, "answer_share": 0.7,
+        "stated": 0.2, "read": 0.35, "lift": 0.5, "functional": 0.2, "first_functional": 0.05, "useful": 0.1, "answer_share": 0.7,
         "per_documents": 8, "per_hop": 80,
     },
     "balanced": {},
-    "strict": {"functional": 0.4, "first_functional": 0.2},
+    "strict": {"useful": 0.25},
 }  # fmt: skip
 """Values of each ``quality`` for :class:`PathSettings`; the domain's own settings override them."""
 
@@ -154,8 +154,8 @@ class PathSettings(Settings):
     """Minimum functionality of the last hop's relation in its direction: subjects per fact, 1 for a function."""
     first_functional: Annotated[float, Field(ge=0, le=1)] = 0.1
     """Minimum functionality of the first hop's relation."""
-    common: Positive = 20
-    """Do not ask about a hop whose bridge and answer occur together in more documents than this: it is common knowledge."""
+    useful: Annotated[float, Field(ge=0, le=1)] = 0.15
+    """Minimum estimated probability that a query is useful: entailed, unique and not trivial."""
     min_queries: Positive = 2
     """Minimum queries per path."""
     answer_share: Share = 0.5

@@ -365,8 +365,11 @@ def _decimal(confidence: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
 
 
 def _doubt(samples: Samples) -> npt.NDArray[np.float32]:
-    """A sort key that puts the best-graded samples first; constant if there are no grades."""
-    doubt: npt.NDArray[np.float32] = np.zeros(len(samples), np.float32) if samples.grades is None else -_of_answers(samples)["confidence"]
+    """A sort key that puts the most useful samples first, or else the best-graded ones; constant if there are no grades."""
+    if samples.grades is None:
+        return np.zeros(len(samples), np.float32)
+    grades = _of_answers(samples)
+    doubt: npt.NDArray[np.float32] = -(grades["useful"] if grades["useful"].any() else grades["confidence"])
     return doubt
 
 

@@ -21,12 +21,13 @@ from kgqa.arrays.search import count_shared
 from kgqa.arrays.tokens import word_hashes
 from kgqa.errors import EmptyResult
 from kgqa.recipes.qangaroo.corpus import Facts, article_of
-from kgqa.recipes.qangaroo.distractors import HOPS, Hops, Types, named_together
+from kgqa.recipes.qangaroo.distractors import HOPS, Hops, Types
 from kgqa.recipes.qangaroo.questions import joined, splits_of
 from kgqa.recipes.qangaroo.reading import Statements
 from kgqa.recipes.qangaroo.rejected import FilteredChains, empty_sentence, traverse_row
 from kgqa.recipes.qangaroo.samples import GRADE, BoolArray, Questions, Samples
 from kgqa.recipes.qangaroo.stems import RARE_WORD, SHARED_WORD, shares_stem
+from kgqa.recipes.qangaroo.usefulness import Usefulness
 from kgqa.rules.roles import RoleGraph
 from kgqa.runs.funnel import FunnelRow
 from kgqa.settings.qangaroo import QangarooSettings
@@ -36,6 +37,8 @@ POSSIBLE = 0.1
 """Minimum probability of a statement that may be true; candidates that such a statement would make true are no distractors."""
 RIVAL = 0.05
 """Maximum lead in probability of another role between the same two entities in the same document."""
+BETTER = ("useful", "confidence")
+"""The columns that order chains, the best ones first."""
 FUNCTION = 0.5
 """Minimum functionality of a relation that usually has one object per subject."""
 
@@ -50,6 +53,8 @@ class PathQueries:
     """The ``HOPS`` of each query."""
     confidence: npt.NDArray[np.float32]
     """Probability that both hops are stated."""
+    useful: npt.NDArray[np.float32]
+    """Estimated probability that the query is useful (:mod:`kgqa.recipes.qangaroo.usefulness`)."""
     relations: pa.Table
     """The relations of the graph, then one row per path: ``id, label, symmetric``."""
     paths: npt.NDArray[np.int32]
@@ -57,7 +62,10 @@ class PathQueries:
 
     def select(self, mask: npt.NDArray[np.bool_]) -> PathQueries:
         """The queries with a true entry in ``mask``."""
-        return replace(self, questions=self.questions.select(mask), hops=self.hops[mask], confidence=self.confidence[mask])
+        return replace(
+            self, questions=self.questions.select(mask), hops=self.hops[mask], confidence=self.confidence[mask],
+            useful=self.useful[mask],
+        )  # fmt: skip
 
 
 class PathFinder:
@@ -75,16 +83,31 @@ class PathFinder:
         self._settings, self._paths, self._seed = settings, settings.paths, seed
         self._synonyms = synonyms
 
-    def queries(self, stated: Adjacency, linked: Adjacency, mentioning: Adjacency) -> tuple[PathQueries, list[FunnelRow]]:
+    def queries(self, stated: Adjacency, linked: Adjacency, usefulness: Usefulness) -> tuple[PathQueries, list[FunnelRow]]:
         """All queries about paths, and the funnel rows of their filters. Raises EmptyResult if no query is left.
 
-        ``stated``: document → entities with an occurrence in its text; ``linked``: document → entities that it mentions; ``mentioning``:
-        the reverse of ``linked``.
+        ``stated`` and ``linked`` as for :meth:`chains`.
+        """
+        chains = self.chains(stated, linked)
+        chains.frame = chains.frame.with_columns(useful=pl.Series(usefulness.of(chains.frame), dtype=pl.Float64))
+        chains.keep(chains["useful"] >= self._paths.useful, SELDOM_USEFUL, "qangaroo.paths.useful")
+        self._keep_best(chains)
+        self._keep_varied(chains)
+        if self._settings.splits.by == "bridge":
+            self._keep_one_split(chains)
+        if not len(chains.frame):
+            raise EmptyResult(empty_sentence(chains.rows, what=("paths",), nothing=NOTHING_STATED))
+        return self._path_queries(chains.frame), chains.rows
+
+    def chains(self, stated: Adjacency, linked: Adjacency) -> FilteredChains:
+        """The chains of two stated hops that take two documents, with the funnel rows of the others.
+
+        ``stated``: document → entities with an occurrence in its text; ``linked``: document → entities that it mentions.
         """
         chains = FilteredChains("paths", self._stated_chains())
         chains.rows.append(traverse_row("paths", STATED, "qangaroo.paths.stated", left=len(chains.frame)))
         articles, labels, texts = article_of(self._tables), self._tables["entities"]["label"], self._tables["documents"]["text"]
-        words, max_common = rare_words(labels), self._paths.common
+        words = rare_words(labels)
 
         def names(documents: IntArray, entities: IntArray) -> BoolArray:
             """Whether each document (-1: none) names the entity; occurrences cover only possible candidates, so mentions count too."""
@@ -103,17 +126,10 @@ class PathFinder:
                 NAMED, "qangaroo.bias.named_answer",
             ),
             (lambda c: ~shares_stem(labels, c["answer"], texts, articles[c["subject"]]), STEM, "qangaroo.bias.named_answer"),
-            (lambda c: named_together(mentioning, c["bridge"], c["answer"], max_common) <= max_common, COMMON, "qangaroo.paths.common"),
         )  # fmt: skip
         for kept, reason, setting in filters:
             chains.keep(kept(chains), reason, setting)
-        self._keep_best(chains)
-        self._keep_varied(chains)
-        if self._settings.splits.by == "bridge":
-            self._keep_one_split(chains)
-        if not len(chains.frame):
-            raise EmptyResult(empty_sentence(chains.rows, what=("paths",), nothing=NOTHING_STATED))
-        return self._path_queries(chains.frame), chains.rows
+        return chains
 
     def _stated_chains(self) -> pl.DataFrame:
         """Two stated hops in a row, one per row, whose relations differ; ``*_class`` are the roles that represent their synonyms."""
@@ -127,16 +143,14 @@ class PathFinder:
     def _keep_best(self, chains: FilteredChains) -> None:
         """Keep one chain for each subject and answer, then one for each subject and path.
 
-        The best one has the highest confidence in tenths, then the more functional path, then the highest exact confidence.
+        The best one is the most probably useful one, then the one with the highest confidence.
         """
-        chains.frame = chains.frame.with_columns(confidence_tenth=(pl.col("confidence") * 10).floor())
-        better = ("confidence_tenth", "functional", "confidence")
         for query, ties in (
             (("subject", "answer"), ("first", "second", "bridge")),
             (("subject", "first_class", "second_class"), ("answer", "first", "second", "bridge")),
         ):
-            is_descending = [name in better for name in (*query, *better, *ties)]
-            chains.frame = chains.frame.sort([*query, *better, *ties], descending=is_descending)
+            is_descending = [name in BETTER for name in (*query, *BETTER, *ties)]
+            chains.frame = chains.frame.sort([*query, *BETTER, *ties], descending=is_descending)
             chains.keep(_first_of(chains.frame, *query), ONCE, "qangaroo.paths")
 
     def _keep_varied(self, chains: FilteredChains) -> None:
@@ -153,7 +167,7 @@ class PathFinder:
         """Keep the chains of a subject that are in the split of its best one: splits are drawn by bridge, but must not share subjects."""
         splits = self._splits(chains.frame)
         chain_rows = chains.frame.with_columns(split=pl.Series(splits)).with_row_index("row")
-        chain_rows = chain_rows.sort(["subject", "confidence", "row"], descending=[False, True, False])
+        chain_rows = chain_rows.sort(["subject", *BETTER, "row"], descending=[False, *(True for _ in BETTER), False])
         best = chain_rows.select("row", split=pl.col("split").first().over("subject")).sort("row")["split"].to_numpy()
         chains.keep(best == splits, APART, "qangaroo.splits.by")
 
@@ -175,7 +189,7 @@ class PathFinder:
         return pl.DataFrame(
             {
                 "document": s.document, "before": s.before, "after": s.after, "role": s.role, "probability": s.probability,
-                "functional": functional.astype(np.float32),
+                "functional": functional.astype(np.float32), "fact": s.fact.astype(np.int8),
             }
         ).filter(pl.Series(sure, dtype=pl.Boolean))  # fmt: skip
 
@@ -212,6 +226,7 @@ class PathFinder:
             hops[name] = chains[name].to_numpy()
         return PathQueries(
             questions=questions, hops=hops, confidence=chains["confidence"].to_numpy(),
+            useful=chains["useful"].to_numpy().astype(np.float32),
             relations=pa.concat_tables([relations, path_relations.cast(relations.schema)]), paths=both_roles,
         )  # fmt: skip
 
@@ -277,8 +292,8 @@ SUBJECT_STATES = "the subject's own article states the answer"
 ONE_DOCUMENT = "the document that states the answer names the subject, so one document is enough"
 NAMED = "the answer's name shares a rare word with that of the bridge or the subject"
 STEM = "the subject's own article has a word with the stem of a rare word of the answer's name"
-COMMON = "too many documents mention bridge and answer together, so the hop is common knowledge"
-ONCE = "a path with a higher confidence has the same subject and answer, or is the same query"
+SELDOM_USEFUL = "queries like it are seldom useful: their hops are common knowledge, or other answers are as right"
+ONCE = "a more useful path has the same subject and answer, or is the same query"
 SAME_DOCUMENTS = "too many queries use the same two documents"
 OFTEN = "too many queries about the path have this answer"
 SAME_HOP = "too many queries have the same hop to the answer"
@@ -326,22 +341,22 @@ def with_stated_chains(samples: Samples, hops: Hops) -> Samples:
     ).with_documents()  # fmt: skip
 
 
-def with_stated_grades(samples: Samples, hops: Hops, confidence: npt.NDArray[np.float32]) -> Samples:
-    """The same samples with grades: the probability and the roles of the stated hops for answers, confidence 0 for distractors."""
+def with_stated_grades(samples: Samples, queries: PathQueries) -> Samples:
+    """The same samples with grades: the probabilities and the roles of the stated hops for answers, confidence 0 for distractors."""
     grades = np.zeros(len(samples.candidates.targets), GRADE)
     for name in ("first", "second", "third", "implied"):
         grades[name] = -1
     answer = samples.is_answer()
-    grades["confidence"][answer] = confidence
+    grades["confidence"][answer], grades["useful"][answer] = queries.confidence, queries.useful
     grades["text"][answer] = 2
-    grades["first"][answer], grades["second"][answer] = hops["first"], hops["second"]
+    grades["first"][answer], grades["second"][answer] = queries.hops["first"], queries.hops["second"]
     return samples.with_grades(grades)
 
 
 def _joined(firsts: pl.DataFrame, seconds: pl.DataFrame) -> pl.DataFrame:
     """All pairs of hops where the second begins at the end of the first, in another document and with another relation."""
     first_hops = firsts.select(
-        "document", subject="before", bridge="after", first="role", first_probability="probability", functional="functional"
+        "document", subject="before", bridge="after", first="role", first_probability="probability", first_fact="fact"
     )
     second_hops = seconds.select(
         answer_document="document",
@@ -349,15 +364,15 @@ def _joined(firsts: pl.DataFrame, seconds: pl.DataFrame) -> pl.DataFrame:
         answer="after",
         second="role",
         second_probability="probability",
-        second_functional="functional",
+        second_fact="fact",
     )
     chains = first_hops.join(second_hops, on="bridge").filter(
         (pl.col("answer") != pl.col("subject")) & (pl.col("document") != pl.col("answer_document"))
         & (pl.col("first") // 2 != pl.col("second") // 2)
     )  # fmt: skip
     return chains.with_columns(
-        confidence=pl.col("first_probability") * pl.col("second_probability"), functional=pl.col("functional") * pl.col("second_functional")
-    ).drop("first_probability", "second_probability", "second_functional")
+        confidence=pl.col("first_probability") * pl.col("second_probability"), facts=pl.col("first_fact") + pl.col("second_fact")
+    ).drop("first_probability", "second_probability", "first_fact", "second_fact")
 
 
 def _best(statements: Statements, *keys: IntArray) -> npt.NDArray[np.float32]:
@@ -406,10 +421,10 @@ def _group_size(frame: pl.DataFrame, *columns: str) -> npt.NDArray[np.integer]:
 
 
 def _place_of(frame: pl.DataFrame, *columns: str) -> npt.NDArray[np.int64]:
-    """For each row its rank, from 0, among the rows with the same values in ``columns``, by descending confidence."""
-    keys = [name for name in ("confidence", "subject", "document", "first", "second", "bridge") if name not in columns]
+    """For each row its rank, from 0, among the rows with the same values in ``columns``, the most useful first."""
+    keys = [name for name in (*BETTER, "subject", "document", "first", "second", "bridge") if name not in columns]
     sorted_rows = frame.select(*columns, *keys).with_row_index("row")
-    sorted_rows = sorted_rows.sort([*columns, *keys, "row"], descending=[name == "confidence" for name in (*columns, *keys, "row")])
+    sorted_rows = sorted_rows.sort([*columns, *keys, "row"], descending=[name in BETTER for name in (*columns, *keys, "row")])
     place = sorted_rows.select("row", place=pl.int_range(pl.len(), dtype=pl.Int64).over(columns)).sort("row")["place"]
     places: npt.NDArray[np.int64] = place.to_numpy()
     return places

@@ -18,6 +18,7 @@ Limit = tuple[str, str]
 GRADE = np.dtype(
     [
         ("confidence", np.float32),
+        ("useful", np.float32),
         ("text", np.int8),
         ("first", np.int32),
         ("second", np.int32),
@@ -28,7 +29,8 @@ GRADE = np.dtype(
 )
 """The grade of a chain (:mod:`kgqa.recipes.qangaroo.evidence`).
 
-``confidence``: that the chain implies its end, 0 if no rule applies. ``text``: the lowest text grade of its hops. ``first``, ``second``,
+``confidence``: that the chain implies its end, 0 if no rule applies. ``useful``: that the query is useful, 0 if it is not estimated
+(:mod:`kgqa.recipes.qangaroo.usefulness`). ``text``: the lowest text grade of its hops. ``first``, ``second``,
 ``third``: the roles of the hops on the best path, -1 after the last hop. ``implied``: with three hops, the relation that two of them imply;
 else -1.
 """

@@ -47,6 +47,7 @@ from kgqa.recipes.qangaroo.sample_evidence import SampleEvidence
 from kgqa.recipes.qangaroo.samples import Questions, Samples
 from kgqa.recipes.qangaroo.search import add_chains, endpoint_roles, find_samples, without_same_expression
 from kgqa.recipes.qangaroo.topics import Topics
+from kgqa.recipes.qangaroo.usefulness import Usefulness
 from kgqa.rules.roles import RoleGraph
 from kgqa.rules.synonyms import synonyms_of
 from kgqa.runs.funnel import FunnelRow
@@ -65,7 +66,7 @@ Counts = npt.NDArray[np.int64]
 SMALL = 200
 """Minimum number of samples for limits that make a dataset varied; a smaller dataset cannot afford them."""
 LIFTED: dict[str, float | int] = {
-    "functional": 0.0, "first_functional": 0.0, "common": 1_000_000, "min_queries": 1, "answer_share": 1.0, "per_documents": 1_000_000,
+    "functional": 0.0, "first_functional": 0.0, "useful": 0.0, "min_queries": 1, "answer_share": 1.0, "per_documents": 1_000_000,
     "per_hop": 1_000_000, "alike": 0.0, "min_alike": 1, "rivals": 0,
 }  # fmt: skip
 """Values that turn off limits of ``qangaroo.paths`` for small datasets."""
@@ -246,11 +247,24 @@ class PathSearch:
         self.measures = relation_measures(train_facts, self.mined, tables["relations"].num_rows, tables)
         self.graph = graph_from_edges(tables["edges"], tables["entities"], tables["documents"])
 
+    def finder(self, settings: QangarooSettings) -> PathFinder:
+        """What finds the queries."""
+        return PathFinder(
+            self.tables, self.statements, self.facts, self.mined.forwards, self.synonyms, settings, seed=self.run.seed
+        )  # fmt: skip
+
+    def usefulness(self, settings: QangarooSettings) -> Usefulness:
+        """What estimates how useful a query is."""
+        return Usefulness(
+            facts=self.facts, linked=self.linked, mentioning=self.mentioning, ranks=self.ranks, types=self.types,
+            forwards=self.mined.forwards, alike=settings.paths.alike,
+        )  # fmt: skip
+
     def samples(self, settings: QangarooSettings) -> tuple[Samples, PathQueries, list[RejectedQuestions], list[FunnelRow]]:
         """The samples, their queries, the rejected queries and the funnel rows; raises EmptyResult if no query is left."""
         run, tables = self.run, self.tables
-        finder = PathFinder(tables, self.statements, self.facts, self.mined.forwards, self.synonyms, settings, seed=run.seed)
-        queries, funnel = finder.queries(self.stated, self.linked, self.mentioning)
+        finder = self.finder(settings)
+        queries, funnel = finder.queries(self.stated, self.linked, self.usefulness(settings))
         queries, rows = _first_queries(run, queries)
         funnel += rows
         questions, hops = queries.questions, queries.hops
@@ -274,7 +288,7 @@ class PathSearch:
         bridges = finder.bridges(queries, self.linked, self.types)
         kin = kin_of_answers(samples, self.facts, self.measures)
         is_dropped, rows = choice.dropped(samples, hops, bridges, finder.several_bridges(hops), kin)
-        samples = with_stated_grades(samples.without_candidates(is_dropped), hops, queries.confidence)
+        samples = with_stated_grades(samples.without_candidates(is_dropped), queries)
         min_candidates = max(settings.min_candidates, settings.paths.min_alike + 1)
         samples, rejections = pass_gates(
             samples, [TooFewCandidates(minimum=min_candidates), TooManyDocuments(maximum=settings.max_documents)]
