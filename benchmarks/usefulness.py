@@ -27,7 +27,7 @@ from kgqa.progress import Silent
 from kgqa.recipes.qangaroo.path_queries import path_names
 from kgqa.recipes.qangaroo.questions import joined
 from kgqa.recipes.qangaroo.traverse import PathSearch
-from kgqa.recipes.qangaroo.usefulness import INTERCEPT, WEIGHTS, percentiles
+from kgqa.recipes.qangaroo.usefulness import INTERCEPT, WEIGHTS, scaled
 from kgqa.settings.qangaroo import QangarooSettings
 
 TITLE = "Which queries about paths are useful"
@@ -71,13 +71,13 @@ def main() -> Section:
                 columns=("verdict", "area under the curve", *(f"best {share:.0%}" for share in SHARES)),
                 rows=rows,
             ),
-            Table(title="Weights of the percentiles", columns=("measure", "fitted", "in kgqa"), rows=named),
+            Table(title="Weights of the measures", columns=("measure", "fitted", "in kgqa"), rows=named),
         ],
     )
 
 
 def measured(source: Path, workspace: Path) -> pl.DataFrame:
-    """The queries of the default settings before usefulness is looked at: ``id``, ``bridge``, and the percentile of each measure."""
+    """The queries of the default settings before usefulness is looked at: ``id``, ``bridge``, and the measures, scaled."""
     runner = prepared(
         "wikidata", recipe=None, source=source, workspace=workspace, seed=0, engine=Threads(), limit=None, store="embedded",
         traversal="kernel", neo4j=None, progress=Silent(),
@@ -94,7 +94,7 @@ def measured(source: Path, workspace: Path) -> pl.DataFrame:
     )
     subjects = tables["entities"]["id"].combine_chunks().take(chains["subject"].to_arrow())
     hashes = text_hashes(joined(subjects, pa.array(relations)))
-    frame = chains.with_columns(id=pl.Series(hashes), **{name: pl.Series(percentiles(values)) for name, values in measures.items()})
+    frame = chains.with_columns(id=pl.Series(hashes), **{name: pl.Series(scaled(name, values)) for name, values in measures.items()})
     best = frame.sort(["confidence", "document", "bridge", "answer"], descending=[True, False, False, False])
     return best.unique("id", keep="first", maintain_order=True).select("id", "bridge", *WEIGHTS)
 

@@ -130,8 +130,8 @@ class EvidenceSettings(Settings):
 
 QUALITIES: dict[str, dict[str, float | int]] = {
     "large": {
-        "stated": 0.2, "read": 0.35, "lift": 0.5, "functional": 0.2, "first_functional": 0.05, "useful": 0.1, "answer_share": 0.7,
-        "per_documents": 8, "per_hop": 80,
+        "stated": 0.2, "read": 0.35, "lift": 0.5, "functional": 0.2, "first_functional": 0.05, "useful": 0.08, "relation_share": 0.2,
+        "answer_share": 0.7, "per_documents": 8, "per_hop": 80,
     },
     "balanced": {},
     "strict": {"useful": 0.25},
@@ -154,10 +154,12 @@ class PathSettings(Settings):
     """Minimum functionality of the last hop's relation in its direction: subjects per fact, 1 for a function."""
     first_functional: Annotated[float, Field(ge=0, le=1)] = 0.1
     """Minimum functionality of the first hop's relation."""
-    useful: Annotated[float, Field(ge=0, le=1)] = 0.15
+    useful: Annotated[float, Field(ge=0, le=1)] = 0.12
     """Minimum estimated probability that a query is useful: entailed, unique and not trivial."""
     min_queries: Positive = 2
     """Minimum queries per path."""
+    relation_share: Share = 0.1
+    """Maximum share of all queries that end with the same relation; one query is always allowed."""
     answer_share: Share = 0.5
     """Maximum share of a path's queries with one answer; one query is always allowed."""
     per_documents: Positive = 5

@@ -15,7 +15,7 @@ from kgqa.rules.roles import TEXT_ROLES
 ENTITIES, DOCUMENTS, RELATIONS = 12, 9, 3
 ROLES = 2 * RELATIONS + len(TEXT_ROLES)
 Chain = tuple[int, ...]
-Grade = tuple[float, int, int, int, int, int]
+Grade = tuple[float, int, int, int, int, int, float]
 """The fields of ``GRADE``."""
 CONFIDENCES = (0.0, 0.25, 0.5, 0.75, 1.0)
 """Few, so that many are equal, and exact, so that products are."""
@@ -107,7 +107,9 @@ def chain_to(draw: st.DrawFn, head: int, candidate: int) -> Chain:
     return (head, *(node for step in zip(documents, entities, strict=True) for node in step))
 
 
-GRADES = st.tuples(st.sampled_from(CONFIDENCES), st.integers(0, 2), *[st.integers(-1, ROLES - 1)] * 3, st.integers(-1, RELATIONS - 1))
+GRADES = st.tuples(
+    st.sampled_from(CONFIDENCES), st.integers(0, 2), *[st.integers(-1, ROLES - 1)] * 3, st.integers(-1, RELATIONS - 1), st.just(0.0)
+)
 
 
 @st.composite

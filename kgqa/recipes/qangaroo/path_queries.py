@@ -159,6 +159,9 @@ class PathFinder:
         places = _place_of(chains.frame, "document", "answer_document")
         chains.keep(places < paths.per_documents, SAME_DOCUMENTS, "qangaroo.paths.per_documents")
         chains.keep(_group_size(chains.frame, *path) >= paths.min_queries, RARE, "qangaroo.paths.min_queries")
+        max_alike = max(1, int(len(chains.frame) * paths.relation_share))
+        chains.frame = chains.frame.with_columns(last_relation=pl.col("second_class") // 2)
+        chains.keep(_place_of(chains.frame, "last_relation") < max_alike, SAME_RELATION, "qangaroo.paths.relation_share")
         max_queries = np.maximum(1, _group_size(chains.frame, *path) * paths.answer_share).astype(int)
         chains.keep(_place_of(chains.frame, *path, "answer") < max_queries, OFTEN, "qangaroo.paths.answer_share")
         chains.keep(_place_of(chains.frame, "answer_document", "answer") < paths.per_hop, SAME_HOP, "qangaroo.paths.per_hop")
@@ -295,6 +298,7 @@ STEM = "the subject's own article has a word with the stem of a rare word of the
 SELDOM_USEFUL = "queries like it are seldom useful: their hops are common knowledge, or other answers are as right"
 ONCE = "a more useful path has the same subject and answer, or is the same query"
 SAME_DOCUMENTS = "too many queries use the same two documents"
+SAME_RELATION = "too many queries end with the same relation"
 OFTEN = "too many queries about the path have this answer"
 SAME_HOP = "too many queries have the same hop to the answer"
 RARE = "too few queries have this path"

@@ -18,21 +18,20 @@ Limit = tuple[str, str]
 GRADE = np.dtype(
     [
         ("confidence", np.float32),
-        ("useful", np.float32),
         ("text", np.int8),
         ("first", np.int32),
         ("second", np.int32),
         ("third", np.int32),
         ("implied", np.int32),
+        ("useful", np.float32),
     ],
     align=True,
 )
 """The grade of a chain (:mod:`kgqa.recipes.qangaroo.evidence`).
 
-``confidence``: that the chain implies its end, 0 if no rule applies. ``useful``: that the query is useful, 0 if it is not estimated
-(:mod:`kgqa.recipes.qangaroo.usefulness`). ``text``: the lowest text grade of its hops. ``first``, ``second``,
+``confidence``: that the chain implies its end, 0 if no rule applies. ``text``: the lowest text grade of its hops. ``first``, ``second``,
 ``third``: the roles of the hops on the best path, -1 after the last hop. ``implied``: with three hops, the relation that two of them imply;
-else -1.
+else -1. ``useful``: the probability that the query is useful, 0 if it is not estimated (:mod:`kgqa.recipes.qangaroo.usefulness`).
 """
 HOP_ROLES = ("first", "second", "third")
 """The fields of a ``GRADE`` with the roles of the hops."""

@@ -66,8 +66,8 @@ Counts = npt.NDArray[np.int64]
 SMALL = 200
 """Minimum number of samples for limits that make a dataset varied; a smaller dataset cannot afford them."""
 LIFTED: dict[str, float | int] = {
-    "functional": 0.0, "first_functional": 0.0, "useful": 0.0, "min_queries": 1, "answer_share": 1.0, "per_documents": 1_000_000,
-    "per_hop": 1_000_000, "alike": 0.0, "min_alike": 1, "rivals": 0,
+    "functional": 0.0, "first_functional": 0.0, "useful": 0.0, "min_queries": 1, "relation_share": 1.0, "answer_share": 1.0,
+    "per_documents": 1_000_000, "per_hop": 1_000_000, "alike": 0.0, "min_alike": 1, "rivals": 0,
 }  # fmt: skip
 """Values that turn off limits of ``qangaroo.paths`` for small datasets."""
 LIFTED_OF_PAIRS: dict[str, float | int] = {"facts": 0, "per_document": 1_000_000, "per_answer": 1_000_000, "per_bridge": 1_000_000}

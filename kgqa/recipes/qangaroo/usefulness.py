@@ -1,8 +1,11 @@
 """Estimates how probable it is that a query about a path is useful: its answer holds, is unique and is not trivial.
 
 A logistic regression over measures that any domain has: how well known the hop is, how many other answers compete, what the graph says.
-Each measure enters as its percentile among all queries of the domain, so sizes and units of a domain do not matter. The weights were fitted
-on verdicts of language models (``docs/readings/paths-*.tsv``); ``python -m benchmarks.usefulness`` fits and tests them anew.
+Each measure enters as its percentile among all queries of the domain, so sizes and units of a domain do not matter. For measures of fame
+(``FAME``) it is minus the logarithm of the share above it: the most famous tenth of a domain is far more trivial than the next one.
+
+The weights were fitted on verdicts of language models (``docs/readings/paths-*.tsv``); ``python -m benchmarks.usefulness`` fits and tests
+them anew.
 """
 
 from __future__ import annotations
@@ -20,11 +23,13 @@ from kgqa.recipes.qangaroo.distractors import Ranks, Types, named_together
 from kgqa.rules.roles import RoleGraph
 
 WEIGHTS: dict[str, float] = {
-    "together": -1.10, "answer_share": 1.55, "bridge_frequency": 1.01, "answer_frequency": -0.86, "objects": -0.99, "rivals": 1.11,
-    "bridge_rank": -0.81, "bridge_facts": -0.86, "answer_documents": -0.80, "facts": 0.57, "functional": 0.59,
+    "together": -1.09, "answer_share": 1.41, "bridge_frequency": 0.96, "answer_frequency": -0.37, "objects": -1.02, "rivals": 1.12,
+    "bridge_rank": -0.90, "bridge_facts": -0.77, "answer_documents": -0.34, "facts": 0.54, "functional": 0.60,
 }  # fmt: skip
-"""The weight of the percentile of each measure (:meth:`Usefulness.measures`)."""
-INTERCEPT = -1.53
+"""The weight of each measure (:meth:`Usefulness.measures`), scaled by :func:`scaled`."""
+FAME = frozenset({"together", "answer_frequency", "bridge_facts", "answer_documents"})
+"""Measures of how well known a hop is."""
+INTERCEPT = -1.46
 MOST = 1000
 """Documents that mention bridge and answer together are counted up to this number, to bound the work for hubs."""
 AT_ONCE = 1 << 16
@@ -51,7 +56,7 @@ class Usefulness:
         measures = self.measures(chains)
         logits = np.full(len(chains), INTERCEPT)
         for name, weight in WEIGHTS.items():
-            logits += weight * percentiles(measures[name])
+            logits += weight * scaled(name, measures[name])
         rounded: npt.NDArray[np.float64] = np.round(expit(logits), 6)
         return rounded
 
@@ -106,6 +111,16 @@ class Usefulness:
             is_rival = self.types.alike(rows.targets, answers[part][of]) >= self.alike
             counts[part] = np.bincount(of[is_rival], minlength=len(documents[part]))
         return counts
+
+
+def scaled(name: str, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """The values of a measure as they enter the regression: their percentiles, or for ``FAME`` minus the log of the share above them.
+
+    >>> scaled("rivals", np.array([3.0, 1.0])).tolist(), scaled("together", np.array([3.0, 1.0])).round(3).tolist()
+    ([0.75, 0.25], [1.386, 0.288])
+    """
+    result: npt.NDArray[np.float64] = -np.log1p(-percentiles(values)) if name in FAME else percentiles(values)
+    return result
 
 
 def percentiles(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -129,12 +129,12 @@ def test_implied_relations_above_the_limit_are_ignored(last: int, is_seen: bool)
 def test_texts_are_graded_without_rules_and_facts() -> None:
     facts = Knowledge(entities=3, symmetric=(False,), facts=[], noise=[], texts=[])
     grade = one(Known(facts=facts, rules={}, texts={(0, 0, 1): 2, (1, 1, 2): 1}), (0, 0, 1, 1, 2), 0)
-    assert grade.tolist() == (0.0, 1, -1, -1, -1, -1)
+    assert grade.tolist() == (0.0, 1, -1, -1, -1, -1, 0.0)
 
 
 def drawn_grades(data: st.DataObject, count: int) -> np.ndarray:
     """Grades of few values, so that many are equal."""
-    rows = st.tuples(st.sampled_from([0.0, 0.25, 0.5]), st.integers(0, 2), *[st.integers(-1, 5)] * 4)
+    rows = st.tuples(st.sampled_from([0.0, 0.25, 0.5]), st.integers(0, 2), *[st.integers(-1, 5)] * 4, st.just(0.0))
     return np.array(data.draw(st.lists(rows, min_size=count, max_size=count)), GRADE)
 
 
@@ -163,7 +163,7 @@ def test_the_best_chain_is_best(made: list[Record], data: st.DataObject, only: b
 
 
 def test_a_path_is_read_from_its_roles() -> None:
-    grades = np.array([(0.5, 2, 0, 3, -1, -1), (0.0, 0, -1, -1, -1, -1), (0.5, 1, 2, 6, 0, 1), (0.5, 2, 0, 3, -1, -1)], GRADE)
+    grades = np.array([(0.5, 2, 0, 3, -1, -1, 0), (0.0, 0, -1, -1, -1, -1, 0), (0.5, 1, 2, 6, 0, 1, 0), (0.5, 2, 0, 3, -1, -1, 0)], GRADE)
     labels = ["place of birth", "country"]
     forth = "place of birth → ^country"
     assert path_texts(grades, labels) == [forth, "", f"country → {TEXT_ROLES[2]} → place of birth", forth]

@@ -42,6 +42,7 @@ from kgqa.recipes.qangaroo.gates import (
     TooFewCandidates,
     TooManyCandidates,
     TooManyDocuments,
+    _doubt,
 )
 from kgqa.recipes.qangaroo.rejected import pass_gates
 from kgqa.recipes.qangaroo.samples import Samples
@@ -576,8 +577,8 @@ def test_surplus_keeps_the_limit_and_all_keeps_none() -> None:
 
 def test_surplus_keeps_the_best_graded_samples() -> None:
     sure = [0.25, 0.75, 0.5, 0.75, 0.25]
-    made = [replace(record, grades={1: (grade, 0, 0, 0, -1, -1)}) for record, grade in zip(alike({1: 5}), sure, strict=True)]
-    other = Record(id=9, split=0, head=0, relation=0, answer=2, chains={2: [(0, 0, 2)]}, grades={2: (0.0, 0, 0, 0, -1, -1)})
+    made = [replace(record, grades={1: (grade, 0, 0, 0, -1, -1, 0.0)}) for record, grade in zip(alike({1: 5}), sure, strict=True)]
+    other = Record(id=9, split=0, head=0, relation=0, answer=2, chains={2: [(0, 0, 2)]}, grades={2: (0.0, 0, 0, 0, -1, -1, 0.0)})
     rejected = DocumentCue(limit=2, drops="surplus").rejected(to_samples([*made, other]))
     assert rejected.tolist() == [True, False, True, False, True, False]
 
@@ -599,7 +600,7 @@ def test_the_surplus_of_the_document_cue_is_chosen_by_id_not_by_place(made: list
 def sample(relation: int, sure: float, *path: int) -> Record:
     """A sample of ``relation`` whose answer has one graded chain with these roles."""
     return Record(id=0, split=0, head=0, relation=relation, answer=1, chains={1: [(0, 0, 1)]},
-                  grades={1: (sure, 2, *path, *[-1] * (4 - len(path)))})  # type: ignore[dict-item]  # fmt: skip
+                  grades={1: (sure, 2, *path, *[-1] * (4 - len(path)), 0.0)})  # type: ignore[dict-item]  # fmt: skip
 
 
 @pytest.mark.parametrize(("path", "rejected"), [((0, 6), False), ((0, 2, 4), True)])
@@ -627,3 +628,13 @@ def test_a_symmetric_relation_is_allowed_only_on_paths_of_symmetric_relations(le
     one = np.ones(ROLES)
     gate = PathLeadsAnywhere(least=least, forwards=one, backwards=one, symmetric=np.array([False, True, False]))
     assert gate.rejected(to_samples([sample(relation, 1.0, 0, 2)])).tolist() == [rejected]
+
+
+def test_the_least_useful_samples_are_doubted_first_and_without_an_estimate_the_worst_graded() -> None:
+    rows = alike({1: 5})[:2]
+    by_grade = to_samples([replace(row, grades={1: (sure, 0, 0, 0, -1, -1, 0.0)}) for row, sure in zip(rows, (0.75, 0.5), strict=True)])
+    by_use = to_samples(
+        [replace(row, grades={1: (sure, 0, 0, 0, -1, -1, use)}) for row, sure, use in zip(rows, (0.75, 0.5), (0.25, 0.5), strict=True)]
+    )
+    assert _doubt(by_grade).tolist() == [-0.75, -0.5]
+    assert _doubt(by_use).tolist() == [-0.25, -0.5]

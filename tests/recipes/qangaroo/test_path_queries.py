@@ -169,7 +169,7 @@ def test_each_quality_is_stricter_than_the_one_before() -> None:
     assert large.useful < balanced.useful < strict.useful
     for name in ("functional", "first_functional", "stated", "read", "lift"):
         assert getattr(large, name) < getattr(balanced, name) == getattr(strict, name)
-    for name in ("answer_share", "per_documents", "per_hop"):
+    for name in ("relation_share", "answer_share", "per_documents", "per_hop"):
         assert getattr(large, name) > getattr(balanced, name) == getattr(strict, name)
     assert PathSettings.model_validate({"quality": "strict", "read": 0.5}).read == 0.5
 

@@ -69,7 +69,7 @@ def test_candidates_that_may_be_true_are_removed_and_counted_once(
         least = np.float32(record.grades[record.answer][0]) - np.float32(margin)
         if candidate == record.answer:
             return ""
-        confidence, _, _, _, third, _ = record.grades[candidate]
+        confidence, _, _, _, third, *_ = record.grades[candidate]
         if confidence > least or confidence >= np.float32(known.settings.grade_long if third >= 0 else known.settings.grade):
             return EQUALLY
         if by_facts(record, candidate) > least or by_facts(record, candidate) >= np.float32(known.settings.grade):
@@ -95,7 +95,7 @@ def adjacency(stated: set[tuple[int, int]]) -> Adjacency:
 
 def test_a_candidate_that_two_facts_imply_is_removed_even_without_a_chain() -> None:
     chains: Any = {4: [(9, 2, 4)], 11: [(9, 1, 11)]}
-    grades: Any = {4: (0.5, *[0] * 5), 11: (0.0, *[0] * 5)}
+    grades: Any = {4: (0.5, *[0] * 6), 11: (0.0, *[0] * 6)}
     record = Record(id=0, split=0, head=9, relation=1, answer=4, chains=chains, grades=grades)
     left, rows = learned().without_equally_implied(to_samples([record]), adjacency(set()))
     assert to_records(left) == [without(record, 11)]
@@ -105,7 +105,7 @@ def test_a_candidate_that_two_facts_imply_is_removed_even_without_a_chain() -> N
 @pytest.mark.parametrize(("document", "leaves"), [(2, True), (3, False)])
 def test_only_documents_of_the_best_chain_to_the_answer_count_as_beside_it(document: int, leaves: bool) -> None:
     chains = {4: [(9, 2, 4), (9, 3, 4)], 5: [(9, 3, 5)]}
-    grades: Any = {4: (0.5, *[0] * 5), 5: (0.0, *[0] * 5)}
+    grades: Any = {4: (0.5, *[0] * 6), 5: (0.0, *[0] * 6)}
     record = Record(id=0, split=0, head=9, relation=1, answer=4, chains=chains, grades=grades)
     known = replace(learned(), settings=learned().settings.model_copy(update={"beside_answer": False}))
     left, _ = known.without_equally_implied(to_samples([record]), adjacency({(document, 5)}))
