@@ -91,7 +91,9 @@ def audit_table(questions: int) -> Table:
         title=f"`kgqa audit` of {questions:,} questions with {SHOWN} paragraphs of {WORDS} words",
         columns=("", "seconds", "largest memory, GiB"),
         rows=[("all checks, report included", f"{done.seconds:.1f}", f"{done.gibibytes:.2f}")],
-        notes=["A process of its own, kernels compiled before. Half of the questions are train; a paragraph is shown twice on average."],
+        notes=[
+            "A separate process, kernels compiled before. Half of the questions are train. On average, a paragraph is in two questions."
+        ],
     )
 
 

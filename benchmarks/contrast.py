@@ -64,9 +64,9 @@ def in_memory(questions: int, *, rounds: int) -> Table:
         rows=rows,
         notes=[
             f"{questions:,} questions of {PARAGRAPHS} paragraphs with about {WORDS} words; {rounds} rounds, median and range. In memory: "
-            "from Instances to Instances, texts are shared. Written: the same and into a Parquet file, on a quarter of them.",
-            "Adversarial finds a link, eight names of two kinds and four new paragraphs for an instance; unanswerable looks for a step's "
-            "answer in all twenty: these two are bound by text, the others by the number of paragraphs.",
+            "from Instances to Instances, which share texts. Written: also into a Parquet file, for a quarter of the questions.",
+            "For each instance, adversarial finds a link and eight names of two kinds and makes four new paragraphs; unanswerable looks "
+            "for a step's answer in all twenty. The length of the texts limits these two; the number of paragraphs limits the others.",
         ],
     )
 
@@ -88,7 +88,8 @@ def whole_command(questions: int) -> Table:
         columns=("contrast", "instances", "seconds", "instances a second"),
         rows=rows,
         notes=[
-            f"{questions:,} questions with two supporting facts: read from Parquet, transformed, held to the invariants, written, hashed."
+            f"{questions:,} questions with two supporting facts: read from Parquet, transformed, checked against the invariants, "
+            "written, hashed."
         ],
     )
 

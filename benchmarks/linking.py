@@ -128,8 +128,8 @@ def measured(tables: Mapping[str, pa.Table], settings: DomainSettings, *, rounds
         ],
         notes=[
             f"{len(texts):,} texts, {megabytes:,.1f} MB, {tables['names'].num_rows:,} names before the rules and {len(seen[0][0]):,} "
-            f"after them, which are {len(found[0]):,} patterns. "
-            f"{rounds} rounds in turn; median and range; megabytes are those of the texts as they are.",
+            f"after them ({len(found[0]):,} patterns). "
+            f"{rounds} rounds in turn; median and range. Megabytes count the unchanged texts.",
             f"Both find the same {len(ours.mentions.entity):,} mentions and leave out the same {ours.shared:,} shared names: 0 differences "
             "(checked before timing).",
         ],
@@ -150,7 +150,7 @@ def context_table(cpu: Mapping[str, list[float]], megabytes: float) -> Table:
         title="Linking with context",
         columns=("", "MB/s per core", "seconds of processor time"),
         rows=[(name, spread([megabytes / s for s in values], 1), spread(values)) for name, values in rows],
-        notes=["In the same rounds; processor time of all threads, as polars uses several; after one round that does not count."],
+        notes=["In the same rounds, after one that does not count. Processor time of all threads, because polars uses several."],
     )
 
 
@@ -160,7 +160,7 @@ def building_table(building: Mapping[str, float]) -> Table:
         title="Building the dictionary, not in the speed above",
         columns=("", "seconds"),
         rows=[(name, f"{seconds:.2f}") for name, seconds in building.items()],
-        notes=["Once; what the automata take is in the table above."],
+        notes=["One run. The table above has the time to build the automata."],
     )
 
 

@@ -111,7 +111,7 @@ def tables(runs: dict[int, Measured]) -> list[Table]:
     note = (
         f"{WORKERS} workers, one run each, kernels compiled before by a run on {WARM_UP:,} documents; peaks are of resident memory. Growth "
         "is that of the seconds of all cores, which other work on the machine changes less than the clock's. The load is the machine's: "
-        "more than its cores means that others took a part of them."
+        "more than its cores means that other work used some of them."
     )
     return [
         Table(

@@ -88,10 +88,10 @@ def whole(cold: dict[str, Generated], warm: dict[str, list[Generated]], plain: l
         rows=rows,
         notes=[
             f"{WORKERS} workers, a fresh workspace each time; {len(ours)} rounds in turn; median and range. "
-            "The first run of medline finds the kernels that it shares with wikidata compiled.",
+            "In the first run of medline, the kernels that it shares with wikidata are already compiled.",
             "Plain Python (benchmarks/plain_python.py) uses one core and does less: it links with simpler name rules and counts "
-            f"({', '.join(f'{count:,} {what}' for what, count in counts.items())}); no store, filters, baselines, masking or files. "
-            f"Its time ÷ that of the stages of kgqa that do what it does: {spread(ratios(theirs, same))}.",
+            f"({', '.join(f'{count:,} {what}' for what, count in counts.items())}). It has no store, filters, baselines, masking or files. "
+            f"Its time ÷ the time of the same stages of kgqa: {spread(ratios(theirs, same))}.",
         ],
     )
 

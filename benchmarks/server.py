@@ -103,7 +103,7 @@ def measured(workspaces: Mapping[str, Workspace], folder: Path, *, rounds: int) 
                 for name, what in ways_in.items()
             ],
             notes=[
-                f"The graph of the articles ({counts}); import files hold its samples, chains and rejected questions too. {rounds} rounds "
+                f"The graph of the articles ({counts}). Import files also have samples, chains and rejected questions. {rounds} rounds "
                 "in turn; median and range. The server shares the machine."
             ],
         ),
@@ -115,9 +115,9 @@ def measured(workspaces: Mapping[str, Workspace], folder: Path, *, rounds: int) 
                 for name, found in parts.items()
             ],
             notes=[
-                "A chain is a row for itself, one for what it hangs on and one for each place on it. Indexes of a graph are made within "
-                "its time, those of samples within that of the rejected questions, which come last. A server that was just started "
-                "compiles its own code at the same time, on the same two cores; “again” is the same after all was erased."
+                "A chain has a row for itself, one for its sample and one for each place on it. The time of a graph includes its "
+                "indexes; the time of the rejected questions, which come last, includes those of samples. A server that was just started "
+                "compiles its own code at the same time, on the same two cores. “Again” is the same load after everything was erased."
             ],
         ),
         Table(
@@ -125,8 +125,8 @@ def measured(workspaces: Mapping[str, Workspace], folder: Path, *, rounds: int) 
             columns=("", "seconds"),
             rows=[(name, spread(asked[name])) for name in slow[:SLOWEST]],
             notes=[
-                "By the clock, the second time that each is asked, with the United States, France and Portugal as entities where it takes "
-                "some; the first time it is also planned. All others are faster."
+                "Wall time of the second run of each query; the first run also plans it. Queries that need entities get the United States, "
+                "France and Portugal. All others are faster."
             ],
         ),
         Table(

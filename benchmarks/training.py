@@ -83,7 +83,7 @@ def main() -> Section:
             rows=reading,
             notes=[
                 "The same network; as many questions at a time as in training, padded to the longest window; and what kgqa predict does. "
-                "The last column is what a better order alone can gain: SQuAD's questions about one paragraph follow each other.",
+                "The last column shows what a better order alone can gain: in SQuAD, questions about one paragraph are adjacent.",
             ],
         ),
         memory,
