@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from kgqa.arrays.parallel import Engine, worker_threads
+from kgqa.arrays.parallel import Engine
 from kgqa.checks.verdict import examine
 from kgqa.cluster.opening import opened_engine
 from kgqa.commands.imports import IMPORTING, entries, import_entries, plan_entries
@@ -299,7 +299,7 @@ def prepared(
         with Neo4jStore(neo4j) as server:
             check_can_load(server)
     if importing:
-        import_entries(opened_domain, entries(opened_domain), place, workers=worker_threads(engine), progress=progress)
+        import_entries(opened_domain, entries(opened_domain), place, engine=engine, progress=progress)
     run = Run(
         domain=opened_domain, workspace=place, seed=seed, engine=engine, limit=limit, progress=progress, store=store,
         traversal=traversal, neo4j=neo4j,
