@@ -8,6 +8,7 @@ from importlib.util import find_spec
 
 from kgqa.arrays.parallel import Engine, Threads
 from kgqa.errors import SettingsError
+from kgqa.settings.cluster import NONE
 from kgqa.settings.workers import worker_count
 
 
@@ -15,11 +16,11 @@ from kgqa.settings.workers import worker_count
 def opened_engine(workers: int | None = None, cluster: str | None = None) -> Iterator[Engine]:
     """The engine of a run, open inside the ``with`` block.
 
-    ``cluster``: None for threads; ``auto``, ``HOST:PORT`` or ``ray://HOST:PORT`` for a Ray cluster (:func:`kgqa.cluster.address.probe`).
-    ``workers``: maximum number of parts that run at the same time, by default one per core, or per core of the cluster. Raises
-    SettingsError and ClusterError.
+    ``cluster``: None or ``none`` for threads; ``auto``, ``HOST:PORT`` or ``ray://HOST:PORT`` for a Ray cluster
+    (:func:`kgqa.cluster.address.probe`). ``workers``: maximum number of parts that run at the same time, by default one per core, or per
+    core of the cluster. Raises SettingsError and ClusterError.
     """
-    if cluster is None:
+    if cluster in (None, NONE):
         yield Threads(workers)
         return
     if workers is not None:

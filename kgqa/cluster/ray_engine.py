@@ -10,8 +10,7 @@ import logging
 import os
 import signal
 import time
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from importlib import import_module
 from typing import Any, TypeVar
@@ -33,7 +32,7 @@ from ray.exceptions import (
 )
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from kgqa.arrays.parallel import read_only
+from kgqa.arrays.parallel import in_order, read_only
 from kgqa.cluster.address import answers
 from kgqa.cluster.versions import difference, versions
 from kgqa.errors import ClusterError
@@ -97,22 +96,21 @@ class RayEngine:
         cores = int(_cores())
         return cores if self._limit is None else min(cores, self._limit)
 
-    def map(self, function: Callable[..., R], parts: Sequence[P], shared: tuple[Any, ...] = ()) -> Iterator[R]:
+    def map(self, function: Callable[..., R], parts: Iterable[P], shared: tuple[Any, ...] = ()) -> Iterator[R]:
         """See :meth:`Engine.map <kgqa.arrays.parallel.Engine.map>`. Raises ClusterError if the cluster fails."""
         try:
             references = [ray.put(value) for value in shared]
         except (ObjectStoreFullError, RaySystemError) as error:
             raise _failure(error) from None
         ahead = self.workers * (AHEAD if self._limit is None else 1)
-        pending: deque[Any] = deque()
         self._calls += 1
-        for part in parts:
+        number = self._calls
+
+        def submit(part: P) -> Any:
             # In a list, references are not resolved before the call, so that a process can keep what it has read.
-            pending.append(self._call.remote(function, part, self._calls, references))
-            if len(pending) >= ahead:
-                yield self._result(pending.popleft())
-        while pending:
-            yield self._result(pending.popleft())
+            return self._call.remote(function, part, number, references)
+
+        yield from in_order(submit, self._result, parts, ahead=ahead)
 
     def _result(self, reference: Any) -> Any:
         """The result of a part, when it is there."""
@@ -133,6 +131,9 @@ class RayEngine:
                         "the last finished stage."
                     ) from None
             except RayTaskError as error:
+                if isinstance(error.cause, ImportError):
+                    missing = _first_line(error.cause)
+                    raise ClusterError(f"a node lacks a package ({missing}); install kgqa there with the same extras.") from None
                 raise error.cause if isinstance(error.cause, Exception) else _failure(error) from None
             except RayError as error:
                 raise _failure(error) from None

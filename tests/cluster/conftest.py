@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 STORE = 200_000_000
+WORKERS = b"ray::_call", b"ray::IDLE"
+"""How the names of processes begin that run a part, or may run one; a node's agents begin with ``ray::`` too."""
 ROOT = Path(__file__).parent.parent.parent
 
 
@@ -25,12 +28,31 @@ class Nodes:
             initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": STORE, "include_dashboard": False}
         )
         self.address: str = self._cluster.address
+        self.running: list[Any] = []
+        """Nodes with cores that were started and not killed."""
 
     def add(self, count: int = 1, **options: Any) -> Any:
         """Start nodes, and return the last."""
         for _ in range(count):
             node = self._cluster.add_node(num_cpus=1, object_store_memory=STORE, **options)
+            self.running.append(node)
         return node
+
+    def workers(self, *, busy: bool) -> list[int]:
+        """Processes of the nodes that run a part, or may run one."""
+        raylets = {str(node.all_processes["raylet"][0].process.pid) for node in self.running}
+        found = []
+        for place in Path("/proc").iterdir():
+            with suppress(OSError):
+                parent = (place / "stat").read_text().rpartition(")")[2].split()[1] if place.name.isdigit() else ""
+                if parent in raylets and (place / "cmdline").read_bytes().startswith((b"ray::_call",) if busy else WORKERS):
+                    found.append(int(place.name))
+        return sorted(found)
+
+    def kill_node(self, node: Any) -> None:
+        """As a machine that loses its power: the node's main process first, and its workers, which end with it."""
+        self.running.remove(node)
+        node.kill_raylet()
 
     def end_head(self) -> None:
         self._cluster.head_node.kill_gcs_server()
