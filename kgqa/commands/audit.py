@@ -80,7 +80,7 @@ def audit(
         _check_measured(judge, conditions)
     checks = [check(seed=seed) for check in CHECKS]
     progress = progress or Silent()
-    with opened_engine(cluster=cluster) as engine:
+    with opened_engine(cluster=cluster, progress=progress) as engine:
         questions, checks = read_sources(sources, checks, progress, engine)
         progress.start("Looking at all of them together", len(checks), "checks")
         findings = []

@@ -170,7 +170,7 @@ def compose(
         # Notice a missing server, or one with other data, before anything is read.
         with Neo4jStore(neo4j) as server:
             check_can_put(server)
-    with opened_engine(workers, chosen_cluster(domain or QUESTIONS, cluster)) as engine:
+    with opened_engine(workers, chosen_cluster(domain or QUESTIONS, cluster), progress) as engine:
         import_entries(opened_domain, entries(opened_domain), place, engine=engine, progress=progress or Silent())
         watches = _watches(opened_domain, set_paths, settings, people)
         ordered, inputs = _in_order(set_paths) if set_paths else ((), _source_hashes(opened_domain))

@@ -73,7 +73,7 @@ def contrast(
         "kind": kind, "dataset": source.name, "level": level, "seed": seed, "inoculation": inoculation, "max_facts": max_facts,
         "format": format, "paragraphs": None if paragraphs is None else Path(paragraphs).name, "strict": strict,
     }  # fmt: skip
-    with opened_engine(1 if cluster in (None, NONE) else None, cluster) as engine, new_folder(Path(out)) as partial:
+    with opened_engine(1 if cluster in (None, NONE) else None, cluster, progress) as engine, new_folder(Path(out)) as partial:
         partial.mkdir()
         splits = Splits(source, settings, partial, progress, engine)
         funnel = splits.transform()

@@ -112,7 +112,7 @@ def generate(
     (by default all cores), ``cluster`` (:func:`kgqa.cluster.opening.opened_engine`; by default the one that the domain's file names),
     ``store`` and ``traversal``. Raises KgqaError.
     """
-    with opened_engine(workers, chosen_cluster(domain, cluster)) as engine:
+    with opened_engine(workers, chosen_cluster(domain, cluster), progress) as engine:
         runner = prepared(
             domain, recipe=recipe, source=source, workspace=workspace, seed=seed, engine=engine, limit=limit, store=store,
             traversal=traversal, neo4j=neo4j, progress=progress or Silent(),

@@ -147,7 +147,7 @@ def _predicting(
         raise SettingsError("--cluster is for readers that count words, but this one is a network, which uses the device of this machine.")
     if not is_only_process():
         raise SettingsError("--cluster divides the questions itself; start kgqa predict without a launcher.")
-    with opened_engine(cluster=cluster) as engine:
+    with opened_engine(cluster=cluster, progress=progress) as engine:
         yield reader.predict(questions, progress, engine)
 
 

@@ -58,7 +58,7 @@ def relations(
         raise SettingsError(f"there is no column {sort!r} to sort by; {suggestion(sort, COLUMNS)}")
     if out is not None:
         check_new_file(Path(out))
-    with opened_engine(workers, chosen_cluster(domain, cluster)) as engine:
+    with opened_engine(workers, chosen_cluster(domain, cluster), progress) as engine:
         runner = prepared(
             domain, recipe=recipe, source=source, workspace=workspace, seed=seed, engine=engine, limit=None, store=STORE,
             traversal=TRAVERSAL, neo4j=None, progress=progress or Silent(),
