@@ -93,7 +93,8 @@ def _summary(calls: list[PartsSeen]) -> str:
         sent, received = sum(seen.sent or 0 for seen in calls), sum(seen.received or 0 for seen in calls)
         moved = f", {decimal(sent)} sent, {decimal(received)} received"
     again = _again(sum(seen.again for seen in calls))
-    return f"{sum(seen.done for seen in calls):,} parts in {seconds:.1f} s, workers {idle:.0%} idle{moved}{again}"
+    parts = sum(seen.done for seen in calls)
+    return f"{parts:,} part{'' if parts == 1 else 's'} in {seconds:.1f} s, workers {idle:.0%} idle{moved}{again}"
 
 
 def _again(count: int) -> str:

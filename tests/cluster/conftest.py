@@ -11,8 +11,6 @@ from typing import Any
 import pytest
 
 STORE = 200_000_000
-WORKERS = b"ray::_call", b"ray::IDLE"
-"""How the names of processes begin that run a part, or may run one; a node's agents begin with ``ray::`` too."""
 ROOT = Path(__file__).parent.parent.parent
 
 
@@ -38,16 +36,16 @@ class Nodes:
             self.running.append(node)
         return node
 
-    def workers(self, *, busy: bool) -> list[int]:
-        """Processes of the nodes that run a part, or may run one."""
-        raylets = {str(node.all_processes["raylet"][0].process.pid) for node in self.running}
+    def busy(self) -> list[tuple[int, Any]]:
+        """Processes that run a part now, each with its node."""
+        nodes = {str(node.all_processes["raylet"][0].process.pid): node for node in self.running}
         found = []
         for place in Path("/proc").iterdir():
             with suppress(OSError):
                 parent = (place / "stat").read_text().rpartition(")")[2].split()[1] if place.name.isdigit() else ""
-                if parent in raylets and (place / "cmdline").read_bytes().startswith((b"ray::_call",) if busy else WORKERS):
-                    found.append(int(place.name))
-        return sorted(found)
+                if parent in nodes and (place / "cmdline").read_bytes().startswith(b"ray::_call"):
+                    found.append((int(place.name), nodes[parent]))
+        return sorted(found, key=lambda worker: worker[0])
 
     def kill_node(self, node: Any) -> None:
         """As a machine that loses its power: the node's main process first, and its workers, which end with it."""
