@@ -9,6 +9,7 @@ import pytest
 import kgqa
 from tests.cluster.conftest import Nodes
 from tests.command import run_command
+from tests.conftest import Cli
 
 
 @pytest.fixture(scope="module")
@@ -56,3 +57,37 @@ def test_predict(cluster: Nodes, sets: Path, tmp_path: Path, reader: str) -> Non
     run("predict", tmp_path / "run", dataset, "--out", tmp_path / "threads.json")
     run("predict", tmp_path / "run", dataset, "--out", tmp_path / "nodes.json", "--cluster", cluster.address)
     assert (tmp_path / "nodes.json").read_bytes() == (tmp_path / "threads.json").read_bytes()
+
+
+@pytest.mark.parametrize("command", ["audit", "contrast", "predict", "import"])
+def test_what_is_no_cluster_is_one_sentence(sets: Path, tmp_path: Path, cli: Cli, command: str) -> None:
+    dataset = sets / "datasets" / "medhop"
+    if command == "predict":
+        kgqa.train("majority", dataset, out=tmp_path / "run")
+    text = tmp_path / "texts.jsonl"
+    text.write_text('{"id": "1", "title": "T", "text": "word"}\n')
+    arguments: list[str | Path] = {
+        "audit": [dataset],
+        "contrast": ["document-removal", dataset],
+        "predict": [tmp_path / "run", dataset],
+        "import": ["texts", text],
+    }[command]
+    outcome = cli(command, *arguments, "--out", tmp_path / "out", "--cluster", "nonsense")
+    outcome.sentence("--cluster 'nonsense' is no address of a cluster; give auto, HOST:PORT or ray://HOST:PORT.")
+    assert not (tmp_path / "out").exists()
+    assert cli(command, *arguments, "--out", tmp_path / "out", "--cluster", "none").status == 0
+
+
+def test_an_endpoint_is_asked_from_one_process(sets: Path, tmp_path: Path, cli: Cli) -> None:
+    arguments = [
+        "predict",
+        "llm",
+        sets / "datasets" / "medhop",
+        "--model",
+        "m",
+        "--endpoint",
+        "http://127.0.0.1:9",
+        "--out",
+        tmp_path / "p",
+    ]
+    cli(*arguments, "--cluster", "auto").sentence("--cluster is for trained readers, but the reader is llm; leave it out.")
