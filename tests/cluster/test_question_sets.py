@@ -66,12 +66,13 @@ def test_what_is_no_cluster_is_one_sentence(sets: Path, tmp_path: Path, cli: Cli
         kgqa.train("majority", dataset, out=tmp_path / "run")
     text = tmp_path / "texts.jsonl"
     text.write_text('{"id": "1", "title": "T", "text": "word"}\n')
-    arguments: list[str | Path] = {
+    arguments_of: dict[str, list[str | Path]] = {
         "audit": [dataset],
         "contrast": ["document-removal", dataset],
         "predict": [tmp_path / "run", dataset],
         "import": ["texts", text],
-    }[command]
+    }
+    arguments = arguments_of[command]
     outcome = cli(command, *arguments, "--out", tmp_path / "out", "--cluster", "nonsense")
     outcome.sentence("--cluster 'nonsense' is no address of a cluster; give auto, HOST:PORT or ray://HOST:PORT.")
     assert not (tmp_path / "out").exists()
