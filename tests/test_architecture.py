@@ -192,6 +192,21 @@ def test_every_compiled_function_is_a_kernel() -> None:
     ] == ["arrays/fingerprint.py"]
 
 
+def test_only_the_engine_of_a_cluster_imports_ray_and_only_for_a_cluster() -> None:
+    names = {module: {name for node in ast.walk(tree) for name in imported_names(node)} for module, tree in MODULES.items()}
+    assert [module for module, found in names.items() if "ray" in {name.split(".")[0] for name in found}] == ["cluster/ray_engine.py"]
+    assert [module for module, found in names.items() if "kgqa.cluster.ray_engine" in found] == ["cluster/opening.py"]
+    at_once = {name for node in MODULES["cluster/opening.py"].body for name in imported_names(node)}
+    assert "kgqa.cluster.ray_engine" not in at_once
+
+
+def imported_names(node: ast.AST) -> list[str]:
+    """The modules that a statement imports, itself."""
+    if isinstance(node, ast.ImportFrom):
+        return [node.module or ""]
+    return [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+
+
 def test_every_gate_is_registered_under_its_name() -> None:
     assert set(GATES.values()) == all_gates()
     assert all(name == gate.__name__ for name, gate in GATES.items())

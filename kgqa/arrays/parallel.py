@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any, Protocol, TypeVar
 
@@ -13,6 +14,9 @@ from kgqa.settings.workers import worker_count
 
 P = TypeVar("P")
 R = TypeVar("R")
+T = TypeVar("T")
+AHEAD = 4
+"""Number of parts per thread that are taken before the first result is used."""
 
 
 class Engine(Protocol):
@@ -25,9 +29,10 @@ class Engine(Protocol):
     def workers(self) -> int:
         """Number of parts that run at the same time."""
 
-    def map(self, function: Callable[..., R], parts: Sequence[P], shared: tuple[Any, ...] = ()) -> Iterator[R]:
+    def map(self, function: Callable[..., R], parts: Iterable[P], shared: tuple[Any, ...] = ()) -> Iterator[R]:
         """``function(part, *shared)`` for each part, in the order of the parts.
 
+        Parts are taken a few per worker ahead of the results, so they may be made on the way, and need not fit in memory together.
         ``function`` is a function of a module, and depends on its arguments alone: an engine may call it in another process, and again if a
         worker fails. Arrays in ``shared`` are read-only. Raises what ``function`` raises.
         """
@@ -47,11 +52,32 @@ class Threads:
         """Number of threads."""
         return self._workers
 
-    def map(self, function: Callable[..., R], parts: Sequence[P], shared: tuple[Any, ...] = ()) -> Iterator[R]:
-        """See :meth:`Engine.map`."""
+    def map(self, function: Callable[..., R], parts: Iterable[P], shared: tuple[Any, ...] = ()) -> Iterator[R]:
+        """See :meth:`Engine.map`. A single thread is the one that asks for the results."""
         arguments = tuple(map(read_only, shared))
-        with ThreadPoolExecutor(self.workers) as pool:
-            yield from pool.map(lambda part: function(part, *arguments), parts)
+        if self.workers == 1:
+            yield from (function(part, *arguments) for part in parts)
+            return
+        pool = ThreadPoolExecutor(self.workers)
+
+        def submit(part: P) -> Future[R]:
+            return pool.submit(function, part, *arguments)
+
+        try:
+            yield from in_order(submit, Future.result, parts, ahead=AHEAD * self.workers)
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def in_order(submit: Callable[[P], T], result: Callable[[T], R], parts: Iterable[P], *, ahead: int) -> Iterator[R]:
+    """The result of each part in the order of the parts, of which at most ``ahead`` are submitted and not used yet."""
+    pending: deque[T] = deque()
+    for part in parts:
+        pending.append(submit(part))
+        if len(pending) >= ahead:
+            yield result(pending.popleft())
+    while pending:
+        yield result(pending.popleft())
 
 
 def ranges(count: int, parts: int) -> list[tuple[int, int]]:

@@ -44,6 +44,11 @@ class Batch:
         self.side, self.first, self.instances, self.earlier = side, first, instances, earlier
         self.items = ItemBatch(instances)
 
+    @property
+    def shown(self) -> tuple[Side, int, Sequence[Instance], Sequence[str]]:
+        """The arguments of an equal batch."""
+        return self.side, self.first, self.instances, self.earlier
+
     @cached_property
     def faults(self) -> list[tuple[Fault, ...]]:
         """The faults of content of each question."""

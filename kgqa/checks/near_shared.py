@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
+from kgqa.arrays.parallel import Engine
 from kgqa.arrays.tokens import word_hashes
 from kgqa.checks.batch import Batch
 from kgqa.checks.check import Check
@@ -39,6 +40,8 @@ class NearSharedCheck(Check):
         super().__init__(seed=seed)
         self.texts = NearSharedTexts(width=self.width, seed=seed)
         self.found: list[NearShared] = []
+        self.engine: Engine | None = None
+        """Compares the texts; None: threads."""
         self._pairs: dict[tuple[str, str], None] = {}
 
     def update(self, batch: Batch) -> None:
@@ -54,7 +57,7 @@ class NearSharedCheck(Check):
         """Find the near-duplicates; the worst pair, and all of them as parts."""
         if not self._pairs:
             return self.finding(reason=NOT_COMPARED)
-        self.found = self.texts.shared(list(self._pairs), most=EXAMPLES)
+        self.found = self.texts.shared(list(self._pairs), most=EXAMPLES, engine=self.engine)
         pairs = [pair for pair in self.found if pair.of]
         if not pairs:
             return self.finding(reason="No question has such a text.")

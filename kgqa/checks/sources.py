@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import pickle
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, pairwise
 
+import numpy as np
+import numpy.typing as npt
+
+from kgqa.arrays.parallel import Engine, Threads
 from kgqa.checks.batch import Batch, Side
 from kgqa.checks.check import Check
 from kgqa.checks.findings import Finding
@@ -40,19 +45,58 @@ def sources_of(questions: QuestionSet, references: Sequence[QuestionSet]) -> lis
     return sources
 
 
-def read_sources(sources: Sequence[Source], checks: Sequence[Check], progress: Progress) -> dict[str, int]:
-    """Show every batch to every check; the number of questions of each side."""
+def read_sources(
+    sources: Sequence[Source], checks: Sequence[Check], progress: Progress, engine: Engine | None = None
+) -> tuple[dict[str, int], list[Check]]:
+    """Show every batch to every check; the number of questions of each side, and the checks after that.
+
+    An ``engine`` other than threads divides the checks among its workers, and holds all questions in memory.
+    """
+    if engine is None or isinstance(engine, Threads):
+        return _read(sources, progress, lambda batch: _show(batch, checks)), list(checks)
+    batches: list[bytes] = []
+    counts = _read(sources, progress, lambda batch: batches.append(pickle.dumps(batch.shown)))
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum([len(data) for data in batches], dtype=np.int64)])
+    shared = np.frombuffer(b"".join(batches), np.uint8), offsets
+    batches.clear()
+    # Each group reads all questions anew, so there are not many; two per worker, as some checks take longer than others.
+    count = min(2 * engine.workers, len(checks))
+    groups = [range(first, len(checks), count) for first in range(count)]
+    result = list(checks)
+    progress.start("Looking at the questions", len(checks), "checks")
+    parts = [[(type(checks[at]), checks[at].seed) for at in group] for group in groups]
+    for group, pickled in zip(groups, engine.map(_shown, parts, shared), strict=True):
+        for at, check in zip(group, pickle.loads(pickled), strict=True):  # noqa: S301 - from a node of the user's own cluster
+            result[at] = check
+        progress.advance(len(group))
+    progress.finish()
+    return counts, result
+
+
+def _show(batch: Batch, checks: Sequence[Check]) -> None:
+    for check in checks:
+        if check.compares or not batch.side.against:
+            check.update(batch)
+
+
+def _shown(kinds: list[tuple[type[Check], int]], batches: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]) -> bytes:
+    """Checks of these kinds and seeds after all batches, pickled: they change their arrays, and those of an object store are read-only."""
+    checks = [kind(seed=seed) for kind, seed in kinds]
+    for begin, end in pairwise(offsets.tolist()):
+        _show(Batch(*pickle.loads(batches[begin:end].data)), checks)  # noqa: S301 - written by this run
+    return pickle.dumps(checks)
+
+
+def _read(sources: Sequence[Source], progress: Progress, show: Callable[[Batch], object]) -> dict[str, int]:
     counts: dict[str, int] = {}
     for source in sources:
         side = source.side
-        side_checks = [check for check in checks if check.compares or not side.against]
         earlier = () if side.against else tuple(counts)
         progress.start(f"Reading {side.name}", None, "questions")
         counts[side.name] = 0
         for instances in batched(source.questions.read(source.split), BATCH):
             batch = Batch(side, counts[side.name], instances, earlier)
-            for check in side_checks:
-                check.update(batch)
+            show(batch)
             counts[side.name] += len(instances)
             progress.advance(len(instances))
         progress.finish(f"{counts[side.name]:,} questions")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Option
 
-from kgqa.cli.options import AnySet, From, Paragraphs, Strict, print_remarks
+from kgqa.cli.options import AnySet, Cluster, From, Paragraphs, Strict, print_remarks
 from kgqa.settings.defaults import DRAWS_SEED
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def audit(
     ] = None,
     device: Annotated[str | None, Option(help="Device of the readers: auto (the default: a GPU if there is one), cpu or cuda.")] = None,
     seed: Annotated[int, Option(help="Seed of intervals, folds and hash functions.")] = DRAWS_SEED,
+    cluster: Cluster = None,
 ) -> None:
     """Look for leaks, shortcuts and faults in a question set, and write a report."""
     import kgqa
@@ -45,7 +46,7 @@ def audit(
     with ConsoleProgress(console) as progress:
         result = kgqa.audit(
             dataset, against=against or (), fail_on=fail_on or (), out=out, format=from_, paragraphs=paragraphs, strict=strict,
-            readers=readers, reader_settings=reader_settings, encoder=encoder, device=device, seed=seed, progress=progress,
+            readers=readers, reader_settings=reader_settings, encoder=encoder, device=device, seed=seed, cluster=cluster, progress=progress,
         )  # fmt: skip
     _print(console, result)
     print_remarks(console, result.remarks)

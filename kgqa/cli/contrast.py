@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from kgqa.cli.options import AnySet, From, Paragraphs, Strict, print_remarks
+from kgqa.cli.options import AnySet, Cluster, From, Paragraphs, Strict, print_remarks
 from kgqa.settings.defaults import DRAWS_SEED
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def contrast(
     from_: From = None,
     paragraphs: Paragraphs = None,
     strict: Strict = False,
+    cluster: Cluster = None,
 ) -> None:
     """Transform a question set to test whether a system connects facts, or abstains if facts are missing."""
     import kgqa
@@ -45,7 +46,7 @@ def contrast(
     with ConsoleProgress(console) as progress:
         result = kgqa.contrast(
             kind, dataset, out=out, level=level, seed=seed, inoculation=inoculation, max_facts=max_facts, format=from_,
-            paragraphs=paragraphs, strict=strict, progress=progress,
+            paragraphs=paragraphs, strict=strict, cluster=cluster, progress=progress,
         )  # fmt: skip
     _print(console, result)
     print_remarks(console, result.source.remarks)

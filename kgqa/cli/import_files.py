@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Exit, Option
 
+from kgqa.cli.options import Cluster
+
 if TYPE_CHECKING:
     from kgqa.cli.terminal import Terminal
     from kgqa.runs.importing import Imported
@@ -41,6 +43,7 @@ def import_files(
     attribution: Annotated[str | None, Option(help="A sentence about the files, for the dataset card.")] = None,
     partial: Annotated[bool, Option("--partial", help="Read a file that is cut up to its last whole record.")] = False,
     workers: Annotated[int | None, Option(help="Processes; by default one per core. The result does not depend on them.")] = None,
+    cluster: Cluster = None,
     list_: Annotated[bool, Option("--list", callback=_list, is_eager=True, help="List the formats with their options and exit.")] = False,
 ) -> None:
     """Import dumps and other files in public formats; an interrupted import resumes."""
@@ -54,7 +57,7 @@ def import_files(
     with ConsoleProgress(console) as progress:
         result = kgqa.import_files(
             format, files, out=out, options=read_options(format, option or []), licence=licence, attribution=attribution,
-            partial=partial, workers=workers, progress=progress,
+            partial=partial, workers=workers, cluster=cluster, progress=progress,
         )  # fmt: skip
     _print(console, result, find_format(format).domain)
 

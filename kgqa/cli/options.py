@@ -31,7 +31,7 @@ Lossy = Annotated[bool, Option("--lossy", help="Allow losing gold, as support or
 
 Cluster = Annotated[
     str | None,
-    Option(help="Run parts on a Ray cluster: auto, HOST:PORT or ray://HOST:PORT. The result does not depend on it (docs/cluster.md)."),
+    Option(help="Run parts on a Ray cluster: auto, HOST:PORT or ray://HOST:PORT; none: threads. It changes no result (docs/cluster.md)."),
 ]
 
 

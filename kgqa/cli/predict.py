@@ -8,7 +8,7 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from kgqa.cli.options import AnySet, From, Paragraphs, print_remarks
+from kgqa.cli.options import AnySet, Cluster, From, Paragraphs, print_remarks
 from kgqa.cli.train import Device, Precision
 
 
@@ -38,6 +38,7 @@ def predict(
     max_cost: Annotated[float | None, Option(help="llm: maximum cost of all recorded answers, at these prices.")] = None,
     from_: From = None,
     paragraphs: Paragraphs = None,
+    cluster: Cluster = None,
 ) -> None:
     """Predict the answers of a question set with a trained reader, or with a model behind an endpoint."""
     import kgqa
@@ -50,7 +51,7 @@ def predict(
         result = kgqa.predict(
             run, dataset, out=out, split=split, metric=metric, reader=reader, device=device, precision=precision, model=model,
             endpoint=endpoint, recording=recording, shots=shots, retrieve=retrieve, samples=samples, input_price=input_price,
-            output_price=output_price, max_cost=max_cost, format=from_, paragraphs=paragraphs, progress=progress,
+            output_price=output_price, max_cost=max_cost, format=from_, paragraphs=paragraphs, cluster=cluster, progress=progress,
         )  # fmt: skip
     if not is_first_process():
         return

@@ -6,7 +6,10 @@ import time
 from types import TracebackType
 
 from rich.console import Console
+from rich.filesize import decimal
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeRemainingColumn
+
+from kgqa.progress import PartsSeen
 
 
 class ConsoleProgress:
@@ -17,12 +20,14 @@ class ConsoleProgress:
         self._console = console
         self._bars = Progress(
             SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[amount]}"), TimeRemainingColumn(),
-            console=console, transient=True, disable=not console.is_terminal,
+            TextColumn("{task.fields[parts]}"), console=console, transient=True, disable=not console.is_terminal,
         )  # fmt: skip
         self._task: TaskID | None = None
         self._stage, self._unit = "", ""
         self._total: int | None = None
         self._done, self._begin = 0, 0.0
+        self._clusters: dict[str, list[PartsSeen]] = {}
+        """Stage → the calls of it that ran on a cluster."""
 
     def __enter__(self) -> ConsoleProgress:
         """Start drawing the progress bar."""
@@ -30,20 +35,29 @@ class ConsoleProgress:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Stop drawing, also after an error."""
+        """Stop drawing, also after an error, and say what a cluster did."""
         self._bars.stop()
+        for stage, calls in self._clusters.items():
+            self._console.print(f"On the cluster, {stage or 'before the first stage'}: {_summary(calls)}", soft_wrap=True, markup=False)
 
     def start(self, stage: str, total: int | None = None, unit: str = "") -> None:
         """Begin a stage with an empty bar; without ``total`` the bar only counts."""
         self._drop()
         self._stage, self._total, self._unit, self._done, self._begin = stage, total, unit, 0, time.perf_counter()
-        self._task = self._bars.add_task(stage, total=total, amount=self._amount())
+        self._task = self._bars.add_task(stage, total=total, amount=self._amount(), parts="")
 
     def advance(self, amount: int) -> None:
         """Move the bar by ``amount`` units."""
         self._done += amount
         if self._task is not None:
             self._bars.update(self._task, advance=amount, amount=self._amount())
+
+    def parts(self, seen: PartsSeen) -> None:
+        """Show what a cluster does of the stage, and keep what it did for the end."""
+        if seen.ended:
+            self._clusters.setdefault(self._stage, []).append(seen)
+        if self._task is not None:
+            self._bars.update(self._task, parts="" if seen.ended else _state(seen))
 
     def finish(self, note: str = "") -> None:
         """Replace the bar by a line with the stage's note and seconds."""
@@ -60,3 +74,28 @@ class ConsoleProgress:
         if self._task is not None:
             self._bars.remove_task(self._task)
             self._task = None
+
+
+def _state(seen: PartsSeen) -> str:
+    """Parts done, how fast, the time that remains, and what ran again."""
+    rate = seen.done / seen.seconds if seen.seconds else 0.0
+    total = "" if seen.total is None else f" of {seen.total:,}"
+    remaining = "" if seen.total is None or not rate else f", {(seen.total - seen.done) / rate:,.0f} s left"
+    return f"parts {seen.done:,}{total}, {rate:,.1f}/s{remaining}{_again(seen.again)}"
+
+
+def _summary(calls: list[PartsSeen]) -> str:
+    """Parts, seconds, idle share and bytes of all calls of a stage."""
+    seconds, offered = sum(seen.seconds for seen in calls), sum(seen.workers * seen.seconds for seen in calls)
+    idle = max(0.0, 1 - sum(seen.busy for seen in calls) / offered) if offered else 0.0
+    moved = ""
+    if all(seen.sent is not None and seen.received is not None for seen in calls):
+        sent, received = sum(seen.sent or 0 for seen in calls), sum(seen.received or 0 for seen in calls)
+        moved = f", {decimal(sent)} sent, {decimal(received)} received"
+    again = _again(sum(seen.again for seen in calls))
+    parts = sum(seen.done for seen in calls)
+    return f"{parts:,} part{'' if parts == 1 else 's'} in {seconds:.1f} s, workers {idle:.0%} idle{moved}{again}"
+
+
+def _again(count: int) -> str:
+    return f", {count:,} ran again" if count else ""

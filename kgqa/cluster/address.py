@@ -6,17 +6,16 @@
 from __future__ import annotations
 
 import os
-import re
 import socket
 import subprocess
 import sys
 
 from kgqa.errors import ClusterError, SettingsError
+from kgqa.settings.cluster import FORMS, is_address
 
 SECONDS = "KGQA_CLUSTER_SECONDS"
 """Environment variable: seconds to wait for the cluster's answer."""
 WAIT = 30.0
-_ADDRESS = re.compile(r"(ray://)?(\[[0-9A-Fa-f:]+\]|[^\s:/@\[\]]+):(\d{1,5})")
 _PROBE = """
 import sys, ray
 try:
@@ -33,10 +32,8 @@ def probe(address: str) -> str:
 
     Raises SettingsError if it is no address, ClusterError if no cluster answers within ``KGQA_CLUSTER_SECONDS``.
     """
-    if address != "auto":
-        match = _ADDRESS.fullmatch(address)
-        if match is None or not 0 < int(match[3]) < 1 << 16:
-            raise SettingsError(f"--cluster {address!r} is no address of a cluster; give auto, HOST:PORT or ray://HOST:PORT.")
+    if not is_address(address):
+        raise SettingsError(f"--cluster {address!r} is no address of a cluster; give {FORMS}.")
     seconds = _seconds()
     environment = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0"}
     try:

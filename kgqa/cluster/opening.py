@@ -8,18 +8,21 @@ from importlib.util import find_spec
 
 from kgqa.arrays.parallel import Engine, Threads
 from kgqa.errors import SettingsError
+from kgqa.progress import Progress, SeesParts
+from kgqa.settings.cluster import NONE
 from kgqa.settings.workers import worker_count
 
 
 @contextmanager
-def opened_engine(workers: int | None = None, cluster: str | None = None) -> Iterator[Engine]:
+def opened_engine(workers: int | None = None, cluster: str | None = None, progress: Progress | None = None) -> Iterator[Engine]:
     """The engine of a run, open inside the ``with`` block.
 
-    ``cluster``: None for threads; ``auto``, ``HOST:PORT`` or ``ray://HOST:PORT`` for a Ray cluster (:func:`kgqa.cluster.address.probe`).
-    ``workers``: maximum number of parts that run at the same time, by default one per core, or per core of the cluster. Raises
-    SettingsError and ClusterError.
+    ``cluster``: None or ``none`` for threads; ``auto``, ``HOST:PORT`` or ``ray://HOST:PORT`` for a Ray cluster
+    (:func:`kgqa.cluster.address.probe`). ``workers``: maximum number of parts that run at the same time, by default one per core, or per
+    core of the cluster. ``progress`` is told what the cluster does if it is a :class:`~kgqa.progress.SeesParts`. Raises SettingsError and
+    ClusterError.
     """
-    if cluster is None:
+    if cluster in (None, NONE):
         yield Threads(workers)
         return
     if workers is not None:
@@ -29,5 +32,6 @@ def opened_engine(workers: int | None = None, cluster: str | None = None) -> Ite
     from kgqa.cluster.address import probe
     from kgqa.cluster.ray_engine import RayEngine
 
-    with RayEngine(probe(cluster), workers) as engine:
+    see = progress.parts if isinstance(progress, SeesParts) else None
+    with RayEngine(probe(cluster), workers, see) as engine:
         yield engine

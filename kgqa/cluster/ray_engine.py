@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import logging
 import os
+import pickle
 import signal
 import time
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import suppress
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -31,12 +32,14 @@ from ray.exceptions import (
     TaskUnschedulableError,
     WorkerCrashedError,
 )
+from ray.experimental import get_local_object_locations
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from kgqa.arrays.parallel import read_only
+from kgqa.arrays.parallel import in_order, read_only
 from kgqa.cluster.address import answers
 from kgqa.cluster.versions import difference, versions
 from kgqa.errors import ClusterError
+from kgqa.progress import PartsSeen
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -57,10 +60,11 @@ class RayEngine:
 
     name = "ray"
 
-    def __init__(self, address: str, workers: int | None = None) -> None:
+    def __init__(self, address: str, workers: int | None = None, see: Callable[[PartsSeen], object] | None = None) -> None:
         """Connect to the cluster at ``address`` (:func:`kgqa.cluster.address.probe`); raises ClusterError if a node has other versions.
 
-        ``workers``: maximum number of parts that run at the same time, by default one per core of the cluster.
+        ``workers``: maximum number of parts that run at the same time, by default one per core of the cluster. ``see`` is called after each
+        part and at the end of each call.
         """
         handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
@@ -73,7 +77,7 @@ class RayEngine:
                     signal.signal(number, handler)
         _silence()
         try:
-            self._address = address
+            self._address, self._see = address, see or (lambda _: None)
             self._check_nodes()
             self._limit, self._calls = workers, 0
             self._call: Any = ray.remote(num_cpus=1, max_retries=RETRIES)(_call)
@@ -97,22 +101,35 @@ class RayEngine:
         cores = int(_cores())
         return cores if self._limit is None else min(cores, self._limit)
 
-    def map(self, function: Callable[..., R], parts: Sequence[P], shared: tuple[Any, ...] = ()) -> Iterator[R]:
+    def map(self, function: Callable[..., R], parts: Iterable[P], shared: tuple[Any, ...] = ()) -> Iterator[R]:
         """See :meth:`Engine.map <kgqa.arrays.parallel.Engine.map>`. Raises ClusterError if the cluster fails."""
         try:
             references = [ray.put(value) for value in shared]
         except (ObjectStoreFullError, RaySystemError) as error:
             raise _failure(error) from None
         ahead = self.workers * (AHEAD if self._limit is None else 1)
-        pending: deque[Any] = deque()
         self._calls += 1
-        for part in parts:
+        number = self._calls
+        tally = _Tally(len(parts) if isinstance(parts, Sized) else None, self.workers, knows_sizes=not self._address.startswith("ray://"))
+        tally.sent += tally.size(references)
+
+        def submit(part: P) -> Any:
+            data = pickle.dumps(part, protocol=5)
+            tally.sent += len(data)
             # In a list, references are not resolved before the call, so that a process can keep what it has read.
-            pending.append(self._call.remote(function, part, self._calls, references))
-            if len(pending) >= ahead:
-                yield self._result(pending.popleft())
-        while pending:
-            yield self._result(pending.popleft())
+            return self._call.remote(function, data, number, references)
+
+        def result(reference: Any) -> R:
+            value, seconds, attempt = self._result(reference)
+            tally.done += 1
+            tally.busy += seconds
+            tally.again += attempt
+            tally.received += tally.size([reference])
+            self._see(tally.seen(ended=False))
+            return value  # type: ignore[no-any-return]
+
+        yield from in_order(submit, result, parts, ahead=ahead)
+        self._see(tally.seen(ended=True))
 
     def _result(self, reference: Any) -> Any:
         """The result of a part, when it is there."""
@@ -133,6 +150,9 @@ class RayEngine:
                         "the last finished stage."
                     ) from None
             except RayTaskError as error:
+                if isinstance(error.cause, ImportError):
+                    missing = _first_line(error.cause)
+                    raise ClusterError(f"a node lacks a package ({missing}); install kgqa there with the same extras.") from None
                 raise error.cause if isinstance(error.cause, Exception) else _failure(error) from None
             except RayError as error:
                 raise _failure(error) from None
@@ -179,12 +199,48 @@ _shared: dict[tuple[str, int], tuple[Any, ...]] = {}
 """In a process of a node: the shared values of the last call, by job and number of the call."""
 
 
-def _call(function: Callable[..., R], part: object, number: int, references: list[Any]) -> R:
-    key = ray.get_runtime_context().get_job_id(), number
+def _call(function: Callable[..., R], data: bytes, number: int, references: list[Any]) -> tuple[R, float, int]:
+    """The result of a part, its seconds, and how often it ran before."""
+    context = ray.get_runtime_context()
+    key = context.get_job_id(), number
     if key not in _shared:
         _shared.clear()
         _shared[key] = tuple(map(read_only, ray.get(references)))
-    return function(part, *_shared[key])
+    part = pickle.loads(data)  # noqa: S301 - from the driver
+    begin = time.perf_counter()
+    result = function(part, *_shared[key])
+    # No public function of Ray tells a task how often it was tried.
+    attempt = getattr(context.worker.core_worker, "get_current_task_attempt_number", int)()
+    return result, time.perf_counter() - begin, attempt
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What was done of one call."""
+
+    total: int | None
+    workers: int
+    knows_sizes: bool
+    """Ray Client does not tell the sizes of objects."""
+    begin: float = field(default_factory=time.perf_counter)
+    done: int = 0
+    again: int = 0
+    busy: float = 0.0
+    sent: int = 0
+    received: int = 0
+
+    def size(self, references: list[Any]) -> int:
+        """Bytes of objects, as Ray has serialised them."""
+        places = get_local_object_locations(references) if self.knows_sizes and references else {}
+        return sum(place["object_size"] or 0 for place in places.values())
+
+    def seen(self, *, ended: bool) -> PartsSeen:
+        """As progress shows it."""
+        sent, received = (self.sent, self.received) if self.knows_sizes else (None, None)
+        return PartsSeen(
+            done=self.done, total=self.total, again=self.again, seconds=time.perf_counter() - self.begin, busy=self.busy,
+            workers=self.workers, sent=sent, received=received, ended=ended,
+        )  # fmt: skip
 
 
 def _failure(error: Exception) -> ClusterError:

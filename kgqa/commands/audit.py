@@ -18,6 +18,7 @@ from kgqa.checks.report.write import Report, require_plots, write_report
 from kgqa.checks.result import Audit
 from kgqa.checks.shared import SharedCheck
 from kgqa.checks.sources import read_sources, sources_of, with_examples
+from kgqa.cluster.opening import opened_engine
 from kgqa.errors import MOST_SEED, BrokenInput, SettingsError, check_seed
 from kgqa.formats.question_set import QuestionSet, open_dataset
 from kgqa.progress import Progress, Silent
@@ -51,13 +52,16 @@ def audit(
     encoder: str | None = None,
     device: str | None = None,
     seed: int = DRAWS_SEED,
+    cluster: str | None = None,
     progress: Progress | None = None,
 ) -> Audit:
     """Audit the question set ``dataset``, alone and ``against`` other sets, for leaks, shortcuts and faults.
 
     Writes ``audit.html`` and ``audit.json`` into ``out``, by default a folder ``NAME-audit`` in the current folder, replacing an earlier
     report. ``fail_on`` are conditions such as ``leakage>0``. ``paragraphs`` and ``strict`` apply to ``dataset``, as in
-    :func:`kgqa.open_dataset`. Questions are read in batches; each check states its memory. Raises KgqaError; then no report is written.
+    :func:`kgqa.open_dataset`. Questions are read in batches; each check states its memory. On a ``cluster``
+    (:func:`kgqa.cluster.opening.opened_engine`) the nodes run checks, with the same report, and the object store holds all questions.
+    Raises KgqaError; then no report is written.
 
     ``readers``: ``minimal`` or ``full`` (``kgqa.settings.judging``) also judges the set with trained readers, with the settings of the TOML
     file ``reader_settings``; ``encoder`` and ``device`` override it. Intermediate results are kept in ``readers`` in the report's folder
@@ -76,13 +80,16 @@ def audit(
         _check_measured(judge, conditions)
     checks = [check(seed=seed) for check in CHECKS]
     progress = progress or Silent()
-    questions = read_sources(sources, checks, progress)
-    progress.start("Looking at all of them together", len(checks), "checks")
-    findings = []
-    for check in checks:
-        findings.append(check.result(_rng(seed, check.name)))
-        progress.advance(1)
-    progress.finish()
+    with opened_engine(cluster=cluster, progress=progress) as engine:
+        questions, checks = read_sources(sources, checks, progress, engine)
+        progress.start("Looking at all of them together", len(checks), "checks")
+        findings = []
+        for check in checks:
+            if isinstance(check, NearSharedCheck):
+                check.engine = engine
+            findings.append(check.result(_rng(seed, check.name)))
+            progress.advance(1)
+        progress.finish()
     folds = report.html.parent / FOLDS
     judged = None if judge is None else judge.judge(folds, progress)
     findings += [figure.finding(judged.how) for figure in judged.figures if figure.measure] if judged else []
@@ -152,7 +159,7 @@ def verify_certificate(
         raise BrokenInput(f"{certificate}: its seed {seed} is not between 0 and {MOST_SEED}; take the certificate from the report again.")
     sources = sources_of(open_dataset(dataset, format, paragraphs=paragraphs), [open_dataset(path, naming=_NAMING) for path in against])
     checks = [check(seed=seed) for check in CHECKS if check.compares]
-    questions = read_sources(sources, checks, progress or Silent())
+    questions, _ = read_sources(sources, checks, progress or Silent())
     for check in checks:
         check.result(_rng(seed, check.name))
     return list(differences(claimed, _certificate(checks, questions, seed)))

@@ -13,7 +13,7 @@ from kgqa.checks.verdict import examine
 from kgqa.cluster.opening import opened_engine
 from kgqa.commands.generate import TRAVERSALS, input_files
 from kgqa.commands.imports import entries, import_entries
-from kgqa.domains import load_domain
+from kgqa.domains import chosen_cluster, load_domain
 from kgqa.errors import MissingInput, SettingsError, check_seed, storage_errors, suggestion
 from kgqa.formats import native
 from kgqa.formats.question_set import open_dataset
@@ -125,7 +125,7 @@ def compose(
     settings and seed give the same bytes for any ``workers``, ``cluster``, ``by`` and ``store``. Raises KgqaError.
     """
     check_seed(seed)
-    threads = worker_count(workers)
+    worker_count(workers)
     _check_search(by, store, neo4j)
     if limit is not None and limit < 1:
         raise SettingsError(f"limit {limit} is not at least 1; leave it out to take all pairs.")
@@ -170,10 +170,10 @@ def compose(
         # Notice a missing server, or one with other data, before anything is read.
         with Neo4jStore(neo4j) as server:
             check_can_put(server)
-    import_entries(opened_domain, entries(opened_domain), place, workers=threads, progress=progress or Silent())
-    watches = _watches(opened_domain, set_paths, settings, people)
-    ordered, inputs = _in_order(set_paths) if set_paths else ((), _source_hashes(opened_domain))
-    with opened_engine(workers, cluster) as engine:
+    with opened_engine(workers, chosen_cluster(domain or QUESTIONS, cluster), progress) as engine:
+        import_entries(opened_domain, entries(opened_domain), place, engine=engine, progress=progress or Silent())
+        watches = _watches(opened_domain, set_paths, settings, people)
+        ordered, inputs = _in_order(set_paths) if set_paths else ((), _source_hashes(opened_domain))
         run = Run(
             domain=opened_domain,
             workspace=place,

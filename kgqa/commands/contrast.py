@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from kgqa.cluster.opening import opened_engine
 from kgqa.errors import SettingsError, check_seed, suggestion
 from kgqa.formats.question_set import QuestionSet, open_dataset
 from kgqa.progress import Progress, Silent
@@ -20,6 +21,7 @@ from kgqa.runs.card import example, rejected_count
 from kgqa.runs.files import new_folder
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.manifest import run_record, write_card, write_manifest
+from kgqa.settings.cluster import NONE
 from kgqa.settings.defaults import DRAWS_SEED
 
 
@@ -51,6 +53,7 @@ def contrast(
     format: str | None = None,  # noqa: A002 - what it is called everywhere
     paragraphs: str | Path | None = None,
     strict: bool = False,
+    cluster: str | None = None,
     progress: Progress | None = None,
 ) -> Contrast:
     """Transform ``dataset``, a file or folder of ``format`` (recognised by default), into the new dataset folder ``out``.
@@ -58,9 +61,9 @@ def contrast(
     ``level``: a supporting fact is a ``paragraph`` (the default) or a ``sentence``. ``max_facts``: leave out questions with more of them
     (by default 6). ``inoculation``: 0 keeps the splits; 1 or 5 makes a train split of that percentage of its groups, taken from the other
     splits if the set has no train split. ``paragraphs`` and ``strict``: as in :func:`kgqa.open_dataset`. The same questions, settings and
-    seed give the same data. Raises KgqaError; then nothing is left behind. Memory: a few thousand instances, the ids of all groups and of
-    rejected questions; for adversarial and unanswerable a sample of a split's names or paragraphs; with inoculation the splits that it
-    changes.
+    seed give the same data for any ``cluster`` (:func:`kgqa.cluster.opening.opened_engine`). Raises KgqaError; then nothing is left behind.
+    Memory: a few thousand instances, the ids of all groups and of rejected questions; for adversarial and unanswerable a sample of a
+    split's names or paragraphs; with inoculation the splits that it changes.
     """
     settings = _settings(kind, level=level, seed=seed, inoculation=inoculation, max_facts=max_facts)
     source = open_dataset(dataset, format, paragraphs=paragraphs, strict=strict)
@@ -70,9 +73,9 @@ def contrast(
         "kind": kind, "dataset": source.name, "level": level, "seed": seed, "inoculation": inoculation, "max_facts": max_facts,
         "format": format, "paragraphs": None if paragraphs is None else Path(paragraphs).name, "strict": strict,
     }  # fmt: skip
-    with new_folder(Path(out)) as partial:
+    with opened_engine(1 if cluster in (None, NONE) else None, cluster, progress) as engine, new_folder(Path(out)) as partial:
         partial.mkdir()
-        splits = Splits(source, settings, partial, progress)
+        splits = Splits(source, settings, partial, progress, engine)
         funnel = splits.transform()
         if inoculation:
             funnel.append(splits.inoculate(inoculation))

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from kgqa.arrays.parallel import Engine, worker_threads
+from kgqa.arrays.parallel import Engine
 from kgqa.checks.verdict import examine
 from kgqa.cluster.opening import opened_engine
 from kgqa.commands.imports import IMPORTING, entries, import_entries, plan_entries
-from kgqa.domains import built_in_variant, load_domain
+from kgqa.domains import built_in_variant, chosen_cluster, load_domain
 from kgqa.errors import EmptyResult, SettingsError, check_seed, storage_errors, suggestion
 from kgqa.progress import Progress, Silent
 from kgqa.recipes.preparation import READING
@@ -109,9 +109,10 @@ def generate(
     variant of the domain, as ``paper``, the paper's recipe without grades, or another recipe, ``iirc`` or ``strategyqa``. ``limit`` is a
     maximum of questions. The graph is in the ``embedded`` store or a ``neo4j`` server (``neo4j``, by default from the environment), and is
     searched by the compiled ``kernel`` or by ``cypher`` queries. The same input, settings and seed give the same bytes for any ``workers``
-    (by default all cores), ``cluster`` (:func:`kgqa.cluster.opening.opened_engine`), ``store`` and ``traversal``. Raises KgqaError.
+    (by default all cores), ``cluster`` (:func:`kgqa.cluster.opening.opened_engine`; by default the one that the domain's file names),
+    ``store`` and ``traversal``. Raises KgqaError.
     """
-    with opened_engine(workers, cluster) as engine:
+    with opened_engine(workers, chosen_cluster(domain, cluster), progress) as engine:
         runner = prepared(
             domain, recipe=recipe, source=source, workspace=workspace, seed=seed, engine=engine, limit=limit, store=store,
             traversal=traversal, neo4j=neo4j, progress=progress or Silent(),
@@ -222,7 +223,7 @@ def plan(
 
     Raises KgqaError for everything that :func:`generate` refuses before it begins, including an unreachable or foreign server.
     """
-    with opened_engine(workers, cluster) as engine:
+    with opened_engine(workers, chosen_cluster(domain, cluster)) as engine:
         runner = prepared(
             domain, recipe=recipe, source=source, workspace=workspace, seed=seed, engine=engine, limit=limit, store=store,
             traversal=traversal, neo4j=neo4j, progress=Silent(), importing=False,
@@ -299,7 +300,7 @@ def prepared(
         with Neo4jStore(neo4j) as server:
             check_can_load(server)
     if importing:
-        import_entries(opened_domain, entries(opened_domain), place, workers=worker_threads(engine), progress=progress)
+        import_entries(opened_domain, entries(opened_domain), place, engine=engine, progress=progress)
     run = Run(
         domain=opened_domain, workspace=place, seed=seed, engine=engine, limit=limit, progress=progress, store=store,
         traversal=traversal, neo4j=neo4j,

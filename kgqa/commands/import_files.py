@@ -8,11 +8,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_origin
 
+from kgqa.cluster.opening import opened_engine
 from kgqa.errors import SettingsError
 from kgqa.progress import Progress, Silent
 from kgqa.runs.files import Watch, file_hash
 from kgqa.runs.importing import Imported, Origin, run_import
-from kgqa.settings.workers import worker_count
 from kgqa.sources.formats import Parser, Service
 from kgqa.sources.registry import FORMATS, describe_options, find_format, parser_of
 from kgqa.sources.streams import require_files
@@ -41,22 +41,25 @@ def import_files(
     attribution: str | None = None,
     partial: bool = False,
     workers: int | None = None,
+    cluster: str | None = None,
     progress: Progress | None = None,
 ) -> Imported:
     """Import ``files`` of one ``format``, plain or packed by gzip, bzip2 or xz, into the folder ``out``.
 
     A folder that holds an import gets these files as well, and its tables are made anew of all. A stopped import goes on where it stopped.
     ``options`` are those of :func:`format_options`. ``licence`` and ``attribution`` are for the dataset card, by default the publisher's.
-    ``partial`` reads a file that is cut up to its last whole record. Memory: some pieces of 4 MiB per worker, and 1 GiB to merge them.
-    Raises KgqaError.
+    ``partial`` reads a file that is cut up to its last whole record. The tables do not depend on ``workers`` and ``cluster``
+    (:func:`kgqa.cluster.opening.opened_engine`). Memory: some groups of pieces, 16 MiB each, per worker, and 1 GiB to merge them. Raises
+    KgqaError.
     """
     parser, origin, watch = prepared_import(format, options, licence=licence, attribution=attribution)
     if not files:
         raise SettingsError(f"no files are named; give those of the format {format}: {FORMATS[format].files}.")
-    return run_import(
-        parser, [Path(file) for file in files], Path(out), origin, workers=worker_count(workers), partial=partial,
-        progress=progress or Silent(), watch=watch,
-    )  # fmt: skip
+    with opened_engine(workers, cluster, progress) as engine:
+        return run_import(
+            parser, [Path(file) for file in files], Path(out), origin, engine=engine, partial=partial, progress=progress or Silent(),
+            watch=watch,
+        )  # fmt: skip
 
 
 def prepared_import(

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
+from kgqa.arrays.parallel import Engine
 from kgqa.commands.import_files import prepared_import, read_options, require_extra
 from kgqa.domains.files import inside
 from kgqa.errors import BrokenInput, EmptyResult, InputChanged, InterruptedRun, KgqaError, SettingsError, storage_errors
@@ -70,7 +71,7 @@ def entries(domain: Domain) -> list[Entry]:
     return [] if at is None else [_entry(at, number, entry) for number, entry in enumerate(domain.settings.imports, start=1)]
 
 
-def import_entries(domain: Domain, to_import: Sequence[Entry], workspace: Workspace, *, workers: int, progress: Progress) -> None:
+def import_entries(domain: Domain, to_import: Sequence[Entry], workspace: Workspace, *, engine: Engine, progress: Progress) -> None:
     """Make the folder ``domain.source`` from the entries, if there are any and it is not their import already. Raises KgqaError."""
     if (at := domain.imports_in) is None:
         return
@@ -86,7 +87,7 @@ def import_entries(domain: Domain, to_import: Sequence[Entry], workspace: Worksp
             within = Within(progress, entry.name)
             with _named(entry.name, at), suppress(*([] if entry is to_import[-1] else [EmptyResult])):  # relations alone hold no documents
                 run_import(
-                    entry.parser, entry.files, domain.source, entry.origin, workers=workers, partial=entry.partial, progress=within,
+                    entry.parser, entry.files, domain.source, entry.origin, engine=engine, partial=entry.partial, progress=within,
                     watch=entry.watch,
                 )  # fmt: skip
         if not is_current(domain.source, sources):

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from kgqa.cluster.opening import opened_engine
 from kgqa.commands.predict_llm import asking, predict_llm
 from kgqa.errors import MissingInput, SettingsError, suggestion
 from kgqa.formats.question_set import QuestionSet, open_dataset
 from kgqa.progress import Progress, Silent
+from kgqa.readers.lexical.reader import LexicalReader
 from kgqa.readers.llm.reader import NAME
 from kgqa.readers.specification import settings_of
 from kgqa.readers.trained import READER, load_reader
@@ -19,11 +22,13 @@ from kgqa.scoring.default_metric import default_metric
 from kgqa.scoring.dire_gold import notes_of
 from kgqa.scoring.metrics import METRICS
 from kgqa.scoring.prediction_files import TRANSFORMED, write_predictions
+from kgqa.settings.cluster import NONE
 from kgqa.settings.llm import LlmReaderSettings
 from kgqa.settings.training import TrainingSettings
 from kgqa.training.predicting import predict_together
 from kgqa.training.processes import is_first_process, is_only_process
 from kgqa.training.questions import Questions, of_split
+from kgqa.training.reader import Prediction, Reader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,13 +69,15 @@ def predict(
     max_cost: float | None = None,
     format: str | None = None,  # noqa: A002 - what it is called everywhere
     paragraphs: str | Path | None = None,
+    cluster: str | None = None,
     progress: Progress | None = None,
 ) -> Predicted:
     """Predict the answers of a split of ``dataset`` with the reader of the :func:`kgqa.train` folder ``run``; write the file ``out``.
 
     ``split`` is dev by default, or the only split. ``metric``, by default the set's own, determines the file's format, which
     :func:`kgqa.evaluate` reads. ``reader``: the ``module:Class`` of a run of your own reader, which is imported only
-    if you name it. Memory: the reader, one batch, and one answer per question.
+    if you name it. ``cluster`` (:func:`kgqa.cluster.opening.opened_engine`) is for readers that count; the predictions do not depend on it.
+    Memory: the reader, one batch, and one answer per question.
 
     ``run`` may be "llm", or a TOML file with ``reader = "llm"``: then the ``model`` of a chat-completions ``endpoint`` answers (by default
     ``OPENAI_BASE_URL``; the key is ``OPENAI_API_KEY``). A prompt has ``shots`` examples of the train split, and the question's own
@@ -92,7 +99,8 @@ def predict(
     }
     model_request = None
     if isinstance(run, str) and (run == NAME or run.endswith(".toml")):
-        _refuse({"reader": reader, "device": device, "precision": precision}, "trained readers, but the reader is llm")
+        trained_options = {"reader": reader, "device": device, "precision": precision, "cluster": cluster}
+        _refuse(trained_options, "trained readers, but the reader is llm")
         if not is_only_process():
             raise SettingsError("the reader llm asks its endpoint from one process; start kgqa predict without a launcher.")
         llm_settings = settings_of(run, NAME, LlmReaderSettings, prompts)
@@ -110,8 +118,8 @@ def predict(
         trained.check()
         questions = _questions(source, split_name, form)
         settings = TrainingSettings.model_validate({"device": device or "auto", "precision": precision or "auto"})
-        predictions = predict_together(trained_reader, questions, progress or Silent(), settings)
-        remarks = write_predictions(form, questions, predictions, out) if is_first_process() else ()
+        with _predicting(trained_reader, questions, progress or Silent(), settings, cluster) as predictions:
+            remarks = write_predictions(form, questions, predictions, out) if is_first_process() else ()
     else:
         questions = _questions(source, split_name, form)
         remarks = predict_llm(model_request, source, split_name, form, questions, progress=progress or Silent())
@@ -125,6 +133,22 @@ def predict(
         remarks=remarks,
         seconds=time.perf_counter() - begin,
     )
+
+
+@contextmanager
+def _predicting(
+    reader: Reader, questions: Questions, progress: Progress, settings: TrainingSettings, cluster: str | None
+) -> Iterator[Iterator[Prediction]]:
+    """The predictions of the reader, on the cluster if one is given. SettingsError for a reader that does not run on a cluster."""
+    if cluster in (None, NONE):
+        yield predict_together(reader, questions, progress, settings)
+        return
+    if not isinstance(reader, LexicalReader):
+        raise SettingsError("--cluster is for readers that count words, but this one is a network, which uses the device of this machine.")
+    if not is_only_process():
+        raise SettingsError("--cluster divides the questions itself; start kgqa predict without a launcher.")
+    with opened_engine(cluster=cluster, progress=progress) as engine:
+        yield reader.predict(questions, progress, engine)
 
 
 def _refuse(options: Mapping[str, object], reason: str) -> None:

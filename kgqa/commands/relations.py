@@ -8,6 +8,7 @@ from pathlib import Path
 
 from kgqa.cluster.opening import opened_engine
 from kgqa.commands.generate import prepared
+from kgqa.domains import chosen_cluster
 from kgqa.errors import EmptyResult, SettingsError, suggestion
 from kgqa.progress import Progress, Silent
 from kgqa.recipes.qangaroo.relation_figures import RelationFigures, relation_figures
@@ -57,7 +58,7 @@ def relations(
         raise SettingsError(f"there is no column {sort!r} to sort by; {suggestion(sort, COLUMNS)}")
     if out is not None:
         check_new_file(Path(out))
-    with opened_engine(workers, cluster) as engine:
+    with opened_engine(workers, chosen_cluster(domain, cluster), progress) as engine:
         runner = prepared(
             domain, recipe=recipe, source=source, workspace=workspace, seed=seed, engine=engine, limit=None, store=STORE,
             traversal=TRAVERSAL, neo4j=None, progress=progress or Silent(),

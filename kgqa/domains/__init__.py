@@ -19,6 +19,7 @@ from kgqa.recipes.registry import CHOSEN, COMMANDS, RECIPES, find_recipe
 from kgqa.resources import resource
 from kgqa.runs.domain import Domain
 from kgqa.settings.base import plain_fault
+from kgqa.settings.cluster import FORMS, is_address
 from kgqa.settings.defaults import RECIPE
 from kgqa.settings.domain import UNREAD, DomainSettings, with_sections
 from kgqa.settings.source import QUESTIONS
@@ -30,7 +31,7 @@ from kgqa.store.queries import PLURALS, Query, read_queries
 DESCRIPTION = frozenset({"title", "licence", "limits", "attribution"})
 """Settings that are about the texts and facts of one domain, and not about how a dataset is made."""
 
-__all__ = ["built_in", "built_in_variant", "chain_columns", "load_domain"]
+__all__ = ["built_in", "built_in_variant", "chain_columns", "chosen_cluster", "load_domain"]
 
 
 def load_domain(
@@ -115,6 +116,17 @@ def _origins(sources: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
+def chosen_cluster(domain: str | Path, cluster: str | None) -> str | None:
+    """The option ``cluster`` if it is given, else the cluster that the domain's file names, if any. Raises SettingsError."""
+    if cluster is not None:
+        return cluster
+    files = read_files(str(domain))
+    named = merged(files.built_in, files.own).get("cluster", "")
+    if not isinstance(named, str) or (named and not is_address(named)):
+        raise SettingsError(f"{files.path}: the setting 'cluster' cannot be {named!r}: it must be {FORMS}.")
+    return named or None
+
+
 def built_in_variant(domain: str | Path, name: str) -> dict[str, Any]:
     """The settings of variant ``name`` in the built-in file that this domain extends; empty if there are none."""
     variants = read_files(str(domain)).built_in.get("variants", {})
@@ -137,6 +149,8 @@ def _varied(files: Files, raw: dict[str, Any], recipe: str | None) -> dict[str, 
         raise SettingsError(f"{files.path}: 'variants' must hold a table for each name, as [variants.paper]; fix the file.")
     if named := sorted(name for name, variant in variants.items() if "imports" in variant):
         raise SettingsError(f"{files.path}: the variant {named[0]} names imports, but all variants read the same; name them outside of it.")
+    if named := sorted(name for name, variant in variants.items() if "cluster" in variant):
+        raise SettingsError(f"{files.path}: the variant {named[0]} names a cluster, but all variants use the same; name it outside of it.")
     if recipe is None:
         return settings
     if recipe not in variants:

@@ -1,8 +1,8 @@
 """Files in public formats → a folder of tables that ``generate`` and ``compose`` read.
 
-A parser cuts each file into pieces; processes parse them and write their rows to parts in ``OUT/.parts`` (:mod:`kgqa.runs.parts`). A run
-that was stopped goes on after the last part, also in the middle of a file. At the end the parts are merged into tables
-(:mod:`kgqa.runs.merging`), and ``import.json`` is written last. A further import into the same folder adds its files.
+A parser cuts each file into pieces; processes, or the nodes of a cluster, parse them, and their rows go to parts in ``OUT/.parts``
+(:mod:`kgqa.runs.parts`). A run that was stopped goes on after the last part, also in the middle of a file. At the end the parts are merged
+into tables (:mod:`kgqa.runs.merging`), and ``import.json`` is written last. A further import into the same folder adds its files.
 """
 
 from __future__ import annotations
@@ -11,20 +11,19 @@ import json
 import os
 import re
 import secrets
-from collections import deque
-from collections.abc import Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kgqa.arrays.parallel import Engine, Threads, worker_threads
+from kgqa.arrays.processes import Processes, advanced
 from kgqa.errors import BrokenInput, EmptyResult, InterruptedRun, StorageError, WorkspaceMismatch, storage_errors
 from kgqa.progress import Advance, Progress
-from kgqa.runs.crew import Crew, read_in_worker
 from kgqa.runs.files import Watch, alone, file_hash, file_hashes, key_of, known_hash, write_whole
 from kgqa.runs.merging import merge, steps
-from kgqa.runs.parts import Part, State, Submit, abandon, at_once, note_part, parse_file, read_state, resumed
+from kgqa.runs.parts import Encoder, Part, State, note_part, parse_file, read_state, resumed
 from kgqa.runs.scratch import scratch
 from kgqa.settings.small_files import read_small
 from kgqa.sources.formats import Parser, Service
@@ -71,12 +70,13 @@ class Imported:
 
 
 def run_import(
-    parser: Parser | Service, files: Sequence[Path], out: Path, origin: Origin, *, workers: int, partial: bool, progress: Progress,
+    parser: Parser | Service, files: Sequence[Path], out: Path, origin: Origin, *, engine: Engine, partial: bool, progress: Progress,
     watch: Watch | None = None,
 ) -> Imported:  # fmt: skip
     """Read ``files`` by ``parser``, or ask a service the queries in them, and write the tables of ``out`` anew.
 
-    ``watch`` notices when other files change that the parser reads, those of its options. Raises KgqaError.
+    ``engine`` parses; in the place of threads, which cannot parse at the same time, come processes. ``watch`` notices when other files
+    change that the parser reads, those of its options. Raises KgqaError.
     """
     require_files(list(files))
     if not str(out).isprintable() or str(out) != os.fsencode(out).decode("utf-8", "replace"):
@@ -89,15 +89,13 @@ def run_import(
             _check_folder(out)  # within the lock, or the first files of another import would look like no import
             (out / PARTS).mkdir(exist_ok=True)
             try:
-                return _run(parser, files, out, origin, watch or Watch(), workers=workers, partial=partial, progress=progress)
+                return _run(parser, files, out, origin, watch or Watch(), engine=engine, partial=partial, progress=progress)
             except KeyboardInterrupt:
                 raise InterruptedRun(f"{out}: stopped; run the same command again to go on from the last part that was written.") from None
-            finally:
-                abandon()
 
 
 def _run(
-    parser: Parser | Service, files: Sequence[Path], out: Path, origin: Origin, watch: Watch, *, workers: int, partial: bool,
+    parser: Parser | Service, files: Sequence[Path], out: Path, origin: Origin, watch: Watch, *, engine: Engine, partial: bool,
     progress: Progress,
 ) -> Imported:  # fmt: skip
     watch.add(files)
@@ -130,10 +128,10 @@ def _run(
                 _ask(parser, file)
                 progress.advance(file.size)
         else:
-            with Crew(workers if size >= PROCESSES_FROM else 1) as crew:
-                _read_files(parser, todo, crew, progress)
+            with _parsing_engine(engine, parser, size, progress) as parsing:
+                _read_files(parser, todo, parsing, worker_threads(engine), progress)
         progress.finish()
-    return _merged(out, sources, workers, progress, reused)
+    return _merged(out, sources, worker_threads(engine), progress, reused)
 
 
 def described(path: Path, origin: Origin, *, partial: bool) -> dict[str, Any]:
@@ -169,37 +167,47 @@ class _File:
     def size(self) -> int:
         return self.path.stat().st_size
 
-    def read(self, parser: Parser, processes: Sequence[Submit], advance: Advance) -> None:
-        """Write the parts of the file."""
-        text = TextFile(self.path, partial=self.partial, advance=advance, threads=len(processes))
-        parse_file(parser, text, self.place, self.state, self.watch, processes, secrets.token_hex(4))
+    def read(self, parser: Parser, engine: Engine, advance: Advance, *, threads: int = 1) -> None:
+        """Write the parts of the file. ``threads`` of this process unpack it."""
+        text = TextFile(self.path, partial=self.partial, advance=advance, threads=threads)
+        parse_file(parser, text, self.place, self.state, self.watch, engine, secrets.token_hex(4))
 
 
-def _read_files(parser: Parser, files: Sequence[_File], crew: Crew, progress: Progress) -> None:
-    """Read a file by all processes, which get its pieces, where one process would still read it long after the others; else one by each."""
-    waiting = deque(sorted(files, key=lambda file: -file.size))
-    more = len(crew.processes) - 1
-    others = sum(file.size for file in files)
-    while waiting:
-        others -= waiting[0].size
-        if more and waiting[0].size * more <= MUCH_LONGER * others:
-            break
-        waiting.popleft().read(parser, crew.processes, progress.advance)
-    running: dict[Future[None], Submit] = {}
-    while waiting or running:
-        idle = [submit for submit in crew.processes if submit not in running.values()]
-        for submit in idle[: len(waiting)]:
-            running[submit(_read_alone, parser, waiting.popleft())] = submit
-        done = wait(running, timeout=0.2, return_when=FIRST_COMPLETED).done
-        progress.advance(crew.new_bytes())
-        for future in done:
-            del running[future]
-            future.result()
+@contextmanager
+def _parsing_engine(engine: Engine, parser: Parser, size: int, progress: Progress) -> Iterator[Engine]:
+    """The engine for files of ``size`` bytes in all: parsers hold the interpreter lock, so threads are replaced by processes.
+
+    A parser that reads a file of its options stays on this machine, where that file is.
+    """
+    reads_files = any(isinstance(value, Path) for value in vars(parser).values())
+    if not isinstance(engine, Threads) and not reads_files:
+        yield engine
+    elif size < PROCESSES_FROM or worker_threads(engine) == 1:
+        yield Threads(1)
+    else:
+        with Processes(worker_threads(engine), advance=progress.advance) as processes:
+            yield processes
 
 
-def _read_alone(parser: Parser, file: _File) -> None:
-    """Read a file in a process of its own."""
-    file.read(parser, [at_once], read_in_worker)
+def _read_files(parser: Parser, files: Sequence[_File], engine: Engine, threads: int, progress: Progress) -> None:
+    """Read each file here, and have its pieces parsed by all workers; but by one process alone, which then also unpacks it, if processes
+    parse and one would not read it long after the others.
+    """
+    files = sorted(files, key=lambda file: -file.size)
+    together = len(files)
+    if isinstance(engine, Processes):
+        sizes = [file.size for file in files]
+        more = engine.workers - 1
+        together = next((at for at, size in enumerate(sizes) if size * more <= MUCH_LONGER * sum(sizes[at + 1 :])), together)
+    for file in files[:together]:
+        file.read(parser, engine, progress.advance, threads=threads)
+    for _ in engine.map(_read_alone, files[together:], (parser,)):
+        pass
+
+
+def _read_alone(file: _File, parser: Parser) -> None:
+    """Read a file in a process of its own. Its parts go to the disk, so this is for processes of this machine alone."""
+    file.read(parser, Threads(1), advanced)
 
 
 def _ask(service: Service, file: _File) -> None:
@@ -209,18 +217,23 @@ def _ask(service: Service, file: _File) -> None:
         queries = read_small(path).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise BrokenInput(f"{path.name}: this is not UTF-8, so it holds no queries; save the file as UTF-8.") from None
-    part, rows = None, 0
+    encoder, rows = Encoder(), 0
+
+    def note(*, whole: bool) -> None:
+        part = Part(place, f"{state.parts:06d}")
+        part.add(encoder.close())
+        note_part(place, state, file.watch, part, whole=whole)
+
     for answer, token in service.pages(queries, state.token):
         whole = token != state.token
-        part = part or Part(place, f"{state.parts:06d}")
-        part.add(answer, state.parts)
+        encoder.add(answer, state.parts)
         rows += answer.count()
         if whole or rows >= PART_ROWS:
             state.token = token
-            note_part(place, state, file.watch, [part.close()], whole=whole)
-            part, rows = None, 0
+            note(whole=whole)
+            encoder, rows = Encoder(), 0
     state.done = True
-    note_part(place, state, file.watch, [part.close()] if part else [])
+    note(whole=True)
 
 
 def _sources(out: Path) -> dict[str, dict[str, Any]]:

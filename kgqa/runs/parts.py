@@ -1,24 +1,22 @@
 """The rows of one file of an import, in parts on disk, and the journal that says how far they go.
 
-A part holds the rows of about ``PART_BYTES`` of text. The processes that parse its pieces write a Parquet file for each table, so no row
-goes from one process to another; the column ``position``, of the piece in the text, says the order. A part counts when the journal names
-its files; what a killed process left is removed.
+The pieces of a file are parsed in groups by an engine (:mod:`kgqa.arrays.parallel`). A group becomes one Parquet file per table, encoded
+where it is parsed, so this process only writes bytes. The column ``position``, of the piece in the text, says the order of the rows. The
+groups of about ``PART_BYTES`` of text are a part. It counts when the journal names its files; what a killed process left is removed.
 """
 
 from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, astuple, dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from kgqa.arrays.parallel import Engine
 from kgqa.runs.files import Watch, write_whole
 from kgqa.runs.scratch import remove
 from kgqa.sources.formats import Parser, Piece
@@ -28,10 +26,8 @@ from kgqa.sources.streams import TextFile
 JOURNAL = "journal.json"
 PART_BYTES = 256 << 20
 """Text between two places at which a stopped import goes on."""
-AHEAD = 3
-"""Pieces that wait for each process."""
-Submit = Callable[..., Future[Any]]
-"""Calls a function with arguments in a certain process."""
+GROUP_BYTES = 16 << 20
+"""Text that is parsed by one call: small enough for many workers, large enough that a dump does not become too many files."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -51,138 +47,121 @@ class State:
     """Part → bytes."""
 
 
-@dataclass(slots=True)
-class Written:
-    """What one process wrote of a part."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoded:
+    """The rows of some pieces."""
 
-    files: dict[str, int] = field(default_factory=dict)
-    skipped: dict[str, int] = field(default_factory=dict)
-    examples: dict[str, tuple[int, str]] = field(default_factory=dict)
+    tables: dict[str, bytes]
+    """Table → Parquet file."""
+    skipped: dict[str, int]
+    examples: dict[str, tuple[int, str]]
     """Reason → the first example, after the position of its piece."""
 
 
-class Part:
-    """The files that one process writes of a part, ``NAME-TABLE.parquet``."""
+class Encoder:
+    """Encodes the rows of pieces, one after the other."""
 
-    def __init__(self, place: Path, name: str) -> None:
-        """Start without files."""
-        self._place, self._name = place, name
-        self._open = ExitStack()
-        self._writers: dict[str, pq.ParquetWriter] = {}
-        self._written = Written()
+    def __init__(self) -> None:
+        """Start without rows."""
+        self._files: dict[str, tuple[pa.BufferOutputStream, pq.ParquetWriter]] = {}
+        self._skipped: dict[str, int] = {}
+        self._examples: dict[str, tuple[int, str]] = {}
 
     def add(self, rows: Rows, position: int) -> None:
-        """Write the rows of the piece at ``position``, which is after those of all earlier calls."""
+        """Encode the rows of the piece at ``position``, which is after those of all earlier calls."""
         for table, values in rows.tables().items():
             numbered = values.append_column("position", pa.repeat(pa.scalar(position, pa.int64()), values.num_rows))
-            if table not in self._writers:
-                self._place.mkdir(exist_ok=True)
-                path = self._place / f"{self._name}-{table}.parquet"
-                self._writers[table] = self._open.enter_context(pq.ParquetWriter(path, numbered.schema, compression="zstd"))
-            self._writers[table].write_table(numbered)
+            if table not in self._files:
+                stream = pa.BufferOutputStream()
+                self._files[table] = stream, pq.ParquetWriter(stream, numbered.schema, compression="zstd")
+            self._files[table][1].write_table(numbered)
         for reason, count in rows.skipped.items():
-            self._written.skipped[reason] = self._written.skipped.get(reason, 0) + count
-            self._written.examples.setdefault(reason, (position, rows.examples[reason]))
+            self._skipped[reason] = self._skipped.get(reason, 0) + count
+            self._examples.setdefault(reason, (position, rows.examples[reason]))
 
-    def close(self) -> Written:
+    def close(self) -> Encoded:
         """End the files."""
-        self._open.close()
-        for table in self._writers:
-            name = f"{self._name}-{table}.parquet"
-            self._written.files[name] = (self._place / name).stat().st_size
-        return self._written
+        for _, writer in self._files.values():
+            writer.close()
+        tables = {table: stream.getvalue().to_pybytes() for table, (stream, _) in self._files.items()}
+        return Encoded(tables=tables, skipped=self._skipped, examples=self._examples)
 
 
-_open: dict[str, Part] = {}
-"""The part that this process writes."""
+def parse_group(pieces: Sequence[Piece], parser: Parser) -> Encoded:
+    """Parse pieces; the result depends on them and on the parser's settings alone."""
+    encoder = Encoder()
+    for piece in pieces:
+        encoder.add(parser.parse(piece), piece.position)
+    return encoder.close()
 
 
-def add_piece(parser: Parser, piece: Piece, place: Path, name: str) -> None:
-    """Parse a piece and write its rows to this process's files of a part."""
-    try:
-        rows = parser.parse(piece)
-        _open.setdefault(name, Part(place, name)).add(rows, piece.position)
-    except BaseException:
-        abandon()
-        raise
+class Part:
+    """The files of a part, ``NAME-NUMBER-TABLE.parquet``."""
+
+    def __init__(self, place: Path, name: str) -> None:
+        """Start without files. ``name`` is one that no other part of any run has."""
+        self._place, self._name, self._groups = place, name, 0
+        self.files: dict[str, int] = {}
+        self.skipped: dict[str, int] = {}
+        self.examples: dict[str, tuple[int, str]] = {}
+
+    def add(self, group: Encoded) -> None:
+        """Write the files of a group."""
+        self._place.mkdir(exist_ok=True)
+        for table, data in group.tables.items():
+            name = f"{self._name}-{self._groups}-{table}.parquet"
+            (self._place / name).write_bytes(data)
+            self.files[name] = len(data)
+        for reason, count in group.skipped.items():
+            self.skipped[reason] = self.skipped.get(reason, 0) + count
+            self.examples[reason] = min(self.examples.get(reason, group.examples[reason]), group.examples[reason])
+        self._groups += 1
 
 
-def close_part(name: str) -> Written:
-    """End this process's files of a part."""
-    return _open.pop(name).close() if name in _open else Written()
-
-
-def abandon() -> None:
-    """Close the files of this process after an error; no journal names them."""
-    for part in _open.values():
-        with suppress(OSError):
-            part.close()
-    _open.clear()
-
-
-def at_once(function: Callable[..., object], *arguments: object) -> Future[object]:
-    """:data:`Submit` to this process."""
-    future: Future[object] = Future()
-    future.set_result(function(*arguments))
-    return future
-
-
-def parse_file(parser: Parser, text: TextFile, place: Path, state: State, watch: Watch, processes: Sequence[Submit], run: str) -> None:
+def parse_file(parser: Parser, text: TextFile, place: Path, state: State, watch: Watch, engine: Engine, run: str) -> None:
     """Write the rows of a file in parts, from where the last run stopped. ``run`` is a name that no other run has.
 
     Raises InputChanged if the file, or another that the parser reads, is no longer as the ``watch`` saw it; then no part of it counts.
-    Each piece goes to the process for which the fewest wait. The end of a part goes to all of them, and is noted when all earlier pieces
-    are written.
     """
-    waiting: deque[tuple[int, list[Future[Any]]]] = deque()
-    busy: list[list[Future[Any]]] = [[] for _ in processes]
-    begin = position = state.position
-    number = state.parts
+    ends: deque[tuple[int, bool]] = deque()  # of each group that is being parsed: its end in the text, and whether it ends a part
+    begin = state.position
 
-    def take() -> None:
-        position, futures = waiting.popleft()
-        results = [future.result() for future in futures]
-        if position >= 0:
-            state.position = position
-            note_part(place, state, watch, results)
+    def groups() -> Iterator[list[Piece]]:
+        part_begin = begin
+        group: list[Piece] = []
+        for piece in parser.pieces(text, begin):
+            group.append(piece)
+            end = piece.position + len(piece.data)
+            ends_part = end - part_begin >= PART_BYTES
+            if ends_part or end - group[0].position >= GROUP_BYTES:
+                ends.append((end, ends_part))
+                yield group
+                group, part_begin = [], end if ends_part else part_begin
+        if group:
+            ends.append((group[-1].position + len(group[-1].data), False))
+            yield group
 
-    def end_part(position: int) -> None:
-        waiting.append((position, [submit(close_part, f"{number:06d}-{run}-{at}") for at, submit in enumerate(processes)]))
-
-    for piece in parser.pieces(text, state.position):
-        for futures in busy:
-            futures[:] = [future for future in futures if not future.done()]
-        at = min(range(len(processes)), key=lambda at: len(busy[at]))
-        future = processes[at](add_piece, parser, piece, place, f"{number:06d}-{run}-{at}")
-        busy[at].append(future)
-        waiting.append((-1, [future]))
-        position = piece.position + len(piece.data)
-        if position - begin >= PART_BYTES:
-            end_part(position)
-            begin, number = position, number + 1
-        while len(waiting) > AHEAD * len(processes):
-            take()
-    end_part(position)
-    while len(waiting) > 1:
-        take()
+    part = Part(place, f"{state.parts:06d}-{run}")
+    for group in engine.map(parse_group, groups(), (parser,)):
+        part.add(group)
+        state.position, ends_part = ends.popleft()
+        if ends_part:
+            note_part(place, state, watch, part)
+            part = Part(place, f"{state.parts:06d}-{run}")
     state.notes, state.done = text.notes, True
-    take()
+    note_part(place, state, watch, part)
 
 
-def note_part(place: Path, state: State, watch: Watch, written: Iterable[Written], *, whole: bool = True) -> None:
+def note_part(place: Path, state: State, watch: Watch, part: Part, *, whole: bool = True) -> None:
     """Note that the files of a part are there, unless they are not all that belong together.
 
     Raises InputChanged if the input has changed: the part would otherwise count for a later run on the file that was put back.
     """
     watch.check()
-    examples: dict[str, tuple[int, str]] = {}
-    for files in written:
-        state.files |= files.files
-        for reason, count in files.skipped.items():
-            state.skipped[reason] = state.skipped.get(reason, 0) + count
-            examples[reason] = min(examples.get(reason, files.examples[reason]), files.examples[reason])
-    for reason, (_, example) in examples.items():
-        state.examples.setdefault(reason, example)
+    state.files |= part.files
+    for reason, count in part.skipped.items():
+        state.skipped[reason] = state.skipped.get(reason, 0) + count
+        state.examples.setdefault(reason, part.examples[reason][1])
     state.parts += 1
     if whole:
         place.mkdir(exist_ok=True)

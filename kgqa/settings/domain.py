@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 from pydantic import Field, create_model, field_validator, model_validator
 
 from kgqa.settings.base import RecipeSettings, Settings
+from kgqa.settings.cluster import FORMS, is_address
 from kgqa.settings.defaults import RECIPE
 from kgqa.settings.linking import LinkingSettings
 from kgqa.settings.projection import ProjectionSettings
@@ -44,6 +45,8 @@ class DomainSettings(Settings):
     imports: tuple[ImportSettings, ...] = ()
     """Files that are imported when no source is given: ``format``, ``files``, and if need be ``options``, ``licence``, ``attribution``,
     ``partial``."""
+    cluster: str = ""
+    """Ray cluster that runs parts if no ``--cluster`` is given: ``auto``, ``HOST:PORT`` or ``ray://HOST:PORT``. It changes no result."""
     source: SourceSettings
     documents: DocumentSettings = DocumentSettings()
     linking: LinkingSettings = LinkingSettings()
@@ -60,6 +63,13 @@ class DomainSettings(Settings):
     def _entries(cls, value: Any) -> Any:
         if not isinstance(value, (list, tuple)) or not all(isinstance(entry, (dict, ImportSettings)) for entry in value):
             raise ValueError("each entry is a table; begin it with [[imports]], in double brackets")
+        return value
+
+    @field_validator("cluster")
+    @classmethod
+    def _address(cls, value: str) -> str:
+        if value and not is_address(value):
+            raise ValueError(f"it must be {FORMS}")
         return value
 
     @model_validator(mode="after")
@@ -86,10 +96,10 @@ class DomainSettings(Settings):
         return section
 
     def resolved(self) -> dict[str, Any]:
-        """All settings with their defaults as JSON-able data, without the sections of unused recipes."""
+        """All settings with their defaults as JSON-able data, without the sections of unused recipes and what changes no result."""
         other_recipes = {name for name in type(self).model_fields if isinstance(getattr(self, name), RecipeSettings)} - {self.recipe}
         unused = set() if self.imports else {"imports"}
-        return self.model_dump(mode="json", exclude={"recipe", *other_recipes, *unused})
+        return self.model_dump(mode="json", exclude={"cluster", "recipe", *other_recipes, *unused})
 
 
 def with_sections(recipes: Mapping[str, type[RecipeSettings]]) -> type[DomainSettings]:

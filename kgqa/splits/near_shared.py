@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from kgqa.arrays.parallel import Engine
 from kgqa.arrays.tokens import word_hashes
 from kgqa.splits.near_duplicates import THRESHOLD, near_duplicates
 from kgqa.splits.shingles import Shingles, concatenate, shingle
@@ -69,13 +70,13 @@ class NearSharedTexts:
                 first_number.append(number)
         self._parts.append(shingle(word_hashes(pa.array(new_texts, pa.string())), width=self.width))
 
-    def shared(self, pairs: Sequence[tuple[str, str]], *, most: int) -> list[NearShared]:
-        """The near-duplicates of each (earlier, later) pair of sides, with the ``most`` similar texts."""
+    def shared(self, pairs: Sequence[tuple[str, str]], *, most: int, engine: Engine | None = None) -> list[NearShared]:
+        """The near-duplicates of each (earlier, later) pair of sides, with the ``most`` similar texts; ``engine`` is by default threads."""
         self._parts = [concatenate(self._parts)]
         sides = np.array(self._sides, np.uint64)
         keys, labels = np.fromiter(chain.from_iterable(self._index_of_text), np.uint64).reshape(-1, 2).T
         pairs_found = near_duplicates(
-            self._parts[0], sides=sides, labels=labels, identities=keys, threshold=self.threshold, seed=self._seed
+            self._parts[0], sides=sides, labels=labels, identities=keys, threshold=self.threshold, seed=self._seed, engine=engine
         )  # fmt: skip
         self.not_compared = pairs_found.not_compared
         both_directions = np.concatenate([pairs_found.one, pairs_found.other]), np.concatenate([pairs_found.other, pairs_found.one])

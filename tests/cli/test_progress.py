@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from rich.console import Console
 
 import kgqa
 from kgqa.cli.progress import ConsoleProgress
+from kgqa.progress import PartsSeen, Within
 from kgqa.runs import importing
 
 
@@ -45,3 +47,24 @@ def test_an_import_shows_its_bytes_and_the_time_that_remains(tmp_path: Path, mon
     assert any(remaining is not None and remaining > 0 for stage, remaining in seen if stage == "Parsing")
     assert re.search(rf"Parsing [^\r\n]* of {size / 1e6:.1f} MB 0:0\d:\d\d", text)
     assert re.search(r"Merging: .*documents", text)
+
+
+def test_what_a_cluster_did_is_shown_while_it_works_and_at_the_end() -> None:
+    shown = io.StringIO()
+    console = Console(file=shown, force_terminal=True, width=160)
+    seen = PartsSeen(done=6, total=10, again=2, seconds=3.0, busy=4.5, workers=3, sent=2_000_000, received=5_000, ended=False)
+    with ConsoleProgress(console) as progress:
+        Within(progress, "entry 1").start("Linking", 100, "texts")
+        Within(progress, "entry 1").parts(seen)
+        progress._bars.refresh()
+        progress.parts(replace(seen, done=10, ended=True))
+        progress.parts(replace(seen, done=2, again=0, seconds=1.0, busy=0.5, ended=True))
+        progress.finish()
+        progress.start("Searching")
+        progress.parts(replace(seen, sent=None, received=None, again=0, ended=True))
+        progress.finish()
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.getvalue())
+    assert "parts 6 of 10, 2.0/s, 2 s left, 2 ran again" in text
+    linking = "On the cluster, Linking, entry 1: 12 parts in 4.0 s, workers 58% idle, 4.0 MB sent, 10.0 kB received, 2 ran again\n"
+    assert linking in text.replace("\r", "")
+    assert "On the cluster, Searching: 6 parts in 3.0 s, workers 50% idle\n" in text.replace("\r", "")

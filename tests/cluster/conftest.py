@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +26,31 @@ class Nodes:
             initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": STORE, "include_dashboard": False}
         )
         self.address: str = self._cluster.address
+        self.running: list[Any] = []
+        """Nodes with cores that were started and not killed."""
 
     def add(self, count: int = 1, **options: Any) -> Any:
         """Start nodes, and return the last."""
         for _ in range(count):
             node = self._cluster.add_node(num_cpus=1, object_store_memory=STORE, **options)
+            self.running.append(node)
         return node
+
+    def busy(self) -> list[tuple[int, Any]]:
+        """Processes that run a part now, each with its node."""
+        nodes = {str(node.all_processes["raylet"][0].process.pid): node for node in self.running}
+        found = []
+        for place in Path("/proc").iterdir():
+            with suppress(OSError):
+                parent = (place / "stat").read_text().rpartition(")")[2].split()[1] if place.name.isdigit() else ""
+                if parent in nodes and (place / "cmdline").read_bytes().startswith(b"ray::_call"):
+                    found.append((int(place.name), nodes[parent]))
+        return sorted(found, key=lambda worker: worker[0])
+
+    def kill_node(self, node: Any) -> None:
+        """As a machine that loses its power: the node's main process first, and its workers, which end with it."""
+        self.running.remove(node)
+        node.kill_raylet()
 
     def end_head(self) -> None:
         self._cluster.head_node.kill_gcs_server()

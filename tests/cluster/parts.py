@@ -27,6 +27,11 @@ def process(part: int) -> int:
     return os.getpid()
 
 
+def slept(part: float, values: np.ndarray) -> np.ndarray:
+    time.sleep(part)
+    return values + 1
+
+
 def ends_a_process(part: int, marker: Path) -> int:
     if part == 3 and _first(marker):
         os.kill(os.getpid(), signal.SIGKILL)

@@ -16,6 +16,7 @@ from kgqa.cluster.opening import opened_engine
 from kgqa.cluster.ray_engine import RayEngine
 from kgqa.cluster.versions import versions
 from kgqa.errors import ClusterError, SettingsError
+from kgqa.progress import PartsSeen, Silent
 from tests.cluster import parts
 from tests.cluster.conftest import Nodes
 
@@ -55,6 +56,37 @@ def test_workers_bounds_the_parts_that_run_at_once(cluster: Nodes) -> None:
 def test_parts_of_a_killed_process_run_again(engine: Engine, tmp_path: Path) -> None:
     assert list(engine.map(parts.ends_a_process, range(12), (tmp_path / "marker",))) == SQUARES
     assert (tmp_path / "marker").exists()
+
+
+class Seeing(Silent):
+    """Keeps what a cluster tells."""
+
+    def __init__(self) -> None:
+        self.seen: list[PartsSeen] = []
+
+    def parts(self, seen: PartsSeen) -> None:
+        self.seen.append(seen)
+
+
+def test_progress_tells_what_is_done_what_ran_again_and_the_bytes(cluster: Nodes, tmp_path: Path) -> None:
+    progress = Seeing()
+    with opened_engine(cluster=cluster.address, progress=progress) as engine:
+        assert list(engine.map(parts.ends_a_process, range(12), (tmp_path / "marker",))) == SQUARES
+        assert [seen.done for seen in progress.seen] == [*range(1, 13), 12]
+        assert [seen.ended for seen in progress.seen] == [False] * 12 + [True]
+        last = progress.seen[-1]
+        assert (last.total, last.workers) == (12, 3)
+        assert last.again >= 1
+        progress.seen.clear()
+        values = np.arange(100_000)
+        list(engine.map(parts.slept, iter([0.2] * 6), (values,)))
+    last = progress.seen[-1]
+    assert (last.done, last.total, last.again) == (6, None, 0)
+    assert 1.2 <= last.busy <= 3 * last.seconds
+    assert last.sent is not None
+    assert values.nbytes <= last.sent < values.nbytes + 10_000  # shared values count once, not once per node
+    assert last.received is not None
+    assert 6 * values.nbytes <= last.received < 6 * values.nbytes + 60_000
 
 
 def test_a_part_that_ends_every_process_ends_the_run(engine: Engine) -> None:

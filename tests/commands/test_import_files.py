@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import kgqa
+from kgqa.arrays.parallel import Threads
 from kgqa.progress import Silent
 from kgqa.records import SPLITS
 from kgqa.runs.importing import run_import
@@ -149,7 +150,7 @@ def test_an_import_of_the_same_tables_gives_the_same_dataset(tmp_path: Path) -> 
         calls += [["name", document["entity"], document["title"], "title"]] if document["entity"] else []
     path = tmp_path / "calls.jsonl"
     path.write_text("".join(json.dumps(call) + "\n" for call in calls))
-    run_import(Calls(), [path], tmp_path / "imported", ORIGIN, workers=1, partial=False, progress=Silent())
+    run_import(Calls(), [path], tmp_path / "imported", ORIGIN, engine=Threads(1), partial=False, progress=Silent())
     own = tmp_path / "own.toml"
     head = 'extends = "wikidata"\nname = "own"\ndataset = "own"\nattribution = []\n'
     own.write_text(head + (SEED / "domain.toml").read_text("utf-8"))

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+from kgqa.arrays.parallel import Engine, Threads
 from kgqa.errors import BrokenInput
 from kgqa.formats.native import batched
 from kgqa.progress import Progress
@@ -59,12 +60,12 @@ class LexicalReader:
         self.finish_learning()
         fitting.progress.finish(f"{len(train):,} questions")
 
-    def predict(self, questions: Questions, progress: Progress) -> Iterator[Prediction]:
-        """One Prediction per question, in their order."""
+    def predict(self, questions: Questions, progress: Progress, engine: Engine | None = None) -> Iterator[Prediction]:
+        """One Prediction per question, in their order; they do not depend on ``engine`` (by default this thread)."""
         progress.start("Predicting", len(questions), "questions")
-        for instances in batched(questions, BATCH):
-            yield from self.answers(instances)
-            progress.advance(len(instances))
+        for predictions in (engine or Threads(1)).map(_answers, batched(questions, BATCH), (self,)):
+            yield from predictions
+            progress.advance(len(predictions))
         progress.finish(f"{len(questions):,} questions")
 
     def save(self, folder: Path) -> None:
@@ -78,3 +79,7 @@ class LexicalReader:
             raise BrokenInput(f"{folder / saved.FILE}: it has no seed; train the reader again.")
         self.read(folder, state)
         self.seed = state["seed"]
+
+
+def _answers(instances: Sequence[Instance], reader: LexicalReader) -> list[Prediction]:
+    return list(reader.answers(instances))

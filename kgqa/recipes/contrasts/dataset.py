@@ -10,17 +10,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from kgqa.arrays.parallel import Engine, Threads
 from kgqa.errors import EmptyResult
-from kgqa.formats.native import PARQUET, write_split
+from kgqa.formats.native import PARQUET, batched, write_split
 from kgqa.formats.question_set import QuestionSet
 from kgqa.formats.split_names import in_order
 from kgqa.progress import Progress
 from kgqa.recipes.contrasts.inoculation import choose_groups
 from kgqa.recipes.contrasts.questions import REASONS
-from kgqa.recipes.contrasts.transforms import Settings
+from kgqa.recipes.contrasts.transforms import Maker, Settings
 from kgqa.records import Instance
 from kgqa.runs.funnel import FunnelRow, Rejection
 
+BATCH = 64
+"""Questions of a part: a question with six facts makes 63 instances."""
 REJECTED = pa.schema([(name, pa.string()) for name in ("id", "split", "stage", "reason", "detail")])
 BROKEN = "what was made of the question does not keep the transform's invariant"
 
@@ -28,8 +31,9 @@ BROKEN = "what was made of the question does not keep the transform's invariant"
 class Splits:
     """Writes the splits of a contrast and their rejected questions into a folder."""
 
-    def __init__(self, source: QuestionSet, settings: Settings, folder: Path, progress: Progress) -> None:
-        """Nothing is written before :meth:`transform`."""
+    def __init__(self, source: QuestionSet, settings: Settings, folder: Path, progress: Progress, engine: Engine | None = None) -> None:
+        """Nothing is written before :meth:`transform`. The result does not depend on ``engine`` (by default this thread)."""
+        self._engine = engine or Threads(1)
         self._source, self._settings, self._folder, self._progress = source, settings, folder, progress
         self.counts: dict[str, int] = {}
         """Instances of each split."""
@@ -65,15 +69,16 @@ class Splits:
 
         def transformed() -> Iterator[Instance]:
             nonlocal questions
-            for instance in self._source.read(split):
-                questions += 1
-                result = self._check(instance, maker(instance))
-                self._progress.advance(1)
-                if isinstance(result, Rejection):
-                    rejections.append((instance.id, result))
-                    continue
-                groups.add(instance.group)
-                yield from result
+            parts = batched(self._source.read(split), BATCH)
+            for results in self._engine.map(_transformed, parts, (self._settings, maker)):
+                questions += len(results)
+                self._progress.advance(len(results))
+                for instance_id, group, result in results:
+                    if isinstance(result, Rejection):
+                        rejections.append((instance_id, result))
+                        continue
+                    groups.add(group)
+                    yield from result
 
         count = write_split(transformed(), self._folder / f"{split}.parquet")
         reasons = Counter(rejection.reason for _, rejection in rejections)
@@ -84,11 +89,6 @@ class Splits:
         self.counts[split], self._groups[split] = count, groups
         self._progress.finish(f"{count:,} instances of {questions - len(rejections):,} questions, {len(rejections):,} left out")
         return questions
-
-    def _check(self, instance: Instance, result: list[Instance] | Rejection) -> list[Instance] | Rejection:
-        """The instances, or a rejection if they break the transform's invariant, which an unusual source may cause."""
-        faults = [] if isinstance(result, Rejection) else self._settings.faults(instance, result)
-        return Rejection(reason=BROKEN, detail="; ".join(dict.fromkeys(faults))) if faults else result
 
     def _empty(self, split: str, reasons: Counter[str]) -> str:
         top_reasons = "; ".join(f"{reason} ({count:,})" for reason, count in reasons.most_common(3))
@@ -115,6 +115,17 @@ class Splits:
         return FunnelRow(
             stage="inoculate", what="instances", reason=reason, removed=removed_count, left=sum(self.counts.values()), setting="inoculation"
         )
+
+
+def _transformed(instances: list[Instance], settings: Settings, maker: Maker) -> list[tuple[str, str, list[Instance] | Rejection]]:
+    """Id and group of each question, and what is made of it."""
+    return [(instance.id, instance.group, _checked(instance, maker(instance), settings)) for instance in instances]
+
+
+def _checked(instance: Instance, result: list[Instance] | Rejection, settings: Settings) -> list[Instance] | Rejection:
+    """The instances, or a rejection if they break the transform's invariant, which an unusual source may cause."""
+    faults = [] if isinstance(result, Rejection) else settings.faults(instance, result)
+    return Rejection(reason=BROKEN, detail="; ".join(dict.fromkeys(faults))) if faults else result
 
 
 def _table(path: Path) -> pa.Table:

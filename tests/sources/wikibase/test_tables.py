@@ -9,6 +9,7 @@ from xml.sax.saxutils import escape
 import pyarrow.parquet as pq
 from pyoxigraph import RdfFormat, parse, serialize
 
+from kgqa.arrays.parallel import Threads
 from kgqa.progress import Silent
 from kgqa.runs.importing import Origin, run_import
 from kgqa.sources.formats import Parser
@@ -62,7 +63,7 @@ def test_all_forms_of_some_entities_end_in_the_same_tables(tmp_path: Path) -> No
         (tmp_path / name).write_bytes(data)
         out = tmp_path / f"{name} tables"
         origin = Origin(format="wikidata", licence="cc0-1.0", attribution="")
-        made = run_import(parser, [tmp_path / name], out, origin, workers=1, partial=False, progress=Silent())
+        made = run_import(parser, [tmp_path / name], out, origin, engine=Threads(1), partial=False, progress=Silent())
         assert not made.skipped
         tables.append({table: pq.read_table(out / f"{table}.parquet").to_pylist() for table in (*TABLES, "values")})
     assert all(found == tables[0] for found in tables)
