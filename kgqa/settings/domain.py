@@ -28,28 +28,29 @@ class DomainSettings(Settings):
     """A domain: the contents of a TOML file, built in or the user's own."""
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
-    """Name of the domain: lower-case letters, digits, hyphens and underscores."""
+    """Domain name: lower-case letters, digits, hyphens and underscores."""
     dataset: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
-    """Folder of the finished dataset. ``kgqa compose`` appends ``-musique``."""
+    """Folder name of the finished dataset. ``kgqa compose`` appends ``-musique``, ``--recipe strategyqa`` ``-strategyqa``, ``--recipe
+    iirc`` ``-iirc``."""
     title: str
     """Title on the dataset card."""
     licence: str = "unknown"
-    """Licence of texts and facts on the dataset card."""
+    """Licence of the texts and facts, shown on the dataset card."""
     attribution: tuple[str, ...] = ()
-    """Sources of the texts and facts, one sentence each, for the dataset card."""
+    """Sources of the texts and facts, one sentence each, shown on the dataset card."""
     limits: str = UNREAD
-    """Limits of the samples, for the dataset card."""
+    """Known limitations of the samples, shown on the dataset card."""
     seed_domain: str = ""
-    """Folder in ``seeds/`` to use when no source is given. Your own domain does not inherit it."""
+    """Folder in ``seeds/`` that is used if no source is given. Your own domain does not inherit it."""
     imports: tuple[ImportSettings, ...] = ()
-    """Files that are imported when no source is given: ``format``, ``files``, and if need be ``options``, ``licence``, ``attribution``,
-    ``partial``."""
+    """Files to import if no source is given. Keys of an entry: ``format`` and ``files``; optionally ``options``, ``licence``,
+    ``attribution`` and ``partial``."""
     source: SourceSettings
     documents: DocumentSettings = DocumentSettings()
     linking: LinkingSettings = LinkingSettings()
     projection: ProjectionSettings
     recipe: str = RECIPE
-    """Recipe that makes the dataset, one of ``kgqa.recipes.registry``. Its settings are in the section of its name."""
+    """Recipe that generates the dataset, one of ``kgqa.recipes.registry``. Its settings are in the section of the same name."""
 
     if TYPE_CHECKING:
         qangaroo: QangarooSettings

@@ -16,11 +16,12 @@ class Neo4jSettings:
     """Connection to a Neo4j server."""
 
     uri: str = "bolt://localhost:7687"
+    """Address of the server."""
     username: str = "neo4j"
     password: str = field(default="", repr=False)
-    """Empty: the server requires none."""
+    """Empty if the server requires none."""
     database: str = ""
-    """Empty: the user's home database, ``neo4j`` by default."""
+    """Name of the database; empty: the user's home database, by default ``neo4j``."""
 
     @classmethod
     def from_environment(cls, *, uri: str | None = None, username: str | None = None, database: str | None = None) -> Neo4jSettings:
