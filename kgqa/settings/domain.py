@@ -72,7 +72,7 @@ class DomainSettings(Settings):
         for noun, names, options in (("kind of name", sources, NAME_SOURCES[layout]), ("kind of entity", kinds, KINDS[layout])):
             for name in names:
                 if options is not None and name not in options:
-                    raise ValueError(f"there is no {noun} {name!r} in the layout {layout}; known are {', '.join(options)}")
+                    raise ValueError(f"there is no {noun} {name!r} in the layout {layout}; choose one of {', '.join(options)}")
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -76,11 +76,11 @@ class PatternSettings(Settings):
             try:
                 places = [name for _, name, spec, conversion in Formatter().parse(form) if name is not None or spec or conversion]
             except ValueError as error:
-                raise ValueError(f"braces are for places only: {error}") from None
+                raise ValueError(f"braces are only for placeholders: {error}") from None
             if "{{" in form or "}}" in form:
-                raise ValueError("a doubled brace would appear in every question; braces are for places only")
+                raise ValueError("a doubled brace would appear in every question; braces are only for placeholders")
             if unknown := [place for place in places if place not in PLACES]:
-                raise ValueError(f"there is no place {{{unknown[0]}}}; known are {', '.join(sorted(PLACES))}")
+                raise ValueError(f"there is no placeholder {{{unknown[0]}}}; choose one of {', '.join(sorted(PLACES))}")
         return value
 
     @model_validator(mode="after")
@@ -98,7 +98,7 @@ class PatternSettings(Settings):
             )
         most = 2 if self.kind == "difference" and self.over in {"link", "subject"} else 1
         if len(self.values) > most or (self.kind == "difference" and self.over == "link" and len(self.values) < most):
-            raise ValueError("values has one relation; the difference over one link has two, and over link and subject one or two")
+            raise ValueError("values must have one relation; a difference over link has two, and a difference over subject has one or two")
         return self
 
 
@@ -122,7 +122,7 @@ class GroupSettings(Settings):
 
 
 class SplitSettings(SplitShares):
-    """Splits of the questions."""
+    """Shares of the splits, and what they may share."""
 
     leak_free: bool = True
     """Keep passages and needed articles, and with them facts, from occurring in two splits; false: a random split, for comparison."""
@@ -173,5 +173,5 @@ class IircSettings(RecipeSettings):
     @model_validator(mode="after")
     def _links_leave_room(self) -> IircSettings:
         if self.min_links > self.max_links:
-            raise ValueError(f"min_links {self.min_links} is above max_links {self.max_links}, so that no passage is good")
+            raise ValueError(f"min_links {self.min_links} is above max_links {self.max_links}, so no passage qualifies")
         return self

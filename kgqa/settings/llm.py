@@ -36,7 +36,7 @@ class LlmSettings(Settings):
     @model_validator(mode="after")
     def _costs_need_prices(self) -> LlmSettings:
         if (self.input_price is None) != (self.output_price is None):
-            raise ValueError("input_price and output_price go together; give both or none")
+            raise ValueError("input_price and output_price go together; give both or neither")
         return self
 
 
@@ -58,5 +58,5 @@ class LlmReaderSettings(LlmSettings):
     @model_validator(mode="after")
     def _samples_differ(self) -> LlmReaderSettings:
         if self.samples > 1 and self.temperature == 0:
-            raise ValueError("with a temperature of 0 all samples are alike; set samples = 1, or a higher temperature")
+            raise ValueError("with a temperature of 0 all samples are the same; set samples = 1, or a higher temperature")
         return self

@@ -77,9 +77,9 @@ class TemplateSettings(Settings):
             try:
                 places = [name for _, name, spec, conversion in Formatter().parse(form) if name is not None or spec or conversion]
             except ValueError as error:
-                raise ValueError(f"braces are for names only: {error}") from None
+                raise ValueError(f"braces are only for names: {error}") from None
             if "{{" in form or "}}" in form:
-                raise ValueError("a doubled brace would appear in every question; braces are for names only")
+                raise ValueError("a doubled brace would appear in every question; braces are only for names")
             if len(places) != 1 or places[0] not in {"head", "tail", "a tail"}:
                 raise ValueError("it must have one place for a name, {head}, {tail} or {a tail}")
         return value
@@ -88,11 +88,11 @@ class TemplateSettings(Settings):
     def _is_whole(self) -> TemplateSettings:
         for first, second in (("question", "phrase"), ("clause", "noun")):
             if bool(getattr(self, first)) != bool(getattr(self, second)):
-                raise ValueError(f"{first} and {second} go together; give both or none")
+                raise ValueError(f"{first} and {second} go together; give both or neither")
         if self.attribute and not self.clause:
-            raise ValueError("attribute goes with a clause; give both or none")
+            raise ValueError("attribute requires clause; give both or neither")
         if (self.nested or self.nested_phrase) and not self.question:
-            raise ValueError("nested forms go with a question and a phrase; give these too")
+            raise ValueError("nested forms require question and phrase; give these too")
         heads = ((name, "{head}") for name in ("question", "phrase", "nested", "nested_phrase"))
         for name, place in (*heads, ("clause", "tail}"), ("attribute", "tail}")):
             if any(place not in form for form in forms(getattr(self, name))):
@@ -116,7 +116,7 @@ class NeutralSettings(Settings):
     @classmethod
     def _has_its_places(cls, value: str) -> str:
         if value and (value.count("{relation}"), value.count("{head}"), value.count("{")) != (1, 1, 2):
-            raise ValueError("it must have one {relation}, one {head}, and no other braces")
+            raise ValueError("it must have one {relation}, one {head} and no other braces")
         return value
 
     def template(self, label: str) -> TemplateSettings:
@@ -137,9 +137,11 @@ class LanguageSettings(Settings):
     def _needs_no_english_rules(self) -> LanguageSettings:
         for name, template in self.templates.items():
             if not template.question or template.clause:
-                raise ValueError(f"templates.{name}: in another language than English a template has question and phrase, and no clause")
+                raise ValueError(
+                    f"templates.{name}: a template in a language other than English has a question and a phrase, but no clause"
+                )
         if not self.templates and self.neutral is None:
-            raise ValueError("it has neither templates nor a neutral form; give one")
+            raise ValueError("it has neither templates nor a neutral form; add one of them")
         return self
 
 
@@ -196,7 +198,7 @@ class SingleHopSettings(Settings):
     @model_validator(mode="after")
     def _has_room(self) -> SingleHopSettings:
         if self.min_words > self.max_words:
-            raise ValueError(f"min_words {self.min_words} is above max_words {self.max_words}, so that no paragraph is good")
+            raise ValueError(f"min_words {self.min_words} is above max_words {self.max_words}, so no paragraph qualifies")
         return self
 
 
@@ -283,9 +285,9 @@ class ShapeSettings(Settings):
     def _are_shapes(cls, value: Mapping[str, float]) -> Mapping[str, float]:
         for name in value:
             if name not in SHAPES:
-                raise ValueError(f"there is no shape {name!r}; known are {', '.join(SHAPES)}")
+                raise ValueError(f"there is no shape {name!r}; choose one of {', '.join(SHAPES)}")
         if not 0 < sum(value.values()) <= 1 + 1e-9:
-            raise ValueError(f"the shares must add up to more than 0 and no more than 1, they add up to {sum(value.values()):g}")
+            raise ValueError(f"the shares must add up to more than 0 and no more than 1, but they add up to {sum(value.values()):g}")
         return value
 
 
@@ -367,7 +369,7 @@ class MusiqueSettings(RecipeSettings):
     def _a_relation_is_said_in_one_way(self) -> MusiqueSettings:
         for code in self.languages:
             if not re.fullmatch(CODE, code) or not code or is_english(code):
-                raise ValueError(f"languages.{code}: this is no code of another language than English, such as de")
+                raise ValueError(f"languages.{code}: this is not the code of a language other than English, such as de")
         places = {"templates": self.templates}
         places |= {f"languages.{code}.templates": language.templates for code, language in self.languages.items()}
         for place, templates in places.items():
@@ -383,8 +385,8 @@ class MusiqueSettings(RecipeSettings):
 
         A code with a region (``de-AT``) uses the forms of the language (``de``) where it has none of its own.
         """
-        chosen = self.languages.get(language) or self.languages.get(language.partition("-")[0])
-        if chosen is None:
+        forms_of_language = self.languages.get(language) or self.languages.get(language.partition("-")[0])
+        if forms_of_language is None:
             return None
-        templates = {name: template.in_place_of_rules() for name, template in chosen.templates.items()}
-        return self.model_copy(update={"templates": templates, "neutral": chosen.neutral or False})
+        templates = {name: template.in_place_of_rules() for name, template in forms_of_language.templates.items()}
+        return self.model_copy(update={"templates": templates, "neutral": forms_of_language.neutral or False})

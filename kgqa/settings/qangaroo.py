@@ -79,7 +79,7 @@ class BiasSettings(Settings):
     @classmethod
     def _a_number_is_whole(cls, value: float) -> float:
         if value > 1 and value != int(value):
-            raise ValueError(f"a share is below 1 and a number of samples is whole, {value:g} is neither")
+            raise ValueError(f"it must be a share below 1 or a whole number of samples, not {value:g}")
         return value
 
 
@@ -268,7 +268,9 @@ class QangarooSettings(RecipeSettings):
     @model_validator(mode="after")
     def _end_points_have_a_kind(self) -> QangarooSettings:
         if not self.traversal.through_end_points and not self.endpoint_kind:
-            raise ValueError("traversal.through_end_points = false needs endpoint_kind, which says what chains may not lead through")
+            raise ValueError(
+                "traversal.through_end_points = false needs endpoint_kind, the kind of entity that chains must not pass through"
+            )
         return self
 
     @model_validator(mode="after")
@@ -282,7 +284,9 @@ class QangarooSettings(RecipeSettings):
     @model_validator(mode="after")
     def _rounds_have_chains(self) -> QangarooSettings:
         if self.balance.candidates and self.traversal.chains == "tree":
-            raise ValueError("balance.candidates needs traversal.chains 'all_shortest' or 'all_simple', a tree has one chain per candidate")
+            raise ValueError(
+                "balance.candidates needs traversal.chains = 'all_shortest' or 'all_simple', as a tree has only one chain per candidate"
+            )
         return self
 
     @model_validator(mode="after")

@@ -16,7 +16,7 @@ CONNECTED = 1024
 
 
 class RankingSettings(Settings):
-    """Encoder of questions."""
+    """Encoder settings of readers that rank texts against a question."""
 
     encoder: Annotated[str, Field(min_length=1)] = "sentence-transformers/all-MiniLM-L6-v2"
     """Encoder: a name on the Hugging Face hub, a folder, the run of a trained reader, or ``package:NAME``, an installed package."""

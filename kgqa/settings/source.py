@@ -24,7 +24,7 @@ KINDS = {"wikidata": ("entity",), "medline": ("drug", "protein"), "import": None
 
 
 class SourceSettings(Settings):
-    """Source of the tables."""
+    """Where the tables of entities, facts and documents come from."""
 
     layout: Literal["wikidata", "medline", "import", "questions"]
     """Layout of the source files (``kgqa/sources``). ``import``: a folder written by ``kgqa import``, which kgqa recognises whatever this
@@ -32,7 +32,7 @@ class SourceSettings(Settings):
 
 
 class DocumentSettings(Settings):
-    """Selection of documents."""
+    """Which documents become part of the graph."""
 
     exclude_about: tuple[str, ...] = ()
     """Ids of entities whose own article is removed from the graph (WikiHop: the United States, section 3.2)."""

@@ -62,22 +62,22 @@ class PatternSettings(Settings):
                 raise ValueError(f"the question {form!r} must end with a question mark")
             if {"{a}", "{b}"} - set(_NAME.findall(form)) or set(_NAME.findall(form)) - {"{a}", "{b}"}:
                 raise ValueError(f"the question {form!r} must name {{a}} and {{b}}, and nothing else in braces")
-        used: set[int] = set()
+        referenced_steps: set[int] = set()
         for place, step in enumerate(self.steps, start=1):
             numbers = {int(number) for number in _REFERENCE.findall(step)}
             if wrong := sorted(number for number in numbers if not 1 <= number < place):
-                raise ValueError(f"step {place} refers to #{wrong[0]}, but a step refers to earlier ones alone")
+                raise ValueError(f"step {place} refers to #{wrong[0]}, but a step can refer only to earlier ones")
             if set(_NAME.findall(step)) - {"{a}", "{b}"}:
                 raise ValueError(f"step {place} may name {{a}} and {{b}}, and nothing else in braces")
-            used |= numbers
-        if unused := sorted(set(range(1, len(self.steps))) - used):
-            raise ValueError(f"no later step refers to #{unused[0]}, so nothing needs it")
-        wanted = {"within": (2, 1), "before": (1, 1), "near": (1, 1), "more": (1, 1)}
-        if self.test in wanted and (len(self.a), len(self.b)) != wanted[self.test]:
-            first, second = wanted[self.test]
+            referenced_steps |= numbers
+        if unused := sorted(set(range(1, len(self.steps))) - referenced_steps):
+            raise ValueError(f"no later step refers to #{unused[0]}, so it is not needed")
+        arity = {"within": (2, 1), "before": (1, 1), "near": (1, 1), "more": (1, 1)}
+        if self.test in arity and (len(self.a), len(self.b)) != arity[self.test]:
+            first, second = arity[self.test]
             raise ValueError(f"the test {self.test!r} takes {first} relation{'s' * (first > 1)} in a and {second} in b")
         if (self.test == "same" and self.b) or (self.test == "chain" and not self.b):
-            raise ValueError("the test 'same' takes relations in a alone, the test 'chain' in a and in b")
+            raise ValueError("the test 'same' takes relations in a only, and the test 'chain' in both a and b")
         if len(self.steps) != 3:
             raise ValueError("it must have three steps: one for each of the two facts, and the operation")
         return self

@@ -16,7 +16,7 @@ Relation = Annotated[str, Field(pattern=r"^[^\s{}#?][^{}#?\n]{0,60}$")]
 
 
 class UnitSettings(Settings):
-    """A unit of measure."""
+    """A unit of measure, such as the metre."""
 
     measure: Annotated[str, Field(min_length=1)]
     """Measured quantity. Only units of the same measure can be compared."""
@@ -48,15 +48,17 @@ class ValueSettings(Settings):
 
     @model_validator(mode="after")
     def _patterns_are_right(self) -> ValueSettings:
-        wanted = "{date}" if self.kind == "time" else "{quantity}" if self.measure else "{number}"
+        slot_name = "{date}" if self.kind == "time" else "{quantity}" if self.measure else "{number}"
         for pattern in (*self.opening, *self.subject, *self.sentence):
-            if sum(pattern.count(slot) for slot in SLOTS) != 1 or wanted not in pattern:
-                raise ValueError(f"the pattern {pattern!r} must have {wanted} once, and no other slot")
-            before, _, after = pattern.partition(wanted)
+            if sum(pattern.count(slot) for slot in SLOTS) != 1 or slot_name not in pattern:
+                raise ValueError(f"the pattern {pattern!r} must contain {slot_name} once and no other slot")
+            before, _, after = pattern.partition(slot_name)
             try:  # Polars applies the pattern, so polars must check it; its syntax differs from Python's.
                 pl.Series([""]).str.contains(f"^(?:{before})(?:0)(?:{after})")
             except pl.exceptions.ComputeError:
-                raise ValueError(f"{pattern!r} is not a regular expression that polars understands, with the slot in no brackets") from None
+                raise ValueError(
+                    f"{pattern!r} is not a regular expression that polars understands, with the slot outside of brackets"
+                ) from None
         return self
 
 
