@@ -32,18 +32,18 @@ def _list(is_set: bool) -> None:
 
 def import_files(
     format: Annotated[str, Argument(help="Format of the files (see --list).")],  # noqa: A002 - what it is called everywhere
-    files: Annotated[list[Path], Argument(help="Files of this format, plain or packed by gzip, bzip2 or xz.")],
-    out: Annotated[Path, Option(help="Folder of the tables; the files are added to the import that it holds.")],
+    files: Annotated[list[Path], Argument(help="Files in this format, uncompressed or compressed with gzip, bzip2 or xz.")],
+    out: Annotated[Path, Option(help="Folder for the tables; the files are added to an existing import in it.")],
     option: Annotated[
         list[str] | None, Option("--option", "-o", help="An option of the format, as name=value (see --list); repeatable.")
     ] = None,
     licence: Annotated[str | None, Option(help="Licence of the files, for the dataset card; by default the publisher's.")] = None,
     attribution: Annotated[str | None, Option(help="A sentence about the files, for the dataset card.")] = None,
-    partial: Annotated[bool, Option("--partial", help="Read a file that is cut up to its last whole record.")] = False,
-    workers: Annotated[int | None, Option(help="Processes; by default one per core. The result does not depend on them.")] = None,
+    partial: Annotated[bool, Option("--partial", help="Read a truncated file up to its last complete record.")] = False,
+    workers: Annotated[int | None, Option(help="Number of processes; by default one per core. It does not change the result.")] = None,
     list_: Annotated[bool, Option("--list", callback=_list, is_eager=True, help="List the formats with their options and exit.")] = False,
 ) -> None:
-    """Import dumps and other files in public formats; an interrupted import resumes."""
+    """Import dumps and other files in public formats. An interrupted import resumes."""
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal

@@ -39,7 +39,7 @@ def predict(
     from_: From = None,
     paragraphs: Paragraphs = None,
 ) -> None:
-    """Predict the answers of a question set with a trained reader, or with a model behind an endpoint."""
+    """Predict the answers of a question set. Uses a trained reader, or a model behind an endpoint."""
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
