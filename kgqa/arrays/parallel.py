@@ -44,11 +44,13 @@ class Threads:
 
     @property
     def workers(self) -> int:
-        """Number of threads."""
+        """Number of threads that work on the parts."""
         return self._workers
 
     def map(self, function: Callable[..., R], parts: Sequence[P], shared: tuple[Any, ...] = ()) -> Iterator[R]:
-        """See :meth:`Engine.map`."""
+        """The results of ``function`` in the order of ``parts`` (see :meth:`Engine.map`); an error of a part is raised when its result is
+        due.
+        """
         arguments = tuple(map(read_only, shared))
         with ThreadPoolExecutor(self.workers) as pool:
             yield from pool.map(lambda part: function(part, *arguments), parts)
