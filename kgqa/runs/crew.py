@@ -53,7 +53,7 @@ class Crew:
                 executor.shutdown()
         if isinstance(error, BrokenProcessPool):
             raise WorkspaceError(
-                "a process that parsed a file was ended, perhaps for lack of memory; run the same command again with fewer --workers."
+                "a process that parsed a file was killed, probably for lack of memory; run the same command again with fewer --workers."
             ) from error
 
 

@@ -57,7 +57,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """Result of an import."""
+    """The result of an import: the folder, its row counts, and what was skipped."""
 
     folder: Path
     rows: dict[str, int]
@@ -80,7 +80,7 @@ def run_import(
     """
     require_files(list(files))
     if not str(out).isprintable() or str(out) != os.fsencode(out).decode("utf-8", "replace"):
-        raise StorageError(f"{out}: the name holds characters that cannot be printed; choose another --out.")
+        raise StorageError(f"{out}: the name contains characters that cannot be printed; choose another --out.")
     with storage_errors(out):
         if out.is_file():
             raise StorageError(f"{out}: this is a file; choose another --out.")
@@ -89,20 +89,20 @@ def run_import(
             _check_folder(out)  # within the lock, or the first files of another import would look like no import
             (out / PARTS).mkdir(exist_ok=True)
             try:
-                return _run(parser, files, out, origin, watch or Watch(), workers=workers, partial=partial, progress=progress)
+                return _import_files(parser, files, out, origin, watch or Watch(), workers=workers, partial=partial, progress=progress)
             except KeyboardInterrupt:
                 raise InterruptedRun(f"{out}: stopped; run the same command again to go on from the last part that was written.") from None
             finally:
                 abandon()
 
 
-def _run(
+def _import_files(
     parser: Parser | Service, files: Sequence[Path], out: Path, origin: Origin, watch: Watch, *, workers: int, partial: bool,
     progress: Progress,
 ) -> Imported:  # fmt: skip
     watch.add(files)
     sources = _sources(out)
-    known = dict(sources)
+    known_files = dict(sources)
     progress.start("Hashing files", sum(path.stat().st_size for path in files), "bytes")
     entries: list[tuple[str, Path, str]] = []
     for path in files:
@@ -111,7 +111,7 @@ def _run(
         number = _place(sources, entry)
         sources[number] = entry
         entries.append((number, path, key_of(VERSION, entry)))
-    if sources != known:
+    if sources != known_files:
         write_whole(out / PARTS / SOURCES, json.dumps(sources, indent=1, ensure_ascii=False))
     todo: list[_File] = []
     reused = []
@@ -190,9 +190,9 @@ def _read_files(parser: Parser, files: Sequence[_File], crew: Crew, progress: Pr
         idle = [submit for submit in crew.processes if submit not in running.values()]
         for submit in idle[: len(waiting)]:
             running[submit(_read_alone, parser, waiting.popleft())] = submit
-        done = wait(running, timeout=0.2, return_when=FIRST_COMPLETED).done
+        finished_tasks = wait(running, timeout=0.2, return_when=FIRST_COMPLETED).done
         progress.advance(crew.new_bytes())
-        for future in done:
+        for future in finished_tasks:
             del running[future]
             future.result()
 
@@ -208,7 +208,7 @@ def _ask(service: Service, file: _File) -> None:
     try:
         queries = read_small(path).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise BrokenInput(f"{path.name}: this is not UTF-8, so it holds no queries; save the file as UTF-8.") from None
+        raise BrokenInput(f"{path.name}: this is not UTF-8, so it contains no queries; save the file as UTF-8.") from None
     part, rows = None, 0
     for answer, token in service.pages(queries, state.token):
         whole = token != state.token
@@ -236,7 +236,7 @@ def _sources(out: Path) -> dict[str, dict[str, Any]]:
         re.fullmatch(r"\d{5}", name) and isinstance(entry, dict) and {"file", "format", "sha256", "licence"} <= entry.keys()
         for name, entry in sources.items()
     ):
-        raise WorkspaceMismatch(f"{path}: this is not what an import wrote; choose another --out, or remove the folder.")
+        raise WorkspaceMismatch(f"{path}: this was not written by an import; choose another --out, or remove the folder.")
     return sources
 
 
@@ -257,20 +257,20 @@ def _merged(out: Path, sources: Mapping[str, dict[str, Any]], workers: int, prog
         (folder / "spill").mkdir()
         parts = [path for place, state in states.items() for path in (out / PARTS / place / name for name in state.files)]
         rows, left_out = merge(parts, folder / "tables", folder / "spill", threads=workers, advance=progress.advance)
-        skipped = [
+        skipped_rows = [
             {"file": sources[place]["file"], "reason": reason, "count": count, "example": state.examples[reason]}
             for place, state in states.items()
             for reason, count in sorted(state.skipped.items())
         ] + [{"file": "", "reason": reason, "count": count, "example": ""} for reason, count in left_out.items()]
         if not rows["entities"] and not rows["documents"]:
-            reasons = "; ".join(f"{row['reason']} ({row['count']:,})" for row in skipped) or "none"
-            raise EmptyResult(f"the files hold neither entities nor documents that the options keep; left out were: {reasons}.")
+            reasons = "; ".join(f"{row['reason']} ({row['count']:,})" for row in skipped_rows) or "none"
+            raise EmptyResult(f"the files have neither entities nor documents that satisfy the options; reasons for skipping: {reasons}.")
         manifest = {
             "version": VERSION,
             "kgqa": __version__,
             "sources": [sources[place] for place in states],
             "rows": rows,
-            "skipped": skipped,
+            "skipped": skipped_rows,
             "notes": notes,
             "sha256": file_hashes(folder / "tables"),
         }
@@ -280,10 +280,10 @@ def _merged(out: Path, sources: Mapping[str, dict[str, Any]], workers: int, prog
             path.replace(out / path.name)
         write_whole(out / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
     progress.finish(", ".join(f"{count:,} {name}" for name, count in rows.items()))
-    return Imported(folder=out, rows=rows, skipped=skipped, notes=notes, reused=reused)
+    return Imported(folder=out, rows=rows, skipped=skipped_rows, notes=notes, reused=reused)
 
 
 def _check_folder(out: Path) -> None:
-    """StorageError where ``out`` holds something that is no import."""
+    """StorageError where ``out`` holds something that is not an import."""
     if not (out / PARTS / SOURCES).is_file() and any(path.name != PARTS or any(path.iterdir()) for path in out.iterdir()):
-        raise StorageError(f"{out}: the folder holds something that is no import; choose another --out.")
+        raise StorageError(f"{out}: the folder holds something that is not an import; choose another --out.")

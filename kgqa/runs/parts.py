@@ -65,7 +65,7 @@ class Part:
     """The files that one process writes of a part, ``NAME-TABLE.parquet``."""
 
     def __init__(self, place: Path, name: str) -> None:
-        """Start without files."""
+        """A file is created in ``place`` when the first row of its table is added."""
         self._place, self._name = place, name
         self._open = ExitStack()
         self._writers: dict[str, pq.ParquetWriter] = {}
@@ -85,7 +85,7 @@ class Part:
             self._written.examples.setdefault(reason, (position, rows.examples[reason]))
 
     def close(self) -> Written:
-        """End the files."""
+        """Close the files, and return their sizes with the counts of skipped rows."""
         self._open.close()
         for table in self._writers:
             name = f"{self._name}-{table}.parquet"
@@ -121,7 +121,7 @@ def abandon() -> None:
 
 
 def at_once(function: Callable[..., object], *arguments: object) -> Future[object]:
-    """:data:`Submit` to this process."""
+    """A :data:`Submit` that calls the function in this process, without a pool."""
     future: Future[object] = Future()
     future.set_result(function(*arguments))
     return future
