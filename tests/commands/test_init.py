@@ -123,11 +123,11 @@ BAD = {
     "a format with an option": (["towns", "--from", "sparql:facts.csv"], "needs the option endpoint"),
     "the same name twice": (["towns", "--from", "edges:facts.csv", "--from", "nodes:folder/facts.csv"], "have the same name"),
     "an unknown base": (["towns", "--extends", "wikidatta"], "there is no built-in domain 'wikidatta' to extend; did you mean wikidata?"),
-    "a language in words": (["towns", "--language", "Latgalian language"], "is no code such as en"),
+    "a language in words": (["towns", "--language", "Latgalian language"], "is not a language code such as en"),
     "a title of two lines": (["towns", "--title", "a\nb"], "the title 'a\\nb' is not one line"),
     "an empty licence": (["towns", "--licence", " "], "the licence ' ' is not one line"),
     "a long title": (["towns", "--title", "x" * 201], "is not one line of 1 to 200"),
-    "a folder with content": (["full"], "full: this is already there; give another name or --dir"),
+    "a folder with content": (["full"], "full: this already exists; choose another name or --dir"),
     "a file of that name": (["facts"], "facts: this is already there"),
     "a link of that name": (["link"], "link: this is already there"),
 }
