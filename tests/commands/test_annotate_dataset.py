@@ -216,8 +216,8 @@ def test_options_that_mean_nothing_are_refused(
 
 def test_options_of_a_dataset_do_not_go_with_a_project(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "project.toml").write_text("")
-    cli("annotate", tmp_path / "project.toml", "--sample", "5").sentence("--sample goes with a dataset folder")
-    cli("annotate", tmp_path / "project.toml", "--print").sentence("--print goes with a dataset folder")
+    cli("annotate", tmp_path / "project.toml", "--sample", "5").sentence("--sample requires a dataset folder")
+    cli("annotate", tmp_path / "project.toml", "--print").sentence("--print requires a dataset folder")
 
 
 def test_a_journal_within_the_dataset_would_go_with_it(wikihop: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,7 +234,7 @@ def test_no_dataset_no_port(tmp_path: Path, wikihop: Path, cli: Cli) -> None:
     (tmp_path / "empty").mkdir()
     cli("annotate", tmp_path / "empty", "--port", "0").sentence("this folder holds no dataset")
     cli("annotate", tmp_path / "none", "--port", "0").sentence("there is no such project file")
-    cli("annotate", tmp_path / "none", "--print").sentence("--print goes with a dataset folder")
+    cli("annotate", tmp_path / "none", "--print").sentence("--print requires a dataset folder")
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()

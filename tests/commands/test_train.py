@@ -323,7 +323,7 @@ def without_ends(place: Place) -> None:
 
 
 ENCODERS: dict[str, tuple[Change, list[str]]] = {
-    "no tokenizer": (remove("tokenizer.json", "vocab.txt", "tokenizer_config.json"), ["there is not the tokenizer here"]),
+    "no tokenizer": (remove("tokenizer.json", "vocab.txt", "tokenizer_config.json"), ["there is no tokenizer here"]),
     "no weights": (remove("model.safetensors"), ["there is no model.safetensors"]),
     "no config": (remove("config.json"), ["there is no config.json"]),
     "pickled": (pickled, ["pickled weights", "safetensors"]),
@@ -342,7 +342,7 @@ ENCODERS: dict[str, tuple[Change, list[str]]] = {
     "tokenizer of garbage": (write("tokenizer.json", b"garbage"), ["cannot be loaded"]),
     "package": (lambda place: setattr(place, "encoder", "package:nothing"), ["package:nothing", "no installed package"]),
     "package of a path": (lambda place: setattr(place, "encoder", "package:../x"), ["no installed package"]),
-    "no folder": (lambda place: setattr(place, "encoder", "./nothing"), ["there is no such folder"]),
+    "no folder": (lambda place: setattr(place, "encoder", "./nothing"), ["there is no folder with an encoder"]),
 }
 
 

@@ -159,7 +159,7 @@ def test_values_are_json_or_text(given: str, value: object) -> None:
         (["--param", "id=1", "--param", "id=2"], "the parameter 'id' is given twice; keep one."),
         (["--param", "other=1"], "the query uses the parameter $id, for which there is no value; "),
         ([], "the query uses the parameter $id, for which there is no value; give one, as id=VALUE."),
-        (["--param", "id=1", "--param", "more=2"], "there is a value for the parameter 'more', which the query does not name"),
+        (["--param", "id=1", "--param", "more=2"], "there is a value for the parameter 'more', which the query does not use"),
     ],
 )
 def test_wrong_values_are_said(arguments: list[str], sentence: str, seed_wikidata: Path, cli: Cli) -> None:

@@ -138,7 +138,7 @@ def test_a_tokenizer_without_end_is_not_read(folder: Path, name: str) -> None:
 
 def test_an_adapter_names_no_other_model(folder: Path) -> None:
     (folder / "adapter_config.json").write_text('{"base_model_name_or_path": "somebody/model", "peft_type": "LORA"}', "utf-8")
-    with pytest.raises(BrokenInput, match=r"adapter_config\.json: adapters of another model are not read"):
+    with pytest.raises(BrokenInput, match=r"adapter_config\.json: adapters of another model are not supported"):
         loaded(folder)
 
 

@@ -210,7 +210,7 @@ def test_ten_million_rows_are_cut_and_that_is_said(seed_wikidata: Path, on_serve
         ({"params": "id"}, "the parameter 'id' is not NAME=VALUE"),
         ({"params": "id=\n"}, "the parameter 'id' has no value; write one after the ="),
         ({"params": "id=1\nid=2"}, "the parameter 'id' is given twice"),
-        ({"params": "id=1"}, "there is a value for the parameter 'id', which the query does not name"),
+        ({"params": "id=1"}, "there is a value for the parameter 'id', which the query does not use"),
         ({"params": "id=" + "[" * 9000}, "too many lists in lists"),
         ({"params": 'id="\\ud800"'}, "half a character"),
         ({"params": "id=99999999999999999999"}, "more than 64 bits"),
