@@ -59,7 +59,9 @@ def test_an_index_names_plain_safetensors_alone(folder: Path, name: Any, key: st
     sharded(folder, name, key)
     (folder / "w.bin").write_bytes(pickle.dumps(Code(folder / "ran")))
     shutil.copy(folder / "weights-1.safetensors", folder.parent / "w.safetensors")
-    with pytest.raises(BrokenInput, match=r"index\.json: it names .* weights are read only from \.safetensors files in the same folder"):
+    with pytest.raises(
+        BrokenInput, match=r"index\.json: it refers to .* weights are read only from \.safetensors files in the same folder"
+    ):
         loaded(folder)
     assert not (folder / "ran").exists()
 
