@@ -20,6 +20,7 @@ import polars as pl
 
 import kgqa
 from benchmarks.measure import data_folder
+from kgqa.arrays.parallel import Threads
 from kgqa.progress import Silent
 from kgqa.runs.importing import Imported, Origin, run_import
 from kgqa.settings.base import Settings
@@ -104,7 +105,7 @@ def imported(out: Path, articles: Path, wikidata: Path, *, characters: int = CHA
         (Facts(columns=2), wikidata / "relations.tsv.gz"),
         (Articles(characters=characters), articles),
     ):
-        result = run_import(parser, [path], out, origin, workers=1, partial=False, progress=Silent())
+        result = run_import(parser, [path], out, origin, engine=Threads(1), partial=False, progress=Silent())
     return result
 
 

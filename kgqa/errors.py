@@ -1,42 +1,42 @@
-"""What can go wrong, as a tree of exceptions whose message is one sentence: what, where, and what to do.
+"""The exceptions that kgqa raises on purpose. The message of each is one sentence: what is wrong, where, and what to do.
 
 ::
 
     KgqaError
     ├── InputError            a file, row or record that cannot be used
-    │   ├── MissingInput          a folder, file, column or field is not there
-    │   ├── BrokenInput           the bytes are not what the format promises
-    │   ├── DuplicateId           two rows carry the same id
-    │   ├── UnknownId             an id that nothing defines
-    │   ├── GoldLost              a conversion would lose what scorers compare with
-    │   ├── TableChanged          somebody else changed what was to be changed
+    │   ├── MissingInput          a folder, file, column or field is missing
+    │   ├── BrokenInput           the content does not follow the format
+    │   ├── DuplicateId           two rows have the same id
+    │   ├── UnknownId             an id that is not defined anywhere
+    │   ├── GoldLost              a conversion would lose gold annotations
+    │   ├── TableChanged          another process changed the table in the meantime
     │   └── InputChanged          a file changed while it was read
-    ├── SettingsError         a setting, domain or parameter that does not exist or cannot have that value
-    ├── EmptyResult           everything was rejected; says by which rule and which setting to change
+    ├── SettingsError         a setting, domain or parameter does not exist or has an invalid value
+    ├── EmptyResult           everything was rejected; names the rule and the setting to change
     ├── WorkspaceError        the workspace cannot be used for this run
-    │   ├── WorkspaceBusy         another run holds it
+    │   ├── WorkspaceBusy         another run uses it
     │   └── WorkspaceMismatch     it belongs to another version, domain or input
-    ├── StorageError          the disk is full, read-only or otherwise refuses
-    ├── StoreError            the graph engine is missing, wrong or refuses
-    │   ├── StoreUnreachable      no server answers, or it does not let us in
-    │   ├── StoreConflict         the database holds something else, or somebody else loads it
-    │   ├── QueryError            a query is unknown, is called with the wrong parameters, or cannot be run
-    │   │   └── UnresolvedName        a name in place of an id does not say which one is meant
-    │   │       ├── AmbiguousName         several bear it
-    │   │       └── UnknownName           none bears it
-    │   ├── HeaderMismatch        a query returns other columns or types than its header declares
+    ├── StorageError          the disk is full, read-only or fails
+    ├── StoreError            the graph engine is missing, has the wrong version or fails
+    │   ├── StoreUnreachable      the server does not respond, or refuses the login
+    │   ├── StoreConflict         the database has other content, or another process loads it
+    │   ├── QueryError            a query is unknown, has wrong parameters, or fails
+    │   │   └── UnresolvedName        a name, given instead of an id, does not identify anything
+    │   │       ├── AmbiguousName         several entities or documents have it
+    │   │       └── UnknownName           nothing has it
+    │   ├── HeaderMismatch        a query does not return the columns that its header declares
     │   ├── EngineFileError       the embedded engine cannot read or write its file
-    │   ├── QueryStopped          whoever asked a query does not wait for its answer any more
-    │   └── QueryLimit            a query took more than it may
-    │       ├── QueryTimeout          of time
-    │       └── QueryMemory           of memory
-    ├── EndpointError         a model behind an address cannot be asked, or may not be asked any more
-    ├── ClusterError          a cluster does not answer, has other versions, or failed
-    ├── HubError              the hub refuses, or cannot be reached
-    ├── TrainingError         a reader cannot be trained any further, as its loss is not finite
-    │   ├── RunMismatch           the folder holds a run, or a reader, of something else
-    │   └── OutOfMemory           the GPU's memory does not suffice
-    └── InterruptedRun        the user stopped the run; says how to go on
+    │   ├── QueryStopped          the caller no longer waits for the result of a query
+    │   └── QueryLimit            a query exceeded a limit
+    │       ├── QueryTimeout          the time limit
+    │       └── QueryMemory           the memory limit
+    ├── EndpointError         a model endpoint fails, or the budget is spent
+    ├── ClusterError          a cluster does not respond, has other versions, or failed
+    ├── HubError              the Hugging Face hub refuses a request, or cannot be reached
+    ├── TrainingError         a reader cannot be trained further, such as with an infinite loss
+    │   ├── RunMismatch           the folder has another run or reader
+    │   └── OutOfMemory           there is not enough GPU memory
+    └── InterruptedRun        the user stopped the run; says how to resume it
 
 The command line turns each of them into one line on standard error and exit status 2, an InterruptedRun into 128 + the signal's number: 130
 after Ctrl-C, 143 after SIGTERM. Any other exception is a bug.
@@ -52,7 +52,7 @@ from pathlib import Path
 
 
 class KgqaError(Exception):
-    """The base of everything that kgqa raises on purpose."""
+    """Base class of all exceptions that kgqa raises on purpose."""
 
     def __str__(self) -> str:
         """The sentence, on one line whatever an id or path in it holds."""
@@ -64,35 +64,35 @@ class InputError(KgqaError):
 
 
 class MissingInput(InputError):
-    """A folder, file, column or field that must be there is not."""
+    """A required folder, file, column or field is missing."""
 
 
 class BrokenInput(InputError):
-    """The bytes are not what the format promises."""
+    """The content of a file does not follow its format."""
 
 
 class DuplicateId(InputError):
-    """Two rows of a table carry the same id."""
+    """Two rows of a table have the same id."""
 
 
 class UnknownId(InputError):
-    """An id that nothing defines."""
+    """A record refers to an id that is not defined anywhere."""
 
 
 class GoldLost(InputError):
-    """A set cannot be written in a format without losing gold, and nobody said that it may."""
+    """A question set cannot be written in a format without losing gold annotations, and ``lossy`` is not set."""
 
 
 class TableChanged(InputError):
-    """What was to be changed is not any more what it was when it was read."""
+    """A table was changed by another process after it was read."""
 
 
 class InputChanged(InputError):
-    """A file changed between the moment that it was hashed and the one that it was read."""
+    """A file changed between hashing and reading it."""
 
 
 class SettingsError(KgqaError):
-    """A setting, domain or parameter that does not exist or cannot have that value."""
+    """A setting, domain or parameter does not exist, or has an invalid value."""
 
 
 class EmptyResult(KgqaError):
@@ -104,7 +104,7 @@ class WorkspaceError(KgqaError):
 
 
 class WorkspaceBusy(WorkspaceError):
-    """Another run holds the workspace."""
+    """Another run uses the workspace."""
 
 
 class WorkspaceMismatch(WorkspaceError):
@@ -112,45 +112,45 @@ class WorkspaceMismatch(WorkspaceError):
 
 
 class StorageError(KgqaError):
-    """The disk is full, read-only or otherwise refuses."""
+    """The disk is full or read-only, or reading or writing fails."""
 
 
 class StoreError(KgqaError):
-    """The graph engine is missing, wrong or refuses."""
+    """The graph engine is missing, has the wrong version, or fails."""
 
 
 class StoreUnreachable(StoreError):
-    """No server answers, or it does not let us in."""
+    """The server does not respond, or refuses the login."""
 
 
 class StoreConflict(StoreError):
-    """The database holds something else, or somebody else loads it."""
+    """The database has other content, or another process is loading it."""
 
 
 class QueryError(StoreError):
-    """A query is unknown, is called with the wrong parameters, or cannot be run."""
+    """A query is unknown, has wrong parameters, or fails."""
 
 
 class UnresolvedName(QueryError):
-    """A name was given in place of an id, and does not say which one is meant."""
+    """A name that was given instead of an id does not identify one entity or document."""
 
     def __init__(self, sentence: str, *, names: object = None, parameter: str = "") -> None:
-        """``names`` is what was found instead (:class:`kgqa.store.names.Names`), ``parameter`` the one of a query that it was given for."""
+        """``names``: similar names (:class:`kgqa.store.names.Names`); ``parameter``: the query parameter that has the name."""
         super().__init__(sentence)
         self.names = names
         self.parameter = parameter
 
 
 class AmbiguousName(UnresolvedName):
-    """Several bear the name."""
+    """Several entities or documents have the name."""
 
 
 class UnknownName(UnresolvedName):
-    """Neither an id nor a name of anything."""
+    """The text is neither an id nor a name in the graph."""
 
 
 class HeaderMismatch(StoreError):
-    """A query returns other columns or types than its header declares."""
+    """A query does not return the columns and types that its header declares."""
 
 
 class EngineFileError(StoreError):
@@ -158,31 +158,31 @@ class EngineFileError(StoreError):
 
 
 class QueryLimit(StoreError):
-    """A query took more than it may."""
+    """A query exceeded a limit."""
 
 
 class QueryTimeout(QueryLimit):
-    """A query took longer than it may."""
+    """A query exceeded its time limit."""
 
 
 class QueryStopped(StoreError):
-    """Whoever asked a query does not wait for its answer any more."""
+    """The caller of a query no longer waits for its result."""
 
 
 class QueryMemory(QueryLimit):
-    """A query took more memory than it may."""
+    """A query exceeded its memory limit."""
 
 
 class EndpointError(KgqaError):
-    """A model behind an address could not be asked, or may not be asked any more."""
+    """A request to a model endpoint failed, or the budget is spent."""
 
 
 class ClusterError(KgqaError):
-    """A cluster does not answer, has other versions, or failed."""
+    """A cluster does not respond, has other versions of packages, or failed."""
 
 
 class HubError(KgqaError):
-    """The hub of datasets refuses what was asked, or cannot be reached."""
+    """The Hugging Face hub refuses a request, or cannot be reached."""
 
 
 class TrainingError(KgqaError):
@@ -190,11 +190,11 @@ class TrainingError(KgqaError):
 
 
 class RunMismatch(TrainingError):
-    """The folder holds a run, or a reader, of something else."""
+    """The folder has another run or reader than the one asked for."""
 
 
 class OutOfMemory(TrainingError):
-    """The GPU's memory does not suffice."""
+    """There is not enough GPU memory."""
 
 
 class InterruptedRun(KgqaError):
@@ -209,12 +209,12 @@ STORAGE_REASONS = {
     errno.EROFS: "the folder is read-only; choose a writable one",
     errno.EACCES: "permission denied; choose a folder that you may use",
     errno.EPERM: "permission denied; choose a folder that you may use",
-    errno.EEXIST: "a file stands where a folder must go; remove it or choose another path",
+    errno.EEXIST: "a file is in the place of the folder; remove it or choose another path",
     errno.ELOOP: "the links in this path lead in a circle; choose another path",
     errno.ENOENT: "there is no such file or folder, and none can be made; choose another path",
     errno.ENOLCK: "this file system has no locks; choose another --workspace",
     errno.ENOTDIR: "a part of the path is a file, not a folder; choose another path",
-    errno.EISDIR: "a folder stands where a file must go; remove it or choose another path",
+    errno.EISDIR: "a folder is in the place of the file; remove it or choose another path",
     errno.ENAMETOOLONG: "the name is too long for this file system; choose a shorter one",
     errno.EBUSY: "something uses this place, or it is a mount point; choose a folder inside it, or another one",
     errno.EXDEV: "this place is on another file system than its folder; choose a folder inside it, or another one",
@@ -224,7 +224,7 @@ STORAGE_REASONS = {
 
 @contextmanager
 def storage_errors(path: Path) -> Iterator[None]:
-    """Turn the operating system's refusals under ``path`` into a :class:`StorageError` that says what to do."""
+    """Turn errors of the operating system under ``path`` into a :class:`StorageError` that says what to do."""
     try:
         yield
     except OSError as error:
@@ -249,15 +249,15 @@ def _reason_in_text(message: str) -> str | None:
 
 
 def suggestion(name: str, known: Collection[str]) -> str:
-    """``did you mean x?`` where something known is close, else the list of what is known."""
+    """``did you mean x?`` if a known name is similar, else the list of known names."""
     from difflib import get_close_matches
 
     close = get_close_matches(name, known, n=1, cutoff=0.6)
-    return f"did you mean {close[0]}?" if close else "known are: " + shortened(", ".join(sorted(known)), 2_000) + "."
+    return f"did you mean {close[0]}?" if close else "choose one of " + shortened(", ".join(sorted(known)), 2_000) + "."
 
 
 def shortened(text: str, most: int = 200) -> str:
-    """The text, of which no more than so many characters are shown in a message.
+    """The text for a message, truncated to ``most`` characters.
 
     >>> shortened("abcdef", 3)
     'abc… (6 characters)'
@@ -266,6 +266,6 @@ def shortened(text: str, most: int = 200) -> str:
 
 
 def check_seed(seed: int) -> None:
-    """SettingsError for a seed that is not between 0 and ``MOST_SEED``, as all commands take."""
+    """Raise SettingsError unless the seed is between 0 and ``MOST_SEED``."""
     if not 0 <= seed <= MOST_SEED:
-        raise SettingsError(f"seed {seed} is not between 0 and {MOST_SEED}; give another.")
+        raise SettingsError(f"seed {seed} is not between 0 and {MOST_SEED}; choose another one.")

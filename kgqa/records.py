@@ -137,8 +137,8 @@ class Instance:
     @property
     def best_other(self) -> tuple[Candidate, Grade] | None:
         """The best-graded candidate other than the answer, the first in a tie; None without grades."""
-        others = (entry for entry in self.graded if entry[0].id != self.answer_id)
-        return max(others, key=lambda entry: entry[1].confidence, default=None)
+        other_candidates = (entry for entry in self.graded if entry[0].id != self.answer_id)
+        return max(other_candidates, key=lambda entry: entry[1].confidence, default=None)
 
     @property
     def graded(self) -> tuple[tuple[Candidate, Grade], ...]:

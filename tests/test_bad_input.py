@@ -74,7 +74,7 @@ FAULTS = {
         file="entities.tsv", spoil=replace(1, b"label", b"name"), says=("entities.tsv, line 1", "'label' is missing", "aliases")
     ),
     "column twice": Fault(
-        file="relations.tsv", spoil=replace(1, b"detail", b"label"), says=("relations.tsv, line 1", "'label' is there twice")
+        file="relations.tsv", spoil=replace(1, b"detail", b"label"), says=("relations.tsv, line 1", "'label' occurs twice")
     ),
     "too many cells": Fault(
         file="entities.tsv", spoil=replace(5, b"\n", b"\tx\n"), says=("entities.tsv, line 5", "expected 8 cells", "found 9")
@@ -229,8 +229,8 @@ def test_a_mended_source_runs_in_the_same_workspace(tmp_path: Path, cli: Cli) ->
 def test_a_source_that_is_not_there(dry: bool, tmp_path: Path, cli: Cli) -> None:
     source, workspace = copy_of_seeds(tmp_path), tmp_path / "workspace"
     command = ["generate", "--domain", "wikidata", "--workspace", workspace, *(["--dry-run"] if dry else []), "--source"]
-    cli(*command, tmp_path / "nowhere").sentence("nowhere: there is no such folder", "give --source")
-    cli(*command, source / "triples.tsv").sentence("triples.tsv: this is a file; give --source the folder")
+    cli(*command, tmp_path / "nowhere").sentence("nowhere: there is no such folder", "as --source")
+    cli(*command, source / "triples.tsv").sentence("triples.tsv: this is a file; give the folder")
     cli(*command, tmp_path / ("x" * 300)).sentence("the name is too long")
     (source / "triples.tsv.gz").write_bytes(gzip.compress((source / "triples.tsv").read_bytes()))
     cli(*command, source).sentence("both triples.tsv and triples.tsv.gz are there; remove")
@@ -455,7 +455,9 @@ def test_a_file_of_the_same_content_makes_nothing_anew(wikidata_copy: Path, tmp_
 
 def test_a_folder_that_is_no_workspace(tmp_path: Path, cli: Cli) -> None:
     (tmp_path / "thesis.txt").write_text("x")
-    cli("generate", "--domain", "wikidata", "--workspace", tmp_path).sentence("not empty and is no workspace", "choose another --workspace")
+    cli("generate", "--domain", "wikidata", "--workspace", tmp_path).sentence(
+        "not empty and is not a kgqa workspace", "choose another --workspace"
+    )
     cli("generate", "--domain", "wikidata", "--workspace", tmp_path / "thesis.txt").sentence("this is not a folder")
     assert list(contents.files(tmp_path)) == ["thesis.txt"]
 
@@ -622,14 +624,14 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path, seed_wikidata: Pat
         (["hub"], "there is no query 'hub'; did you mean hubs?"),
         (["load_entity"], "there is no query 'load_entity'"),
         ([], "give the name of a query, --list"),
-        (["hubs", "--rows", "3"], "--rows goes with --cypher"),
-        (["page_hub"], "there is no query 'page_hub'; known are: "),
-        (["hubs", "--memory", "1GiB"], "--memory goes with --cypher"),
-        (["hubs", "--bytes", "1MiB"], "--bytes goes with --cypher"),
-        (["--cypher", "RETURN 1", "--memory", "much"], "'much' is not a size; give a number with a unit, as in 300MiB or 2GiB."),
-        (["--cypher", "RETURN 1", "--memory", "1MiB"], "1 MiB of memory is less than the 32 MiB that any query needs"),
+        (["hubs", "--rows", "3"], "--rows requires --cypher"),
+        (["page_hub"], "there is no query 'page_hub'; choose one of "),
+        (["hubs", "--memory", "1GiB"], "--memory requires --cypher"),
+        (["hubs", "--bytes", "1MiB"], "--bytes requires --cypher"),
+        (["--cypher", "RETURN 1", "--memory", "much"], "'much' is not a size; give a number with a unit, such as 300MiB or 2GiB."),
+        (["--cypher", "RETURN 1", "--memory", "1MiB"], "1 MiB of memory is less than the 32 MiB that every query needs"),
         (["--cypher", "RETURN 1", "--memory", "9000GiB"], "9000 GiB is more than the 4096 GiB that can be allowed"),
-        (["--cypher", "RETURN 1", "--bytes", "0"], "0 bytes hold no rows"),
+        (["--cypher", "RETURN 1", "--bytes", "0"], "0 bytes are too few for any row"),
         (["--cypher", "RETURN 1", "--rows", "0"], "rows 0 is not between 1 and 10,000,000"),
         (["--cypher", "RETURN 1", "--seconds", "0"], "0 seconds is not more than 0"),
         (["--cypher", "RETURN 1; RETURN 2"], "one statement at a time"),
@@ -639,12 +641,12 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path, seed_wikidata: Pat
             "more than 200 MiB of memory; narrow it, or",
         ),
         (["--cypher", "UNWIND range(1, 30000000) AS x RETURN count(x)", "--seconds", "0.2"], "0.2 seconds; narrow it, or allow more (kgqa"),
-        (["hubs", "--list"], "--list takes no other option"),
-        (["--list", "--cypher", "RETURN 1"], "--list takes no other option"),
-        (["hubs", "--foo", "1"], "query hubs: there is no parameter 'foo'; known are: limit."),
+        (["hubs", "--list"], "--list cannot be combined with other options"),
+        (["--list", "--cypher", "RETURN 1"], "--list cannot be combined with other options"),
+        (["hubs", "--foo", "1"], "query hubs: there is no parameter 'foo'; choose one of limit."),
         (["facts_about"], "the parameter 'entity' is missing; add --entity VALUE"),
         (["hubs", "--limit", "1", "--limit=2"], "--limit is given twice"),
-        (["hubs", "--limit", "many"], "query hubs: limit 'many' is not an integer of at most 64 bits; give another value."),
+        (["hubs", "--limit", "many"], "query hubs: limit 'many' is not an integer of at most 64 bits; choose another value."),
         (["hubs", "--limit", "1.5"], "limit '1.5' is not an integer"),
         (["hubs", "--limit", str(2**63)], "is not an integer of at most 64 bits"),
         (["hubs", "--limit", "-1"], "query hubs: limit -1 is a number of rows; give 0 or more."),
@@ -653,12 +655,12 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path, seed_wikidata: Pat
             ["--cypher", "MATCH (e:Entity) WHERE e.id = $id RETURN $id AS id", "--param", "id=5"],
             """to INT8. Text that looks like a number needs quotation marks of its own: id="5", in a shell 'id="5"'.""",
         ),
-        (["rejected_at_threshold", "--setting", "x", "--threshold", "nan"], "threshold 'nan' is not a number; give another value."),
+        (["rejected_at_threshold", "--setting", "x", "--threshold", "nan"], "threshold 'nan' is not a number; choose another value."),
         (["--cypher", "CALL `db.info`('x')"], "the query calls `db.info`; only these can be called here: "),
         (["--cypher", "MATCH (n"], "the query cannot be run: Parser exception: Invalid input <MATCH (n> (line: 1, offset: 8)."),
         (["hubs", "--limit"], "--limit has no value"),
         (["hubs", "5"], "'5' is not an option; give parameters as --PARAMETER VALUE."),
-        (["hubs", "--format", "xml"], "format 'xml' is not known; known are: table, json, csv."),
+        (["hubs", "--format", "xml"], "format 'xml' is not known; choose one of table, json, csv."),
         (["facts_about", "--entity", "\udcff"], "is not name or id of an entity"),
     ],
 )
@@ -668,7 +670,7 @@ def test_a_wrong_question_to_the_graph(arguments: list[str], part: str, seed_wik
 
 @pytest.mark.parametrize("beside", ["--seconds=5", "--format=json", "--workspace=w", "--store=embedded", "--neo4j-uri=bolt://x"])
 def test_nothing_beside_a_list_is_ignored(beside: str, cli: Cli) -> None:
-    cli("query", "--list", beside).sentence("--list takes no other option")
+    cli("query", "--list", beside).sentence("--list cannot be combined with other options")
 
 
 def test_a_graph_that_is_missing_or_damaged(wikidata_copy: Path, tmp_path: Path, cli: Cli) -> None:
@@ -713,7 +715,7 @@ def test_an_export_does_not_go_into_the_dataset(wikidata_copy: Path, tmp_path: P
     (tmp_path / "link").symlink_to(dataset)
     before = contents.files(dataset)
     for out in (dataset, dataset / "official", tmp_path / "link"):
-        cli("export", dataset, "--to", "qangaroo", "--out", out).sentence("this lies in the dataset's folder", "choose another --out")
+        cli("export", dataset, "--to", "qangaroo", "--out", out).sentence("this is in the folder of the dataset", "choose another --out")
     assert contents.files(dataset) == before
 
 
@@ -734,7 +736,7 @@ def test_a_sample_that_cannot_be_shown(wikidata_copy: Path, tmp_path: Path, cli:
         for command in (["show", dataset], ["show", dataset, example], ["export", dataset, "--to", "qangaroo", "--out", tmp_path / "out"]):
             cli(*command).sentence("train.parquet: this is not the file that manifest.json names, so it was damaged or changed")
             (dataset / "manifest.json").rename(tmp_path / "manifest.json")
-            cli(*command).sentence("train.parquet: this is not a whole Parquet file; make the dataset again")
+            cli(*command).sentence("train.parquet: this is not a complete Parquet file; generate the dataset again")
             (tmp_path / "manifest.json").rename(dataset / "manifest.json")
             assert contents.files(tmp_path / "out") == {}
     train.write_bytes(good)

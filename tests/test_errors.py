@@ -51,7 +51,7 @@ def test_other_faults_stay_what_they_are(tmp_path: Path) -> None:
 
 def test_a_suggestion_is_close_or_lists_everything() -> None:
     assert suggestion("wikidat", ["wikidata", "medline"]) == "did you mean wikidata?"
-    assert suggestion("zzz", ["wikidata", "medline"]) == "known are: medline, wikidata."
+    assert suggestion("zzz", ["wikidata", "medline"]) == "choose one of medline, wikidata."
 
 
 def test_a_file_that_may_not_be_read_is_called_a_file(tmp_path: Path) -> None:

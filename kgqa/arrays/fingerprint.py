@@ -43,7 +43,7 @@ def _parts(kernel: Any) -> Iterator[Any]:
     yield from _code(function.__code__)
     for name in sorted(_names(function.__code__) & function.__globals__.keys()):
         value = function.__globals__[name]
-        yield f"{name}: {_called(value)}"
+        yield f"{name}: {_text_of(value)}"
         if is_jitted(value):
             yield value
 
@@ -63,10 +63,10 @@ def _names(code: CodeType) -> set[str]:
     return set(code.co_names).union(*(_names(constant) for constant in code.co_consts if isinstance(constant, CodeType)))
 
 
-def _called(value: Any) -> str:
+def _text_of(value: Any) -> str:
     """A text that differs where values differ."""
     if isinstance(value, tuple):
-        return f"({', '.join(map(_called, value))})"
+        return f"({', '.join(map(_text_of, value))})"
     if isinstance(value, CONSTANTS):
         return f"{type(value).__name__} {value!r}"
     if isinstance(value, ModuleType):

@@ -49,7 +49,7 @@ class Threads:
 
     @property
     def workers(self) -> int:
-        """Number of threads."""
+        """Number of threads that work on the parts."""
         return self._workers
 
     def map(self, function: Callable[..., R], parts: Iterable[P], shared: tuple[Any, ...] = ()) -> Iterator[R]:

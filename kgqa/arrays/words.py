@@ -99,7 +99,7 @@ def _variants() -> tuple[re.Pattern[str], dict[int, str]]:
 
 
 def folded_texts(texts: pl.Series) -> pl.Series:
-    """:func:`folded` of each text."""
+    """:func:`folded` applied to each text; the result has the same length."""
     lower_texts = texts.str.normalize("NFC").str.to_lowercase().str.replace_all("i\u0307", "i", literal=True)
     table = _variants()[1]
     return lower_texts.str.replace_many([chr(code) for code in table], list(table.values()))
@@ -254,7 +254,7 @@ def length(text: str) -> int:
     """
     if text.isascii():
         return len(text.split())
-    unspaced, spaced, katakana, han, other = _counted()
+    unspaced, spaced, katakana, han, other = _count_patterns()
     if not unspaced.search(text):
         return len(text.split())
     estimate = len(han.findall(text)) / HAN_PER_WORD + len(other.findall(text)) / OTHERS_PER_WORD
@@ -276,7 +276,7 @@ Ranges = list[tuple[int, int]]
 
 
 @lru_cache(maxsize=1)
-def _counted() -> tuple[re.Pattern[str], ...]:
+def _count_patterns() -> tuple[re.Pattern[str], ...]:
     """The patterns that :func:`length` counts. polars would take a millisecond for each single text."""
     han, other, katakana = (_spelt(part, "\\U%08x") for part in _written_together())
     letters = f"{han}{other}{katakana}"

@@ -34,7 +34,7 @@ class AnswerFrequency(GuessCheck):
         self._answers: Counter[str] = Counter()
 
     def update(self, batch: Batch) -> None:
-        """Count the answers too."""
+        """Learn from the questions of a batch, and count their answers."""
         super().update(batch)
         self._answers.update(instance.answers[0].lower() for instance in batch.instances if instance.answers and instance.answerable)
 
@@ -43,11 +43,11 @@ class AnswerFrequency(GuessCheck):
         return np.ones(len(batch.instances), np.int64), np.ones(len(batch.instances), np.uint64)
 
     def name_of(self, feature: int, instance: Instance) -> str:
-        """There is but one."""
+        """The name of the only feature, for the report."""
         return "its frequency alone"
 
     def parts(self) -> tuple[Part, ...]:
-        """The most frequent answers."""
+        """The most frequent answers with their counts, most frequent first."""
         ranking = sorted(self._answers.items(), key=lambda item: (-item[1], item[0]))[:SHOWN]
         return tuple(
             Part(name=answer if answer.strip() else "(empty)", count=count, total=self._answers.total()) for answer, count in ranking

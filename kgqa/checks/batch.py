@@ -56,7 +56,7 @@ class Batch:
 
     @cached_property
     def paragraph_counts(self) -> npt.NDArray[np.int64]:
-        """Paragraphs of each question."""
+        """The number of paragraphs of each question."""
         return np.array([len(instance.paragraphs) for instance in self.instances], np.int64)
 
     @cached_property

@@ -30,7 +30,7 @@ class BrokenReferences(ShareCheck):
         return np.array([float(bool(_faults(batch, number))) for number in range(len(batch.instances))])
 
     def badness(self, batch: Batch, number: int) -> float:
-        """Number of broken references."""
+        """The number of broken references of a question; the worst examples have the most."""
         return float(len(_faults(batch, number)))
 
     def describe(self, batch: Batch, number: int) -> str:

@@ -37,7 +37,7 @@ class CandidateTypes(ShareCheck):
         return 1 / count if count else float("nan")
 
     def chances(self, batch: Batch) -> Floats:
-        """One over their number."""
+        """For each question the accuracy of a random choice among its candidates; nan without candidates."""
         return np.array([1 / len(instance.candidates) if instance.candidates else np.nan for instance in batch.instances])
 
     def badness(self, batch: Batch, number: int) -> float:

@@ -39,7 +39,7 @@ class Check(ABC):
 
     @abstractmethod
     def update(self, batch: Batch) -> None:
-        """Look at some questions."""
+        """Update the counts with a batch of questions; called once per batch, in order."""
 
     @abstractmethod
     def result(self, rng: np.random.Generator) -> Finding:

@@ -34,7 +34,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """Outcome of a condition."""
+    """Whether a condition of ``--fail-on`` holds, and the figure it was compared with."""
 
     condition: str
     check: str
@@ -55,7 +55,9 @@ def parse(text: str, checks: Iterable[type[Check]], *, readers: str | None = Non
     """The condition in ``text``; SettingsError for one that is none, names nothing, or what this level of ``readers`` lacks."""
     match = _FORM.fullmatch(text)
     if match is None:
-        raise SettingsError(f"--fail-on {text!r}: this is no condition; write a name, one of > >= < <=, and a number, as leakage>0.")
+        raise SettingsError(
+            f"--fail-on {text!r}: this is not a condition; write a name, one of > >= < <=, and a number, such as leakage>0."
+        )
     name, comparison, number = match[1], match[2], float(match[3])
     measures = {measure.name: measure for measure in MEASURES}
     names = (*FAMILIES, *(check.name for check in checks), *measures)
@@ -67,7 +69,7 @@ def parse(text: str, checks: Iterable[type[Check]], *, readers: str | None = Non
     if number > 1:
         raise SettingsError(f"--fail-on {text!r}: figures are shares between 0 and 1; write 0.4 for 40%.")
     if (comparison, number) in ALWAYS_THE_SAME:
-        raise SettingsError(f"--fail-on {text!r}: a share is always between 0 and 1, so this decides nothing; give another number.")
+        raise SettingsError(f"--fail-on {text!r}: a share is always between 0 and 1, so this decides nothing; choose another number.")
     return Condition(name=name, comparison=comparison, number=number)
 
 

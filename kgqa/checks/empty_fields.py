@@ -37,7 +37,7 @@ class EmptyFields(Check):
         self._worst, self._without = Worst(), {"paragraphs": Worst(), "answers": Worst()}
 
     def update(self, batch: Batch) -> None:
-        """Look at each question."""
+        """Count the questions with empty or unusable fields."""
         split = batch.side.name
         for instance, content_faults in zip(batch.instances, batch.faults, strict=True):
             self._total += 1

@@ -101,7 +101,7 @@ class Finding:
 
     @property
     def state(self) -> str:
-        """A key of ``STATES``."""
+        """The finding's state, a key of ``STATES``: whether it applies, and whether something was found."""
         if self.figure is None or self.low is None:
             return "does not apply"
         if self.family == "overlap":

@@ -42,7 +42,7 @@ class GuessCheck(Check):
 
     @abstractmethod
     def name_of(self, feature: int, instance: Instance) -> str:
-        """The feature in words."""
+        """The feature of a question in words, for the report."""
 
     def update(self, batch: Batch) -> None:
         """Note what can be learned from the questions."""
@@ -90,13 +90,13 @@ class GuessCheck(Check):
         starts = np.cumsum([0, *(len(ids) for _, _, ids in self._places)])
         hits = np.flatnonzero(guesses.right)
         hits = hits[np.lexsort((guesses.question[hits], -guesses.seen[hits]))][: 1 << 10]
-        for hit in hits.tolist():
-            question = int(guesses.question[hit])
+        for row in hits.tolist():
+            question = int(guesses.question[row])
             batch = int(np.searchsorted(starts, question, side="right")) - 1
             split, first, ids = self._places[batch]
             place = question - int(starts[batch])
-            what = f"{guesses.feature[hit]} {guesses.seen[hit]}"
-            worst.add(float(guesses.seen[hit]), split, ids[place], what=lambda text=what: text, number=first + place)  # type: ignore[misc]
+            what = f"{guesses.feature[row]} {guesses.seen[row]}"
+            worst.add(float(guesses.seen[row]), split, ids[place], what=lambda text=what: text, number=first + place)  # type: ignore[misc]
         return worst
 
     def explain(self, what: str, instance: Instance, counterpart: Instance | None) -> str:

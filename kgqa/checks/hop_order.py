@@ -22,7 +22,7 @@ class HopOrder(ShareCheck):
     nothing = "The set does not say in which order paragraphs are needed, or no question needs two."
 
     def outcomes(self, batch: Batch) -> Floats:
-        """1 where it tells."""
+        """1 for questions whose hop order the check can tell, 0 for others, nan for questions with fewer than two hops."""
         pairs = zip(batch.instances, batch.hop_orders, strict=True)
         return np.array([float(self.tells(instance, order)) if len(order) > 1 else np.nan for instance, order in pairs])
 

@@ -24,11 +24,11 @@ class LexicalOverlap(ShareCheck):
 
     def outcomes(self, batch: Batch) -> Floats:
         """The chance that the best paragraph holds it."""
-        return np.where(batch.searchable & (batch.paragraph_counts > 1), batch.best_holds(_all(batch)), np.nan)
+        return np.where(batch.searchable & (batch.paragraph_counts > 1), batch.best_holds(_all_questions(batch)), np.nan)
 
     def chances(self, batch: Batch) -> Floats:
         """The share of paragraphs that hold it."""
-        return batch.share_holding(_all(batch))
+        return batch.share_holding(_all_questions(batch))
 
     def badness(self, batch: Batch, number: int) -> float:
         """Overlap of the paragraph with the question."""
@@ -42,5 +42,5 @@ class LexicalOverlap(ShareCheck):
         return f"“{instance.answers[0]}” is in [{best.title or best.id}] {best.text[:140]} … {instance.question}"
 
 
-def _all(batch: Batch) -> np.typing.NDArray[np.bool_]:
+def _all_questions(batch: Batch) -> np.typing.NDArray[np.bool_]:
     return np.ones(len(batch.overlap), np.bool_)

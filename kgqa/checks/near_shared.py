@@ -51,7 +51,7 @@ class NearSharedCheck(Check):
 
     @abstractmethod
     def add(self, batch: Batch) -> None:
-        """Hand the texts over."""
+        """Add the texts of a batch that are to be compared."""
 
     def result(self, rng: np.random.Generator) -> Finding:
         """Find the near-duplicates; the worst pair, and all of them as parts."""
@@ -86,7 +86,7 @@ class NearSharedCheck(Check):
 
     @abstractmethod
     def texts_of(self, instance: Instance) -> list[str]:
-        """Those of a question."""
+        """The texts of a question that are compared."""
 
     def _how(self) -> str:
         words = "words" if self.width == 1 else f"runs of {self.width} words"

@@ -31,7 +31,7 @@ def faults_of_check(faults: Iterable[Fault], check: str) -> list[Fault]:
 
 
 def describe_fault(fault: Fault) -> str:
-    """Place, kind and detail."""
+    """The fault's place, kind and detail as one text."""
     return f"{fault.place}: {FAULTS[fault.kind]}: {fault.detail}"
 
 

@@ -40,5 +40,5 @@ class Audit:
 
     @property
     def failed(self) -> bool:
-        """Whether a condition holds."""
+        """Whether a condition of ``--fail-on`` holds, so that the command exits with status 1."""
         return any(outcome.holds for outcome in self.outcomes)

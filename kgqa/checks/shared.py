@@ -134,7 +134,7 @@ class SharedFacts(SharedCheck):
 
 
 class SharedSupportingParagraphs(SharedCheck):
-    """Paragraphs marked as supporting."""
+    """Supporting paragraphs that occur in two splits."""
 
     kind = "supporting-paragraphs"
     name = "shared-supporting-paragraphs"
@@ -167,7 +167,7 @@ class SharedAnswers(SharedCheck):
 
 
 class SharedBridgeEntities(SharedCheck):
-    """Entities between the hops."""
+    """Bridge entities that occur in questions of two splits."""
 
     kind = "bridge-entities"
     name = "shared-bridge-entities"

@@ -102,7 +102,7 @@ def _read(sources: Sequence[Source], progress: Progress, show: Callable[[Batch],
         progress.finish(f"{counts[side.name]:,} questions")
     for path in dict.fromkeys(source.questions.path for source in sources):
         if not any(counts[source.side.name] for source in sources if source.questions.path == path):
-            raise EmptyResult(f"{path}: the set holds no question; give one that does.")
+            raise EmptyResult(f"{path}: the set has no questions; choose one that has.")
     return counts
 
 

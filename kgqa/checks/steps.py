@@ -29,7 +29,7 @@ class StepAnswers(ShareCheck):
         return np.array([_share_with_fault(instance) for instance in batch.instances], np.float64)
 
     def describe(self, batch: Batch, number: int) -> str:
-        """The first such step."""
+        """The first step whose paragraph lacks its answer, in words."""
         instance = batch.instances[number]
         step, _ = next(entry for entry in _located(instance) if not entry[1])
         return f"“{step.answer}” is not in {step.paragraph_id}, which answers “{step.question}”: {instance.question}"

@@ -45,7 +45,7 @@ def examine(folder: Path, run: Run, manifest: dict[str, Any]) -> Verdict:
     Memory: a batch of questions, and what the checks keep of ``MOST`` questions of each split.
     """
     counts: Mapping[str, int] = manifest["counts"]
-    run.progress.start("Judging the dataset", sum(min(MOST, count) for count in counts.values()), "questions")
+    run.progress.start("Checking the dataset", sum(min(MOST, count) for count in counts.values()), "questions")
     findings = found(folder, run) if sum(counts.values()) else []
     splits = {split: makeup for split, makeup in makeups(folder, _labels(run)).items() if makeup.questions}
     uneven = tuple(map(str, skews(splits)))

@@ -18,10 +18,10 @@ from kgqa.settings.defaults import ANNOTATE_PORT, ANNOTATE_SAMPLE, ANNOTATE_SPLI
 if TYPE_CHECKING:
     from kgqa.commands.annotate import Link
 
-Project = Annotated[Path, Argument(help="Project file (TOML), or a dataset folder to validate alone.")]
+Project = Annotated[Path, Argument(help="Project file (TOML), or a dataset folder to validate without a project.")]
 Journal = Annotated[
     str | None,
-    Option(help="SQLite file or PostgreSQL address; by default KGQA_JOURNAL, else NAME.sqlite beside the project file."),
+    Option(help="Journal: an SQLite file or a PostgreSQL address; by default KGQA_JOURNAL, or NAME.sqlite next to the project file."),
 ]
 SERVE = "serve"
 OF_DATASETS = ("person", "sample", "seed", "split", "print_")
@@ -41,7 +41,7 @@ class Parts(typer.core.TyperGroup):
 
 
 annotate = typer.Typer(
-    cls=Parts, help="Let people validate, answer, compose and collect questions on local pages.", no_args_is_help=True,
+    cls=Parts, help="Collect annotations on local web pages. Tasks: validate, answer, compose, write questions.", no_args_is_help=True,
     add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None,
 )  # fmt: skip
 annotate.command("figures")(figures)
@@ -52,13 +52,13 @@ def serve(
     ctx: typer.Context,
     project: Project,
     journal: Journal = None,
-    port: Annotated[int, Option(help="Port on this machine; 0: a free one.")] = ANNOTATE_PORT,
-    person: Annotated[str, Option(help="Your name; for a dataset folder.")] = ANNOTATOR,
-    sample: Annotated[int, Option(help="Maximum samples to draw; for a dataset folder.")] = ANNOTATE_SAMPLE,
-    seed: Annotated[int, Option(help="Seed of the draw; for a dataset folder.")] = DRAWS_SEED,
-    split: Annotated[str, Option(help="Split: train, dev, test or all; for a dataset folder.")] = ANNOTATE_SPLIT,
+    port: Annotated[int, Option(help="Local port; 0: any free port.")] = ANNOTATE_PORT,
+    person: Annotated[str, Option(help="With a dataset folder: your name.")] = ANNOTATOR,
+    sample: Annotated[int, Option(help="With a dataset folder: maximum samples to draw.")] = ANNOTATE_SAMPLE,
+    seed: Annotated[int, Option(help="With a dataset folder: seed of the draw.")] = DRAWS_SEED,
+    split: Annotated[str, Option(help="With a dataset folder: train, dev, test or all.")] = ANNOTATE_SPLIT,
     print_: Annotated[
-        bool, Option("--print", help="Print the drawn samples of a dataset folder as plain text, and serve no page.")
+        bool, Option("--print", help="With a dataset folder: print the drawn samples as plain text instead of serving pages.")
     ] = False,
 ) -> None:
     """Serve the pages of a project, and print each person's link."""
@@ -80,11 +80,11 @@ def serve(
 def links(
     project: Project,
     journal: Journal = None,
-    days: Annotated[int, Option(help="Days for which the links are valid.")] = LINK_DAYS,
-    port: Annotated[int, Option(help="Port of the pages.")] = ANNOTATE_PORT,
-    renew: Annotated[bool, Option("--renew", help="Make all earlier links invalid; restart the pages afterwards.")] = False,
+    days: Annotated[int, Option(help="Validity of the links in days.")] = LINK_DAYS,
+    port: Annotated[int, Option(help="Port on which the pages are served.")] = ANNOTATE_PORT,
+    renew: Annotated[bool, Option("--renew", help="Revoke all earlier links; restart the pages afterwards.")] = False,
 ) -> None:
-    """Print the link of each person."""
+    """Print each person's link."""
     import kgqa
 
     _print_links(kgqa.annotate_links(project, journal=journal, days=days, port=port, renew=renew))
@@ -109,11 +109,13 @@ def status(
 @annotate.command()
 def export(
     project: Project,
-    to: Annotated[str, Option(help="native (a dataset), parquet (tables), label-studio.")],
-    out: Annotated[Path | None, Option(help="New folder; of validated samples by default NAME-validated beside the dataset.")] = None,
+    to: Annotated[str, Option(help="Output format: native (a dataset), parquet (tables) or label-studio.")],
+    out: Annotated[
+        Path | None, Option(help="New output folder; for validated samples by default NAME-validated next to the dataset.")
+    ] = None,
     journal: Journal = None,
 ) -> None:
-    """Write the answers as a dataset, as tables, or for Label Studio."""
+    """Export the annotations as a dataset, as tables, or for Label Studio."""
     import kgqa
 
     result = kgqa.annotate_export(project, to=to, out=out, journal=journal)
@@ -124,42 +126,44 @@ def export(
 @annotate.command("import")
 def import_annotations(
     project: Project,
-    annotations: Annotated[Path, Argument(help="JSON export of Label Studio, of tasks that kgqa exported.")],
-    person: Annotated[str, Option(help="Person of the project whose answers they are.")],
-    annotator: Annotated[str | None, Option(help="Annotator in Label Studio, where there are several.")] = None,
+    annotations: Annotated[Path, Argument(help="JSON export from Label Studio of tasks that kgqa exported.")],
+    person: Annotated[str, Option(help="Person in the project to whom the annotations belong.")],
+    annotator: Annotated[str | None, Option(help="Annotator in Label Studio, if there are several.")] = None,
     journal: Journal = None,
 ) -> None:
-    """Take the annotations of one person from Label Studio."""
+    """Import one person's annotations from Label Studio."""
     import kgqa
 
     count = kgqa.annotate_import(project, annotations, person=person, annotator=annotator, journal=journal)
-    typer.echo(f"Taken: {count:,} answers")
+    typer.echo(f"Imported: {count:,} answers")
 
 
 @annotate.command()
 def withdraw(
     project: Project,
-    person: Annotated[str, Argument(help="Person who leaves.")],
-    reason: Annotated[str, Option(help="Why, for the card.")],
+    person: Annotated[str, Argument(help="Person to withdraw.")],
+    reason: Annotated[str, Option(help="Reason, which the dataset card states.")],
     journal: Journal = None,
 ) -> None:
-    """Leave a person's answers out from now on; their items go to others."""
+    """Exclude a person's answers from now on, and give their items to others."""
     import kgqa
 
     count = kgqa.annotate_withdraw(project, person, reason=reason, journal=journal)
-    typer.echo(f"Left out: {count:,} answers")
+    typer.echo(f"Excluded: {count:,} answers")
 
 
 @annotate.command()
 def seat(
     project: Project,
-    model: Annotated[str, Option(help="Name of the model.")],
-    endpoint: Annotated[str | None, Option(help="Address of the chat-completions endpoint; by default the environment's.")] = None,
-    person: Annotated[str | None, Option(help="Name of the seat; by default the model's.")] = None,
-    limit: Annotated[int | None, Option(help="Maximum items.", min=1)] = None,
+    model: Annotated[str, Option(help="Model name, as the endpoint knows it.")],
+    endpoint: Annotated[
+        str | None, Option(help="Address of the chat-completions endpoint; by default OPENAI_BASE_URL, or OpenAI's.")
+    ] = None,
+    person: Annotated[str | None, Option(help="Name of the seat; by default the model's name.")] = None,
+    limit: Annotated[int | None, Option(help="Maximum items to answer.", min=1)] = None,
     journal: Journal = None,
 ) -> None:
-    """Let a chat model answer the items under its own name; it is never counted as a person."""
+    """Let a chat model answer items under its own name; it never counts as a person."""
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
@@ -170,19 +174,19 @@ def seat(
         )  # fmt: skip
     typer.echo(printable(f"{result.person} answered {result.answered:,} items"))
     for reason, count in result.left_out.items():
-        typer.echo(printable(f"left out {count:,}: {reason}"))
+        typer.echo(printable(f"skipped {count:,}: {reason}"))
 
 
 def _refuse_idle_options(ctx: typer.Context, project: Path, *, prints: bool) -> None:
     """Raise SettingsError for options that have no effect together."""
     options = {parameter.name or "": parameter.opts[-1] for parameter in ctx.command.params if parameter.param_type_name == "option"}
     sources = {name: ctx.get_parameter_source(name) for name in options}
-    typed = {name: options[name] for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"}
+    typed_options = {name: options[name] for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"}
     if not project.is_dir():
-        if idle := next((typed[name] for name in OF_DATASETS if name in typed), None):
-            raise SettingsError(f"{idle} goes with a dataset folder, and {project} is none; leave it out.")
-    elif prints and (idle := next((typed[name] for name in OF_PAGES if name in typed), None)):
-        raise SettingsError(f"{idle} does not go with --print; leave out one of the two.")
+        if idle := next((typed_options[name] for name in OF_DATASETS if name in typed_options), None):
+            raise SettingsError(f"{idle} requires a dataset folder, but {project} is not one; leave it out.")
+    elif prints and (idle := next((typed_options[name] for name in OF_PAGES if name in typed_options), None)):
+        raise SettingsError(f"{idle} cannot be combined with --print; leave out one of the two.")
 
 
 def _print_links(links: list[Link]) -> None:

@@ -23,7 +23,7 @@ MOST_LABELS = 8
 def print_status(console: Terminal, figures: Figures, extra: Sequence[Figure] = ()) -> None:
     """Print the figures; ``extra`` are the task's own."""
     tables = (_progress, _people, _agreement, _pairs, _models, _drift, _labels)
-    for table in (made(figures) for made in tables):
+    for table in (make_table(figures) for make_table in tables):
         if table.row_count:
             console.print(table)
     if extra:
@@ -55,16 +55,16 @@ def _progress(figures: Figures) -> Table:
 
 
 def _people(figures: Figures) -> Table:
-    gold = {each.person: each.right for each in figures.drift}
+    gold = {drift.person: drift.right for drift in figures.drift}
     table = _table("People", "name", ">answers", ">skips", ">flags", ">hours", ">median s", ">gold right", "qualified", "remark")
     for person in figures.people:
-        passed = {None: "", True: "yes", False: "no"}[person.passed]
+        verdict = {None: "", True: "yes", False: "no"}[person.passed]
         tries = f", {person.tries} {'try' if person.tries == 1 else 'tries'}" if person.tries else ""
         remark = "a model" if person.model else "" if person.withdrawn is None else "withdrawn"
         table.add_row(
             on_one_line(person.person), f"{person.answers:,}", f"{person.skipped:,}", f"{person.flagged:,}", f"{person.seconds / 3600:.1f}",
             "" if person.median is None else f"{person.median:.0f}", percent(gold[person.person]) if person.person in gold else "",
-            passed + tries, remark,
+            verdict + tries, remark,
         )  # fmt: skip
     return table
 
@@ -82,11 +82,13 @@ def _agreement(figures: Figures) -> Table:
         ">Fleiss",
         ">AC1",
     )
-    for each in figures.agreement:
-        found = each.agreement
-        same = "–" if found.observed is None else f"{100 * found.observed:.1f}%"
-        measures = [_narrow(coefficient(measure)) for measure in (found.alpha, found.fleiss, found.ac1)]
-        table.add_row(on_one_line(each.step), on_one_line(each.question), f"{found.items:,}", same, *measures)
+    for entry in figures.agreement:
+        figures_of_question = entry.agreement
+        share = "–" if figures_of_question.observed is None else f"{100 * figures_of_question.observed:.1f}%"
+        measures = [
+            _narrow(coefficient(measure)) for measure in (figures_of_question.alpha, figures_of_question.fleiss, figures_of_question.ac1)
+        ]
+        table.add_row(on_one_line(entry.step), on_one_line(entry.question), f"{figures_of_question.items:,}", share, *measures)
     return table
 
 
@@ -104,8 +106,10 @@ def _models(figures: Figures) -> Table:
     from kgqa.collection.card import coefficient
 
     table = _table("Models against the label that most people gave", "model", "question", ">items", ">same, per cent", ">Cohen's kappa")
-    for each in figures.models:
-        table.add_row(on_one_line(each.person), _question(figures, each), f"{each.same.of:,}", percent(each.same), coefficient(each.kappa))
+    for entry in figures.models:
+        table.add_row(
+            on_one_line(entry.person), _question(figures, entry), f"{entry.same.of:,}", percent(entry.same), coefficient(entry.kappa)
+        )
     return table
 
 
@@ -116,9 +120,9 @@ def _question(figures: Figures, pair: PairAgreement | ModelAgreement) -> str:
 
 def _drift(figures: Figures) -> Table:
     table = _table("Gold items right, from the first tenth to the last", "name", ">answers", ">per cent", "tenths, per cent")
-    for each in figures.drift:
-        windows = " ".join(f"{100 * window.share:.0f}" for window in each.windows)
-        table.add_row(on_one_line(each.person) or "all people", f"{each.right.of:,}", percent(each.right), windows)
+    for entry in figures.drift:
+        windows = " ".join(f"{100 * window.share:.0f}" for window in entry.windows)
+        table.add_row(on_one_line(entry.person) or "all people", f"{entry.right.of:,}", percent(entry.right), windows)
     return table
 
 
@@ -143,11 +147,11 @@ def _sentences(figures: Figures) -> list[str]:
         lines.append(f"{len(figures.pairs) - MOST_PAIRS:,} more pairs of people are in --json.")
     if figures.left_out:
         lines.append(f"{figures.left_out:,} answers of people who withdrew are left out.")
-    for what, reasons in (("Left out of the results", figures.refused), ("Flags", figures.flags), ("Skips", figures.skips)):
+    for title, reasons in (("Left out of the results", figures.refused), ("Flags", figures.flags), ("Skips", figures.skips)):
         if reasons:
-            listed = sorted(reasons.items(), key=lambda entry: (-entry[1], entry[0]))
-            more = f"; {len(listed) - 5:,} other reasons" if len(listed) > 5 else ""
-            lines.append(f"{what}: " + "; ".join(f"{on_one_line(reason)} ({count:,})" for reason, count in listed[:5]) + more + ".")
+            counts = sorted(reasons.items(), key=lambda entry: (-entry[1], entry[0]))
+            more = f"; {len(counts) - 5:,} other reasons" if len(counts) > 5 else ""
+            lines.append(f"{title}: " + "; ".join(f"{on_one_line(reason)} ({count:,})" for reason, count in counts[:5]) + more + ".")
     return lines
 
 

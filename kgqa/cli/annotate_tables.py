@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 def figures(
-    dataset: Annotated[Path, Argument(help="Dataset folder, as kgqa-workspace/datasets/medhop.")],
-    tables: Annotated[list[Path], Argument(help="One table of up to two annotators, or two tables of one draw.")],
-    card: Annotated[bool, Option("--card", help="Also add these figures to the dataset card.")] = False,
+    dataset: Annotated[Path, Argument(help="Dataset folder, such as kgqa-workspace/datasets/medhop.")],
+    tables: Annotated[list[Path], Argument(help="One table with up to two annotators, or two tables of the same draw.")],
+    card: Annotated[bool, Option("--card", help="Also add the figures to the dataset card.")] = False,
 ) -> None:
-    """Print the shares of verdicts in tables, with 95% intervals, and the agreement of two annotators."""
+    """Print the share of each verdict with 95% intervals, and the agreement of two annotators."""
     import kgqa
     from kgqa.cli.terminal import Terminal
 

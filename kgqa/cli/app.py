@@ -54,9 +54,9 @@ class Commands(typer.core.TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The names of the commands, each with one line of help."""
         width = formatter.width - 6 - max(map(len, COMMANDS))
-        listed = [(name, typer.core.TyperCommand(name, help=_help(name)).get_short_help_str(width)) for name in COMMANDS]
+        rows = [(name, typer.core.TyperCommand(name, help=_help(name)).get_short_help_str(width)) for name in COMMANDS]
         with formatter.section("Commands"):
-            formatter.write_dl(listed)
+            formatter.write_dl(rows)
 
 
 def _help(name: str) -> str | None:

@@ -20,15 +20,17 @@ def audit(
     dataset: AnySet,
     against: Annotated[list[str] | None, Option(help="Another question set to compare with; repeatable.")] = None,
     fail_on: Annotated[
-        list[str] | None, Option(help="Exit with status 1 if this holds, as leakage>0 or lexical-overlap>0.4; repeatable.")
+        list[str] | None, Option(help="Exit with status 1 if this condition holds, such as leakage>0 or lexical-overlap>0.4; repeatable.")
     ] = None,
-    out: Annotated[Path | None, Option(help="Folder for audit.html and audit.json; by default NAME-audit.")] = None,
+    out: Annotated[Path | None, Option(help="Output folder for audit.html and audit.json; by default NAME-audit.")] = None,
     from_: From = None,
     paragraphs: Paragraphs = None,
     strict: Strict = False,
-    readers: Annotated[str | None, Option(help="minimal or full: also judge the set with trained readers; needs kgqa[readers].")] = None,
+    readers: Annotated[
+        str | None, Option(help="Also evaluate trained readers on the set: minimal or full; requires kgqa[readers].")
+    ] = None,
     reader_settings: Annotated[
-        Path | None, Option(help="TOML file with questions, folds, seeds and training settings of the readers.")
+        Path | None, Option(help="TOML file with settings for --readers: questions, folds, seeds, training.")
     ] = None,
     encoder: Annotated[
         str | None, Option(help="Encoder: a name on the Hugging Face hub, a folder, a run of kgqa train, or package:NAME.")
@@ -37,7 +39,7 @@ def audit(
     seed: Annotated[int, Option(help="Seed of intervals, folds and hash functions.")] = DRAWS_SEED,
     cluster: Cluster = None,
 ) -> None:
-    """Look for leaks, shortcuts and faults in a question set, and write a report."""
+    """Check a question set for leakage, shortcuts and errors. Writes a report."""
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal

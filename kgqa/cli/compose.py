@@ -39,10 +39,10 @@ def compose(
         str | None, Option(help="Composer of the questions: rules, model, llm or people; by default the domain's setting (rules).")
     ] = None,
     workspace: Annotated[Path, Option(help="Workspace: folder for tables, graph and datasets.")] = WORKSPACE,
-    seed: Annotated[int, Option(help="Seed of pairs, chains, splits and contexts.")] = SEED,
-    workers: Annotated[int | None, Option(help="Threads; by default one per core. The result does not depend on them.")] = None,
+    seed: Annotated[int, Option(help="Random seed for pairs, chains, splits and contexts.")] = SEED,
+    workers: Annotated[int | None, Option(help="Number of threads; by default one per core. It does not change the result.")] = None,
     cluster: Cluster = None,
-    limit: Annotated[int | None, Option(help="Maximum pairs of questions, for a quick trial.")] = None,
+    limit: Annotated[int | None, Option(help="Maximum pairs of questions, for a quick trial run.")] = None,
     reader: Annotated[
         list[str] | None,
         Option(help="Folder of a kgqa train run. One of these readers must answer each single-hop question; repeatable."),
@@ -53,11 +53,13 @@ def compose(
     endpoint: Annotated[
         str | None, Option(help="Chat-completions endpoint; by default OPENAI_BASE_URL, or OpenAI's. The key is OPENAI_API_KEY.")
     ] = None,
-    max_cost: Annotated[float | None, Option(help="Maximum total cost of the endpoint's answers, with the domain's prices.")] = None,
-    answers: Annotated[Path | None, Option(help="Completed tasks of --composer people.")] = None,
+    max_cost: Annotated[
+        float | None, Option(help="Maximum total cost of the endpoint's responses, at the prices of the domain file.")
+    ] = None,
+    answers: Annotated[Path | None, Option(help="File of completed tasks for --composer people.")] = None,
     by: Annotated[
         str,
-        Option(help="Search for pairs and chains: kernel (compiled, in memory) or cypher (queries). The result is the same."),
+        Option(help="Search for pairs and chains: kernel (compiled, in memory) or cypher (queries). Both give the same result."),
     ] = TRAVERSAL,
     store: Store = STORE,
     neo4j_uri: Neo4jUri = None,
@@ -65,7 +67,7 @@ def compose(
     neo4j_database: Neo4jDatabase = None,
     verbose: Verbose = False,
 ) -> None:
-    """Compose multi-hop questions from single-hop questions, as in MuSiQue."""
+    """Compose multi-hop questions from single-hop questions. The recipe is that of MuSiQue."""
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
@@ -102,8 +104,8 @@ def _print(console: Terminal, result: Composition, *, verbose: bool) -> None:
         console.print("Not filtered: some questions can be answered without all of their hops.", style="yellow")
     if result.empty:
         console.print(
-            f"Nothing is left for {' and '.join(result.empty)}: too many questions share an answer, or there are few; give more single-hop "
-            "questions.", style="yellow",
+            f"Nothing is left for {' and '.join(result.empty)}: too many questions share an answer, or there are too few; provide more "
+            "single-hop questions.", style="yellow",
         )  # fmt: skip
     if result.is_seed:
         console.print("No --source given: using the small domain that kgqa ships.", style="yellow")

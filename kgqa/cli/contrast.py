@@ -27,7 +27,7 @@ def contrast(
     dataset: AnySet,
     out: Annotated[Path, Option(help="New dataset folder.")],
     level: Annotated[str | None, Option(help="Unit of a supporting fact: paragraph (the default) or sentence.")] = None,
-    inoculation: Annotated[int, Option(help="Per cent of the groups for the train split, for inoculation: 0, 1 or 5.")] = 0,
+    inoculation: Annotated[int, Option(help="Percentage of the groups to move to the train split for inoculation: 0, 1 or 5.")] = 0,
     seed: Annotated[int, Option(help="Seed of removals and replacements; unused by probe, gold-chain and document-removal.")] = DRAWS_SEED,
     max_facts: Annotated[
         int | None, Option(help="Leave out questions with more supporting facts; n facts make 2^n - 1 instances. By default 6.")
@@ -37,7 +37,7 @@ def contrast(
     strict: Strict = False,
     cluster: Cluster = None,
 ) -> None:
-    """Transform a question set to test whether a system connects facts, or abstains if facts are missing."""
+    """Transform a question set into a contrast set. It tests whether a system connects facts, or abstains if facts are missing."""
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal

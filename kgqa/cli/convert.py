@@ -16,14 +16,16 @@ if TYPE_CHECKING:
 
 def convert(
     dataset: Annotated[str, Argument(help="A file or folder in any known format, or hf://owner/name.")],
-    to: Annotated[str, Option(help="Output format; an unknown one lists them all.")],
-    out: Annotated[Path, Option(help="New folder; or a file, if there is one split and the name has the format's extension.")],
-    from_: Annotated[str | None, Option("--from", help="Input format; recognised by default.")] = None,
+    to: Annotated[str, Option(help="Output format; any unknown name lists all formats.")],
+    out: Annotated[
+        Path, Option(help="New output folder, or a new file if there is only one split and the name has the format's extension.")
+    ],
+    from_: Annotated[str | None, Option("--from", help="Input format; detected by default.")] = None,
     paragraphs: Paragraphs = None,
     strict: Strict = False,
     lossy: Lossy = False,
 ) -> None:
-    """Convert a question set to another format, and report what the format cannot hold."""
+    """Convert a question set to another format. Reports what the format cannot represent."""
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
@@ -46,12 +48,12 @@ def _print(console: Terminal, result: Conversion) -> None:
     console.say(f"From {result.source.format} ({how}) to {result.to}: {sizes}")
     total = sum(result.counts.values())
     if result.gold:
-        table = Table("gold", "questions", title=f"Gold that {result.to} does not hold")
+        table = Table("gold", "questions", title=f"Gold annotations that {result.to} cannot represent")
         for part, count in result.gold.items():
             table.add_row(part, f"{count:,} of {total:,}")
         console.print(table)
     if result.changed:
-        table = Table("part", "questions", title=f"Read again from {result.to}, not as it was")
+        table = Table("part", "questions", title=f"Questions that change when read back from {result.to}")
         for part, count in result.changed.items():
             table.add_row(part, f"{count:,}" if part == MORE else f"{count:,} of {total:,}")
         console.print(table)

@@ -27,7 +27,7 @@ def doctor(
     neo4j_user: Neo4jUser = None,
     neo4j_database: Neo4jDatabase = None,
 ) -> None:
-    """Check the installation, and compare every query on every reachable store with brute force.
+    """Check the installation and the graph stores. Compares every query on every reachable store with brute force.
 
     Exits with status 1 if an answer or the engine's version is wrong, and with 2 if a named server cannot be examined.
     """
@@ -54,11 +54,11 @@ def _print(console: Terminal, examination: Examination, script: Path | None) -> 
 
     from kgqa.store.embedded import ENGINE_VERSION
 
-    table = Table("piece", "found", "needed for", title="What is here")
+    table = Table("component", "found", "required for", title="Installation")
     for piece in examination.pieces:
-        table.add_row(piece.name, piece.found + ("" if piece.good else " - not enough") if piece.found else "missing", piece.needed_for)
+        table.add_row(piece.name, piece.found + ("" if piece.good else " (insufficient)") if piece.found else "missing", piece.needed_for)
     console.print(table)
-    table = Table(title="What the stores answer", padding=(0, 0, 0, 1))
+    table = Table(title="Query results by store", padding=(0, 0, 0, 1))
     for name in ("store", "version", "templates", "witnesses", "graphs", "queries", "seconds", "wrong"):
         table.add_column(name, no_wrap=True)
     for report in examination.stores:
@@ -95,7 +95,7 @@ def _verdict(examination: Examination, examined: str) -> str:
     if examination.agree:
         return f"All answers of {examined} are right."
     has_disagreements = any(report.comparison and report.comparison.disagreements for report in examination.stores)
-    return "Wrong answers were found." if has_disagreements else "This version is not to be trusted, though no answer here was wrong."
+    return "Wrong answers were found." if has_disagreements else "All answers were right, but this version is known to be unreliable."
 
 
 def _print_disagreement(console: Terminal, report: StoreReport, script: Path | None) -> None:

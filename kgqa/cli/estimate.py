@@ -21,11 +21,13 @@ def estimate(
     domain: Annotated[str, Argument(help="wikidata, medline, companies, or your own domain's TOML file.")],
     source: Annotated[Path | None, Option(help="Folder with the domain's files, as for kgqa generate.")] = None,
     workspace: Annotated[Path, Option(help="Workspace: folder for the tables, which kgqa generate reuses.")] = WORKSPACE,
-    share: Annotated[float, Option(help="Share of the domain to run; a larger one takes longer and predicts better.")] = SHARE,
-    seed: Annotated[int, Option(help="Seed of the part, and as for kgqa generate.")] = SEED,
+    share: Annotated[
+        float, Option(help="Share of the domain to process, up to 1; larger values take longer and give better estimates.")
+    ] = SHARE,
+    seed: Annotated[int, Option(help="Seed for drawing the part and of kgqa generate.")] = SEED,
     workers: Annotated[int | None, Option(help="Threads, as for kgqa generate.")] = None,
 ) -> None:
-    """Predict size, yield, seconds, memory and disk of kgqa generate from a part of the domain."""
+    """Estimate size, time, memory and disk space of kgqa generate. Runs a part of the domain."""
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
@@ -55,10 +57,10 @@ def _print(console: Terminal, result: Estimate) -> None:
         bounds = f"{figure.low / unit:,.{digits}f} and {figure.high / unit:,.{digits}f}"
         table.add_row(f"{name}, {letters}", f"{figure.value / unit:,.{digits}f}", bounds)
     console.print(table)
-    lost = sorted((row for row in result.funnel if row.what in LOSES), key=lambda row: -(row.removed or 0))
-    if lost:
+    reasons = sorted((row for row in result.funnel if row.what in LOSES), key=lambda row: -(row.removed or 0))
+    if reasons:
         console.say(f"Main reasons for rejection in the part of {result.drawn:,} documents:")
-        for row in lost[:REASONS]:
+        for row in reasons[:REASONS]:
             console.say(f"  {row.removed:>9,}  {plain(row.reason)}")
     slowest = sorted(result.by_stage.items(), key=lambda entry: -entry[1])[:3]
     console.say("Predicted seconds, mostly " + ", ".join(f"{name} {part:,.0f}" for name, part in slowest))

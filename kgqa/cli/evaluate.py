@@ -28,7 +28,7 @@ CELL = 11
 def evaluate(
     dataset: AnySet,
     predictions: Annotated[Path, Argument(help="Predictions in the question set's official format.")],
-    metric: Annotated[str | None, Option(help="Metric; by default the question set's own. An unknown one lists them all.")] = None,
+    metric: Annotated[str | None, Option(help="Metric; by default the question set's own. Any unknown name lists all metrics.")] = None,
     original: Annotated[Path | None, Option(help="For dire-probe: predictions on the original set, which cap the probe's scores.")] = None,
     aliases: Annotated[Path | None, Option(help="For twowiki: official file of entity aliases.")] = None,
     na_prob_file: Annotated[Path | None, Option(help="For squad2: official file of no-answer probabilities.")] = None,
@@ -42,7 +42,7 @@ def evaluate(
     strict: Strict = False,
     seed: Annotated[int, Option(help="Seed of the intervals.")] = DRAWS_SEED,
 ) -> None:
-    """Score predictions with the official metrics, with intervals and a breakdown."""
+    """Score predictions with the official metrics. Prints confidence intervals and a breakdown."""
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
@@ -85,7 +85,7 @@ def _print(console: Terminal, result: Evaluation, *, probe_is_capped: bool) -> N
     if types := result.scores.official.get(TYPES):
         _print_types(console, types)
     if result.metric == "dire-probe" and not probe_is_capped:
-        text = "Not capped by the scores on the unprobed set, as the official ones are: give its predictions as --original."
+        text = "Not capped by the scores on the original set, unlike the official scores; give the predictions on it as --original."
         console.print(text, soft_wrap=True)
     for dimension in result.breakdown:
         _print_dimension(console, result, dimension)

@@ -14,13 +14,13 @@ from kgqa.settings.defaults import PORT, STORE, WORKSPACE
 
 def explore(
     workspace: Annotated[Path, Option(help="Workspace with the graph and datasets.")] = WORKSPACE,
-    port: Annotated[int, Option(help="Port on this machine; 0: a free one.")] = PORT,
+    port: Annotated[int, Option(help="Local port; 0: any free port.")] = PORT,
     store: Store = STORE,
     neo4j_uri: Neo4jUri = None,
     neo4j_user: Neo4jUser = None,
     neo4j_database: Neo4jDatabase = None,
 ) -> None:
-    """Explore a graph and its datasets on a local page."""
+    """Browse a graph and its datasets on local web pages."""
     import kgqa
 
     neo4j = server(store, neo4j_uri, neo4j_user, neo4j_database)

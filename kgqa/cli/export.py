@@ -14,12 +14,12 @@ from kgqa.settings.defaults import GRAPH_HOPS, GRAPH_LIMIT, STORE
 
 
 def export(
-    to: Annotated[str, Option(help="qangaroo or musique for a dataset; graphml or neo4j for the graph of a workspace.")],
+    to: Annotated[str, Option(help="Output format: qangaroo or musique for a dataset; graphml or neo4j for the graph of a workspace.")],
     what: Annotated[
         Path | None,
         Argument(
             metavar="[DATASET|OUT]",
-            help="Dataset folder, as kgqa-workspace/datasets/medhop; for a graph: the new file (graphml) or folder (neo4j).",
+            help="Dataset folder, such as kgqa-workspace/datasets/medhop; for a graph: the new file (graphml) or folder (neo4j).",
         ),
     ] = None,
     out: Annotated[Path | None, Option(help="New output folder; existing files are not replaced.")] = None,
@@ -40,7 +40,7 @@ def export(
     neo4j_database: Neo4jDatabase = None,
     lossy: Lossy = False,
 ) -> None:
-    """Export a dataset in its paper's format, or a graph as GraphML or files for neo4j-admin database import."""
+    """Export a dataset or a graph. A dataset is written in its paper's format, a graph as GraphML or for neo4j-admin database import."""
     from rich.filesize import decimal
 
     import kgqa

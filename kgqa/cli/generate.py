@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def generate(
     domain: Annotated[str, Option(help="wikidata, medline, companies, or your own domain's TOML file.")],
     source: Annotated[
-        Path | None, Option(help="Folder with the domain's files; by default a built-in domain uses the small one that kgqa ships.")
+        Path | None, Option(help="Folder with the domain's files; built-in domains use their seed domain by default.")
     ] = None,
     recipe: Annotated[
         str | None,
@@ -30,19 +30,21 @@ def generate(
         ),
     ] = None,
     workspace: Annotated[Path, Option(help="Workspace: folder for tables, graph and datasets.")] = WORKSPACE,
-    seed: Annotated[int, Option(help="Seed of splits, samples, orders and placeholders.")] = SEED,
-    workers: Annotated[int | None, Option(help="Threads; by default one per core. The result does not depend on them.")] = None,
+    seed: Annotated[int, Option(help="Random seed for splits, samples, orders and placeholders.")] = SEED,
+    workers: Annotated[int | None, Option(help="Number of threads; by default one per core. It does not change the result.")] = None,
     cluster: Cluster = None,
-    limit: Annotated[int | None, Option(help="Maximum questions, for a quick trial.")] = None,
+    limit: Annotated[int | None, Option(help="Maximum questions, for a quick trial run.")] = None,
     store: Store = STORE,
-    traversal: Annotated[str, Option(help="Search: kernel (compiled, in memory) or cypher (queries). The result is the same.")] = TRAVERSAL,
+    traversal: Annotated[
+        str, Option(help="Chain search: kernel (compiled, in memory) or cypher (queries). Both give the same result.")
+    ] = TRAVERSAL,
     neo4j_uri: Neo4jUri = None,
     neo4j_user: Neo4jUser = None,
     neo4j_database: Neo4jDatabase = None,
     dry_run: Annotated[bool, Option("--dry-run", help="Print the plan without running it.")] = False,
     verbose: Verbose = False,
 ) -> None:
-    """Generate a multi-hop dataset from a domain's graph and documents."""
+    """Generate a multi-hop dataset from a graph and documents."""
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal

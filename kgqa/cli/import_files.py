@@ -34,8 +34,8 @@ def _list(is_set: bool) -> None:
 
 def import_files(
     format: Annotated[str, Argument(help="Format of the files (see --list).")],  # noqa: A002 - what it is called everywhere
-    files: Annotated[list[Path], Argument(help="Files of this format, plain or packed by gzip, bzip2 or xz.")],
-    out: Annotated[Path, Option(help="Folder of the tables; the files are added to the import that it holds.")],
+    files: Annotated[list[Path], Argument(help="Files in this format, uncompressed or compressed with gzip, bzip2 or xz.")],
+    out: Annotated[Path, Option(help="Folder for the tables; the files are added to an existing import in it.")],
     option: Annotated[
         list[str] | None, Option("--option", "-o", help="An option of the format, as name=value (see --list); repeatable.")
     ] = None,
@@ -46,7 +46,7 @@ def import_files(
     cluster: Cluster = None,
     list_: Annotated[bool, Option("--list", callback=_list, is_eager=True, help="List the formats with their options and exit.")] = False,
 ) -> None:
-    """Import dumps and other files in public formats; an interrupted import resumes."""
+    """Import dumps and other files in public formats. An interrupted import resumes."""
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal

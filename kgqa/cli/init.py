@@ -15,23 +15,23 @@ from kgqa.settings.defaults import LANGUAGE
 
 def init(
     name: Annotated[str, Argument(help="Name of the domain and its folder: lower-case letters, digits, - and _.")],
-    directory: Annotated[Path, Option("--dir", help="Folder in which the new folder is made.")] = Path(),
+    directory: Annotated[Path, Option("--dir", help="Parent folder of the new folder.")] = Path(),
     from_: Annotated[
         list[str] | None, Option("--from", help="A file to import, as FORMAT:FILE (see kgqa import --list); repeatable.")
     ] = None,
     extends: Annotated[
         str | None,
         Option(
-            help="Rules to begin with: wikidata (articles), medline (abstracts) or companies (texts that state the facts); "
+            help="Base settings: wikidata (articles), medline (abstracts) or companies (texts that state the facts); "
             "by default those of the first format."
         ),
     ] = None,
-    language: Annotated[str | None, Option(help="Language of the texts, as en, de or ltg; by default en.")] = None,
+    language: Annotated[str | None, Option(help="Language of the texts, such as en, de or ltg; by default en.")] = None,
     title: Annotated[str | None, Option(help="Title on the dataset card; by default the name.")] = None,
     licence: Annotated[str | None, Option(help="Licence on the dataset card; by default that of the files.")] = None,
-    yes: Annotated[bool, Option("--yes", help="Ask nothing; take the defaults.")] = False,
+    yes: Annotated[bool, Option("--yes", help="Ask no questions; use the defaults.")] = False,
 ) -> None:
-    """Begin a domain of your own: a folder with commented settings, a projection and a README."""
+    """Create your own domain. The folder has commented settings, a projection and a README."""
     import kgqa
     from kgqa.cli.terminal import Terminal
     from kgqa.commands.init import suggested_base
@@ -42,7 +42,7 @@ def init(
             typer.echo("Files to import, each as FORMAT:FILE, such as edges:facts.csv; an empty line ends the list.")
             from_ = list(iter(lambda: typer.prompt("File", default="", show_default=False), ""))
         extends = extends or typer.prompt(
-            "Rules to begin with: wikidata (articles), medline (abstracts) or companies (texts that state the facts)",
+            "Base settings: wikidata (articles), medline (abstracts) or companies (texts that state the facts)",
             default=suggested_base(from_),
         )
         language = language if language is not None else typer.prompt("Language of the texts", default=LANGUAGE)

@@ -23,7 +23,7 @@ def load(
     neo4j_user: Neo4jUser = None,
     neo4j_database: Neo4jDatabase = None,
 ) -> None:
-    """Load the graph of a workspace into a Neo4j server; an interrupted load resumes."""
+    """Load the graph of a workspace into a Neo4j server. An interrupted load resumes."""
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal

@@ -16,18 +16,19 @@ if TYPE_CHECKING:
     from kgqa.settings.neo4j import Neo4jSettings
 
 AnySet = Annotated[str, Argument(help="A dataset folder, a file or folder in any known format, or hf://owner/name.")]
-From = Annotated[str | None, Option("--from", help="Format of the question set; recognised by default.")]
+From = Annotated[str | None, Option("--from", help="Format of the question set; detected by default.")]
 Store = Annotated[str, Option(help="embedded, or neo4j: the server at NEO4J_URI, with NEO4J_USERNAME and NEO4J_PASSWORD.")]
 # Only Neo4jSettings reads the environment, so these values come from the command line.
 Neo4jUri = Annotated[str | None, Option(help="Server address; by default NEO4J_URI, or bolt://localhost:7687.")]
 Neo4jUser = Annotated[str | None, Option(help="User; by default NEO4J_USERNAME. The password is NEO4J_PASSWORD.")]
 Neo4jDatabase = Annotated[str | None, Option(help="Database; by default NEO4J_DATABASE.")]
-Paragraphs = Annotated[Path | None, Option(help="File with the texts of the questions, if it is not next to them under its official name.")]
+Paragraphs = Annotated[Path | None, Option(help="File with the paragraphs, if it is not next to the questions under its official name.")]
 Strict = Annotated[
-    bool, Option("--strict", help="Refuse records that contradict the format, as a missing support; by default they are kept and counted.")
+    bool,
+    Option("--strict", help="Reject records that violate the format, such as a missing support; by default they are kept and counted."),
 ]
 
-Lossy = Annotated[bool, Option("--lossy", help="Allow losing gold, as support or steps; by default it is an error.")]
+Lossy = Annotated[bool, Option("--lossy", help="Allow the loss of gold annotations, such as support or steps; by default it is an error.")]
 
 Cluster = Annotated[
     str | None,
@@ -52,7 +53,7 @@ def server(store: str, uri: str | None, user: str | None, database: str | None) 
     check_store(store)
     for option, value in (("--neo4j-uri", uri), ("--neo4j-user", user), ("--neo4j-database", database)):
         if value is not None and store != "neo4j":
-            raise SettingsError(f"{option} goes with --store neo4j, but the store is {store}; leave out one of the two.")
+            raise SettingsError(f"{option} requires --store neo4j, but the store is {store}; leave out one of the two.")
         if value == "":
             raise SettingsError(f"{option} is empty; give a value, or leave it out.")
     return Neo4jSettings.from_environment(uri=uri, username=user, database=database) if store == "neo4j" else None

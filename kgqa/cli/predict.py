@@ -40,7 +40,7 @@ def predict(
     paragraphs: Paragraphs = None,
     cluster: Cluster = None,
 ) -> None:
-    """Predict the answers of a question set with a trained reader, or with a model behind an endpoint."""
+    """Predict the answers of a question set. Uses a trained reader, or a model behind an endpoint."""
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal

@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 def publish(
     dataset: Annotated[Path, Argument(help="Folder of a finished dataset.")],
     to: Annotated[str, Option(help="hub:OWNER/NAME, with the token HF_TOKEN of the environment; or a new folder.")],
-    public: Annotated[bool, Option("--public", help="For everybody to see; by default only for the owner and the owner's team.")] = False,
+    public: Annotated[
+        bool, Option("--public", help="Make the dataset public; by default only the owner and the owner's team see it.")
+    ] = False,
     dry_run: Annotated[bool, Option("--dry-run", help="List the files, their sizes and what would change; write nothing.")] = False,
 ) -> None:
-    """Publish a dataset on the Hugging Face hub, or as a folder for any other place."""
+    """Publish a dataset on the Hugging Face hub. Or write it as a folder for any other place."""
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
@@ -42,12 +44,12 @@ def _print(console: Terminal, result: Publication) -> None:
         console.say(f"There already, and kept: {', '.join(result.kept)}", style="yellow")
     if result.left_out:
         console.say(f"Not published, because kgqa did not write it: {', '.join(result.left_out)}", style="yellow")
-    seen = "" if result.repository is None else ", private" if result.is_private else ", public"
+    visibility = "" if result.repository is None else ", private" if result.is_private else ", public"
     total = decimal(sum(result.files.values()))
     if result.is_dry:
         state = "new" if result.is_new else "there already"
-        console.say(f"Nothing was written. {result.place} ({state}{seen}): {len(result.files)} files, {total}")
+        console.say(f"Nothing was written. {result.place} ({state}{visibility}): {len(result.files)} files, {total}")
         return
-    console.say(f"{result.place}{seen}: {len(result.files)} files, {total}", style="bold")
+    console.say(f"{result.place}{visibility}: {len(result.files)} files, {total}", style="bold")
     name = result.repository or quote(result.place)
     console.say(f"To load it: python -c 'from datasets import load_dataset; print(load_dataset(\"{name}\"))'")

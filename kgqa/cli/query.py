@@ -29,7 +29,7 @@ def query(
     name: Annotated[str | None, Argument(help="Name of the query; --list shows all.")] = None,
     workspace: Annotated[Path, Option(help="Workspace with the graph; with --store neo4j the server's graph is used.")] = WORKSPACE,
     format: Annotated[str, Option(help="table, json or csv.")] = "table",  # noqa: A002 - what people type
-    cypher: Annotated[str | None, Option(help="Any read-only Cypher, in place of a name.")] = None,
+    cypher: Annotated[str | None, Option(help="A read-only Cypher query, instead of a name.")] = None,
     param: Annotated[
         list[str] | None,
         Option(
@@ -48,9 +48,9 @@ def query(
     neo4j_uri: Neo4jUri = None,
     neo4j_user: Neo4jUser = None,
     neo4j_database: Neo4jDatabase = None,
-    list_all: Annotated[bool, Option("--list", help="List all queries with their parameters.")] = False,
+    list_all: Annotated[bool, Option("--list", help="List all queries with their parameters and exit.")] = False,
 ) -> None:
-    """Run a named Cypher query, with parameters as --PARAMETER VALUE, or your own."""
+    """Run a named Cypher query or your own. Parameters of a named query are given as --PARAMETER VALUE."""
     import kgqa
     from kgqa.commands.query import answer
     from kgqa.runs.workspace import Workspace
@@ -58,15 +58,15 @@ def query(
     from kgqa.store.limits import read_size
 
     if format not in FORMATS:
-        raise SettingsError(f"format {format!r} is not known; known are: {', '.join(FORMATS)}.")
+        raise SettingsError(f"format {format!r} is not known; choose one of {', '.join(FORMATS)}.")
     for option, value in (("--rows", rows), ("--memory", memory), ("--bytes", bytes), ("--param", param)):
         if value is not None and cypher is None:
-            raise QueryError(f"{option} goes with --cypher; a named query has parameters of its own, as --limit, which --list shows.")
+            raise QueryError(f"{option} requires --cypher; a named query has its own parameters, such as --limit, which --list shows.")
     if memory is not None and store == "neo4j":
-        raise QueryError("--memory goes with the embedded store; a server has its own limit, db.memory.transaction.max (docs/neo4j.md).")
+        raise QueryError("--memory requires the embedded store; a server has its own limit, db.memory.transaction.max (docs/neo4j.md).")
     if list_all:
         if context.args or any(_is_typed(context, option) for option in context.params if option != "list_all"):
-            raise QueryError("--list takes no other option; it shows all queries.")
+            raise QueryError("--list cannot be combined with other options; it shows all queries.")
         _print_list()
         return
     neo4j = server(store, neo4j_uri, neo4j_user, neo4j_database)

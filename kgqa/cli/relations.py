@@ -20,7 +20,7 @@ SHOWN = {
 }  # fmt: skip
 """Figure → the head of its column on the terminal; the file has all of them."""
 MEANING = (
-    "objects: of a subject; subjects: of an object; lift: how many times oftener than by chance a pair that texts name together is a fact; "
+    "objects: of a subject; subjects: of an object; lift: how many times more often than by chance a co-mentioned pair is a fact; "
     "reached, implied, kept: samples."
 )
 
@@ -28,19 +28,19 @@ MEANING = (
 def relations(
     domain: Annotated[str, Argument(help="wikidata, medline, companies, or your own domain's TOML file.")],
     source: Annotated[
-        Path | None, Option(help="Folder with the domain's files; by default a built-in domain uses the small one that kgqa ships.")
+        Path | None, Option(help="Folder with the domain's files; built-in domains use their seed domain by default.")
     ] = None,
     workspace: Annotated[Path, Option(help="Workspace: folder for tables, graph and datasets; finished stages are reused.")] = WORKSPACE,
     seed: Annotated[int, Option(help="Seed, as for kgqa generate.")] = SEED,
     recipe: Annotated[str | None, Option(help="Variant of the domain, as for kgqa generate.")] = None,
-    workers: Annotated[int | None, Option(help="Threads; by default one per core. The result does not depend on them.")] = None,
+    workers: Annotated[int | None, Option(help="Number of threads; by default one per core. It does not change the result.")] = None,
     cluster: Cluster = None,
     sort: Annotated[
         str, Option(help="Sort by this column of the file: facts, text_lift, share_implied, kept, verdict, …")
     ] = RELATIONS_SORT,
     out: Annotated[Path | None, Option(help="New tab-separated file for the table.")] = None,
 ) -> None:
-    """Measure a domain's relations, and show which become questions and why others do not."""
+    """Measure the relations of a domain. Shows which become questions and why others do not."""
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal

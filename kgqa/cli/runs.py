@@ -27,7 +27,7 @@ def runs(
         str | None,
         Argument(
             show_default=False,
-            help="Folder with the runs, a runs.sqlite, or a database address; by default KGQA_RUNS, or this folder.",
+            help="Folder with the runs, a runs.sqlite, or a database address; by default KGQA_RUNS, or the current folder.",
         ),
     ] = None,
     show: Annotated[str | None, Option(help="Show one run by name: settings, versions, curve.")] = None,
@@ -35,7 +35,7 @@ def runs(
     plot: Annotated[Path | None, Option(help="With --show or --compare: new SVG file for the curves.")] = None,
     json: Annotated[bool, Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
-    """List the recorded runs of kgqa train, show one, or compare two."""
+    """List, show or compare recorded runs of kgqa train."""
     import kgqa
     from kgqa.cli.terminal import Terminal
 
@@ -79,15 +79,15 @@ def _print_list(console: Terminal, result: TrainingRuns) -> None:
     _print_sentences(console, result.runs)
 
 
-def _print_sentences(console: Terminal, listed: tuple[RecordedRun, ...]) -> None:
+def _print_sentences(console: Terminal, runs: tuple[RecordedRun, ...]) -> None:
     """Print why each run ended early, and explain once what ``stopped`` means."""
     from kgqa.training.recorded import STATUSES
 
-    for run in listed:
+    for run in runs:
         if run.sentence:
             console.say(f"{run.name} failed: {run.sentence}", style="red")
     for status in ("interrupted", "stopped"):
-        if any(run.status == status for run in listed):
+        if any(run.status == status for run in runs):
             console.say(f"{status}: {STATUSES[status]}.", style="dim")
 
 

@@ -23,7 +23,7 @@ MOST_RELATIONS = 3
 
 
 def show(
-    dataset: Annotated[Path, Argument(help="Dataset folder, as kgqa-workspace/datasets/medhop.")],
+    dataset: Annotated[Path, Argument(help="Dataset folder, such as kgqa-workspace/datasets/medhop.")],
     id: Annotated[str | None, Argument(help="Sample id; by default the first sample.")] = None,  # noqa: A002
     masked: Annotated[bool, Option("--masked", help="Show the masked twin.")] = False,
 ) -> None:

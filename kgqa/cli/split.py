@@ -23,12 +23,12 @@ def split(
         ),
     ] = SPLIT_BY,
     shares: Annotated[str, Option(help="Shares of train, dev and test; they add up to 1.")] = SPLIT_SHARES,
-    cut: Annotated[bool, Option("--cut", help="Drop the fewest questions that keep the shares, if most questions are connected.")] = False,
+    cut: Annotated[bool, Option("--cut", help="If most questions are connected, drop as few as possible to keep the shares.")] = False,
     seed: Annotated[int, Option(help="Seed of the assignment.")] = SEED,
     from_: From = None,
     paragraphs: Paragraphs = None,
 ) -> None:
-    """Split a question set into train, dev and test that share nothing of the given kinds."""
+    """Split a question set into train, dev and test. The splits share none of the given properties."""
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
@@ -40,7 +40,7 @@ def split(
             progress=progress,
         )  # fmt: skip
     total = ", ".join(f"{name} {count:,}" for name, count in result.counts.items())
-    console.say(f"Questions that stay together: {result.components:,} sets, the largest of {result.largest:,}.")
+    console.say(f"Groups of connected questions: {result.components:,}; the largest has {result.largest:,} questions.")
     if cut:
         console.say(f"Dropped to keep the shares: {result.dropped:,}.")
     console.say(f"{result.dataset}: {total}", style="bold")
@@ -51,7 +51,8 @@ def split(
         )
     if result.empty:
         console.say(
-            f"Nothing is left for {' and '.join(result.empty)}: too many questions share one thing, or there are few.", style="yellow"
+            f"Nothing is left for {' and '.join(result.empty)}: too many questions share a property, or there are too few questions.",
+            style="yellow",
         )
     print_remarks(console, result.source.remarks)
     console.say(f"Next: kgqa train ee {quote(str(result.dataset))} --out RUN")

@@ -31,10 +31,10 @@ def print_result(
 
     total = ", ".join(f"{split} {count:,}" for split, count in counts.items())
     console.say(f"{dataset}: {total}", style="bold")
-    dropped = sorted((row for row in funnel if row.what in LOSES and row.removed), key=lambda row: -(row.removed or 0))
-    if dropped:
+    losses = sorted((row for row in funnel if row.what in LOSES and row.removed), key=lambda row: -(row.removed or 0))
+    if losses:
         console.print("Main reasons for rejection:")
-        for row in dropped[:REASONS]:
+        for row in losses[:REASONS]:
             console.say(f"  {row.removed:>9,}  {plain(row.reason)}")
     slowest = sorted(seconds.items(), key=lambda entry: -entry[1])[:REASONS]
     console.say(f"Time: {sum(seconds.values()):,.0f} s, mostly " + ", ".join(f"{name} {part:,.0f}" for name, part in slowest))
@@ -54,8 +54,8 @@ def print_verdict(console: Terminal, verdict: Verdict, dataset: Path) -> None:
     _print_some(console, verdict.findings, "findings")
     _print_some(console, verdict.skews, "differences of splits")
     if verdict.limit_setting:
-        first, *others = verdict.limit_setting.split(", ")
-        console.say(f"To get more, change {first}" + (f" or {len(others)} more settings of that rule." if others else "."))
+        first, *other_settings = verdict.limit_setting.split(", ")
+        console.say(f"To get more, change {first}" + (f" or {len(other_settings)} more settings of that rule." if other_settings else "."))
     if verdict.purpose:
         console.say(verdict.purpose)
 
@@ -89,14 +89,14 @@ def print_tables(console: Terminal, funnel: Iterable[FunnelRow], seconds: Mappin
 
     from kgqa.runs.funnel import HEADER
 
-    dropped = Table(*HEADER, title="What was dropped, and why")
+    reasons = Table(*HEADER, title="What was dropped, and why")
     for row in funnel:
         if row.removed != 0:
-            dropped.add_row(*row.cells)
+            reasons.add_row(*row.cells)
     times = Table("stage", "seconds", title="Time")
     for stage, part in seconds.items():
         times.add_row(stage, f"{part:,.2f}" + (" (finished before)" if stage in reused else ""))
-    console.print(dropped, *tables, times)
+    console.print(reasons, *tables, times)
 
 
 def plain(reason: str) -> str:

@@ -40,7 +40,7 @@ def train(
         str, Argument(help="Reader name (see --list), module:Class of your own, or a TOML file with one of them and settings.")
     ],
     dataset: Annotated[str, Argument(help="A dataset folder, a file or folder in any known format, or hf://owner/name.")],
-    out: Annotated[Path, Option(help="Folder of the run; resumes the run that it holds.")],
+    out: Annotated[Path, Option(help="Folder of the run; an unfinished run in it is resumed.")],
     seed: Annotated[int, Option(help="Seed of weights, batches and dropout.")] = SEED,
     max_steps: Annotated[int | None, Option(help="Maximum steps.")] = None,
     epochs: Annotated[int | None, Option(help="Maximum epochs.")] = None,
@@ -81,9 +81,9 @@ def _print(console: Terminal, result: Trained, *, format_options: Mapping[str, o
     from kgqa.scoring.default_metric import has_metric
 
     if result.was_finished:
-        console.say(f"{result.folder}: this run is finished; nothing was done.", style="yellow")
+        console.say(f"{result.folder}: this run was already finished; nothing was done.", style="yellow")
     for reason, count in result.faults.most_common():
-        console.say(f"Not learned from: {count:,} questions, as {reason}.", style="yellow")
+        console.say(f"Not used for training: {count:,} questions, because {reason}.", style="yellow")
     best = "" if result.best is None else f", score on dev {100 * result.best:.1f}"
     console.say(
         f"{result.folder}: {result.reader}, {result.questions:,} questions, {result.steps:,} steps{best}, {result.seconds:,.0f} s",

@@ -19,11 +19,11 @@ def validate(
     domain: Annotated[str, Argument(help="wikidata, medline, companies, or your own domain's TOML file.")],
     source: Annotated[Path | None, Option(help="Folder with the domain's files, as for kgqa generate.")] = None,
     workspace: Annotated[Path, Option(help="Workspace: folder for tables and graph; kgqa generate reuses what is finished.")] = WORKSPACE,
-    documents: Annotated[int, Option(help="Documents to link at most; of more, a random part.")] = 50_000,
+    documents: Annotated[int, Option(help="Maximum documents to link; if there are more, a random sample is used.")] = 50_000,
     seed: Annotated[int, Option(help="Seed, as for kgqa generate.")] = SEED,
-    workers: Annotated[int | None, Option(help="Threads; by default one per core. The result does not depend on them.")] = None,
+    workers: Annotated[int | None, Option(help="Number of threads; by default one per core. It does not change the result.")] = None,
 ) -> None:
-    """Say what is wrong with a domain: its settings, tables, mentions and edges.
+    """Check the settings, tables, mentions and edges of a domain.
 
     Exits with status 1 if there is an error, and with 0 if there are only warnings.
     """

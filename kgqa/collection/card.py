@@ -16,7 +16,7 @@ MOST_LABELS = 12
 
 def sections(figures: Figures, extra: Sequence[Figure] = ()) -> Iterator[str]:
     """The sections in Markdown; ``extra`` are the task's own figures."""
-    yield "\n\n".join(["## Who answered", *_who(figures)])
+    yield "\n\n".join(["## Who answered", *_people(figures)])
     if figures.agreement:
         yield f"## Agreement\n\n{_agreement(figures)}"
     if figures.labels:
@@ -26,7 +26,7 @@ def sections(figures: Figures, extra: Sequence[Figure] = ()) -> Iterator[str]:
         yield "## Figures\n\nIn per cent with 95% intervals.\n\n" + table(["figure", "items", "value"], rows)
 
 
-def _who(figures: Figures) -> Iterator[str]:
+def _people(figures: Figures) -> Iterator[str]:
     people = [person for person in figures.people if not person.model and person.answers]
     states = {state: sum(part.states[state] for part in figures.progress) for state in STATES}
     items = ", ".join(f"{count:,} {state}" for state, count in states.items() if count)
@@ -35,17 +35,17 @@ def _who(figures: Figures) -> Iterator[str]:
         yield f"{_names(people)} gave {answers:,} answers. Of {sum(states.values()):,} items, {items}."
     else:
         yield "No person has answered yet."
-    if gone := [person for person in figures.people if person.withdrawn is not None]:
-        reasons = "; ".join(f"{escaped(person.person)}: {escaped(person.withdrawn or 'no reason given')}" for person in gone)
+    if former_members := [person for person in figures.people if person.withdrawn is not None]:
+        reasons = "; ".join(f"{escaped(person.person)}: {escaped(person.withdrawn or 'no reason given')}" for person in former_members)
         yield f"{figures.left_out:,} answers of people who withdrew are left out ({reasons})."
     if figures.refused:
         yield f"Left out: {'; '.join(f'{escaped(reason)} ({count:,})' for reason, count in figures.refused.items())}."
     if models := [person for person in figures.people if person.model and person.answers]:
-        what = "is a model" if len(models) == 1 else "are models"
+        verb = "is a model" if len(models) == 1 else "are models"
         yield (
-            f"{_names(models)} {what}, not people: their answers decide nothing, and only figures that compare them with people have them."
+            f"{_names(models)} {verb}, not people: their answers decide nothing, and only figures that compare them with people have them."
         )
-    if drift := next((each for each in figures.drift if not each.person), None):
+    if drift := next((entry for entry in figures.drift if not entry.person), None):
         yield f"Of the answers to items with a known answer, {percent(drift.right)}% are right."
     if not figures.agreement:
         yield "No item has two answers that could be compared, so there is no agreement to measure."
@@ -59,12 +59,12 @@ def _names(people: Sequence[Person]) -> str:
 def _agreement(figures: Figures) -> str:
     rows = [
         [
-            _question(figures, each.step, each.question),
-            f"{each.agreement.items:,}",
-            "–" if each.agreement.observed is None else f"{100 * each.agreement.observed:.1f}",
-            *(coefficient(measure) for measure in (each.agreement.alpha, each.agreement.fleiss, each.agreement.ac1)),
+            _question(figures, entry.step, entry.question),
+            f"{entry.agreement.items:,}",
+            "–" if entry.agreement.observed is None else f"{100 * entry.agreement.observed:.1f}",
+            *(coefficient(measure) for measure in (entry.agreement.alpha, entry.agreement.fleiss, entry.agreement.ac1)),
         ]
-        for each in figures.agreement
+        for entry in figures.agreement
     ]
     text = (
         "Of items with two answers or more: how many pairs of answers are the same, in per cent, and the same beyond chance (1 is perfect, "
@@ -73,8 +73,8 @@ def _agreement(figures: Figures) -> str:
     text += table(["question", "items", "same", "Krippendorff's alpha", "Fleiss' kappa", "Gwet's AC1"], rows)
     if figures.models:
         rows = [
-            [escaped(each.person), _question(figures, each.step, each.question), percent(each.same), coefficient(each.kappa)]
-            for each in figures.models
+            [escaped(entry.person), _question(figures, entry.step, entry.question), percent(entry.same), coefficient(entry.kappa)]
+            for entry in figures.models
         ]
         text += "\n\nModels against the label that most people gave:\n\n" + table(["model", "question", "same", "Cohen's kappa"], rows)
     return text

@@ -52,10 +52,10 @@ def composed_question(question: str, chain: Chain, *, max_words: int) -> list[Fa
         Fault(field="question", sentence=COMPOSED[kind].format(max_words=max_words), blocking=kind not in WARNINGS)
         for kind in composition.faults(question, chain, max_words=max_words)
     ]
-    said = content_words(question)
+    words = content_words(question)
     for number, hop in enumerate(chain.hops, start=1):
         own = _without_needs(hop.question, [(need.start, need.end) for need in hop.needs])
-        if content_words(own) and not shares_content(own, said):
+        if content_words(own) and not shares_content(own, words):
             sentence = f"No word of step {number} is in the question; is everything that the step asks used?"
             faults.append(Fault(field="question", sentence=sentence, blocking=False))
     return faults
@@ -77,8 +77,8 @@ def edited_steps(steps: Sequence[str], edited: Sequence[str]) -> list[Fault]:
         if not text.strip():
             faults.append(Fault(field=field, sentence=f"Step {number} is empty; write its question."))
         elif references(step) != references(text):
-            needed = ", ".join(f"#{reference}" for reference in references(step)) or "no other step"
-            faults.append(Fault(field=field, sentence=f"Step {number} must refer to {needed}."))
+            reference_list = ", ".join(f"#{reference}" for reference in references(step)) or "no other step"
+            faults.append(Fault(field=field, sentence=f"Step {number} must refer to {reference_list}."))
     return faults
 
 
@@ -109,17 +109,17 @@ def strategy_decomposition(question: str, steps: Sequence[str], pages: Sequence[
         if operation and place < len(steps) - 1:
             sentence = f"Step {place + 1} is an operation before the last step, which is rare."
             faults.append(Fault(field=field, sentence=sentence, blocking=False))
-    known = content_words(question)
-    if steps and all(step.strip() for step in steps) and not any(_new_words(step, known) for step in steps):
+    question_words = content_words(question)
+    if steps and all(step.strip() for step in steps) and not any(_new_words(step, question_words) for step in steps):
         # The paper's rule of thumb (section 2.1): an explicit question has all the words of its decomposition.
         sentence = "The steps use no word that the question lacks, so they follow its wording; write the steps that it only implies."
         faults.append(Fault(field="steps", sentence=sentence, blocking=False))
     return faults
 
 
-def _new_words(text: str, known: set[str]) -> set[str]:
-    stems = {word[:STEM] for word in known}
-    return {word for word in content_words(text) if word not in known and word[:STEM] not in stems}
+def _new_words(text: str, known_words: set[str]) -> set[str]:
+    stems = {word[:STEM] for word in known_words}
+    return {word for word in content_words(text) if word not in known_words and word[:STEM] not in stems}
 
 
 def strategy_evidence(evidence: Sequence[Sequence[str]], operations: Sequence[bool], missing: Sequence[bool]) -> list[Fault]:

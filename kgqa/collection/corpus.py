@@ -49,7 +49,7 @@ class Corpus:
                 self._rows = {name: row for row, name in enumerate(self.table["id"].to_pylist())}
         row = self._rows.get(id)
         if row is None:
-            raise UnknownId(f"{id!r} is no paragraph of the corpus; choose one that the search finds.")
+            raise UnknownId(f"{id!r} is not a paragraph of the corpus; choose one that the search finds.")
         return self._paragraph(row)
 
     def search(self, query: str, limit: int) -> list[Paragraph]:
@@ -149,7 +149,7 @@ def _terms(path: Path) -> pa.Table:
         raise MissingInput(f"{path}: there is no such file or folder; give a table of terms with descriptions, or a workspace.")
     if path.is_dir():
         if not Workspace(path).has_record(SOURCES):
-            raise MissingInput(f"{path}: this folder is no workspace with entities; give one, or a table of terms with descriptions.")
+            raise MissingInput(f"{path}: this folder is not a workspace with entities; give one, or a table of terms with descriptions.")
         Workspace(path).check_tables(SOURCES)
         table = Workspace(path).read_table("entities", columns=["label", "description"])
         return pa.table({"term": table["label"].cast(pa.string()), "description": table["description"].cast(pa.string())})
@@ -158,7 +158,7 @@ def _terms(path: Path) -> pa.Table:
         columns = stream.head(path) if is_json else _header(path)
         column = next((name for name in TERMS if name in columns), None)
         if column is None:
-            raise MissingInput(f"{path}: none of the columns {', '.join(TERMS)} is there; name the column of the terms so.")
+            raise MissingInput(f"{path}: none of the columns {', '.join(TERMS)} is in it; rename the column of the terms to one of these.")
         if is_json:
             table = read_json_lines(path, (column, "description") if "description" in columns else (column,))
         else:

@@ -62,7 +62,7 @@ def draw(dataset: Path, *, sample: int, seed: int, split: str = ALL) -> DrawnSam
             available += 1
             if row["id"] in splits:
                 other_split = splits[row["id"]]
-                raise DuplicateId(f"{files[name]}: sample {row['id']} is there twice, or in {other_split} too; make the dataset again.")
+                raise DuplicateId(f"{files[name]}: sample {row['id']} occurs twice, or in {other_split} too; generate the dataset again.")
             splits[row["id"]] = name
             if (left_out := reservoir.add(row["id"], row["id"])) is not None:
                 splits.pop(left_out, None)
@@ -89,6 +89,6 @@ def content_of(dataset: Path) -> str:
 def _check(sample: int, seed: int, split: str) -> None:
     check_seed(seed)
     if not 1 <= sample <= MOST_SAMPLE:
-        raise SettingsError(f"sample {sample} is not between 1 and {MOST_SAMPLE}; give another number.")
+        raise SettingsError(f"sample {sample} is not between 1 and {MOST_SAMPLE}; choose another number.")
     if split not in {*SPLITS, ALL}:
         raise SettingsError(f"split {split!r} is not known; {suggestion(split, [*SPLITS, ALL])}")

@@ -36,7 +36,7 @@ FORMATS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Export:
-    """Result of :func:`export`."""
+    """What :func:`export` wrote: the format, the place and the number of rows."""
 
     to: str
     out: Path
@@ -54,7 +54,7 @@ def export(project: Project, state: State, *, to: str, out: Path | None = None) 
         raise SettingsError(f"--to {to!r} is not known; {suggestion(to, FORMATS)}")
     if out is None:
         if to != "native" or project.settings.task != "validate":
-            raise SettingsError(f"--to {to} of the task {project.settings.task} needs a new folder; give one with --out.")
+            raise SettingsError(f"--to {to} of the task {project.settings.task} needs a new folder; give one as --out.")
         out = project.data.with_name(f"{project.data.name}-validated")
     check_new_folder(out)
     if to == "native":
@@ -80,9 +80,17 @@ def decided(state: State, steps: Mapping[str, Step]) -> Iterator[Decided]:
 
 
 def _item(row: Mapping[str, Any]) -> Item:
-    shown, hidden, gold = (json.loads(row[name] or "null") for name in ("shown", "hidden", "gold"))
+    shown_fields, hidden_fields, gold = (json.loads(row[name] or "null") for name in ("shown", "hidden", "gold"))
     authors = tuple(row["authors"])
-    return Item(id=row["item"], step=row["step"], shown=shown or {}, hidden=hidden or {}, seats=row["seats"], gold=gold, authors=authors)
+    return Item(
+        id=row["item"],
+        step=row["step"],
+        shown=shown_fields or {},
+        hidden=hidden_fields or {},
+        seats=row["seats"],
+        gold=gold,
+        authors=authors,
+    )
 
 
 def _dataset(task: Task, state: State, out: Path) -> Export:
@@ -93,7 +101,7 @@ def _dataset(task: Task, state: State, out: Path) -> Export:
     places: dict[str, str] = {}
     for split, instance in task.instances(settled):
         if instance.id in places:
-            raise DuplicateId(f"{task.project.settings.name}: two items give a question with the id {instance.id}; mend the task.")
+            raise DuplicateId(f"{task.project.settings.name}: two items give a question with the id {instance.id}; fix the task.")
         places[instance.id] = split
         splits.setdefault(split, []).append(instance)
     assert splits.keys() <= set(SPLITS)
@@ -110,18 +118,20 @@ def _dataset(task: Task, state: State, out: Path) -> Export:
 
 def _describe(task: Task, state: State, settled: list[Decided], counts: Mapping[str, int], folder: Path, *, title: str) -> None:
     """Write the card and, last, the manifest."""
-    found, extra = figures(state), task.figures(settled)
+    figures_of_state, extra = figures(state), task.figures(settled)
     source = native.manifest_of(task.project.data).get("content")
     manifest = {
         "recipe": "annotate", "task": task.name, "project": task.project.fixed | {"data": task.project.data.name}, "counts": counts,
-        "source": {"dataset": task.project.data.name, "content": source}, "figures": found.record(), "versions": versions(),
+        "source": {"dataset": task.project.data.name, "content": source}, "figures": figures_of_state.record(), "versions": versions(),
     }  # fmt: skip
-    manifest |= write_card(folder, lambda digest: _card(task, found, extra, len(settled), counts, folder, title=title, digest=digest))
+    manifest |= write_card(
+        folder, lambda digest: _card(task, figures_of_state, extra, len(settled), counts, folder, title=title, digest=digest)
+    )
     write_manifest(manifest, folder)
 
 
 def _card(
-    task: Task, found: Figures, extra: list[Figure], settled: int, counts: Mapping[str, int], folder: Path, *, title: str, digest: str
+    task: Task, figures: Figures, extra: list[Figure], settled: int, counts: Mapping[str, int], folder: Path, *, title: str, digest: str
 ) -> str:
     total = sum(counts.values())
     source = escaped(task.project.data.name)
@@ -137,7 +147,7 @@ def _card(
         about=about,
         counts=counts,
         digest=digest,
-        sections=tuple(sections(found, extra)),
+        sections=tuple(sections(figures, extra)),
         made=f"`kgqa annotate` {__version__}; settings and figures are in [manifest.json](manifest.json); content hash `{digest}`.",
         licence=_licence(task.project.data),
     )

@@ -183,7 +183,7 @@ class Figures:
     """Reason → skips."""
 
     def record(self) -> dict[str, Any]:
-        """The figures as JSON."""
+        """The figures as data that JSON can hold."""
         return asdict(self)
 
 
@@ -225,12 +225,12 @@ def _labels(state: State, answers: pl.DataFrame) -> pl.DataFrame:
 
     A person without a label where others gave one gave none, as in :func:`kgqa.collection.task.majority`.
     """
-    given = state.labels_of(answers.select("item", "step", "person", "model", "labels"))
-    asked = given.select("item", "question").unique()
+    labels = state.labels_of(answers.select("item", "step", "person", "model", "labels"))
+    questions = labels.select("item", "question").unique()
     return (
         answers.select("item", "step", "person", "model")
-        .join(asked, on="item", how="inner")
-        .join(given.select("item", "question", "person", "label"), on=["item", "question", "person"], how="left")
+        .join(questions, on="item", how="inner")
+        .join(labels.select("item", "question", "person", "label"), on=["item", "question", "person"], how="left")
         .with_columns(pl.col("label").fill_null(""))
         .sort("step", "question", "item", "person")
     )
@@ -262,17 +262,17 @@ def _people(state: State, answers: pl.DataFrame) -> Iterator[Person]:
 
 def _agreement(labels: pl.DataFrame) -> Iterator[QuestionAgreement]:
     for (step, question), rows in labels.group_by(_QUESTION, maintain_order=True):
-        found = agreement(_codes(rows["item"]), _codes(rows["label"]))
-        yield QuestionAgreement(step=str(step), question=str(question), agreement=found)
+        coefficients = agreement(_codes(rows["item"]), _codes(rows["label"]))
+        yield QuestionAgreement(step=str(step), question=str(question), agreement=coefficients)
 
 
 def _pairs(labels: pl.DataFrame) -> Iterator[PairAgreement]:
     other = labels.select(*_QUESTION, "item", second="person", other="label")
-    both = labels.join(other, on=[*_QUESTION, "item"]).filter(pl.col("person") < pl.col("second"))
+    pairs = labels.join(other, on=[*_QUESTION, "item"]).filter(pl.col("person") < pl.col("second"))
     keys = (*_QUESTION, "person", "second")
-    for (step, question, first, second), rows in both.sort(*keys).group_by(keys, maintain_order=True):
-        same, kappa = _two(rows["label"], rows["other"])
-        yield PairAgreement(step=str(step), question=str(question), first=str(first), second=str(second), same=same, kappa=kappa)
+    for (step, question, first, second), rows in pairs.sort(*keys).group_by(keys, maintain_order=True):
+        share, kappa = _two(rows["label"], rows["other"])
+        yield PairAgreement(step=str(step), question=str(question), first=str(first), second=str(second), same=share, kappa=kappa)
 
 
 def _models(labels: pl.DataFrame) -> Iterator[ModelAgreement]:
@@ -280,11 +280,11 @@ def _models(labels: pl.DataFrame) -> Iterator[ModelAgreement]:
     votes = labels.filter(~pl.col("model")).group_by(*keys, "label").len()
     most = votes.filter(pl.col("len") == pl.col("len").max().over(keys))
     alone = most.filter(pl.len().over(keys) == 1).select(*keys, other="label")
-    both = labels.filter(pl.col("model")).join(alone, on=keys)
+    pairs = labels.filter(pl.col("model")).join(alone, on=keys)
     names = ("person", *_QUESTION)
-    for (person, step, question), rows in both.sort(*names).group_by(names, maintain_order=True):
-        same, kappa = _two(rows["label"], rows["other"])
-        yield ModelAgreement(person=str(person), step=str(step), question=str(question), same=same, kappa=kappa)
+    for (person, step, question), rows in pairs.sort(*names).group_by(names, maintain_order=True):
+        share, kappa = _two(rows["label"], rows["other"])
+        yield ModelAgreement(person=str(person), step=str(step), question=str(question), same=share, kappa=kappa)
 
 
 def _two(first: pl.Series, second: pl.Series) -> tuple[Share, Measure]:
@@ -298,12 +298,12 @@ def _codes(values: pl.Series) -> np.ndarray[Any, np.dtype[np.int64]]:
 
 def _drift(state: State, answers: pl.DataFrame) -> Iterator[Drift]:
     gold = state.items.filter(pl.col("purpose") == "gold").select("item", labels="gold_labels")
-    known = state.labels_of(gold).rename({"label": "known"})
-    given = state.labels_of(answers.select("number", "item", "labels"))
+    gold_labels = state.labels_of(gold).rename({"label": "known"})
+    labels = state.labels_of(answers.select("number", "item", "labels"))
     rows = (
         answers.select("number", "item", "person", "model")
-        .join(known, on="item", how="inner")
-        .join(given, on=["number", "item", "question"], how="left")
+        .join(gold_labels, on="item", how="inner")
+        .join(labels, on=["number", "item", "question"], how="left")
         .group_by("number", "person", "model")
         .agg(right=pl.col("label").eq_missing(pl.col("known")).all())
         .sort("number")

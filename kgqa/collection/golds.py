@@ -28,18 +28,18 @@ def known_answers(project: Project) -> tuple[dict[str, Known], dict[str, Known]]
     settings = project.settings
     gold = {} if settings.gold is None else _read(project, settings.gold.file)
     qualification = {} if settings.qualification is None else _read(project, settings.qualification.file)
-    if both := next((item for item in qualification if item in gold), None):
-        raise DuplicateId(f"{qualification[both].place}: the item {both!r} is a gold item too; leave it out of one of the files.")
+    if item_id := next((item for item in qualification if item in gold), None):
+        raise DuplicateId(f"{qualification[item_id].place}: the item {item_id!r} is a gold item too; leave it out of one of the files.")
     return gold, qualification
 
 
 def _read(project: Project, name: str) -> dict[str, Known]:
     path = project.folder / name
     if not path.is_file():
-        raise MissingInput(f"{path}: there is no such file with known answers; mend the path in {project.path}.")
+        raise MissingInput(f"{path}: there is no such file with known answers; fix the path in {project.path}.")
     with storage_errors(path):
         data = read_small(path)
-    known: dict[str, Known] = {}
+    answers: dict[str, Known] = {}
     for number, line in enumerate(data.decode("utf-8-sig", "replace").splitlines(), start=1):
         place = f"{path}, line {number}"
         if not line.strip():
@@ -49,14 +49,14 @@ def _read(project: Project, name: str) -> dict[str, Known]:
         except (ValueError, RecursionError):
             raise BrokenInput(f"{place}: this is not JSON; write one object per line.") from None
         if not isinstance(row, dict) or not isinstance(row.get("item"), str):
-            raise BrokenInput(f'{place}: the line names no item; write {{"item": ID, "answer": {{…}}}}.')
+            raise BrokenInput(f'{place}: the line has no item; write {{"item": ID, "answer": {{…}}}}.')
         if not isinstance(row.get("answer"), dict) or not row["answer"]:
             raise BrokenInput(f"{place}: the item {row['item']!r} has no answer; add what people should answer.")
         if unknown := next((key for key in row if key not in {"item", "answer"}), None):
-            raise BrokenInput(f"{place}: {unknown!r} is no part of a known answer; a line has item and answer.")
-        if row["item"] in known:
-            raise DuplicateId(f"{place}: the item {row['item']!r} is there twice; leave out one line.")
-        known[row["item"]] = Known(answer=row["answer"], place=place)
-    if not known:
+            raise BrokenInput(f"{place}: {unknown!r} is not part of a known answer; a line has item and answer.")
+        if row["item"] in answers:
+            raise DuplicateId(f"{place}: the item {row['item']!r} occurs twice; leave out one line.")
+        answers[row["item"]] = Known(answer=row["answer"], place=place)
+    if not answers:
         raise EmptyResult(f"{path}: this has no known answer; write one JSON object per line, or leave the file out of {project.path}.")
-    return known
+    return answers

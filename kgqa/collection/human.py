@@ -90,48 +90,48 @@ class HumanFigures:
     """Share of questions of which most people say rightly whether there is an answer, and their number; None if all have one."""
 
 
-def human_figures(answered: Sequence[Answered], *, metric: str, seed: int) -> HumanFigures:
+def human_figures(items: Sequence[Answered], *, metric: str, seed: int) -> HumanFigures:
     """The figures of people's answers by ``metric``, a key of ``METRICS``. Hidden answers are left out of the scores. Raises KgqaError."""
-    scored = [each for each in answered if not each.instance.hidden and (each.instance.answerable or metric in WITHOUT_ANSWER)]
-    several = [each for each in answered if len(each.answers) > 1]
-    people = dict.fromkeys(answer.person for each in scored for answer in each.answers)
+    scored_items = [item for item in items if not item.instance.hidden and (item.instance.answerable or metric in WITHOUT_ANSWER)]
+    several = [item for item in items if len(item.answers) > 1]
+    people = dict.fromkeys(answer.person for item in scored_items for answer in item.answers)
     by_person = {
-        person: _scores([(each.instance, answer) for each in scored for answer in each.answers if answer.person == person], metric)
+        person: _scores([(item.instance, answer) for item in scored_items for answer in item.answers if answer.person == person], metric)
         for person in people
     }
     agreed: PerRecord = {}
-    for each in several:
-        chosen = draw(purpose="human agreement", seed=seed, id=each.instance.id) % len(each.answers)
-        others = [answer for place, answer in enumerate(each.answers) if place != chosen]
-        _keep_best(agreed, each.instance.id, (_match(each.answers[chosen], other, metric) for other in others))
+    for item in several:
+        place_of_answer = draw(purpose="human agreement", seed=seed, id=item.instance.id) % len(item.answers)
+        others = [answer for place, answer in enumerate(item.answers) if place != place_of_answer]
+        _keep_best(agreed, item.instance.id, (_match(item.answers[place_of_answer], other, metric) for other in others))
     best: PerRecord = {}
     for scores in by_person.values():
         for name, values in scores.items():
             for key, value in values.items():
                 best.setdefault(name, {})[key] = max(value, best.get(name, {}).get(key, 0.0))
-    most_frequent = _scores([(each.instance, _most_frequent(each, seed)) for each in scored], metric)
+    most_frequent = _scores([(item.instance, _most_frequent(item, seed)) for item in scored_items], metric)
 
     def summary(scores: PerRecord) -> dict[str, Interval]:
         return intervals(scores, scale=100.0, seed=seed)
 
     return HumanFigures(
         metric=metric,
-        questions=len(scored),
+        questions=len(scored_items),
         score=summary(most_frequent),
         best=summary(best),
         people={person: summary(scores) for person, scores in by_person.items()},
         compared=len(several),
         agreement=summary(agreed),
-        answerability=_answerability(answered, seed),
+        answerability=_answerability(items, seed),
     )
 
 
-def right(each: Answered, *, metric: str, seed: int) -> bool:
+def right(item: Answered, *, metric: str, seed: int) -> bool:
     """Whether the most frequent answer is the dataset's, exactly."""
-    instance = each.instance
+    instance = item.instance
     if instance.hidden:
         return False
-    answer = _most_frequent(each, seed)
+    answer = _most_frequent(item, seed)
     if not instance.answerable or not answer.parts:
         return instance.answerable == bool(answer.parts)
     if instance.candidates:
@@ -169,17 +169,17 @@ def _prediction(instance: Instance, answer: HumanAnswer) -> Prediction:
     )
 
 
-def _match(one: HumanAnswer, other: HumanAnswer, metric: str) -> dict[str, float]:
+def _match(answer: HumanAnswer, gold: HumanAnswer, metric: str) -> dict[str, float]:
     """Scores of one person's answer with another's as gold, without gold that only the dataset has."""
     if metric in EXACT:
-        return {"accuracy": float(one.key == other.key)}
+        return {"accuracy": float(answer.key == gold.key)}
     if metric in SPANS:
-        exact, f1 = spans_scores(one.parts or ("none",), other.parts or ("none",))
+        exact, f1 = spans_scores(answer.parts or ("none",), gold.parts or ("none",))
         return {"exact_match": exact, "f1": f1}
-    exact, f1 = gold_scores(one.text, [other.text])
+    exact, f1 = gold_scores(answer.text, [gold.text])
     scores = {"answer_em": exact, "answer_f1": f1}
-    if one.support or other.support:
-        scores["support_f1"] = set_overlap(one.support, other.support).f1
+    if answer.support or gold.support:
+        scores["support_f1"] = set_overlap(answer.support, gold.support).f1
     return scores
 
 
@@ -190,10 +190,10 @@ def _keep_best(per_record: PerRecord, key: str, matches: Iterable[Mapping[str, f
             values[key] = max(value, values.get(key, 0.0))
 
 
-def _most_frequent(each: Answered, seed: int) -> HumanAnswer:
+def _most_frequent(item: Answered, seed: int) -> HumanAnswer:
     """The most frequent answer with the most frequent support, each chosen for itself; ties are broken by a draw."""
-    answer = _commonest(each.answers, lambda given: given.key, f"answer to {each.instance.id}", seed)
-    support = _commonest(each.answers, lambda given: (given.support, given.sentences), f"support of {each.instance.id}", seed)
+    answer = _commonest(item.answers, lambda given: given.key, f"answer to {item.instance.id}", seed)
+    support = _commonest(item.answers, lambda given: (given.support, given.sentences), f"support of {item.instance.id}", seed)
     return replace(answer, support=support.support, sentences=support.sentences)
 
 
@@ -206,14 +206,14 @@ def _commonest(values: Sequence[Value], key: Callable[[Value], Hashable], id: st
     return tied[draw(purpose="most frequent", seed=seed, id=id) % len(tied)]
 
 
-def _answerability(answered: Sequence[Answered], seed: int) -> tuple[Interval, int] | None:
-    known = [each for each in answered if not each.instance.hidden]
-    if all(each.instance.answerable for each in known):
+def _answerability(items: Sequence[Answered], seed: int) -> tuple[Interval, int] | None:
+    open_items = [item for item in items if not item.instance.hidden]
+    if all(item.instance.answerable for item in open_items):
         return None
     says = [
-        bool(_commonest(each.answers, lambda given: bool(given.parts), f"answerability of {each.instance.id}", seed).parts)
-        for each in known
+        bool(_commonest(item.answers, lambda given: bool(given.parts), f"answerability of {item.instance.id}", seed).parts)
+        for item in open_items
     ]
-    held = [said == each.instance.answerable for said, each in zip(says, known, strict=True)]
-    share = wilson(sum(held), len(held))
-    return Interval(mean=100 * share.mean, low=100 * share.low, high=100 * share.high), len(held)
+    agreements = [answer == item.instance.answerable for answer, item in zip(says, open_items, strict=True)]
+    share = wilson(sum(agreements), len(agreements))
+    return Interval(mean=100 * share.mean, low=100 * share.low, high=100 * share.high), len(agreements)

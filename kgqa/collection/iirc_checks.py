@@ -23,7 +23,7 @@ def check_questions(item: Item, questions: Sequence[WrittenQuestion]) -> Iterato
     """Faults of the questions about a passage: of each one that is begun, then of the set."""
     titles = {link["title"] for link in item.shown["links"]}
     earlier: dict[str, int] = {}
-    written = several = 0
+    valid_count = several = 0
     for number, question in enumerate(questions):
         if not question.is_begun:
             continue
@@ -32,14 +32,14 @@ def check_questions(item: Item, questions: Sequence[WrittenQuestion]) -> Iterato
         if question.question and first != number:
             faults.append(f"It is the same as question {first + 1}; ask something else.")
         yield from (Fault(field=f"questions.{number}", sentence=sentence) for sentence in faults)
-        written += not faults
+        valid_count += not faults
         several += not faults and len(set(question.links)) > 1
-    wanted, wanted_several = item.shown["questions"], item.shown["several"]
-    if written < wanted:
-        yield Fault(field="", sentence=f"{written} of {wanted} questions are complete; write {wanted - written} more.")
-    elif several < wanted_several:
+    minimum, min_several = item.shown["questions"], item.shown["several"]
+    if valid_count < minimum:
+        yield Fault(field="", sentence=f"{valid_count} of {minimum} questions are complete; write {minimum - valid_count} more.")
+    elif several < min_several:
         yield Fault(
-            field="", sentence=f"{several} of the questions {'needs' if several == 1 else 'need'} two or more links; {wanted_several} must."
+            field="", sentence=f"{several} of the questions {'needs' if several == 1 else 'need'} two or more links; {min_several} must."
         )
 
 

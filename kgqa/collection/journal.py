@@ -150,7 +150,7 @@ class Journal:
                 raise
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close all connections to the database; the journal cannot be used afterwards."""
         self._engine.dispose()
 
     # Transactions
@@ -226,8 +226,8 @@ class Journal:
             before = fixed_settings(earlier)
             name = next((key for key, value in self.project.fixed.items() if before.get(key) != value), "name")
             raise SettingsError(
-                f"{self.project.path}: {name} was {before.get(name)!r} when the project began and cannot change while it runs; put it "
-                f"back, or start another project. What may change: {', '.join(CHANGEABLE)}."
+                f"{self.project.path}: {name} was {before.get(name)!r} when the project began and cannot change while the project runs; "
+                f"restore it, or start another project. What may change: {', '.join(CHANGEABLE)}."
             )
         self._id = int(row.id)
         if earlier != settings.model_dump(mode="json"):
@@ -254,13 +254,13 @@ class Journal:
         ids: set[str] = set()
         for item in self.task.items():
             if item.id in ids:
-                raise DuplicateId(f"{self.project.data}: the item {item.id} is there twice; mend the data.")
+                raise DuplicateId(f"{self.project.data}: the item {item.id} occurs twice; fix the data.")
             ids.add(item.id)
             purpose = "qualification" if item.id in qualification else "gold" if item.id in gold else "work"
             self._add_item(transaction, item, purpose, {**gold, **qualification}.get(item.id), new=True)
-        for name, known in {**gold, **qualification}.items():
+        for name, entry in {**gold, **qualification}.items():
             if name not in ids:
-                raise UnknownId(f"{known.place}: there is no item {name!r} in this project; leave out the line.")
+                raise UnknownId(f"{entry.place}: there is no item {name!r} in this project; leave out the line.")
         if len(ids) == len(gold) + len(qualification):
             raise EmptyResult(f"{self.project.path}: there is no item to work on in {self.project.data}; give other data, split or sample.")
         transaction.flush()
@@ -273,14 +273,14 @@ class Journal:
     def _add_item(self, transaction: Transaction, item: Item, purpose: str, known: Known | None = None, *, new: bool = False) -> None:
         step = self.task.steps.get(item.step)
         if step is None or not 1 <= len(item.id) <= 200:
-            raise InputError(f"{self.project.data}: the item {item.id[:80]!r} has no step or id that a project can hold; mend the task.")
+            raise InputError(f"{self.project.data}: the item {item.id[:80]!r} has no step or id that a project can hold; fix the task.")
         gold = dict(item.gold) if item.gold is not None else None
         if known is not None:
-            parsed = _parsed(step, known.answer, where=known.place)
-            fault = next((fault for fault in step.faults(item, parsed) if fault.blocking), None)
+            answer = _parsed(step, known.answer, where=known.place)
+            fault = next((fault for fault in step.faults(item, answer) if fault.blocking), None)
             if fault is not None:
                 raise InputError(f"{known.place}: people could not give this answer: {fault.sentence}")
-            gold = parsed.model_dump(mode="json")
+            gold = answer.model_dump(mode="json")
         labels = None if gold is None else step.labels(_parsed(step, gold))
         seats = item.seats or self.project.settings.per_item
         transaction.add_item(item, purpose=purpose, seats=seats, gold=gold, gold_labels=labels, new=new)
@@ -300,7 +300,7 @@ class Journal:
     def seat_model(self, person: str) -> None:
         """Let a model fill seats of its own under the name ``person``. Raises SettingsError for a name of people."""
         if not person.startswith(MODEL):
-            raise SettingsError(f"{person!r} is no name of a model; begin it with {MODEL!r}.")
+            raise SettingsError(f"{person!r} is not the name of a model; begin it with {MODEL!r}.")
         with self._changing() as transaction:
             if transaction.row("member", person=person) is None:
                 transaction.run("add member", person=person, role="model", qualified=True)
@@ -397,41 +397,49 @@ class Journal:
         with self._reading() as transaction:
             work_item = item_of(transaction.item(item))
         step = self.task.steps[work_item.step]
-        parsed = _parsed(step, answer)
-        faults = step.faults(work_item, parsed)  # before the transaction: a check may take a while
+        parsed_answer = _parsed(step, answer)
+        faults = step.faults(work_item, parsed_answer)  # before the transaction: a check may take a while
         with self._changing() as transaction:
             earlier = transaction.row("submission", token=token)
             if earlier is not None:
                 return int(earlier.number)
             return self._append_answer(
-                transaction, person, parsed, json.loads(text), row=transaction.item(item), faults=faults, token=token, seconds=seconds
+                transaction,
+                person,
+                parsed_answer,
+                json.loads(text),
+                row=transaction.item(item),
+                faults=faults,
+                token=token,
+                seconds=seconds,
             )
 
     def take(self, submissions: Sequence[Submission]) -> None:
         """Append answers that were given elsewhere: all of them, or none. Raises as :meth:`submit`."""
         with self._changing() as transaction:
-            for number, each in enumerate(submissions):
-                row = transaction.item(each.item)
-                body = each.answer.model_dump(mode="json")
-                transaction.event("reserve", person=each.person, item=each.item, until=transaction.time)
+            for number, submission in enumerate(submissions):
+                row = transaction.item(submission.item)
+                body = submission.answer.model_dump(mode="json")
+                transaction.event("reserve", person=submission.person, item=submission.item, until=transaction.time)
                 transaction.flush()
                 self._append_answer(
-                    transaction, each.person, each.answer, body, row=row, token=f"{secrets.token_hex(8)}-{number}", seconds=each.seconds,
-                    faults=[Fault(field="", sentence=sentence, blocking=False) for sentence in each.warnings],
+                    transaction, submission.person, submission.answer, body, row=row, token=f"{secrets.token_hex(8)}-{number}",
+                    seconds=submission.seconds,
+                    faults=[Fault(field="", sentence=sentence, blocking=False) for sentence in submission.warnings],
                 )  # fmt: skip
 
     def _append_answer(
-        self, transaction: Transaction, person: str, parsed: Answer, answer: Mapping[str, Any], *, row: Row, faults: Sequence[Fault],
+        self, transaction: Transaction, person: str, parsed_answer: Answer, answer: Mapping[str, Any], *, row: Row, faults: Sequence[Fault],
         token: str, seconds: float,
     ) -> int:  # fmt: skip
         """Append a checked answer, and decide the item if it was the last that is needed."""
         member, step = transaction.member(person), self.task.steps[row.step]
         if member.state != "active":
-            raise InputError(f"{person} cannot submit any more; ask the lead of the project.")
+            raise InputError(f"{person} can no longer submit answers; ask the lead of the project.")
         seat = self._seat_for(transaction, row, member)
         if any(fault.blocking for fault in faults):
             raise Refused(list(faults))
-        body: dict[str, Any] = {"answer": answer, "labels": step.labels(parsed), "seconds": round(max(0.0, seconds), 3)}
+        body: dict[str, Any] = {"answer": answer, "labels": step.labels(parsed_answer), "seconds": round(max(0.0, seconds), 3)}
         if faults:
             body["warnings"] = [fault.sentence for fault in faults]
         if row.purpose == "qualification":
@@ -454,13 +462,13 @@ class Journal:
         attempt = member.attempt if item.purpose == "qualification" and member.role != "model" else 0
         own = transaction.row("own seat", item=item.id, person=person, attempt=attempt)
         if own is not None and own.state == "done":
-            raise TableChanged(f"item {item.id} was answered by {person} before; take that answer back first (undo).")
+            raise TableChanged(f"item {item.id} was already answered by {person}; undo that answer first.")
         if item.state == "refused":
-            raise TableChanged(f"item {item.id} was left out of the project meanwhile; go on with the next one.")
+            raise TableChanged(f"item {item.id} was removed from the project in the meantime; continue with the next one.")
         if own is not None:
             return int(own.id)
         if transaction.row("was reserved", item=item.id, person=person) is None:
-            raise UnknownId(f"item {item.id} was not given to {person}; go on with the next one.")
+            raise UnknownId(f"item {item.id} was not assigned to {person}; continue with the next one.")
         free = [seat for seat in transaction.rows("seats of an item", item=item.id) if seat.state == "open"]
         if free:
             transaction.run("reserve seat", id=free[0].id, person=person, since=transaction.time, until=None)
@@ -479,12 +487,12 @@ class Journal:
             member = transaction.member(person)
             seat = transaction.row("last answer", person=person)
             if seat is None or member.state != "active":
-                raise InputError(f"{person} has no answer to take back; go on with the next item.")
+                raise InputError(f"{person} has no answer to undo; continue with the next item.")
             if seat.purpose == "qualification" and (member.qualified or seat.attempt != member.attempt):
-                raise InputError("an answer of a finished qualification cannot be taken back; go on with the next item.")
+                raise InputError("an answer of a finished qualification cannot be undone; continue with the next item.")
             row = transaction.item(seat.item)
             if row.state == "decided" and self._is_adjudicated(transaction, row.id):
-                raise InputError("a lead settled the item of your last answer, so it cannot be taken back; go on with the next item.")
+                raise InputError("a lead settled the item of your last answer, so it cannot be undone; continue with the next item.")
             if row.state == "decided" and row.purpose == "work":
                 self._take_back_next_items(transaction, item_of(row))
             submitted = event_of(transaction.rows("event", number=seat.event)[0])
@@ -508,7 +516,7 @@ class Journal:
         followers = self.task.steps[item.step].follow(self._decided(transaction, item))
         seats = [seat for follower in followers for seat in transaction.rows("seats of an item", item=follower.id)]
         if any(seat.state != "open" for seat in seats):
-            raise InputError("somebody has gone on from this answer, so it cannot be taken back; tell the lead of the project.")
+            raise InputError("another person has built on this answer, so it cannot be undone; contact the lead of the project.")
         for follower in followers:
             transaction.refuse(follower.id, "the answer that it follows from was taken back")
 
@@ -565,18 +573,18 @@ class Journal:
             if earlier is not None:
                 return int(earlier.number)
             if transaction.member(person).role != "lead":
-                raise InputError(f"{person} is no lead of this project, and only leads settle disagreements.")
+                raise InputError(f"{person} is not a lead of this project, and only leads settle disagreements.")
             row = transaction.item(item)
             if row.state != "disputed":
-                raise TableChanged(f"item {item} is not disputed any more; load the page again.")
+                raise TableChanged(f"item {item} is no longer disputed; load the page again.")
             step = self.task.steps[row.step]
-            parsed = _parsed(step, answer)
-            faults = step.faults(item_of(row), parsed)
+            parsed_answer = _parsed(step, answer)
+            faults = step.faults(item_of(row), parsed_answer)
             if any(fault.blocking for fault in faults):
                 raise Refused(faults)
-            labels = step.labels(parsed)
+            labels = step.labels(parsed_answer)
             number = transaction.event("adjudicate", person=person, item=item, token=token, answer=json.loads(text), labels=labels)
-            self._settle(transaction, self._with_answers(transaction, item_of(row), labels, lead=parsed))
+            self._settle(transaction, self._with_answers(transaction, item_of(row), labels, lead=parsed_answer))
             return number
 
     def refuse(self, item: str, reason: str) -> None:
@@ -641,7 +649,7 @@ class Journal:
             return {row.id: item_of(row) for row in transaction.rows("all items")}
 
     def events(self) -> Iterator[Event]:
-        """The events, in order."""
+        """All events of the journal in the order in which they happened."""
         return map(event_of, self.event_rows())
 
     def event_rows(self) -> Iterator[Row]:
@@ -659,9 +667,9 @@ class Journal:
         """The question that a submission asks, for the solvers; None if it asks none."""
         with self._reading() as transaction:
             row, submitted = transaction.item(item), transaction.rows("event", number=event)[0]
-        return self._asked(item_of(row), event_of(submitted))
+        return self._question_of(item_of(row), event_of(submitted))
 
-    def _asked(self, item: Item, submitted: Event) -> Instance | None:
+    def _question_of(self, item: Item, submitted: Event) -> Instance | None:
         step = self.task.steps[item.step]
         return step.asked(item, step.answer.model_validate(submitted.body["answer"])) if step.asks else None
 
@@ -671,7 +679,7 @@ class Journal:
         submitted: dict[str, Instance] = {}
         solved: set[str] = set()
         for event in self.events():
-            if event.kind == "submit" and (question := self._asked(items[event.item], event)) is not None:
+            if event.kind == "submit" and (question := self._question_of(items[event.item], event)) is not None:
                 submitted[event.item] = question
             elif event.kind == "undo":
                 submitted.pop(event.item, None)
@@ -679,8 +687,8 @@ class Journal:
                 solved.add(event.item)
             elif event.kind == "refuse":
                 submitted.pop(event.item, None)
-        accepted = [question for item, question in submitted.items() if item in solved]
-        return accepted, [question for item, question in submitted.items() if item not in solved]
+        solved_questions = [question for item, question in submitted.items() if item in solved]
+        return solved_questions, [question for item, question in submitted.items() if item not in solved]
 
     @property
     def secret(self) -> bytes:
@@ -701,7 +709,7 @@ class Journal:
     def _reserved_seat(transaction: Transaction, person: str, item: str) -> Row:
         seat = next((seat for seat in transaction.rows("reserved seats", person=person) if seat.item == item), None)
         if seat is None:
-            raise UnknownId(f"item {item!r} is not one that {person} has now; go on with the next one.")
+            raise UnknownId(f"item {item!r} is not assigned to {person} now; continue with the next one.")
         return seat
 
     @staticmethod
@@ -772,19 +780,19 @@ class Journal:
         for seat in seats:
             item = item_of(transaction.item(seat.item))
             step = self.task.steps[item.step]
-            expected = step.labels(_parsed(step, item.gold or {}))
+            gold_labels = step.labels(_parsed(step, item.gold or {}))
             labels = event_of(transaction.rows("event", number=seat.event)[0]).body["labels"]
             of += 1
-            right += all(labels.get(question) == label for question, label in expected.items())
-        passed = right >= qualification.needed * of - 1e-9
+            right += all(labels.get(question) == label for question, label in gold_labels.items())
+        is_passed = right >= qualification.needed * of - 1e-9
         last = member.attempt >= qualification.tries
-        transaction.event("qualify", person=member.person, right=right, of=of, passed=passed, attempt=member.attempt)
+        transaction.event("qualify", person=member.person, right=right, of=of, passed=is_passed, attempt=member.attempt)
         transaction.run(
             "set standing",
             person=member.person,
-            state="active" if passed or not last else "failed",
-            attempt=member.attempt if passed or last else member.attempt + 1,
-            qualified=passed,
+            state="active" if is_passed or not last else "failed",
+            attempt=member.attempt if is_passed or last else member.attempt + 1,
+            qualified=is_passed,
         )
 
 
@@ -815,16 +823,16 @@ def _parsed(step: Step, answer: Mapping[str, Any], *, where: str = "") -> Answer
         return step.answer.model_validate(answer)
     except ValidationError as error:
         sentence = located_fault(error, whole="the answer")
-        raise InputError(f"{where}: {sentence}; mend the line." if where else f"{sentence}; load the page again.") from None
+        raise InputError(f"{where}: {sentence}; fix the line." if where else f"{sentence}; load the page again.") from None
 
 
 def _json(body: Mapping[str, Any], noun: str) -> str:
     """``body`` as JSON that every database can keep."""
     text = json.dumps(body, ensure_ascii=False, allow_nan=False)
     if len(text) > MOST_BODY:
-        raise InputError(f"the {noun} has {len(text):,} characters, {MOST_BODY:,} is the most; write less.")
+        raise InputError(f"the {noun} has {len(text):,} characters, {MOST_BODY:,} is the maximum; write less.")
     if "\\u0000" in text:
-        raise InputError(f"the {noun} has a null character, which a database cannot keep; remove it.")
+        raise InputError(f"the {noun} has a null character, which a database cannot store; remove it.")
     return text.encode("utf-8", "replace").decode("utf-8")  # half of a surrogate pair cannot be kept
 
 
@@ -833,6 +841,6 @@ def _check_token(token: str) -> None:
         raise InputError("a submission has a token of 8 to 64 characters; load the page again.")
 
 
-def _check_reason(reason: str, what: str) -> None:
+def _check_reason(reason: str, noun: str) -> None:
     if not 1 <= len(reason.strip()) <= MOST_REASON:
-        raise InputError(f"an item is {what} with a reason of 1 to {MOST_REASON:,} characters; write one.")
+        raise InputError(f"an item is {noun} with a reason of 1 to {MOST_REASON:,} characters; write one.")

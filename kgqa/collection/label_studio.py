@@ -76,16 +76,16 @@ class _Control:
 
     def value(self, results: Sequence[Result]) -> Any:
         """The field's value in these results. Raises ValueError for one that the field cannot have."""
-        chosen = [choice for result in results for choice in result["value"].get("choices", [])]
+        choices = [choice for result in results for choice in result["value"].get("choices", [])]
         texts: list[str] = []
         for result in results:
             text = result["value"].get("text", [])
             texts += [text] if isinstance(text, str) else text
         if self.kind == "boolean":
-            return chosen[-1:] == [YES]
+            return choices[-1:] == [YES]
         if self.kind in {"choices", "texts"}:
-            return chosen or texts
-        single = (chosen or texts)[-1:]
+            return choices or texts
+        single = (choices or texts)[-1:]
         if not single:
             raise ValueError("it has neither a choice nor a text")
         return json.loads(single[0]) if self.kind == "json" else single[0]
@@ -114,12 +114,12 @@ def write_tasks(state: State, steps: Mapping[str, Step], folder: Path) -> dict[s
 
 
 def _task(
-    item: str, step: str, shown: Mapping[str, Any], views: Mapping[str, str], controls: Mapping[str, _Control],
+    item: str, step: str, shown_fields: Mapping[str, Any], views: Mapping[str, str], controls: Mapping[str, _Control],
     answers: Sequence[tuple[str, str, float]],
 ) -> dict[str, Any]:  # fmt: skip
     data: dict[str, Any] = {ITEM: item, "step": step}
     for key, kind in views.items():
-        value = shown.get(key)
+        value = shown_fields.get(key)
         if kind == "paragraphs":
             data[PREFIX + key] = [{"title": part.get("title") or "", "text": part["text"]} for part in value or ()]
         else:
@@ -213,24 +213,24 @@ def read_annotations(
     annotations of an item, and the errors of reading JSON. Memory: the ids.
     """
     names: dict[str, str] = {}
-    seen: set[str] = set()
+    item_ids: set[str] = set()
     is_any = False
     for location, task in stream.records(path, RECORD):
         for number, annotation in enumerate(task.get("annotations", []), start=1):
-            who = _annotator(annotation)
-            if annotation.get("was_cancelled") or (annotator is not None and who != annotator):
+            annotator_name = _annotator(annotation)
+            if annotation.get("was_cancelled") or (annotator is not None and annotator_name != annotator):
                 continue
-            names[who] = location
+            names[annotator_name] = location
             if len(names) > 1:
-                listed = " and ".join(name or "somebody without a name" for name in names)
-                raise InputError(f"{location}: there are annotations by {listed}; choose one with --annotator.")
+                names_in_text = " and ".join(name or "somebody without a name" for name in names)
+                raise InputError(f"{location}: there are annotations by {names_in_text}; choose one with --annotator.")
             place = f"{location}, annotation {number}"
             item = items.get(str(task["data"].get(ITEM)))
             if item is None:
-                raise UnknownId(f"{place}: {task['data'].get(ITEM)!r} is no item of this project; give an export of its own tasks.")
-            if item.id in seen:
+                raise UnknownId(f"{place}: {task['data'].get(ITEM)!r} is not an item of this project; give an export of its own tasks.")
+            if item.id in item_ids:
                 raise DuplicateId(f"{place}: item {item.id} has another annotation by the same annotator; keep one.")
-            seen.add(item.id)
+            item_ids.add(item.id)
             is_any = True
             yield _submission(annotation, item, steps[item.step], place, person)
     if not is_any:
@@ -250,18 +250,20 @@ def _submission(annotation: Annotation, item: Item, step: Step, place: str, pers
     for result in annotation["result"]:
         results.setdefault(str(result.get("from_name")), []).append(result)
     if not results.keys() & controls.keys():
-        raise BrokenInput(f"{place}: none of its results is of a control called {' or '.join(controls)}; use the configuration of kgqa.")
+        raise BrokenInput(
+            f"{place}: none of its results belongs to a control named {' or '.join(controls)}; use the configuration that kgqa exports."
+        )
     values = {}
     for name, control in controls.items():
         if name in results:
             try:
                 values[name] = control.value(results[name])
             except ValueError as error:
-                raise BrokenInput(f"{place}, {name}: {error}; mend or drop the annotation.") from None
+                raise BrokenInput(f"{place}, {name}: {error}; fix or drop the annotation.") from None
     try:
         answer = step.answer.model_validate(values)
     except ValidationError as error:
-        raise BrokenInput(f"{place}, {located_fault(error, whole='the answer')}; mend or drop the annotation.") from None
+        raise BrokenInput(f"{place}, {located_fault(error, whole='the answer')}; fix or drop the annotation.") from None
     faults = step.faults(item, answer)
     if blocking := [fault.sentence for fault in faults if fault.blocking]:
         raise InputError(f"{place}: {blocking[0]}")

@@ -16,7 +16,7 @@ MOST = 2000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """What a link gives."""
+    """The person and project that a valid link gives access to."""
 
     project: str
     person: str
@@ -43,7 +43,7 @@ def read_key(secret: bytes, key: str, *, project: str, now: float) -> Access:
     if name != project:
         raise InputError(f"this link is of the project {name!r}, not of {project!r}; ask the lead of the project for one.")
     if until < now:
-        raise InputError("this link is over; ask the lead of the project for a new one.")
+        raise InputError("this link has expired; ask the lead of the project for a new one.")
     return Access(project=name, person=person, until=int(until))
 
 

@@ -160,8 +160,8 @@ def _from_tables(folder: Path, least: int, sample: int, seed: int) -> Iterator[P
         rows = links.filter(pl.col("document").is_in(chosen.implode())).sort("document", "start", -pl.col("end"), "target")
         links_of = {key[0]: part.select("start", "end", "target", "target_title").rows() for key, part in rows.group_by(["document"])}
         rows_of_documents = pl.scan_parquet(document_file).filter(pl.col("id").is_in(chosen.implode()))
-        named = rows_of_documents.select("id", pl.coalesce("title", "id"), "text").collect()
-        texts = {name: (title, text) for name, title, text in named.iter_rows()}
+        titles = rows_of_documents.select("id", pl.coalesce("title", "id"), "text").collect()
+        texts = {name: (title, text) for name, title, text in titles.iter_rows()}
         for document in chosen:
             passages = list(_paragraphs(document, *texts[document], links_of[document], least))
             if passages:

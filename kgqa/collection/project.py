@@ -81,7 +81,7 @@ class ProjectSettings(Settings):
 
     @field_validator("task")
     @classmethod
-    def _known(cls, task: str) -> str:
+    def _known_task(cls, task: str) -> str:
         if task not in TASKS:
             raise ValueError(f"task {task!r} is not known; {suggestion(task, TASKS)}")
         return task
@@ -91,7 +91,7 @@ class ProjectSettings(Settings):
     def _names_a_file(cls, name: str) -> str:
         # The journal and what lies beside it are named after the project.
         if name != name.strip() or not name.isprintable() or name.startswith(".") or set(name) & set("/\\:"):
-            raise ValueError(f"{name!r} is no name of a project; write it without slashes, colons, spaces around it and a dot in front")
+            raise ValueError(f"{name!r} is not a valid project name; write it without slashes, colons, spaces around it and a dot in front")
         return name
 
     @model_validator(mode="after")
@@ -99,11 +99,11 @@ class ProjectSettings(Settings):
         names = [*self.people, *self.leads]
         for name in names:
             if name != name.strip() or not name.isprintable():
-                raise ValueError(f"{name!r} is no name; write it without spaces around it and control characters")
+                raise ValueError(f"{name!r} is not a valid name; write it without spaces around it and control characters")
             if name.startswith(MODEL):
-                raise ValueError(f"{name!r} is the name of a model, which gets no link; seat models with kgqa annotate seat")
-        folded = [name.casefold() for name in names]
-        if twice := next((name for name in names if folded.count(name.casefold()) > 1), None):
+                raise ValueError(f"{name!r} is the name of a model, which gets no link; add models with kgqa annotate seat")
+        lower_names = [name.casefold() for name in names]
+        if twice := next((name for name in names if lower_names.count(name.casefold()) > 1), None):
             raise ValueError(f"{twice!r} is listed twice; list each person once, under people or under leads")
         if self.per_item > len(self.people):
             raise ValueError(f"per_item is {self.per_item}, but there are {len(self.people)} people; list more people or lower it")
@@ -163,6 +163,6 @@ def read_project(path: str | Path) -> Project:
         first = error.errors()[0]
         if first["type"] == "extra_forbidden" and len(first["loc"]) == 1:
             key = str(first["loc"][0])
-            raise SettingsError(f"{file}: {key} is no setting of a project; {suggestion(key, ProjectSettings.model_fields)}") from None
+            raise SettingsError(f"{file}: {key} is not a project setting; {suggestion(key, ProjectSettings.model_fields)}") from None
         sentence = f"{file}: {located_fault(error)}"
         raise SettingsError(sentence if sentence.endswith(("?", ".")) else f"{sentence}.") from None

@@ -100,7 +100,9 @@ class Solvers:
                 "lower it, or add readers."
             )
         if not settings.fixed and not settings.trained:
-            raise SettingsError(f"{project.path}: solvers: no reader is fixed and none is trained; list runs under fixed, or set trained.")
+            raise SettingsError(
+                f"{project.path}: solvers: there are neither fixed nor trained readers; list runs under fixed, or set trained."
+            )
         # A name, or a TOML file beside the project file.
         self._reader = str(project.folder / settings.reader) if settings.reader.endswith(".toml") else settings.reader
         if settings.trained:
@@ -126,15 +128,15 @@ class Solvers:
         with self._lock:
             solvers = [*self._fixed, *self._trained]
         folders = [str(solver.folder) for solver in solvers]
-        answers = self._run(_answers, folders, list(instances)) if solvers else []
+        answers = self._call(_answers, folders, list(instances)) if solvers else []
         results = []
         for place, instance in enumerate(instances):
             gold = {normalize(answer) for answer in instance.answers}
-            given = tuple(
+            runs = tuple(
                 SolverAnswer(name=solver.name, run=solver.run, answer=column[place], right=normalize(column[place]) in gold)
                 for solver, column in zip(solvers, answers, strict=True)
             )
-            results.append(SolverResult(id=instance.id, answers=given, refusal=self._refusal(given)))
+            results.append(SolverResult(id=instance.id, answers=runs, refusal=self._refusal(runs)))
         return results
 
     def _refusal(self, answers: Sequence[SolverAnswer]) -> str:
@@ -200,7 +202,7 @@ class Solvers:
                 ]
         return []
 
-    def _run(self, call: Callable[..., Any], *arguments: Any) -> Any:
+    def _call(self, call: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function in the process of the readers, which is started anew if it has died."""
         with self._lock:
             if self._pool is None:
@@ -212,7 +214,9 @@ class Solvers:
         except BrokenProcessPool:
             with self._lock:
                 self._pool = None
-            raise TrainingError("the process of the solvers was ended, perhaps for lack of memory; use fewer or smaller readers.") from None
+            raise TrainingError(
+                "the process of the solvers was killed, probably for lack of memory; use fewer or smaller readers."
+            ) from None
 
     def close(self) -> None:
         """End the process of the readers, and a training; it goes on when its project is opened again."""
@@ -291,12 +295,12 @@ class SolverThread:
             instances = [instance for instance in self._next() if self._latest[instance.id] is instance]
             try:
                 results = self.solvers.questions(instances) if instances else []
-                accepted: list[Instance] = []
+                accepted_questions: list[Instance] = []
                 for instance, result in zip(instances, results, strict=True):
                     if self._latest[instance.id] is instance:
                         self._done(result)
-                        accepted += [] if result.refusal else [instance]
-                self.solvers.add(accepted)
+                        accepted_questions += [] if result.refusal else [instance]
+                self.solvers.add(accepted_questions)
             except KgqaError as error:
                 # The questions have no "solve" event, so they are asked about again when the project is opened again.
                 self.solvers.trouble = str(error)

@@ -66,7 +66,7 @@ class State:
 
     @property
     def answers(self) -> pl.DataFrame:
-        """The current submissions."""
+        """The submissions with the status *current*: not undone, withdrawn or replaced."""
         return self.submissions.filter(pl.col("status") == "current")
 
     def labels_of(self, rows: pl.DataFrame) -> pl.DataFrame:
@@ -96,8 +96,8 @@ def replay(events: Iterable[Event] | pl.DataFrame | pa.Table) -> State:
     decisions = _decisions(kinds["decide"], kinds["adjudicate"], items)
     settings = _settings(kinds["open"], kinds["change"])
     flags, skips = _reasons(kinds["flag"]), _reasons(kinds["skip"])
-    listed = pl.DataFrame({"person": sorted({*settings.get("people", ()), *settings.get("leads", ())})}, schema={"person": pl.String})
-    people = [listed, _submitted(submissions), _count(skips, "skipped"), _count(flags, "flagged")]
+    members = pl.DataFrame({"person": sorted({*settings.get("people", ()), *settings.get("leads", ())})}, schema={"person": pl.String})
+    people = [members, _submitted(submissions), _count(skips, "skipped"), _count(flags, "flagged")]
     people += [_count(kinds["adjudicate"], "adjudicated"), withdrawn.select("person", withdrawn=pl.col("reason").fill_null(""))]
     return State(
         settings=settings,
@@ -144,14 +144,14 @@ def _fields(events: pl.DataFrame, *, needed: Sequence[str] = (), **fields: Any) 
     """
     columns = [_field(name, kind).alias(name) for name, kind in fields.items()]
     # One select, so that the fields are read side by side.
-    found = events.lazy().with_columns(columns).drop("body").collect()
+    values = events.lazy().with_columns(columns).drop("body").collect()
     for name in needed:
-        absent = found.filter(pl.col(name).is_null())
+        absent = values.filter(pl.col(name).is_null())
         if absent.height:
             raise BrokenInput(
                 f"event {absent['number'][0]} of the journal: its field {name!r} is missing or damaged; restore the journal from a copy."
             )
-    return found
+    return values
 
 
 def _field(name: str, kind: Any) -> pl.Expr:
@@ -167,9 +167,9 @@ def _reasons(events: pl.DataFrame) -> pl.DataFrame:
     return _fields(events, reason=pl.String).with_columns(pl.col("reason").fill_null(""))
 
 
-def _settings(opened: pl.DataFrame, changed: pl.DataFrame) -> dict[str, Any]:
+def _settings(opened: pl.DataFrame, changes: pl.DataFrame) -> dict[str, Any]:
     settings: dict[str, Any] = {}
-    for text in _fields(pl.concat([opened, changed]), needed=("settings",), settings=pl.String)["settings"]:
+    for text in _fields(pl.concat([opened, changes]), needed=("settings",), settings=pl.String)["settings"]:
         settings |= json.loads(text)
     return settings
 
@@ -187,8 +187,8 @@ def _items(events: pl.DataFrame) -> pl.DataFrame:
 
 def _since(items: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     """The rows that are about the items as they are now, not about earlier ones with their ids."""
-    begun = items.select("item", begun="number")
-    return rows.join(begun, on="item", how="inner", maintain_order="left").filter(pl.col("number") > pl.col("begun")).drop("begun")
+    begins = items.select("item", begun="number")
+    return rows.join(begins, on="item", how="inner", maintain_order="left").filter(pl.col("number") > pl.col("begun")).drop("begun")
 
 
 def _submissions(submits: pl.DataFrame, undos: pl.DataFrame, withdrawn: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
@@ -196,9 +196,9 @@ def _submissions(submits: pl.DataFrame, undos: pl.DataFrame, withdrawn: pl.DataF
         submits, needed=("answer",), answer=pl.String, labels=pl.String, warnings=pl.String, seconds=pl.Float64, attempt=pl.Int64
     )
     # Only the person who submitted an answer takes it back.
-    taken = _fields(undos, needed=("event",), event=pl.Int64).select("person", number="event", undone=True)
+    undone_events = _fields(undos, needed=("event",), event=pl.Int64).select("person", number="event", undone=True)
     rows = (
-        rows.join(taken.unique(["number", "person"]), on=["number", "person"], how="left", maintain_order="left")
+        rows.join(undone_events.unique(["number", "person"]), on=["number", "person"], how="left", maintain_order="left")
         .join(withdrawn.select("person", left=True), on="person", how="left", maintain_order="left")
         .join(items.select("item", "step", "purpose", begun="number"), on="item", how="inner", maintain_order="left")
     )

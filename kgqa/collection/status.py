@@ -35,10 +35,10 @@ class Status:
     """Reported problems, the newest first, at most ``MOST_FLAGS``."""
 
     def record(self) -> dict[str, Any]:
-        """The status as JSON."""
+        """The status as data that JSON can hold."""
         own = [
-            {"name": each.name, "items": each.items, "value": each.value.mean, "low": each.value.low, "high": each.value.high}
-            for each in self.own
+            {"name": figure.name, "items": figure.items, "value": figure.value.mean, "low": figure.value.low, "high": figure.value.high}
+            for figure in self.own
         ]
         return {"project": self.project, **self.figures.record(), "own": own, "flagged": [asdict(flag) for flag in self.flags]}
 

@@ -84,7 +84,7 @@ class Decided:
     @property
     def by_people(self) -> tuple[Given, ...]:
         """The answers without those of models."""
-        return tuple(given for given in self.answers if not given.person.startswith(MODEL))
+        return tuple(answer for answer in self.answers if not answer.person.startswith(MODEL))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +165,7 @@ class Task:
 
     def document(self, item: Item, id: str) -> dict[str, Any]:  # noqa: A002 - what it is
         """A document that the item's page may open: ``id, title, text`` and more. Raises UnknownId."""
-        raise UnknownId(f"{id!r} is no document of item {item.id}; open one that its page names.")
+        raise UnknownId(f"{id!r} is not a document of item {item.id}; open one that its page names.")
 
     def search(self, item: Item, query: str, limit: int) -> list[dict[str, Any]]:
         """Documents of the corpus for the evidence of an item, best first."""
@@ -177,15 +177,15 @@ def majority(step: Step, answers: Sequence[Given], *, share: float) -> dict[str,
 
     A question that nobody labels is left out; a person without a label for a question counts as one who gives none.
     """
-    labels = [step.labels(given.answer) for given in answers]
+    labels = [step.labels(answer.answer) for answer in answers]
     decision: dict[str, str] = {}
-    for question in dict.fromkeys(question for each in labels for question in each):
-        ranked = Counter(each.get(question, "") for each in labels).most_common(2)
-        agreed = ranked[0][1] >= share * len(labels) - 1e-9 and (len(ranked) == 1 or ranked[1][1] < ranked[0][1])
+    for question in dict.fromkeys(question for label in labels for question in label):
+        counts = Counter(label.get(question, "") for label in labels).most_common(2)
+        agreed = counts[0][1] >= share * len(labels) - 1e-9 and (len(counts) == 1 or counts[1][1] < counts[0][1])
         if not agreed and (step.decisive is None or question in step.decisive):
             return None
-        if agreed and ranked[0][0]:
-            decision[question] = ranked[0][0]
+        if agreed and counts[0][0]:
+            decision[question] = counts[0][0]
     return decision
 
 

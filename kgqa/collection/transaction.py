@@ -110,7 +110,7 @@ class Transaction:
         """An item's row. Raises UnknownId."""
         row = self.row("item", item=item)
         if row is None:
-            raise UnknownId(f"{item!r} is no item of this project; load the page again.")
+            raise UnknownId(f"{item!r} is not an item of this project; load the page again.")
         return row
 
     def add_item(
@@ -157,14 +157,14 @@ class Transaction:
 
     def set_members(self, roles: dict[str, str]) -> None:
         """Write the people of the project file; those who are no longer in it lose access."""
-        known = {row.person: row for row in self.rows("members")}
+        members = {row.person: row for row in self.rows("members")}
         for name, role in roles.items():
-            if name not in known:
+            if name not in members:
                 self.run("add member", person=name, role=role, qualified=False)
             else:
-                state = known[name].state
+                state = members[name].state
                 self.run("set member", person=name, role=role, state="active" if state == "removed" else state)
-        for name, row in known.items():
+        for name, row in members.items():
             if name not in roles and row.role != "model" and row.state == "active":
                 self.run("set member", person=name, role=row.role, state="removed")
 

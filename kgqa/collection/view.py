@@ -34,19 +34,25 @@ def sample_view(reading: Reading) -> dict[str, Any]:
     instance = reading.instance
     answer = _candidate(reading, instance.answer_id or "", reading.answer)
     others = [_candidate(reading, candidate.id, candidate.text) for candidate in reading.others]
-    shown = {entity for each in (answer, *others) for chain in each["chains"] for hop in chain for entity in (hop["before"], hop["entity"])}
-    named = shown | {answer["id"], *(other["id"] for other in others)}
+    entities_on_chains = {
+        entity
+        for candidate_view in (answer, *others)
+        for chain in candidate_view["chains"]
+        for hop in chain
+        for entity in (hop["before"], hop["entity"])
+    }
+    entities = entities_on_chains | {answer["id"], *(other["id"] for other in others)}
     supporting = {paragraph.id for paragraph in instance.paragraphs if paragraph.supporting}
     return question_view(instance, reading.split) | {
         "answer": answer,
         "others": others,
-        "names": {entity: name for entity, name in reading.names.items() if entity in shown},
+        "names": {entity: name for entity, name in reading.names.items() if entity in entities_on_chains},
         "knows_graph": reading.knows_graph,
         "grades": reading.grades,
         "steps": [
             {"question": step.question, "answer": step.answer, "document": step.paragraph_id} for step in instance.decomposition or ()
         ],
-        "documents": [_document(paragraph, named) | {"supporting": paragraph.id in supporting} for paragraph in instance.paragraphs],
+        "documents": [_document(paragraph, entities) | {"supporting": paragraph.id in supporting} for paragraph in instance.paragraphs],
     }
 
 

@@ -68,10 +68,10 @@ def annotate(
     check_installed("annotate")
     from kgqa.web.annotate.app import create_app
 
-    opened = _project(project, person=person, sample=sample, seed=seed, split=split)
+    opened_project = _project(project, person=person, sample=sample, seed=seed, split=split)
     with ExitStack() as stack:
         listener = stack.enter_context(listening(port))
-        book = stack.enter_context(_journal(opened, journal, begin=True))
+        book = stack.enter_context(_journal(opened_project, journal, begin=True))
         links = _links(book, days=LINK_DAYS, port=listener.getsockname()[1])
         solving = stack.enter_context(_solving(book))
         Thread(target=book.task.prepare, name="kgqa prepare", daemon=True).start()  # pages do not wait for it
@@ -83,9 +83,9 @@ def annotate_links(
 ) -> list[Link]:
     """The links of the people of a project, valid for ``days``. ``renew`` makes all earlier links invalid. Raises as :func:`annotate`."""
     if not 1 <= port <= 65535:
-        raise SettingsError(f"port {port} is not between 1 and 65535; give another --port.")
+        raise SettingsError(f"port {port} is not between 1 and 65535; choose another --port.")
     if not 1 <= days <= 3650:
-        raise SettingsError(f"days is {days}, which is not between 1 and 3,650; give another --days.")
+        raise SettingsError(f"days is {days}, which is not between 1 and 3,650; choose another --days.")
     with _journal(_running(project, journal), journal) as book:
         if renew:
             book.renew_secret()
@@ -105,10 +105,10 @@ def annotate_export(project: str | Path, *, to: str, out: str | Path | None = No
     from kgqa.collection.exports import export
     from kgqa.collection.state import replay, rows_table
 
-    opened = _running(project, journal)
-    with _journal(opened, journal) as book:
+    opened_project = _running(project, journal)
+    with _journal(opened_project, journal) as book:
         state = replay(rows_table(book.event_rows()))
-    return export(opened, state, to=to, out=None if out is None else Path(out))
+    return export(opened_project, state, to=to, out=None if out is None else Path(out))
 
 
 def annotate_import(
@@ -152,9 +152,9 @@ def annotate_seat(
     """
     from kgqa.collection.seat import fill_seats
 
-    opened = _running(project, journal)
-    with _journal(opened, journal) as book:
-        recording = opened.folder / f"{opened.settings.name}-model.jsonl"
+    opened_project = _running(project, journal)
+    with _journal(opened_project, journal) as book:
+        recording = opened_project.folder / f"{opened_project.settings.name}-model.jsonl"
         return fill_seats(
             book, model=model, recording=recording, endpoint=endpoint, settings=settings, person=person, limit=limit, progress=progress
         )  # fmt: skip
@@ -170,27 +170,31 @@ def _project(
     native.split_files(place)
     name = Path(os.path.realpath(place)).name
     if not person.strip() or not person.isprintable():
-        raise SettingsError(f"{person!r} is no name; give another --person.")
+        raise SettingsError(f"{person!r} is not a valid name; choose another --person.")
     values = {"data": os.path.realpath(place), "split": split, "sample": sample, "seed": seed, "people": (person,)}
     try:
         settings = ProjectSettings.model_validate({"name": f"{name[:MOST_NAME]}-annotation", "task": "validate", **values})
     except ValidationError as error:
         first = error.errors()[0]
         option = {"people": "person"}.get(key := str(first["loc"][0]), key)
-        raise SettingsError(f"--{option}: {plain_fault(first)}; give another.") from None
+        raise SettingsError(f"--{option}: {plain_fault(first)}; choose another one.") from None
     return Project(path=Path(f"{name}-annotation.toml"), settings=settings)
 
 
 def _running(project: str | Path, journal: str | Path | None) -> Project:
     """The project of a file; for a dataset folder, the project that its journal has, whatever samples were drawn."""
-    opened = _project(project)
+    opened_project = _project(project)
     if not Path(project).is_dir():
-        return opened
-    database = _database(opened, journal)
+        return opened_project
+    database = _database(opened_project, journal)
     from kgqa.collection.journal import kept_settings
 
-    journal_settings = kept_settings(database, opened.settings.name)
-    return opened if journal_settings is None else replace(opened, settings=ProjectSettings.model_validate_json(journal_settings))
+    journal_settings = kept_settings(database, opened_project.settings.name)
+    return (
+        opened_project
+        if journal_settings is None
+        else replace(opened_project, settings=ProjectSettings.model_validate_json(journal_settings))
+    )
 
 
 def _database(project: Project, where: str | Path | None) -> Database:
@@ -208,7 +212,7 @@ def _journal(project: Project, where: str | Path | None, *, begin: bool = False)
 
     if database.path is not None and (project.data / MANIFEST).is_file() and lies_within(database.path, project.data):
         raise SettingsError(
-            f"{database.path}: this lies in the data's folder, where new data would take its place; give another --journal."
+            f"{database.path}: this is in the folder of the data, where new data would overwrite it; choose another --journal."
         )
     journal = Journal(database, project, begin=begin)
     try:
@@ -224,12 +228,12 @@ def _links(journal: Journal, *, days: int, port: int) -> list[Link]:
     secret, name = journal.secret, journal.project.settings.name
     return [
         Link(
-            person=each.person,
-            role=each.role,
-            address=f"http://{ADDRESS}:{port}/enter?key={sign(secret, Access(project=name, person=each.person, until=until))}",
+            person=member.person,
+            role=member.role,
+            address=f"http://{ADDRESS}:{port}/enter?key={sign(secret, Access(project=name, person=member.person, until=until))}",
         )
-        for each in journal.members()
-        if each.role != "model" and each.state != "removed"
+        for member in journal.members()
+        if member.role != "model" and member.state != "removed"
     ]
 
 
@@ -243,12 +247,12 @@ def _solving(journal: Journal) -> Iterator[Callable[[str, int], object]]:
 
     if not any(step.asks for step in journal.task.steps.values()):
         raise InputError(
-            f"{journal.project.path}: solvers: people ask no questions in the task {journal.project.settings.task}; leave them out."
+            f"{journal.project.path}: solvers: in the task {journal.project.settings.task} people do not write questions; leave them out."
         )
     place = journal.project.folder / f"{journal.project.settings.name}-solvers"
-    asked, waiting = journal.questions()
+    questions, waiting = journal.questions()
     thread = SolverThread(
-        Solvers(journal.project, place), lambda result: journal.solve(result.id, result.body(), refusal=result.refusal), asked=asked
+        Solvers(journal.project, place), lambda result: journal.solve(result.id, result.body(), refusal=result.refusal), asked=questions
     )
     for instance in waiting:
         thread.put(instance)

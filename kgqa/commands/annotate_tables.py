@@ -52,9 +52,9 @@ def _draw_again(folder: Path, paths: list[Path], tables: list[Table]) -> DrawnSa
     if len(paths) > 1 and paths[0].resolve() == paths[1].resolve():
         raise SettingsError(f"{paths[1]}: this is the same table twice; give that of another reader.")
     largest = max((judged.origin for judged in tables), key=lambda origin: origin.sample)
-    expected = replace(largest, dataset=name_of(folder), content=content_of(folder))
+    expected_origin = replace(largest, dataset=name_of(folder), content=content_of(folder))
     for path, judged in zip(paths, tables, strict=True):
-        check_origin(path, judged.origin, expected)
+        check_origin(path, judged.origin, expected_origin)
     samples = draw(folder, sample=largest.sample, seed=largest.seed, split=largest.split)
     for path, judged in zip(paths, tables, strict=True):
         check_samples(path, judged, samples.splits)
@@ -65,5 +65,5 @@ def _readers(path: Path, table: Table) -> list[tuple[str, str, list[Judgement]]]
     """Name of the table, and each annotator with their judgements."""
     names = sorted({judgement.reader for judgement in table.judgements})
     if not names:
-        raise InputError(f"{path}: this table has no judgement; give one that has.")
+        raise InputError(f"{path}: this table has no judgements; choose one that has.")
     return [(path.name, name, [judgement for judgement in table.judgements if judgement.reader == name]) for name in names]

@@ -173,7 +173,7 @@ def compose(
     with opened_engine(workers, chosen_cluster(domain or QUESTIONS, cluster), progress) as engine:
         import_entries(opened_domain, entries(opened_domain), place, engine=engine, progress=progress or Silent())
         watches = _watches(opened_domain, set_paths, settings, people)
-        ordered, inputs = _in_order(set_paths) if set_paths else ((), _source_hashes(opened_domain))
+        set_order, inputs = _in_order(set_paths) if set_paths else ((), _source_hashes(opened_domain))
         run = Run(
             domain=opened_domain,
             workspace=place,
@@ -181,7 +181,7 @@ def compose(
             engine=engine,
             limit=limit,
             progress=progress or Silent(),
-            sets=ordered,
+            sets=set_order,
             store=store,
             traversal=by,
             neo4j=neo4j,
@@ -238,7 +238,7 @@ def _check_search(by: str, store: str, neo4j: Neo4jSettings | None) -> None:
     if store == "neo4j" and by == "kernel":
         raise SettingsError("--store neo4j is where cypher searches, but the kernel does; add --by cypher, or leave out --store.")
     if neo4j is not None and store != "neo4j":
-        raise SettingsError(f"neo4j says where a server is, but the {store} store needs none; leave it out, or give store='neo4j'.")
+        raise SettingsError(f"neo4j gives the address of a server, but the {store} store needs none; leave it out, or give store='neo4j'.")
 
 
 def _changes(
@@ -252,7 +252,7 @@ def _changes(
     """The arguments in the form of a domain's file."""
     reader_paths = [readers] if isinstance(readers, (str, Path)) else list(readers)
     if name is not None and not _NAME.fullmatch(name):
-        raise SettingsError(f"--name {name!r}: small letters, figures, - and _ make the name of a dataset; give another.")
+        raise SettingsError(f"--name {name!r}: a dataset's name consists of lower-case letters, digits, - and _; choose another one.")
     if filter is not None and filter not in FILTERS:
         raise SettingsError(f"--filter {filter!r} is not known; {suggestion(filter, FILTERS)}")
     if composer is not None and composer not in COMPOSERS:
@@ -263,7 +263,7 @@ def _changes(
     if max_cost is not None and composer not in {None, "llm"}:
         raise SettingsError(f"--max-cost is for --composer llm, but the composer is {composer}; leave out one of the two.")
     if max_cost is not None and not 0 < max_cost < float("inf"):
-        raise SettingsError(f"--max-cost {max_cost:g} is no amount above 0; give another.")
+        raise SettingsError(f"--max-cost {max_cost:g} is not an amount above 0.")
     overrides: dict[str, Any] = {}
     if filter is not None:
         overrides["disconnection"] = {"use": filter}
@@ -354,10 +354,10 @@ def _in_order(sets: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
 
     Raises InputError if one is missing or of no known format.
     """
-    opened = [(source.name, sorted(source.hashes().items()), path) for path, source in ((path, open_dataset(path)) for path in sets)]
-    opened.sort(key=lambda entry: entry[:2])
-    hashes = {f"{number}/{name}": digest for number, (_, files, _) in enumerate(opened, start=1) for name, digest in files}
-    return tuple(path for *_, path in opened), hashes
+    sources = [(source.name, sorted(source.hashes().items()), path) for path, source in ((path, open_dataset(path)) for path in sets)]
+    sources.sort(key=lambda entry: entry[:2])
+    hashes = {f"{number}/{name}": digest for number, (_, files, _) in enumerate(sources, start=1) for name, digest in files}
+    return tuple(path for *_, path in sources), hashes
 
 
 def _watches(domain: Domain, sets: Sequence[str], settings: MusiqueSettings, answers: Path | None) -> dict[str, Watch]:

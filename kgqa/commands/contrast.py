@@ -107,9 +107,9 @@ def _settings(kind: str, *, level: str | None, seed: int, inoculation: int, max_
 
 def _describe(folder: Path, manifest: dict[str, Any], funnel: list[FunnelRow], *, title: str, seconds: float) -> None:
     """Write the card and, last, the manifest."""
-    row, rejected = example(folder, manifest["counts"]), rejected_count(folder)
+    row, rejected_total = example(folder, manifest["counts"]), rejected_count(folder)
     manifest |= write_card(
-        folder, lambda digest: contrast_card(manifest, funnel, title=title, digest=digest, example=row, rejected=rejected)
+        folder, lambda digest: contrast_card(manifest, funnel, title=title, digest=digest, example=row, rejected=rejected_total)
     )
     manifest |= {"funnel": [asdict(row) for row in funnel], "seconds": {"contrast": seconds}}
     write_manifest(manifest, folder)

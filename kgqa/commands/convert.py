@@ -66,8 +66,8 @@ def convert(
     if single and len(source.files) > 1:
         raise SettingsError(f"{out}: the set has {len(source.files)} splits ({', '.join(source.files)}), give a folder for their files.")
     if not single and out.name.endswith(FILE_ENDINGS):
-        expected = "a folder" if isinstance(target, FolderFormat) else f"a folder, or a file that ends in {target.SUFFIX}"
-        raise SettingsError(f"{out}: {to} is written as {expected}; give another --out.")
+        description = "a folder" if isinstance(target, FolderFormat) else f"a folder, or a file that ends in {target.SUFFIX}"
+        raise SettingsError(f"{out}: {to} is written as {description}; choose another --out.")
     progress = progress or Silent()
     if single:
         counts, changes, files = _single_file(source, to, out, progress, lossy=lossy)
@@ -93,7 +93,7 @@ def _write_and_compare(source: QuestionSet, to: str, partial: Path, progress: Pr
             target.write(instances, partial / f"{split}{target.SUFFIX}")
     counts = {split: len(questions) for split, questions in before.items()}
     if not any(counts.values()):
-        raise EmptyResult(f"{source.path}: the set holds no question; give one that does.")
+        raise EmptyResult(f"{source.path}: the set has no questions; choose one that has.")
     progress.finish(f"{sum(counts.values()):,} questions")
     progress.start("Reading it again", sum(counts.values()), "questions")
     changes = Changes()

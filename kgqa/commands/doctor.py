@@ -24,7 +24,7 @@ MOST = 10_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreReport:
-    """Result for one store."""
+    """What the doctor found out about one store."""
 
     store: str
     comparison: Comparison | None
@@ -74,15 +74,15 @@ def doctor(
     not be checked. ``benches`` replaces the stores. Raises SettingsError.
     """
     if not 1 <= queries <= MOST:
-        raise SettingsError(f"queries {queries} is not between 1 and {MOST:,}; give another number.")
+        raise SettingsError(f"queries {queries} is not between 1 and {MOST:,}; choose another number.")
     check_seed(seed)
     if script is not None and (Path(script).exists() or not Path(script).absolute().parent.is_dir()):
-        raise SettingsError(f"{script}: the script needs a new name in a folder that is there; give another.")
-    named = neo4j is not None or bool(os.environ.get("NEO4J_URI"))
+        raise SettingsError(f"{script}: the script needs a new name in a folder that is there; choose another one.")
+    is_server_named = neo4j is not None or bool(os.environ.get("NEO4J_URI"))
     settings = neo4j or Neo4jSettings.from_environment()
     makers: Sequence[Callable[[], Bench]] = benches if benches is not None else (EmbeddedBench, lambda: Neo4jBench(settings))
     reports = tuple(
-        replace(report, named=named and report.store == "neo4j")
+        replace(report, named=is_server_named and report.store == "neo4j")
         for report in _examine(makers, queries=queries, seed=seed, progress=progress or Silent())
     )
     reproduction = next((report.script for report in reports if report.script), "")

@@ -56,7 +56,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """Result of :func:`estimate`."""
+    """What :func:`estimate` predicts for a run of ``kgqa generate`` on the whole domain."""
 
     domain: str
     documents: int
@@ -100,16 +100,16 @@ def estimate(
     2,000 documents or fewer all are run. Raises KgqaError.
     """
     if not 0 < share <= 1:
-        raise SettingsError(f"share {share:g} is not above 0 and at most 1; give another, such as {SHARE:g}.")
+        raise SettingsError(f"share {share:g} is not above 0 and at most 1; choose another, such as {SHARE:g}.")
     base = _peak()
     runner = prepared(
         domain, recipe=None, source=source, workspace=workspace, seed=seed, engine=Threads(workers), limit=None, store=STORE,
         traversal=TRAVERSAL, neo4j=None, progress=progress or Silent(),
     )  # fmt: skip
-    opened, place = runner.run.domain, runner.run.workspace
-    check_recipe(opened, "estimates")
+    domain_files, place = runner.run.domain, runner.run.workspace
+    check_recipe(domain_files, "estimates")
     with locked(place), ExitStack() as stack:
-        place.claim(domain=opened.settings.name, inputs=runner.inputs)
+        place.claim(domain=domain_files.settings.name, inputs=runner.inputs)
         runner.perform(last=READING)
         tables = runner.run.tables("entities", "names", "relations", "facts", "documents", "annotations")
         total = tables["documents"].num_rows
@@ -120,7 +120,7 @@ def estimate(
         on_part = replace(runner, run=run, changed=[], records=[], reused=[], seconds={})
         _, key = next(on_part.stage_keys())
         run.workspace.record(StageRecord(stage=READING, key=key, outputs={}, report={"funnel": [], "note": ""}, seconds=0.0))
-        fallback = by_relations(domain, opened)
+        fallback = by_relations(domain, domain_files)
         try:
             on_part = performed(on_part, fallback)
         except EmptyResult as error:
@@ -151,7 +151,7 @@ class _Part:
 
     @property
     def documents(self) -> int:
-        """Number of documents."""
+        """Number of documents in the part that was run."""
         return int(self.tables["documents"].num_rows)
 
 
@@ -163,15 +163,15 @@ def _draw(run: Run, tables: dict[str, pa.Table], share: float) -> _Part:
     number = drawn(documents["id"], purpose="estimate", seed=run.seed)
     mask = number < (share if has_articles else math.sqrt(share))
     if not has_articles or share == 1:
-        chosen = with_documents(tables, mask)
-        return _Part(tables=chosen, share=float(mask.mean()), subjects=entities, links=(0.0, 0.0), mentions=NONE)
+        part_tables = with_documents(tables, mask)
+        return _Part(tables=part_tables, share=float(mask.mean()), subjects=entities, links=(0.0, 0.0), mentions=NONE)
     first = with_documents(tables, mask)
     begin = time.perf_counter()
     candidates = np.asarray(possible_candidates(tables, section))
-    linked = link_mentions(first, run.domain.settings.linking, DocumentSettings(), candidates=candidates, engine=run.engine)
+    link_table = link_mentions(first, run.domain.settings.linking, DocumentSettings(), candidates=candidates, engine=run.engine)
     seconds = time.perf_counter() - begin
-    mentioned = pc.is_in(documents["about"], value_set=linked.links["entity"].unique()).to_numpy(zero_copy_only=False)
-    counts = frame(linked.mentions).group_by("document").len()["len"].to_numpy()
+    mentioned = pc.is_in(documents["about"], value_set=link_table.links["entity"].unique()).to_numpy(zero_copy_only=False)
+    counts = frame(link_table.mentions).group_by("document").len()["len"].to_numpy()
     counts = np.concatenate([counts, np.zeros(int(mask.sum()) - len(counts), counts.dtype)])
     error = 1.96 * float(counts.std()) / math.sqrt(max(len(counts), 1)) * len(mask)
     mean = float(counts.mean()) * len(mask)
@@ -185,10 +185,10 @@ def _draw(run: Run, tables: dict[str, pa.Table], share: float) -> _Part:
 def _predict(runner: Runner, on_part: Runner, part: _Part, tables: dict[str, pa.Table], base: int) -> Estimate:
     """The figures of the whole domain from those of the part."""
     place, total = on_part.run.workspace, tables["documents"].num_rows
-    kept = frame(on_part.run.table("kept", columns=["head", "split"]))
+    queries = frame(on_part.run.table("kept", columns=["head", "split"]))
     entities = tables["entities"]["id"].combine_chunks()
-    mine = pc.is_in(entities.take(kept["head"].to_arrow()), value_set=part.subjects).to_numpy(zero_copy_only=False)
-    counts = np.bincount(kept["split"].to_numpy()[mine], minlength=len(SPLITS))
+    mine = pc.is_in(entities.take(queries["head"].to_arrow()), value_set=part.subjects).to_numpy(zero_copy_only=False)
+    counts = np.bincount(queries["split"].to_numpy()[mine], minlength=len(SPLITS))
     is_whole = part.documents == total
     by_articles = part.links[1] > 0
     samples = {
@@ -197,27 +197,27 @@ def _predict(runner: Runner, on_part: Runner, part: _Part, tables: dict[str, pa.
     }
     times = total / part.documents
     mentions = place.rows("mentions")
-    predicted = part.mentions if part.mentions.value else _around(mentions * times, 1.0 if is_whole else 1.1)
-    more = max(1.0, predicted.value / max(mentions, 1))
+    mention_figure = part.mentions if part.mentions.value else _around(mentions * times, 1.0 if is_whole else 1.1)
+    more = max(1.0, mention_figure.value / max(mentions, 1))
     by_stage = dict(on_part.seconds)
     by_stage[READING] = runner.seconds[READING]
     by_stage[LINKING] = _linking(by_stage[LINKING], part, tables, times)
     fixed = tables["entities"].num_rows + tables["facts"].num_rows
     by_stage[BUILDING] *= (fixed + times * (part.documents + place.rows("links"))) / (fixed + part.documents + place.rows("links"))
-    in_part = max(1, len(kept))
+    in_part = max(1, len(queries))
     for name in by_stage.keys() - FACTS_ONLY - {READING, LINKING, BUILDING, WRITING}:
         by_stage[name] *= more
     by_stage[WRITING] *= max(1.0, sum(figure.value for figure in samples.values()) / in_part)
-    read = sum(path.stat().st_size for path in files_below(runner.run.workspace.tables) if path.stem in tables)
-    rest = sum(path.stat().st_size for path in files_below(place.path)) - sum(
+    table_bytes = sum(path.stat().st_size for path in files_below(runner.run.workspace.tables) if path.stem in tables)
+    other_bytes = sum(path.stat().st_size for path in files_below(place.path)) - sum(
         (place.tables / f"{name}.parquet").stat().st_size for name in tables
     )
     peak = _peak()
     return Estimate(
-        domain=runner.run.domain.settings.name, documents=total, drawn=part.documents, mentions=predicted, samples=samples,
+        domain=runner.run.domain.settings.name, documents=total, drawn=part.documents, mentions=mention_figure, samples=samples,
         seconds=_around(sum(by_stage.values()), OF_TIME), by_stage=by_stage,
         memory=Figure(value=math.sqrt(peak * (base + (peak - base) * more)), low=peak, high=base + (peak - base) * more),
-        disk=_around(read + rest * math.sqrt(more) if more > 1 else read + rest, OF_TIME if more > 1 else 1.05),
+        disk=_around(table_bytes + other_bytes * math.sqrt(more) if more > 1 else table_bytes + other_bytes, OF_TIME if more > 1 else 1.05),
         funnel=[row for row in on_part.funnel if row.removed], spent=sum(on_part.seconds.values()) + by_stage[READING] + part.links[0],
         is_seed=runner.run.domain.is_seed,
     )  # fmt: skip

@@ -73,22 +73,22 @@ def evaluate(
     answers = official_metric.read(path)
     progress.finish(path.name)
     progress.start("Reading questions", None, "questions")
-    joined = find_split(source, official_metric, answers, path, progress.advance)
-    file = source.files[joined.split]
-    progress.finish(f"{len(joined.gold):,} of {joined.split}")
+    split_match = find_split(source, official_metric, answers, path, progress.advance)
+    file = source.files[split_match.split]
+    progress.finish(f"{len(split_match.gold):,} of {split_match.split}")
     progress.start("Scoring", None, "questions")
-    scores = score(joined, official_metric, answers, beside, path=path, dataset=file)
+    scores = score(split_match, official_metric, answers, beside, path=path, dataset=file)
     result = Evaluation(
         source=source,
-        split=joined.split,
+        split=split_match.split,
         metric=name,
         chosen_by=chosen_by,
-        questions=len({key for key, _ in joined.gold}),
+        questions=len({key for key, _ in split_match.gold}),
         scores=scores,
         intervals=intervals(scores.per_record, scale=official_metric.scale, seed=seed),
-        breakdown=break_down(scores.per_record, joined.traits, official_metric.headline, scale=official_metric.scale, seed=seed),
+        breakdown=break_down(scores.per_record, split_match.traits, official_metric.headline, scale=official_metric.scale, seed=seed),
         computed_from={
-            "dataset": {"format": source.format, "split": joined.split, **_hashed(file)},
+            "dataset": {"format": source.format, "split": split_match.split, **_hashed(file)},
             **{
                 name: optional_path and _hashed(Path(optional_path))
                 for name, optional_path in (
@@ -137,7 +137,7 @@ def _check_beside(metric: str, *, original: object, aliases: object, squad2: boo
 
 def _no_answer(file: str | Path | None, threshold: float) -> NoAnswer | None:
     if not isfinite(threshold):
-        raise SettingsError(f"--na-prob-thresh {threshold} is no finite number; give one.")
+        raise SettingsError(f"--na-prob-thresh {threshold} is not a finite number.")
     if file is not None:
         return NoAnswer(probabilities=read_probabilities(Path(file)), threshold=threshold)
     if threshold != NO_ANSWER_PROBABILITY:

@@ -78,7 +78,7 @@ def export(
         if options:
             raise SettingsError(f"the format {to} is one for datasets, which need no {options[0]}; leave it out.")
         if len(datasets) != 1:
-            raise SettingsError(f"the format {to} is one for datasets; give the folder of one, as kgqa-workspace/datasets/wikihop.")
+            raise SettingsError(f"the format {to} is one for datasets; give the folder of one, such as kgqa-workspace/datasets/wikihop.")
         return _export_dataset(Path(datasets[0]), Path(out), to, progress or Silent(), lossy=lossy)
     if lossy:
         raise SettingsError("--lossy is for datasets, and a graph is written whole; leave it out.")
@@ -88,9 +88,9 @@ def export(
     if {entity, document, sample, hops, limit, neo4j} == {None} and store == STORE:
         return _export_graph(place, datasets, Path(out), to, progress, rejected=rejected)
     if to == "neo4j":
-        raise SettingsError("the format neo4j holds the whole graph of a workspace, from its tables; a part of it goes into graphml.")
+        raise SettingsError("the format neo4j exports the whole graph of a workspace; for a part of it use graphml.")
     if rejected or len(datasets) > 1:
-        raise SettingsError("a part of a graph holds one sample at most, and no rejected questions; leave out the datasets.")
+        raise SettingsError("a part of a graph has at most one sample and no rejected questions; leave out the datasets.")
     part = Part(
         entity=entity,
         document=document,
@@ -121,7 +121,7 @@ def _export_dataset(dataset: Path, out: Path, to: str, progress: Progress, *, lo
         jobs += [(path, out / _NAMES[to][1].format(split)) for split, path in native.split_files(twin).items()]
     native.check_whole(dataset)
     if lies_within(out, dataset):
-        raise StorageError(f"{out}: this lies in the dataset's folder, where a new dataset would take its place; choose another --out.")
+        raise StorageError(f"{out}: this is in the folder of the dataset, where a new dataset would overwrite it; choose another --out.")
     form, changes, count = {"qangaroo": qangaroo, "musique": musique}[to], Changes(), 0
     with storage_errors(out), parents_of(jobs[0][1]), scratch(jobs[0][1]) as folder:
         progress.start(f"Writing {to}", None, "questions")

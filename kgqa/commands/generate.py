@@ -282,7 +282,7 @@ def prepared(
     check_store(store)
     engine_memory()
     if neo4j is not None and store != "neo4j":
-        raise SettingsError(f"neo4j says where a server is, but the {store} store needs none; leave it out, or give store='neo4j'.")
+        raise SettingsError(f"neo4j gives the address of a server, but the {store} store needs none; leave it out, or give store='neo4j'.")
     if limit is not None and limit < 1:
         raise SettingsError(f"limit {limit} is not at least 1; leave it out for all questions.")
     place = Workspace(Path(workspace))

@@ -86,7 +86,7 @@ class Part:
             for name in names:
                 if not isinstance(getattr(self, name), kind | None):
                     raise SettingsError(
-                        f"{name} {getattr(self, name)!r} is not {'text' if kind is str else 'a whole number'}; give another."
+                        f"{name} {getattr(self, name)!r} is not {'text' if kind is str else 'a whole number'}; choose another one."
                     )
         parts = [name for name in ("entity", "document", "sample") if getattr(self, name) is not None]
         if len(parts) > 1:
@@ -103,7 +103,7 @@ class Part:
         if not 1 <= sizes.get("hops", 1) <= MOST_HOPS:
             raise SettingsError(f"hops {self.hops} is not between 1 and {MOST_HOPS}; a larger radius reaches nearly everything.")
         if not 1 <= sizes.get("limit", 1) <= MOST_ROWS:
-            raise SettingsError(f"limit {self.limit} is not between 1 and {MOST_ROWS:,}; give another.")
+            raise SettingsError(f"limit {self.limit} is not between 1 and {MOST_ROWS:,}; choose another one.")
 
     @property
     def of(self) -> str | None:

@@ -23,7 +23,7 @@ NEEDED = ("duckdb", "indexed_bzip2", "lxml", "msgspec", "pyoxigraph", "SPARQLWra
 
 def list_formats() -> dict[str, str]:
     """Name of each format that can be imported → its files."""
-    return {name: known.files for name, known in FORMATS.items()}
+    return {name: entry.files for name, entry in FORMATS.items()}
 
 
 def format_options(format: str) -> dict[str, tuple[str, str]]:  # noqa: A002 - what it is called everywhere
@@ -110,14 +110,14 @@ def read_options(format: str, texts: Sequence[str]) -> dict[str, Any]:  # noqa: 
         if not separator:
             raise SettingsError(f"the option {text!r} has no value; write it as name=value.")
         if name in result:
-            raise SettingsError(f"the option {name!r} is given twice; give it once, several values with commas between.")
+            raise SettingsError(f"the option {name!r} is given twice; give it once, with comma-separated values.")
         kind = get_origin(fields[name].annotation) if name in fields else None
         if kind is tuple or kind is list:
             result[name] = [part for part in value.split(",") if part]
         elif kind is dict or kind is Mapping:
             pairs = [part.partition(":") for part in value.split(",") if part]
             if not all(middle for _, middle, _ in pairs):
-                raise SettingsError(f"the option {name!r} holds names with values; write it as {name}=name:value,name:value.")
+                raise SettingsError(f"the option {name!r} takes names with values; write it as {name}=name:value,name:value.")
             result[name] = {key: worth for key, _, worth in pairs}
         elif name in fields and fields[name].annotation is bool and value in ("true", "false"):
             result[name] = value == "true"

@@ -85,13 +85,16 @@ def import_entries(domain: Domain, to_import: Sequence[Entry], workspace: Worksp
         _arrange(domain.source, sources)
         for entry in to_import:
             within = Within(progress, entry.name)
-            with _named(entry.name, at), suppress(*([] if entry is to_import[-1] else [EmptyResult])):  # relations alone hold no documents
+            with (
+                _naming_entry(entry.name, at),
+                suppress(*([] if entry is to_import[-1] else [EmptyResult])),
+            ):  # relations alone hold no documents
                 run_import(
                     entry.parser, entry.files, domain.source, entry.origin, engine=engine, partial=entry.partial, progress=within,
                     watch=entry.watch,
                 )  # fmt: skip
         if not is_current(domain.source, sources):
-            raise InputChanged(f"{at}: a file of its imports changed while it was read; run the same command again.")
+            raise InputChanged(f"{at}: one of its imported files changed while it was read; run the same command again.")
 
 
 def plan_entries(domain: Domain) -> Planned | None:
@@ -155,12 +158,12 @@ def _arrange(folder: Path, sources: Sequence[dict[str, Any]]) -> None:
 def _entry(at: Path, number: int, entry: ImportSettings) -> Entry:
     """Raises SettingsError for what the format does not have, or files that are not there or are elsewhere."""
     name = f"entry {number} of imports ({entry.format})"
-    with _named(name, at):
+    with _naming_entry(name, at):
         require_extra()
         fields = find_format(entry.format).model().model_fields
         if (server := SERVERS.get(entry.format)) and server[0] in entry.options:
             raise SettingsError(
-                f"a domain's file cannot name the server, as your password goes to it; leave out {server[0]!r} and set {server[1]}."
+                f"a domain file must not set the server, because your password is sent to it; leave out {server[0]!r} and set {server[1]}."
             )
         options: dict[str, Any] = {}
         for option, value in entry.options.items():
@@ -195,7 +198,7 @@ def _file(at: Path, key: str, name: str) -> Path:
 
 
 @contextmanager
-def _named(entry: str, at: Path) -> Iterator[None]:
+def _naming_entry(entry: str, at: Path) -> Iterator[None]:
     """Say of which entry an error is."""
     try:
         with storage_errors(at):

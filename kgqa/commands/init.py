@@ -44,7 +44,7 @@ LONGEST = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewDomain:
-    """Result of :func:`init`."""
+    """The files that :func:`init` created."""
 
     folder: Path
     """The new folder."""
@@ -76,11 +76,13 @@ def init(
     _check_name(name)
     language = LANGUAGE if language is None else language
     title = name if title is None else title
-    for what, text in (("title", title), ("licence", licence)):
+    for noun, text in (("title", title), ("licence", licence)):
         if text is not None and (not text.strip() or not text.isprintable() or len(text) > LONGEST):
-            raise SettingsError(f"the {what} {text!r} is not one line of 1 to {LONGEST} printable characters; give another.")
+            raise SettingsError(f"the {noun} {text!r} is not one line of 1 to {LONGEST} printable characters; choose another one.")
     if not _LANGUAGE.fullmatch(language):
-        raise SettingsError(f"the language {language!r} is no code such as en, de or zh-hant; give that of the texts.")
+        raise SettingsError(
+            f"the language {language!r} is not a language code such as en, de or zh-hant; give the code of the texts' language."
+        )
     files = _read_sources(from_)
     if extends is None:
         extends = find_format(next(iter(files))).domain if files else next(iter(KINDS))
@@ -89,8 +91,8 @@ def init(
     folder = Path(directory) / name
     with storage_errors(folder):
         if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
-            raise StorageError(f"{folder}: this is already there; give another name or --dir, or remove it.")
-    copied: list[Path] = []
+            raise StorageError(f"{folder}: this already exists; choose another name or --dir, or remove it.")
+    copied_files: list[Path] = []
     commands = _commands(name, dataset=name)
     place = _places(name, extends=extends, language=language, title=title, licence=licence, files=files, commands=commands)
     with new_folder(folder) as partial:
@@ -101,9 +103,9 @@ def init(
             (partial / file).write_text(text if template.endswith(".cypher") else _PLACE.sub(place, text), "utf-8")
         for path in (path for paths in files.values() for path in paths):
             (partial / SOURCES).mkdir(exist_ok=True)
-            if not _linked(path, partial / SOURCES / path.name):
-                copied.append(path)
-    return NewDomain(folder=folder, settings=folder / f"{name}.toml", commands=commands, copied=tuple(copied))
+            if not _link(path, partial / SOURCES / path.name):
+                copied_files.append(path)
+    return NewDomain(folder=folder, settings=folder / f"{name}.toml", commands=commands, copied=tuple(copied_files))
 
 
 def suggested_base(from_: Sequence[str]) -> str:
@@ -114,37 +116,40 @@ def suggested_base(from_: Sequence[str]) -> str:
 def _check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         raise SettingsError(
-            f"the name {name!r} is not 1 to 64 lower-case letters, digits, - and _, with a letter or digit first; give another."
+            f"the name {name!r} is not 1 to 64 lower-case letters, digits, - and _, with a letter or digit first; choose another one."
         )
     if name in {*built_in(), QUESTIONS}:
-        raise SettingsError(f"{name} is a domain that kgqa brings; give yours another name, and --extends {name} to take its settings.")
+        raise SettingsError(f"{name} is a built-in domain; choose another name for yours, and --extends {name} to take its settings.")
 
 
 def _read_sources(from_: Sequence[str]) -> dict[str, list[Path]]:
     """Format → its files, from ``FORMAT:FILE`` texts, in their order."""
     files: dict[str, list[Path]] = {}
-    seen: dict[str, Path] = {}
+    paths_by_name: dict[str, Path] = {}
     for text in from_:
         format_, colon, file = text.partition(":")
         if not colon or not file or "\0" in file:
             raise SettingsError(f"{text!r} is not FORMAT:FILE; give it as edges:facts.csv (kgqa import --list shows the formats).")
         path = Path(file)
-        needed = [name for name, field in find_format(format_).model().model_fields.items() if field.is_required()]
-        if needed:
+        required_options = [name for name, field in find_format(format_).model().model_fields.items() if field.is_required()]
+        if required_options:
             raise SettingsError(
-                f"{text}: the format {format_} needs the option {needed[0]}; leave it out here, and add its [[imports]] to the TOML file."
+                f"{text}: the format {format_} needs the option {required_options[0]}; leave it out here, and add "
+                "its [[imports]] to the TOML file."
             )
         if not path.name.isprintable():
-            raise SettingsError(f"{path.name!r}: the file's name holds characters that cannot be printed; rename it.")
-        if path.name in seen:
-            raise SettingsError(f"{path} and {seen[path.name]} have the same name, but go into one folder; rename one of them.")
+            raise SettingsError(f"{path.name!r}: the file name contains characters that cannot be printed; rename it.")
+        if path.name in paths_by_name:
+            raise SettingsError(
+                f"{path} and {paths_by_name[path.name]} have the same name, but are put into one folder; rename one of them."
+            )
         require_files([path])
-        seen[path.name] = path
+        paths_by_name[path.name] = path
         files.setdefault(format_, []).append(path)
     return files
 
 
-def _linked(file: Path, place: Path) -> bool:
+def _link(file: Path, place: Path) -> bool:
     """Whether ``place`` became a second name of ``file``, which takes no space; if not, ``file`` is copied."""
     try:
         os.link(os.path.realpath(file), place)
@@ -176,7 +181,7 @@ def _places(
         "articles": "" if _is_english(language) else ARTICLES,
         "licence": f"licence = {_toml(licence)} # of the texts and facts, on the card\n" if licence is not None else LICENCE,
         "imports": "".join(["\n", *_imports(files, language)]) if files else SEED.format(_toml(extends)),
-        "files": _listed(files),
+        "files": _file_list(files),
     }  # fmt: skip
 
     def fill(match: re.Match[str]) -> str:
@@ -242,7 +247,7 @@ def _columns(path: Path) -> set[str]:
     return {column.strip().strip('"') for column in line.split(separator)}
 
 
-def _listed(files: Mapping[str, list[Path]]) -> str:
+def _file_list(files: Mapping[str, list[Path]]) -> str:
     """The paragraph of the README about the files that are read."""
     if not files:
         return "Until you name files of your own in the settings, it reads the small domain that kgqa ships.\n"

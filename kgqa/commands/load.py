@@ -81,12 +81,12 @@ def load(
                 counts, already = _load_graph(server, place, tables, progress)
                 added = samples is not None and _load_samples(server, tables, samples, progress)
                 make_indexes(server)
-                return _summary(server.settings.place, counts, samples, already=already, added=added)
+                return _summary(server.settings.place, counts, samples, already=already, is_new=added)
     except KeyboardInterrupt:
         raise InterruptedRun("stopped; run the same command again to go on from the last batch.") from None
 
 
-def _summary(place: str, counts: dict[str, int], samples: DatasetOnGraph | None, *, already: bool, added: bool) -> Loaded:
+def _summary(place: str, counts: dict[str, int], samples: DatasetOnGraph | None, *, already: bool, is_new: bool) -> Loaded:
     rows = {} if samples is None else {name: table.num_rows for name, table in samples.rows.items()}
     return Loaded(
         place=place,
@@ -95,7 +95,7 @@ def _summary(place: str, counts: dict[str, int], samples: DatasetOnGraph | None,
         dataset=None if samples is None else samples.name,
         samples=rows.get("sample"),
         rejected=rows.get("blocked"),
-        samples_already=samples is not None and not added,
+        samples_already=samples is not None and not is_new,
     )
 
 
@@ -108,7 +108,7 @@ def _load_embedded(place: Workspace, samples: DatasetOnGraph, progress: Progress
     progress.finish(f"{total:,} rows" if added else f"all {total:,} rows are there already")
     tables = {"entity": "entities", "document": "documents", "fact": "facts", "mentions": "links"}
     counts = {name: place.rows(table) for name, table in tables.items()}
-    return _summary(str(place.path), counts, samples, already=True, added=added)
+    return _summary(str(place.path), counts, samples, already=True, is_new=added)
 
 
 def _replace(server: Neo4jStore, tables: str, samples: DatasetOnGraph | None, progress: Progress) -> None:

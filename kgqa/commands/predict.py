@@ -153,15 +153,15 @@ def _predicting(
 
 def _refuse(options: Mapping[str, object], reason: str) -> None:
     """Raise SettingsError for options that are for another kind of reader."""
-    given = next((name for name, value in options.items() if value is not None), None)
-    if given is not None:
-        raise SettingsError(f"--{given.replace('_', '-')} is for {reason}; leave it out.")
+    option = next((name for name, value in options.items() if value is not None), None)
+    if option is not None:
+        raise SettingsError(f"--{option.replace('_', '-')} is for {reason}; leave it out.")
 
 
 def _questions(source: QuestionSet, split: str, metric: str) -> Questions:
     questions = of_split(source, split)
     if not len(questions):
-        raise MissingInput(f"{source.path}: its {split} split has no question; give another --split.")
+        raise MissingInput(f"{source.path}: its {split} split has no questions; choose another --split.")
     if metric in TRANSFORMED:
         notes_of(next(iter(questions)))  # predictions need them; say so before the reader has run for an hour
     return questions

@@ -79,7 +79,7 @@ def _to_hub(folder: Path, repository: str, *, public: bool, dry_run: bool, progr
 def _to_folder(folder: Path, out: Path, *, dry_run: bool) -> Publication:
     files = publication(folder)
     if lies_within(out, folder):
-        raise StorageError(f"{out}: this lies within the dataset; choose another folder.")
+        raise StorageError(f"{out}: this is inside the dataset; choose another folder.")
     check_new_folder(out, again=True)
     if not dry_run:
         with new_folder(out, again=True) as partial:

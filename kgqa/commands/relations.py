@@ -75,7 +75,7 @@ def relations(
                     raise
                 remark = str(error)
             rows = relation_figures(runner.run, [record.stage for record in runner.records])
-    rows = _ordered(rows, sort)
+    rows = _in_order(rows, sort)
     if out is not None:
         write_whole(Path(out), _tab_separated(rows))
     return Relations(domain=opened_domain.settings.name, relations=rows, remark=remark, is_seed=opened_domain.is_seed)
@@ -85,7 +85,7 @@ def _check_evidence(domain: Domain) -> None:
     name, recipe = domain.settings.name, domain.settings.recipe
     section = getattr(domain.settings, recipe)
     if not isinstance(section, QangarooSettings):
-        raise SettingsError(f"domain {name}: its recipe {recipe} measures no relations; give a domain of the recipe {RECIPE}.")
+        raise SettingsError(f"domain {name}: its recipe {recipe} does not measure relations; choose a domain with the recipe {RECIPE}.")
     if section.queries == "paths":
         raise SettingsError(
             f"domain {name}: this command measures relations that queries ask about, but this domain asks about paths; give --recipe "
@@ -98,7 +98,7 @@ def _check_evidence(domain: Domain) -> None:
         )
 
 
-def _ordered(rows: Sequence[RelationFigures], sort: str) -> tuple[RelationFigures, ...]:
+def _in_order(rows: Sequence[RelationFigures], sort: str) -> tuple[RelationFigures, ...]:
     """Sort by ``sort``, missing figures last. Ties stay in the order of ids."""
 
     def key(row: RelationFigures) -> tuple[bool, float | str]:

@@ -19,7 +19,7 @@ from kgqa.training.run_database import run_database
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Differences of two runs."""
+    """Differences between two training runs, and both learning curves."""
 
     settings: Mapping[str, tuple[Any, Any]]
     """Dotted name of a setting → its two values if they differ; None for a run without it."""
@@ -123,10 +123,10 @@ def _side_by_side(*runs: RecordedRun) -> tuple[tuple[str, int, Mapping[str, Any]
     first, second = ({(point["part"], point["step"]): point for point in run.curve} for run in runs)
     parts = list(dict.fromkeys(part for part, _ in (*first, *second)))
     keys = sorted({*first, *second}, key=lambda key: (parts.index(key[0]), key[1]))
-    return tuple((part, step, _measured(first.get((part, step))), _measured(second.get((part, step)))) for part, step in keys)
+    return tuple((part, step, _measures(first.get((part, step))), _measures(second.get((part, step)))) for part, step in keys)
 
 
-def _measured(point: Mapping[str, Any] | None) -> dict[str, Any]:
+def _measures(point: Mapping[str, Any] | None) -> dict[str, Any]:
     return {name: value for name, value in (point or {}).items() if name not in {"part", "step"}}
 
 

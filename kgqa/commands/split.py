@@ -66,7 +66,9 @@ def split(
         if name not in BY:
             raise SettingsError(f"--by {name!r} is not known; {suggestion(name, tuple(BY))}")
     if len(shares) != len(SPLITS) or min(shares) < 0 or not np.isclose(sum(shares), 1.0, atol=1e-6):
-        raise SettingsError(f"--shares {','.join(map(str, shares))}: give those of train, dev and test, which add up to 1, as 0.8,0.1,0.1.")
+        raise SettingsError(
+            f"--shares {','.join(map(str, shares))}: give those of train, dev and test, which add up to 1, such as 0.8,0.1,0.1."
+        )
     source, progress = open_dataset(dataset, format, paragraphs=paragraphs), progress or Silent()
     source.check_outside(Path(out))
     check_new_folder(Path(out))
@@ -76,19 +78,19 @@ def split(
         progress.advance(count)
     progress.finish(f"{together.count:,} questions")
     if not together.count:
-        raise EmptyResult(f"{source.path}: the set holds no question; give one that does.")
+        raise EmptyResult(f"{source.path}: the set has no questions; choose one that has.")
     components = together.components()
     sizes = np.bincount(components)
     place = leak_free(together.items(), tuple(shares), seed=seed).split if cut else deal(components, tuple(shares), seed=seed)
-    dropped = int((place == DROPPED).sum())
+    dropped_count = int((place == DROPPED).sum())
     with new_folder(Path(out)) as partial:
         partial.mkdir()
         counts = _write(source, place, partial, progress)
         settings = {"by": list(by), "shares": list(shares), "cut": cut, "seed": seed}
-        _describe(partial, source, by, settings, counts, dropped)
+        _describe(partial, source, by, settings, counts, dropped_count)
     empty = [name for name, share in zip(SPLITS, shares, strict=True) if share and not counts[name]]
     return Split(
-        source=source, dataset=Path(out), counts=counts, components=len(sizes), largest=int(sizes.max()), dropped=dropped, empty=empty
+        source=source, dataset=Path(out), counts=counts, components=len(sizes), largest=int(sizes.max()), dropped=dropped_count, empty=empty
     )
 
 
@@ -100,7 +102,7 @@ def _numbers(shares: str | Sequence[float]) -> list[float]:
     try:
         return [float(share) for share in (shares.split(",") if isinstance(shares, str) else shares)]
     except ValueError:
-        raise SettingsError(f"--shares {shares}: these are no numbers with commas between; give three, as {SPLIT_SHARES}.") from None
+        raise SettingsError(f"--shares {shares}: these are not comma-separated numbers; give three, such as {SPLIT_SHARES}.") from None
 
 
 def _write(source: QuestionSet, place: npt.NDArray[np.int8], folder: Path, progress: Progress) -> dict[str, int]:
@@ -117,13 +119,13 @@ def _write(source: QuestionSet, place: npt.NDArray[np.int8], folder: Path, progr
 
 
 def _describe(
-    folder: Path, source: QuestionSet, by: Sequence[str], settings: dict[str, object], counts: dict[str, int], dropped: int
+    folder: Path, source: QuestionSet, by: Sequence[str], settings: dict[str, object], counts: dict[str, int], dropped_count: int
 ) -> None:
     """Write the card and, last, the manifest."""
     kinds = ", ".join(f"{name} ({BY[name]})" for name in dict.fromkeys(("group", *by)))
     about = f"Split anew by kgqa. No two splits share: {kinds}."
-    about += f" {dropped:,} questions were left out, as they share such things with several splits." if dropped else ""
+    about += f" {dropped_count:,} questions were left out, as they share such things with several splits." if dropped_count else ""
     manifest = run_record(options={"dataset": source.name, **settings}, resolved=settings, inputs=source.hashes())
-    manifest |= {"recipe": "split", "from": source.origin, "counts": counts, "dropped": dropped}
+    manifest |= {"recipe": "split", "from": source.origin, "counts": counts, "dropped": dropped_count}
     manifest |= write_card(folder, lambda digest: derived_card(folder, source, about, counts, digest))
     write_manifest(manifest, folder)

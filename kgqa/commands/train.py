@@ -252,7 +252,7 @@ def _begin(folder: Path, source: QuestionSet, request: Specification, seed: int,
                     f"{folder}: this run was started with another {differs[0]}; choose another --out, or remove it to start again."
                 )
         elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise SettingsError(f"{folder}: this is already there and is no run of kgqa train; choose another --out.")
+            raise SettingsError(f"{folder}: this already exists and is not a run of kgqa train; choose another --out.")
         folder.mkdir(parents=True, exist_ok=True)
         if not path.is_file():
             write_whole(path, json.dumps(start_record, indent=1, sort_keys=True) + "\n")

@@ -43,7 +43,7 @@ UNUSED = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Validation:
-    """Result of :func:`validate`."""
+    """The problems that :func:`validate` found in a domain."""
 
     domain: str
     problems: tuple[Problem, ...]
@@ -86,20 +86,20 @@ def validate(
         traversal=TRAVERSAL, neo4j=None, progress=progress or Silent(),
     )  # fmt: skip
     check_recipe(runner.run.domain, "checks")
-    opened, place = runner.run.domain, runner.run.workspace
+    domain_files, place = runner.run.domain, runner.run.workspace
     with locked(place), ExitStack() as stack:
-        place.claim(domain=opened.settings.name, inputs=runner.inputs)
-        manifest = read_manifest(opened.source)
+        place.claim(domain=domain_files.settings.name, inputs=runner.inputs)
+        manifest = read_manifest(domain_files.source)
         try:
             runner.perform(last=READING)
         except EmptyResult as error:
-            return _result(runner, [_nothing("nothing-read", str(opened.source), error), *left_out(None, manifest)])
+            return _result(runner, [_nothing("nothing-read", str(domain_files.source), error), *left_out(None, manifest)])
         tables = runner.run.tables("entities", "names", "relations", "facts", "documents", "annotations")
         problems = list(_of_tables(runner.run, tables, manifest))
         if any(problem.severity == ERROR and problem.check in ("unknown-relation", "unknown-entity") for problem in problems):
             return _result(runner, problems, tables)  # linking needs what these settings name
         part = _part(tables, documents, seed)
-        found, reason, run = None, "", runner.run
+        mention_table, reason, run = None, "", runner.run
         try:
             if part is tables:
                 runner.records, runner.reused = [], []
@@ -107,16 +107,16 @@ def validate(
             else:
                 run = stack.enter_context(part_run(run, part))
                 list(perform(run, [stage for stage in runner.recipe.stages if stage.name in (LINKING, BUILDING)]))
-            found = run.table("mentions")
+            mention_table = run.table("mentions")
         except EmptyResult as error:
             reason = str(error)
-        candidates = possible_candidates(tables, opened.settings.section(QangarooSettings))
-        problems += unlinked(part, found, opened, np.asarray(candidates), reason=reason, engine=run.engine)
-        if found is not None:
+        candidates = possible_candidates(tables, domain_files.settings.section(QangarooSettings))
+        problems += unlinked(part, mention_table, domain_files, np.asarray(candidates), reason=reason, engine=run.engine)
+        if mention_table is not None:
             problems += _unused(run, part["documents"].num_rows)
             with open_graph(run) as store:
-                problems += projection(store, opened)
-    return _result(runner, problems, tables, part["documents"].num_rows, 0 if found is None else found.num_rows)
+                problems += projection(store, domain_files)
+    return _result(runner, problems, tables, part["documents"].num_rows, 0 if mention_table is None else mention_table.num_rows)
 
 
 def check_recipe(domain: Domain, verb: str) -> None:
@@ -152,9 +152,9 @@ def _of_tables(run: Run, tables: Mapping[str, pa.Table], manifest: Mapping[str, 
 
 
 def _nothing(check: str, where: str, error: Exception) -> Problem:
-    what, semicolon, advice = str(error).rstrip(".").rpartition("; ")
+    reason, semicolon, advice = str(error).rstrip(".").rpartition("; ")
     return Problem(
-        check=check, severity=ERROR, where=where, what=what if semicolon else advice, advice=advice if semicolon else "see above"
+        check=check, severity=ERROR, where=where, what=reason if semicolon else advice, advice=advice if semicolon else "see above"
     )
 
 
@@ -178,8 +178,8 @@ def _unused(run: Run, documents: int) -> Iterator[Problem]:
 def _result(
     runner: Runner, problems: list[Problem], tables: Mapping[str, pa.Table] = MappingProxyType({}), documents: int = 0, mentions: int = 0
 ) -> Validation:
-    ordered = sorted(problems, key=lambda problem: (problem.severity != ERROR, problem.check, problem.where, problem.what))
+    in_order = sorted(problems, key=lambda problem: (problem.severity != ERROR, problem.check, problem.where, problem.what))
     return Validation(
-        domain=runner.run.domain.settings.name, problems=tuple(ordered), rows={name: table.num_rows for name, table in tables.items()},
+        domain=runner.run.domain.settings.name, problems=tuple(in_order), rows={name: table.num_rows for name, table in tables.items()},
         documents=documents, mentions=mentions, is_seed=runner.run.domain.is_seed,
     )  # fmt: skip

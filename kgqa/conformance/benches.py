@@ -87,8 +87,8 @@ class Neo4jBench:
             if _is_leftover(self._store, name):
                 erase(self._store)
                 self._indexes = set[str]()
-            elif held := _what_it_holds(self._store):
-                raise StoreConflict(f"{settings.place}: holds {held}; random graphs need an empty database.")
+            elif contents := _what_it_holds(self._store):
+                raise StoreConflict(f"{settings.place}: holds {contents}; random graphs need an empty database.")
             else:
                 self._indexes = self._index_names()
             # From now on, and as long as this process lives, others know that the graphs are somebody's.

@@ -79,11 +79,11 @@ def compare(bench: Bench, *, queries: int, seed: int, advance: Callable[[int], N
                 deck = deck or rng.sample(templates_of_store, len(templates_of_store))
                 query = deck.pop()
                 arguments = random_arguments(query, index, rng)
-                expected = expected_rows(query, index, arguments)
+                expected_answer = expected_rows(query, index, arguments)
                 actual = answer(store, query, arguments)
-                if actual != expected:
+                if actual != expected_answer:
                     failures[query.name] += 1
-                    disagreement = Disagreement(query=query, arguments=arguments, graph=index.graph, found=actual, expected=expected)
+                    disagreement = Disagreement(query=query, arguments=arguments, graph=index.graph, found=actual, expected=expected_answer)
                     if not witness_failures and (smallest is None or _size(disagreement) < _size(smallest)):
                         smallest = disagreement
         asked_count += count
@@ -113,10 +113,12 @@ def _ask_witnesses(bench: Bench, fixed_cases: Sequence[Witness]) -> Iterator[Dis
         index = GraphIndex(graph)
         with bench.holding(graph) as store:
             for witness in members:
-                expected = expected_rows(witness.query, index, witness.arguments)
+                expected_answer = expected_rows(witness.query, index, witness.arguments)
                 actual = answer(store, witness.query, witness.arguments)
-                if actual != expected:
-                    yield Disagreement(query=witness.query, arguments=witness.arguments, graph=graph, found=actual, expected=expected)
+                if actual != expected_answer:
+                    yield Disagreement(
+                        query=witness.query, arguments=witness.arguments, graph=graph, found=actual, expected=expected_answer
+                    )
 
 
 def answer(store: GraphStore, query: Query, arguments: dict[str, Value]) -> Found:

@@ -128,8 +128,8 @@ def _in_order(wrong: Disagreement) -> Simpler:
     """Nodes and facts are numbered from 0, in this order."""
     tables: dict[str, tuple[Any, ...]] = dict(wrong.graph.tables())
     for name in ("entity", "document", "fact"):
-        ordered = sorted(tables[name], key=_number)
-        tables[name] = tuple(row._replace(row=at) for at, row in enumerate(ordered))
+        rows = sorted(tables[name], key=_number)
+        tables[name] = tuple(row._replace(row=at) for at, row in enumerate(rows))
     yield RandomGraph(**tables), wrong.arguments
 
 

@@ -34,9 +34,9 @@ class Witness:
 def witnesses() -> tuple[Witness, ...]:
     """All witnesses; those with the same graph follow each other."""
     queries = {query.name: query for query in templates()}
-    return tuple(_witness(told, queries[told["query"]]) for told in json.loads(FILE.read_text("utf-8")))
+    return tuple(_witness(entry, queries[entry["query"]]) for entry in json.loads(FILE.read_text("utf-8")))
 
 
-def _witness(told: dict[str, Any], query: Query) -> Witness:
-    graph = RandomGraph(**{name: tuple(ROW_TYPES[name](*row) for row in rows) for name, rows in told["graph"].items()})
-    return Witness(query=query, arguments=told["arguments"], graph=graph, wrong=tuple(told["wrong"]))
+def _witness(entry: dict[str, Any], query: Query) -> Witness:
+    graph = RandomGraph(**{name: tuple(ROW_TYPES[name](*row) for row in rows) for name, rows in entry["graph"].items()})
+    return Witness(query=query, arguments=entry["arguments"], graph=graph, wrong=tuple(entry["wrong"]))

@@ -19,7 +19,7 @@ from kgqa.recipes.registry import CHOSEN, COMMANDS, RECIPES, find_recipe
 from kgqa.resources import resource
 from kgqa.runs.domain import Domain
 from kgqa.settings.base import plain_fault
-from kgqa.settings.cluster import FORMS, is_address
+from kgqa.settings.cluster import AUTO, IN_FILES
 from kgqa.settings.defaults import RECIPE
 from kgqa.settings.domain import UNREAD, DomainSettings, with_sections
 from kgqa.settings.source import QUESTIONS
@@ -96,10 +96,12 @@ def _reading_imports(
     entries = []
     for number, entry in enumerate(domain.settings.imports, start=1):
         try:
-            known = find_format(entry.format)
+            import_format = find_format(entry.format)
         except SettingsError as error:
             raise SettingsError(f"{at}: entry {number} of imports: {error}") from None
-        licence, attribution = (getattr(known if getattr(entry, name) is None else entry, name) for name in ("licence", "attribution"))
+        licence, attribution = (
+            getattr(import_format if getattr(entry, name) is None else entry, name) for name in ("licence", "attribution")
+        )
         entries.append({"licence": licence, "attribution": attribution})
     origins = {key: value for key, value in _origins(entries).items() if key not in explicit}
     return replace(domain, settings=domain.settings.model_copy(update=origins))
@@ -117,13 +119,13 @@ def _origins(sources: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def chosen_cluster(domain: str | Path, cluster: str | None) -> str | None:
-    """The option ``cluster`` if it is given, else the cluster that the domain's file names, if any. Raises SettingsError."""
+    """The option ``cluster`` if it is given, else ``auto`` if the domain's file has it. Raises SettingsError."""
     if cluster is not None:
         return cluster
     files = read_files(str(domain))
     named = merged(files.built_in, files.own).get("cluster", "")
-    if not isinstance(named, str) or (named and not is_address(named)):
-        raise SettingsError(f"{files.path}: the setting 'cluster' cannot be {named!r}: it must be {FORMS}.")
+    if named not in ("", AUTO):
+        raise SettingsError(f"{files.path}: the setting 'cluster' cannot be {named!r}: {IN_FILES}.")
     return named or None
 
 
@@ -199,7 +201,7 @@ def _settings(files: Files, raw: dict[str, Any]) -> DomainSettings:
         raise SettingsError(f"{files.path}: {_sentence(error)}") from None
     if unused := sorted((files.own.keys() & RECIPES.keys()) - {settings.recipe, _named_recipe(files), *COMMANDS, *CHOSEN}):
         raise SettingsError(
-            f"{files.path}: the recipe is {settings.recipe}, so [{unused[0]}] says nothing, here or in a file that it extends; "
+            f"{files.path}: the recipe is {settings.recipe}, so [{unused[0]}] has no effect, here or in a file that it extends; "
             f'leave it out, or write recipe = "{unused[0]}".'
         )
     if settings.seed_domain and settings.seed_domain not in seed_domains():
@@ -239,19 +241,19 @@ def _check_projection(path: Path, settings: DomainSettings, queries: dict[str, Q
                         "document: string (or documents: strings), entity: string (or entities: strings) and nothing else."
                     )
             if queries[name].params:
-                raise SettingsError(f"{path}: projection.{role}: the query {name!r} has parameters; a projection's query must have none.")
+                raise SettingsError(f"{path}: projection.{role}: the query {name!r} has parameters; a projection query must have none.")
     for role, takes in (("candidates", {"entity": "string"}), ("chains", {"candidates": "strings", "entity": "string"})):
         for documents, name in enumerate(getattr(settings.projection, role), start=1):
             if name not in queries:
                 raise SettingsError(f"{path}: projection.{role}: there is no query {name!r}; {suggestion(name, list(queries))}")
-            returned = ["candidate"] if role == "candidates" else chain_columns(documents)
+            names = ["candidate"] if role == "candidates" else chain_columns(documents)
             # Users may give an entity's name for its id; the traversal passes ids.
             parameter_kinds = {
                 parameter.name: "string" if parameter.kind == "entity" else parameter.kind for parameter in queries[name].params
             }
-            if parameter_kinds != takes or list(queries[name].returns.items()) != [(column, "string") for column in returned]:
+            if parameter_kinds != takes or list(queries[name].returns.items()) != [(column, "string") for column in names]:
                 parameters = " and ".join(f"{parameter} ({kind})" for parameter, kind in takes.items())
-                requirement = f"take {parameters} and return {', '.join(returned)}, all strings"
+                requirement = f"take {parameters} and return {', '.join(names)}, all strings"
                 raise SettingsError(f"{path}: projection.{role}: the query {name!r} must {requirement}.")
 
 
@@ -271,8 +273,8 @@ def _sentence(error: ValidationError) -> str:
     if first["type"] == "extra_forbidden":
         return f"{where}unknown setting {name!r}; {suggestion(str(place[-1]), _setting_names(first['loc'][:-1]))}"
     if first["type"] == "missing":
-        other = "" if where else ', or begin with extends = "wikidata" to take that domain\'s'
-        return f"{where}the setting {name!r} is missing; add it{other}."
+        advice = "" if where else ', or begin with extends = "wikidata" to take that domain\'s'
+        return f"{where}the setting {name!r} is missing; add it{advice}."
     message = plain_fault(first)
     return where + (
         f"the setting {name or 'file'!r} cannot be {first['input']!r}: {message}."

@@ -68,7 +68,7 @@ def parse(path: Path) -> dict[str, Any]:
     except RecursionError:
         raise SettingsError(f"{path}: this is not a domain, its lists or tables are nested too deeply; fix the file.") from None
     except OSError as error:
-        raise SettingsError(f"{path}: cannot be read ({error.strerror}); give another file.") from None
+        raise SettingsError(f"{path}: cannot be read ({error.strerror}); choose another file.") from None
 
 
 def merged(base: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
@@ -144,8 +144,6 @@ def inside(path: Path, key: str, name: str) -> Path | None:
     folder = os.path.realpath(path.parent)
     file = path.parent / name
     if os.path.isabs(name) or os.path.commonpath([folder, os.path.realpath(file)]) != folder:
-        raise SettingsError(
-            f"{path}: {key} names {name!r}, which lies outside of the folder of this file; put it there, and name it from there."
-        )
+        raise SettingsError(f"{path}: {key} names {name!r}, which is outside of this file's folder; move it into that folder.")
     with storage_errors(file):
         return file if file.is_file() else None

@@ -27,11 +27,11 @@ def answer_fields(annotations: Iterable[Sequence[str]]) -> AnswerFields:
     """
     answers = [tuple(spans) for spans in annotations]
     canonical = answers[0] if answers else ()
-    others = [spans for spans in dict.fromkeys(answers[1:]) if spans and spans != canonical]
+    alternatives = [spans for spans in dict.fromkeys(answers[1:]) if spans and spans != canonical]
     if len(canonical) != 1:
-        return AnswerFields(canonical, tuple(others) or None)
-    single = (spans[0] for spans in others if len(spans) == 1)
-    return AnswerFields((*canonical, *single), tuple(spans for spans in others if len(spans) > 1) or None)
+        return AnswerFields(canonical, tuple(alternatives) or None)
+    single = (spans[0] for spans in alternatives if len(spans) == 1)
+    return AnswerFields((*canonical, *single), tuple(spans for spans in alternatives if len(spans) > 1) or None)
 
 
 def check_one_part(instance: Instance, name: str) -> None:

@@ -114,7 +114,7 @@ def _transform(path: Path) -> str:
         if type(label) is int and label in DECISIVE_LABELS:
             return DECISIVE_LABELS[label]
     if labels:
-        raise BrokenInput(f"{path.name}: every record has the sufficiency 0, so that it is no whole set of DiRe; fetch it again.")
+        raise BrokenInput(f"{path.name}: every record has the sufficiency 0, so this is not a complete DiRe set; download it again.")
     return PROBE
 
 
@@ -196,7 +196,9 @@ def to_record(instance: Instance) -> dict[str, Any]:
     """The record of an instance that one of DiRe's transforms made; BrokenInput for any other."""
     values = noted(instance, NAME)
     if not {"question", "sufficiency", "sub_idx"} <= values.keys():
-        raise BrokenInput(f"instance {instance.id}: no transform of DiRe made it; make the set with kgqa contrast, or write hotpotqa.")
+        raise BrokenInput(
+            f"instance {instance.id}: it was not made by one of DiRe's transforms; make the set with kgqa contrast, or write hotpotqa."
+        )
     answers = values.get("answers") or list(instance.answers)
     record = {**hotpotqa.to_record(instance), "_id": values["question"], **({"answer": answers[0]} if answers else {})}
     # The published code requires the field in every record, though it ignores it in insufficient ones of T(D), which have no marks.

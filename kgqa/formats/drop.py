@@ -98,7 +98,7 @@ def read(path: Path) -> Iterator[Instance]:
             ids.add(question["query_id"], f"{path.name}, {passage_id}.qa_pairs.{number}")
             yield instance_of(question, passage_id, passage)
     if is_empty:
-        raise BrokenInput(f"{path.name}: the file holds no question; give one that does.")
+        raise BrokenInput(f"{path.name}: the file has no questions; choose one that has.")
 
 
 def instance_of(question: DropQuestion, passage_id: str, passage: Passage) -> Instance:

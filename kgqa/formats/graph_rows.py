@@ -114,7 +114,7 @@ def rejected_rows(folder: Path, dataset: str) -> dict[str, pa.Table]:
         try:
             table = frame(pq.read_table(path))
         except (pa.ArrowException, OSError) as error:
-            raise BrokenInput(f"{path}: this is no Parquet file ({error}); make the dataset again.") from None
+            raise BrokenInput(f"{path}: this is not a Parquet file ({error}); generate the dataset again.") from None
     defaults = [pl.lit(value).alias(name) for name, value in REJECTED_FIELDS.items() if name not in table.columns]
     defaults += [pl.lit(None, pl.Float64).alias(name) for name in MEASURES if name not in table.columns]
     rows = (
@@ -124,7 +124,7 @@ def rejected_rows(folder: Path, dataset: str) -> dict[str, pa.Table]:
     )
     rows = rows.with_columns(pl.col("row").cast(pl.Int64), key=_key(dataset, pl.col("id")))
     if (duplicates := rows.filter(pl.col("key").is_duplicated())).height:
-        raise BrokenInput(f"{path}: two rejected questions have the id {duplicates['id'][0]!r}; make the dataset again.")
+        raise BrokenInput(f"{path}: two rejected questions have the id {duplicates['id'][0]!r}; generate the dataset again.")
     filters = _filters(rows, dataset)
     rows = rows.join(filters.select(*FILTER, filter="key"), on=FILTER, maintain_order="left")
     rows = rows.with_columns(place=pl.int_range(pl.len()).over("filter"))
@@ -200,7 +200,7 @@ def _check_whole(samples: pl.DataFrame, path: Path) -> None:
 def _check_composed(questions: pl.DataFrame, path: Path) -> None:
     """Raise BrokenInput for the first composed question whose steps cannot be put on a graph."""
     if (repeated := questions.filter(pl.col("id").is_duplicated())).height:
-        raise BrokenInput(f"{path}: two questions have the id {repeated['id'][0]}; load the answerable ones alone.")
+        raise BrokenInput(f"{path}: two questions have the id {repeated['id'][0]}; load only the answerable ones.")
     documents, entities = pl.col("step_documents"), pl.col("step_entities")
     is_whole = (
         pl.all_horizontal(pl.col("id", "question", "answer_id").is_not_null())

@@ -139,7 +139,7 @@ def provenance_of(fields: Mapping[str, Any], location: str) -> str | None:
     except (ValueError, RecursionError):
         is_object = False
     if not is_object:
-        raise BrokenInput(f"{location}, field {f'{KEY}.provenance'!r}: expected a JSON object, as text; fix it, or set it to null.")
+        raise BrokenInput(f"{location}, field {f'{KEY}.provenance'!r}: expected a JSON object as text; fix it, or set it to null.")
     return text
 
 

@@ -174,7 +174,7 @@ def _step(hop: Hop, depends_on: tuple[str, ...]) -> Step:
 def _check_unique(ids: Sequence[str], field: str, name: str, location: str) -> None:
     if len(set(ids)) < len(ids):
         duplicate = next(value for value in ids if ids.count(value) > 1)
-        raise DuplicateId(f"{location}, field {field!r}: the {name} {duplicate} is there twice; fix or drop the record.")
+        raise DuplicateId(f"{location}, field {field!r}: the {name} {duplicate} occurs twice; fix or drop the record.")
 
 
 def _notes(record: Record, answers: Sequence[str], answerable: bool) -> dict[str, Any]:

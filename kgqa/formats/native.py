@@ -46,7 +46,7 @@ def read(path: Path, *, batch: int = 256) -> Iterator[Instance]:
                 yield row_instance
             first_row += rows.num_rows
         if first_row - 1 != file.metadata.num_rows:
-            raise BrokenInput(f"{path}: the file ends before the last of its {file.metadata.num_rows:,} rows; make the dataset again.")
+            raise BrokenInput(f"{path}: the file ends before the last of its {file.metadata.num_rows:,} rows; generate the dataset again.")
 
 
 def _instances(rows: pa.RecordBatch, path: Path, first_row: int) -> Iterator[Instance]:
@@ -56,11 +56,11 @@ def _instances(rows: pa.RecordBatch, path: Path, first_row: int) -> Iterator[Ins
         result = instance(row)
         if len({paragraph.id for paragraph in result.paragraphs}) < len(result.paragraphs):
             raise DuplicateId(
-                f"{path.name}, row {number}: two paragraphs of question {result.id} have the same id; make the dataset again."
+                f"{path.name}, row {number}: two paragraphs of question {result.id} have the same id; generate the dataset again."
             )
         yield result
     if fault is not None:
-        raise BrokenInput(f"{path.name}, row {first_row + fault[0]}, {fault[1]}; make the dataset again.")
+        raise BrokenInput(f"{path.name}, row {first_row + fault[0]}, {fault[1]}; generate the dataset again.")
 
 
 def read_fields(path: Path, *fields: str, batch: int = 1024) -> Iterator[dict[str, Any]]:
@@ -123,14 +123,14 @@ def take(path: Path, ids: Collection[str]) -> Iterator[Instance]:
 @contextmanager
 def _open_parquet(path: Path) -> Iterator[pq.ParquetFile]:
     if not path.is_file():
-        raise MissingInput(f"{path}: there is no such file; make the dataset again.")
+        raise MissingInput(f"{path}: there is no such file; generate the dataset again.")
     check_intact(path)
     try:
         with storage_errors(path), path.open("rb") as file, pq.ParquetFile(file) as parquet:
             _check_columns(parquet.schema_arrow, path)
             yield parquet
     except (pa.ArrowException, OSError, UnicodeDecodeError):
-        raise BrokenInput(f"{path}: this is not a whole Parquet file; make the dataset again.") from None
+        raise BrokenInput(f"{path}: this is not a complete Parquet file; generate the dataset again.") from None
 
 
 def _check_columns(schema: pa.Schema, path: Path) -> None:
@@ -140,9 +140,9 @@ def _check_columns(schema: pa.Schema, path: Path) -> None:
                 continue
             raise MissingInput(f"{path}: the column {field.name!r} is missing, so these are not Instances of kgqa.")
         if schema.names.count(field.name) > 1:
-            raise BrokenInput(f"{path}: the column {field.name!r} is there twice; make the dataset again.")
+            raise BrokenInput(f"{path}: the column {field.name!r} occurs twice; generate the dataset again.")
         if not same_kind(schema.field(field.name).type, field.type):
-            raise BrokenInput(f"{path}: the column {field.name!r} is of another type than an Instance's; make the dataset again.")
+            raise BrokenInput(f"{path}: the column {field.name!r} is of another type than an Instance's; generate the dataset again.")
 
 
 def instance(row: dict[str, Any]) -> Instance:
@@ -277,4 +277,4 @@ def check_whole(dataset: Path) -> None:
     files = manifest_of(dataset).get("files")
     for name in files if isinstance(files, dict) else ():
         if not (dataset / name).is_file():
-            raise MissingInput(f"{dataset / name}: this part of the dataset is missing; make the dataset again.")
+            raise MissingInput(f"{dataset / name}: this part of the dataset is missing; generate the dataset again.")

@@ -114,7 +114,7 @@ class Wordings:
     """The wordings of each question, by id."""
 
     def __init__(self) -> None:
-        """Start without questions."""
+        """Wordings are added with :meth:`add`."""
         self._wordings: dict[str, list[str]] = {}
 
     def add(self, name: str, question: str) -> int | None:

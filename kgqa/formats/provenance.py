@@ -27,7 +27,7 @@ def noted(instance: Instance, name: str) -> dict[str, Any]:
     if value is None:
         value = _parse(instance).get(name, {})
     if not isinstance(value, dict):
-        raise BrokenInput(f"instance {instance.id}, provenance, {name!r}: expected an object; make the dataset again.")
+        raise BrokenInput(f"instance {instance.id}, provenance, {name!r}: expected an object; generate the dataset again.")
     return value
 
 
@@ -57,7 +57,7 @@ def everything(instance: Instance) -> dict[str, Any]:
     for name, values in notes.items():
         for field in LISTS:
             if isinstance(values, dict) and not isinstance(values.get(field, []), list):
-                raise BrokenInput(f"instance {instance.id}, provenance, '{name}.{field}': expected a list; make the dataset again.")
+                raise BrokenInput(f"instance {instance.id}, provenance, '{name}.{field}': expected a list; generate the dataset again.")
     return notes
 
 
@@ -67,7 +67,7 @@ def _parse(instance: Instance) -> dict[str, Any]:
     except (ValueError, RecursionError):
         notes = None
     if not isinstance(notes, dict):
-        raise BrokenInput(f"instance {instance.id}: its provenance is no JSON object; make the dataset again, or set it to null.")
+        raise BrokenInput(f"instance {instance.id}: its provenance is no JSON object; generate the dataset again, or set it to null.")
     return notes
 
 

@@ -60,7 +60,7 @@ def to_record(instance: Instance) -> dict[str, Any]:
     The answer must be one of distinct candidates, except in a question that was read from such a file and broke this rule already.
     """
     if instance.candidates is None or not instance.answers:
-        raise BrokenInput(f"instance {instance.id}: QAngaroo holds questions with candidates and one answer only; this one has none.")
+        raise BrokenInput(f"instance {instance.id}: QAngaroo has only questions with candidates and one answer; this one has none.")
     surface, query = _recipe_notes(instance)
     texts = expressions(instance)
     record = {
@@ -92,7 +92,7 @@ def _recipe_notes(instance: Instance) -> tuple[str | None, str]:
     provenance = everything(instance)
     surface, query = provenance.get("surface"), provenance.get("query", instance.question)
     if surface not in (None, "label", "id") or not isinstance(query, str):
-        raise BrokenInput(f"instance {instance.id}: its provenance is not what kgqa writes; make the dataset again, or set it to null.")
+        raise BrokenInput(f"instance {instance.id}: its provenance is not what kgqa writes; generate the dataset again, or set it to null.")
     return surface, query
 
 
@@ -147,7 +147,7 @@ def _check(record: Mapping[str, Any], location: str) -> None:
         raise BrokenInput(f"{location}, field 'answer': {record['answer']!r} is not among the candidates; fix or drop the record.")
     if len(set(candidates)) != len(candidates):
         duplicate = next(text for text in candidates if candidates.count(text) > 1)
-        raise BrokenInput(f"{location}, field 'candidates': {duplicate!r} is there twice; fix or drop the record.")
+        raise BrokenInput(f"{location}, field 'candidates': {duplicate!r} occurs twice; fix or drop the record.")
 
 
 def write(instances: Iterable[Instance], path: Path) -> None:

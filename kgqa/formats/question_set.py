@@ -114,7 +114,7 @@ class QuestionSet:
         """Raise SettingsError if ``out`` lies inside the set's own folder, which it would change."""
         with storage_errors(out):
             if self.folder and real_path(self.folder) in real_path(out).parents:
-                raise SettingsError(f"{out}: this lies inside the set that is read, {self.path}; choose another {option}.")
+                raise SettingsError(f"{out}: this is inside the set that is read, {self.path}; choose another {option}.")
 
     def instances(self) -> Iterator[Instance]:
         """The Instances of all splits."""
@@ -164,8 +164,8 @@ def _inputs(module: FileFormat | FolderFormat, files: Iterable[Path], texts: Pat
     """The files that the format reads for the splits in ``files``; ``texts`` is the file of texts that the user named."""
     for path in files:
         yield from module.files_of(path) if isinstance(module, SeveralFiles) else [path]
-        if isinstance(module, SeparateTexts) and (found := texts or module.texts_beside(path)):
-            yield found
+        if isinstance(module, SeparateTexts) and (text_files := texts or module.texts_beside(path)):
+            yield text_files
 
 
 def _open_on_hub(address: HubAddress, format_name: str | None, option: str, *, strict: bool) -> QuestionSet:

@@ -42,12 +42,12 @@ def split_files(path: Path) -> dict[str, Path]:
     for file in _data_files(path):
         split = split_in(file.name)
         if split is None:
-            raise BrokenInput(f"{file}: its name says no split (train, dev or test); rename it, move it away, or give one file.")
+            raise BrokenInput(f"{file}: its name does not contain a split (train, dev or test); rename it, move it away, or give one file.")
         if split in files:
             raise BrokenInput(f"{path}: both {files[split].name} and {file.name} are its {split} split; give one of the files.")
         files[split] = file
     if not files:
-        raise MissingInput(f"{path}: no file here is called train, dev or test ({', '.join(JSON_SUFFIXES)}); give one of its files.")
+        raise MissingInput(f"{path}: no file here is named train, dev or test ({', '.join(JSON_SUFFIXES)}); give one of its files.")
     return in_order(files)
 
 
@@ -57,7 +57,7 @@ def _data_files(folder: Path) -> list[Path]:
     archives = (file for file in files if _COMPRESSED.fullmatch("".join(file.suffixes[-2:])) and split_in(file.name))
     unreadable = next((file for file in archives if not file.with_suffix("").exists() and not may_be_ignored(file)), None)
     if unreadable is not None:
-        raise BrokenInput(f"{unreadable}: of packed files only gzip's are read; unpack it, or move it away.")
+        raise BrokenInput(f"{unreadable}: the only compressed files that kgqa reads are gzip files; decompress it, or move it away.")
     files = [file for file in files if file.name.endswith(JSON_SUFFIXES) and _holds_questions(file)]
     return [file for file in files if _MASKED not in file.name] or files
 
@@ -89,7 +89,7 @@ def _recognise_file(file: Path, option: str) -> str:
     fields = ", ".join(list(record)[:6]) or "none"
     doubts = " ".join(_doubts(record)) if isinstance(record, Mapping) else ""
     raise BrokenInput(
-        f"{file}: no known format has these fields ({fields}). {doubts}{' ' * bool(doubts)}Name one with {option}: {', '.join(FORMATS)}."
+        f"{file}: no known format has these fields ({fields}). {doubts}{' ' * bool(doubts)}Give one with {option}: {', '.join(FORMATS)}."
     )
 
 
@@ -104,9 +104,9 @@ def _contradiction(name: str, record: Mapping[str, Any]) -> str:
     """
     module = find_format(name)
     kind, fields = getattr(module, "RECORD", None), getattr(getattr(module, "Record", None), "__annotations__", {})
-    shared = len(record.keys() & fields.keys())
+    shared_fields = len(record.keys() & fields.keys())
     # A file that is one object, such as a contrast set, has no field of a record.
-    if kind is None or not shared or 2 * shared > len(record):
+    if kind is None or not shared_fields or 2 * shared_fields > len(record):
         return ""
     try:
         validated(record, kind, "")

@@ -91,7 +91,7 @@ class WrittenQuestions:
     """The digests of one split's questions. Memory: some thirty numbers (about 1.5 kB) each."""
 
     def __init__(self) -> None:
-        """Start without questions."""
+        """Questions are added as they are written."""
         self._digests: dict[str, _Digest] = {}
         """Question id → digest."""
 
@@ -103,7 +103,7 @@ class WrittenQuestions:
         """Pass the Instances through to their writer, and record them. Raises BrokenInput for a repeated id."""
         for instance in instances:
             if instance.id in self._digests:
-                raise BrokenInput(f"instance {instance.id}: this id is there twice; make the dataset again.")
+                raise BrokenInput(f"instance {instance.id}: this id occurs twice; generate the dataset again.")
             self._digests[instance.id] = _digest(len(self._digests), instance)
             progress.advance(1)
             yield instance

@@ -179,7 +179,7 @@ def entries(path: Path, kind: TypeAdapter[Any]) -> Iterator[Entry]:
                     hidden=is_hidden or "answers" not in question,
                 )
     if number < 0:
-        raise BrokenInput(f"{path.name}: the file holds no question; give one that does.")
+        raise BrokenInput(f"{path.name}: the file has no questions; choose one that has.")
 
 
 def _all_hidden(file: Mapping[str, Any]) -> bool:

@@ -16,12 +16,12 @@ def check_texts(path: Path, format_name: str) -> Path:
     """``path``, a file of texts that the user names. Raises InputError or SettingsError unless it holds texts of the format."""
     module = find_format(format_name)
     if not isinstance(module, SeparateTexts):
-        raise SettingsError(f"--paragraphs names a file of texts, and the questions of {format_name} hold their own; leave it out.")
+        raise SettingsError(f"--paragraphs gives a file of texts, but the questions of {format_name} contain their own; leave it out.")
     with storage_errors(path):
         if not path.exists():
             raise MissingInput(f"{path}: there is no such file of paragraphs.")
         if not module.fits(path):
-            raise BrokenInput(f"{path}: this is no file of texts of {format_name}; give the one that belongs to the questions.")
+            raise BrokenInput(f"{path}: this is not a file of texts for {format_name}; give the one that belongs to the questions.")
     return path
 
 

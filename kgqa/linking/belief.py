@@ -117,6 +117,7 @@ def beliefs(pairs: Places, features: Floats, start: Floats, prior_ratios: Floats
     weights = start.copy()
     predictions = _logistic(features @ weights)
     floor = np.minimum(predictions, FLOOR)
+    # All names start at what similar names suggest; texts that define an abbreviation otherwise cap it.
     rate = np.minimum(predictions, pairs.most)
     kind_ratios = prior_ratios.copy()
     number: Floats = np.bincount(pairs.entry, minlength=len(features)).astype(np.float64)
@@ -176,6 +177,7 @@ def _bayes(place, entry, kind, odds, rate, kind_ratios):  # type: ignore[no-unty
 
 def _beside(pairs: Places, posterior: Floats, number: npt.NDArray[np.int64]) -> Floats:
     """Log ratio of each kind of place for right names over wrong ones; ``number``: places of each kind."""
+    # Five pseudo-counts at the overall rate, so that a rare kind of place does not get an extreme ratio.
     right_mass = np.bincount(pairs.kind, weights=posterior, minlength=len(number))
     wrong_mass = np.maximum(number - right_mass, 0.0)
     right_share = (right_mass + 5.0 * right_mass.sum() / max(right_mass.sum() + wrong_mass.sum(), 1.0)) / (right_mass.sum() + 5.0)
@@ -193,6 +195,7 @@ def _fitted(x: Floats, number: Floats, mass: Floats, start: Floats, weights: Flo
 
     A name counts for at most 30 places, or a few frequent names would dominate.
     """
+    # The regression fits shares, weighted by the number of places they rest on.
     share, count = mass / number, np.minimum(number, 30.0)
     for _ in range(3):
         gradient, hessian = _slope(x, share, count, weights)

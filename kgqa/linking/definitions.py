@@ -86,12 +86,13 @@ def verdicts(
     words = words.join(last_words.with_columns(last=True), on=["definition", "word"], how="left").with_columns(
         pl.col("last").fill_null(False)
     )
+    # An entity known only by abbreviations can neither be confirmed nor contradicted.
     spelt = names.filter(pl.col("name").str.contains(SPELT_OUT) & pl.col("entity").is_in(bracket_pairs["entity"].unique().implode()))
     name_words = _beginnings(spelt, "entity", "name")
     total = words.group_by("definition").agg(total=pl.len())
-    shared = bracket_pairs.join(words, on="definition").join(name_words, on=["entity", "word"], how="semi")
-    shared = shared.group_by("definition", "entity").agg(same=pl.len(), last=pl.col("last").any())
-    bracket_pairs = bracket_pairs.join(total, on="definition").join(shared, on=["definition", "entity"], how="left")
+    shared_words = bracket_pairs.join(words, on="definition").join(name_words, on=["entity", "word"], how="semi")
+    shared_words = shared_words.group_by("definition", "entity").agg(same=pl.len(), last=pl.col("last").any())
+    bracket_pairs = bracket_pairs.join(total, on="definition").join(shared_words, on=["definition", "entity"], how="left")
     bracket_pairs = bracket_pairs.filter(pl.col("entity").is_in(name_words["entity"].unique().implode())).with_columns(
         pl.col("same").fill_null(0)
     )

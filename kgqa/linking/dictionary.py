@@ -90,6 +90,7 @@ def build_dictionary(
     rows = rows.with_columns(candidate=pl.Series(candidates, dtype=pl.Boolean))
     table = frame(names).join(rows, on="entity", how="left", maintain_order="left")
     texts = frame(documents) if documents is not None else pl.DataFrame(schema={"about": pl.String, "text": pl.String})
+    # Rules run before forms are added, since a form links only if its name does.
     table, removed_counts = _apply_rules(table, texts, settings)
     table = _with_forms(table, frame(facts) if facts is not None else _NO_FACTS, settings)
     table, endings = _with_inflections(table, documents, settings)
@@ -105,6 +106,7 @@ def build_dictionary(
         rank=pl.when(pl.col("priority") >= 0).then(pl.col("priority") % 16 + 4 * (pl.col("priority") // 16)).otherwise(NO_LINK),
     )  # fmt: skip
     table = table.filter(pl.col("group") >= 0).sort("group", "priority", "row", "case", "spelling", "at")
+    # A name that is written exactly so beats another name with an ending cut off.
     if endings:
         table = table.filter(pl.col("cut") == pl.col("cut").min().over("group"))
     is_surplus = _crowded(table)
@@ -161,6 +163,7 @@ def _apply_rules(table: pl.DataFrame, texts: pl.DataFrame, settings: LinkingSett
 
 def _turned_round(table: pl.DataFrame) -> pl.Expr:
     """Names "B, A" of entities that also have the name "A B"; in a text they are two items of a list."""
+    # "Paris, Texas" stays a name unless the entity is also called "Texas Paris".
     inversions = table.filter(pl.col("name").str.contains(", ", literal=True)).select(
         "entity", listed="name", name=pl.col("name").str.replace(r"^([^,]+), ([^,]+)$", "$2 $1")
     )

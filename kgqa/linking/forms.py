@@ -71,9 +71,9 @@ def _skeleton(name: pl.Expr) -> pl.Expr:
 
 def plural(name: pl.Expr) -> pl.Expr:
     """The regular plural of an English noun; null for a plural, or where the name is no word."""
-    ended = (
+    endings = (
         pl.when(name.str.contains(r"[^aeiou]y$")).then(name.str.replace(r"y$", "ies"))
         .when(name.str.contains(r"(?:x|z|ch|sh)$")).then(name + "es")
         .otherwise(name + "s")
     )  # fmt: skip
-    return pl.when(name.str.contains(r"\p{Ll}{2}$") & ~name.str.contains("s$")).then(ended)
+    return pl.when(name.str.contains(r"\p{Ll}{2}$") & ~name.str.contains("s$")).then(endings)

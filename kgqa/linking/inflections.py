@@ -67,6 +67,7 @@ def inflections(names: pl.Series, texts: pa.ChunkedArray, *, sample: int = SAMPL
     last_words = pl.DataFrame({"name": names.unique().sort()}).with_columns(stem=pl.col("name").str.extract(f"({_WORD})$"))
     last_words = last_words.filter((pl.col("stem").str.len_chars() >= SHORTEST) & ~pl.col("stem").str.contains(r"^\p{Ll}"))
     stems = _Stems.of(last_words["stem"].unique().sort(), names, texts)
+    # A sample is enough to learn the endings, but not to find every form, so all texts are read once the endings are known.
     step = max(1, -(-stems.size // sample))
     table, bare_counts = stems.extensions(step)
     rates = _rates(table, stems.words, bare_counts)
@@ -82,6 +83,7 @@ def inflections(names: pl.Series, texts: pa.ChunkedArray, *, sample: int = SAMPL
     candidates = candidates.sort("form", pl.col("stem").str.len_chars(), descending=[False, True]).unique(
         "form", keep="first", maintain_order=True
     )
+    # A name of several words inflects at its last word.
     forms = last_words.join(candidates.drop("form"), on="stem").with_columns(form=pl.col("name") + pl.col("ending"))
     forms = forms.with_columns(small=pl.col("form").str.to_lowercase()).join(stems.names, left_on="small", right_on="name", how="anti")
     ending_length = pl.col("ending").str.len_chars().cast(pl.UInt8)
@@ -111,7 +113,7 @@ class _Stems:
 
     @property
     def size(self) -> int:
-        """Bytes of the texts."""
+        """Size of the texts in bytes."""
         return int(self.offsets[-1] - self.offsets[0])
 
     def extensions(self, step: int, allowed: pl.Series | None = None) -> tuple[pl.DataFrame, Counts]:
@@ -127,6 +129,7 @@ class _Stems:
         table = table.group_by("row", "code").agg(pl.len().cast(pl.Int64).alias("count"), pl.col("start", "end").first())
         frequent = table.group_by("code").agg(pl.len().alias("names"), pl.col("start", "end").first())
         frequent = frequent.filter(pl.col("names") >= (NAMES if allowed is None else 1)).sort("code")
+        # The kernel only hashes endings; each is spelt out once, from the first place that has it.
         spelt = [self.data[start:end].tobytes().decode() for start, end in frequent.select("start", "end").iter_rows()]
         frequent = frequent.select("code", ending=pl.Series(spelt, dtype=pl.String))
         words = pl.DataFrame({"row": np.arange(len(bare_counts)), "stem": self.words, "alone": bare_counts})
@@ -134,6 +137,7 @@ class _Stems:
         table = table.with_columns(form=pl.col("stem") + pl.col("ending"))
         table = table.with_columns(small=pl.col("form").str.to_lowercase(), small_stem=pl.col("stem").str.to_lowercase())
         table = table.join(self.names, left_on="small", right_on="name", how="anti")
+        # Drop forms that names contain about as often as the stem: they are words of names themselves.
         table = table.join(self.within, left_on="small", right_on="word", how="left")
         table = table.join(self.within.rename({"names": "of_stem"}), left_on="small_stem", right_on="word", how="left")
         table = table.filter(pl.col("names").fill_null(0) < NAMED * pl.col("of_stem"))
@@ -155,6 +159,7 @@ def _rates(table: pl.DataFrame, words: pl.Series, bare_counts: Counts) -> pl.Dat
     """``ending, rate``: the inflections, and their frequency after names with the same last letters; sorted."""
     letter = words.str.slice(-1).rank("dense").to_numpy().astype(np.int64)
     rows_of = table.join(pl.DataFrame({"stem": words, "row": np.arange(len(words))}), on="stem").filter(pl.col("alone") > 0)
+    # Compare only with names whose last letter ever takes the ending: names that end in "s" may never take "-s".
     rates = {}
     for (ending,), group in rows_of.group_by("ending"):
         rows, counts = group["row"].to_numpy(), group["count"].to_numpy()
@@ -227,19 +232,19 @@ def _extended(data, offsets, step, classes, cases, stems, is_allowed, only, bare
                         hits += 1
                 if kind != WORD and not is_mark:
                     break
-            for hit in range(hits):
-                if after_stem[hit] == at:
-                    bare_counts[stem[hit]] += 1
-                elif after_stem[hit] >= small_from and letters - length[hit] <= LONGEST:
+            for row in range(hits):
+                if after_stem[row] == at:
+                    bare_counts[stem[row]] += 1
+                elif after_stem[row] >= small_from and letters - length[row] <= LONGEST:
                     code = HASH_START
-                    for k in range(after_stem[hit], at):
+                    for k in range(after_stem[row], at):
                         code = (code ^ np.uint64(data[k])) * HASH_PRIME
                     code = mixed(code)
                     if only and find_token(code, is_allowed) < 0:
                         continue
                     if count == len(endings):
                         rows, endings = grown(rows, count + 1), grown(endings, count + 1)
-                    rows[count, 0], rows[count, 1], rows[count, 2] = stem[hit], after_stem[hit], at
+                    rows[count, 0], rows[count, 1], rows[count, 2] = stem[row], after_stem[row], at
                     endings[count] = code
                     count += 1
     return rows[:count], endings[:count]

@@ -98,7 +98,7 @@ def link_mentions(
     # Disambiguation uses one thread, so a second core can make the tables that need none.
     with ThreadPoolExecutor(1) as pool:
         occurrences = pool.submit(stated)
-        spans, rejected = resolve(matches.pairs, dictionary, word_usage, tables, linking, marked=source_spans)
+        spans, rejection_counts = resolve(matches.pairs, dictionary, word_usage, tables, linking, marked=source_spans)
         if source_spans is not None:
             spans = source_spans if linking.annotations == "only" else with_marked(source_spans, spans)
         mentions = _table(spans, *ids)
@@ -113,7 +113,7 @@ def link_mentions(
         unused=unused_table,
         report={
             **{f"names: {rule}": count for rule, count in dictionary.removed.items()},
-            **{f"places: {rule}": count for rule, count in rejected.items()},
+            **{f"places: {rule}": count for rule, count in rejection_counts.items()},
         },
         annotated=0 if source_spans is None else len(source_spans.entity),
         endings=dictionary.endings,
@@ -125,7 +125,7 @@ def _marked(tables: Mapping[str, pa.Table], linking: LinkingSettings) -> Spans |
     annotations = tables.get("annotations")
     if linking.annotations == "without" or annotations is None or not annotations.num_rows:
         if linking.annotations == "only":
-            raise EmptyResult('the source marks no mentions; set linking.annotations to "with" to link by names.')
+            raise EmptyResult('the source has no marked mentions; set linking.annotations to "with" to link by names.')
         return None
     return marked_mentions(tables)
 

@@ -101,6 +101,7 @@ def match(
     check_fits(max(len(texts), len(dictionary.entity)), "documents or names", "make the dataset from fewer")
     data, offsets = text_buffers(texts)
     trie = dictionary.trie
+    # Records instead of columns: the kernel reads all fields of an entry together.
     entries = np.empty(len(dictionary.entity), ENTRY)
     for name in ENTRY.names or ():
         entries[name] = getattr(dictionary, name)
@@ -109,12 +110,14 @@ def match(
     is_end = trie.nodes["group"] >= 0
     nodes["first_entry"][is_end] = dictionary.offsets[trie.nodes["group"][is_end]]
     nodes["last_entry"][is_end] = dictionary.offsets[trie.nodes["group"][is_end] + 1]
+    # Without word flags every word counts as unmarked, so the kernel needs no second code path.
     flags = words if words is not None else np.zeros(len(trie.nodes), np.uint8)
     tables = (*character_tables(), *particle_tables(), trie.vocabulary, nodes, trie.transitions, entries, flags)
 
     batches = list(_batches(offsets, BATCH))
     parts = []
     matched_batches = (engine or Threads()).map(_match_part, batches, (data, offsets, *tables, occurrences, before_number))
+    # Parts come in the order of the batches whatever the engine, so the rows stay ordered by document.
     for (begin, end), part in zip(batches, matched_batches, strict=True):
         parts.append(part)
         if advance:
@@ -133,6 +136,7 @@ def _match_part(
 def _pairs(parts: list[npt.NDArray[np.int32]], definitions: list[npt.NDArray[np.int32]]) -> Pairs:
     rows = np.concatenate(parts) if parts else np.empty((0, 6), np.int32)
     definition_rows = np.concatenate(definitions) if definitions else np.empty((0, 4), np.int32)
+    # A batch numbers its own rows from 0; shift the definitions' row numbers to those of the joined table.
     row_offsets = np.cumsum([0, *map(len, parts)])[:-1].repeat([len(part) for part in definitions])
     document, start, end, entity, entry, context = (rows[:, column].copy() for column in range(6))
     # Only some names include an article ("the Netherlands"), so entities of one place may begin at different characters; all end at one.
@@ -155,6 +159,7 @@ def _preferred(pairs: Pairs, dictionary: Dictionary) -> tuple[Spans, int]:
     draws = np.zeros(len(place_starts), np.bool_)
     best = priority[place_starts][pairs.place] == priority if len(place_starts) else np.zeros(0, np.bool_)
     draws[pairs.place[best & (pairs.entity != pairs.entity[place_starts][pairs.place])] if len(place_starts) else []] = True
+    # A tie is no mention here; :mod:`kgqa.linking.resolve` may still decide it by context.
     winners = place_starts[~draws]
     columns = (pairs.document, pairs.start, pairs.end, pairs.entity)
     document, start, end, entity = (column[winners] for column in columns)

@@ -138,13 +138,14 @@ def _bearers(table: pl.DataFrame) -> tuple[npt.NDArray[np.float64], npt.NDArray[
     """The number of entities with at least as good a claim to each name, and whether only one entity has it."""
     group, links = table["group"].to_numpy(), table["links"].to_numpy()
     has_group = group >= 0
+    # Most names have one bearer, so the costly ranking runs on the others only.
     several = has_group & (np.bincount(group[has_group])[np.where(has_group, group, 0)] > 1) if has_group.any() else has_group
     bearers, is_only_bearer = np.ones(len(table)), links.copy()
-    shared = table.filter(pl.Series(several | ~has_group)).select(
+    shared_names = table.filter(pl.Series(several | ~has_group)).select(
         claim=pl.when("links").then("rank").rank("max").over("group").fill_null(1),
         alone=pl.when("links").then("entity").n_unique().over("group") == 1,
     )
-    bearers[several | ~has_group], is_only_bearer[several | ~has_group] = shared["claim"].to_numpy(), shared["alone"].to_numpy()
+    bearers[several | ~has_group], is_only_bearer[several | ~has_group] = shared_names["claim"].to_numpy(), shared_names["alone"].to_numpy()
     return bearers, is_only_bearer
 
 
@@ -214,6 +215,7 @@ def _heads(names: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
     name_parts = lower.with_columns(
         first=pl.col("name").str.extract(r"^(.+)[ -][^\s-]+$", 1), last=pl.col("name").str.extract(r"[ -](\p{L}{4,})$", 1)
     ).drop_nulls()
+    # A word is a head if the name without it mostly belongs to a different entity: insulin, insulin receptor.
     before = lower.select(first="name", bearer="entity")
     pairs = name_parts.join(before, on="first").group_by("last", "first").agg(same=(pl.col("entity") == pl.col("bearer")).any())
     counts = pairs.group_by("last").agg(other=(~pl.col("same")).sum(), number=pl.len())

@@ -59,6 +59,7 @@ def resolve(
     ``marked``: mentions of the source, without overlap, ordered by document and start. They teach how often a name means an entity.
     """
     heads, tails, subject = _rows(tables)
+    # The degree stands for how well known an entity is.
     count = tables["entities"].num_rows
     degree = np.bincount(heads, minlength=count) + np.bincount(tails, minlength=count)
     name_measures = measures(dictionary, usage, degree, settings)
@@ -80,6 +81,7 @@ def resolve(
     )
     entry = name.astype(np.int32)
     level = levels(pairs.document, pairs.entity, entry, context)
+    # Support is weighed on names of several words: one word may mean something else even where it looks certain.
     is_example = is_certain & ~name_measures.single[name]
     worth = worth_of_levels(pairs.document, pairs.entity, entry, level, is_example, name_measures.common[name], context)
     # A text about Sweden would support the Swedish language at every "Swedish".
@@ -98,6 +100,7 @@ def resolve(
     belief = beliefs(places, features, name_measures.start, start_beside())
     has_weaker_claim = features[:, list(START).index("another has more claim")] > 0
     has_weaker_claim[entry[verdict_of_source != 0]] = False  # the source says which entity the name means
+    # In a script without case a small letter says nothing, so it must not count as an everyday word.
     is_lower = (letter == SMALL) & has_case(dictionary.names["name"]).to_numpy()[name]
     return _decided(
         pairs, belief, level, (class_before, class_after, is_lower), name_measures.everyday[name], has_weaker_claim[name], subject, settings
@@ -179,6 +182,7 @@ def _certain(
     letter: npt.NDArray[np.int32],
 ) -> npt.NDArray[np.bool_]:
     """Places that need no disambiguation: one entity, a name that is no ordinary word, and no neighbour that extends it."""
+    # A common noun in lower case does not extend a name: "the Berlin office".
     class_after = np.where(class_after == NOUN, ALONE, class_after)
     has_no_neighbour = (class_before == ALONE) & (class_after == ALONE)
     has_no_extension = has_no_neighbour | (
@@ -208,6 +212,7 @@ def _decided(
     has_rivals = np.bincount(pairs.place, minlength=len(best))[pairs.place[best]] > 1
     class_before, class_after, is_lower = neighbours[0][best], neighbours[1][best], neighbours[2][best]
     entity = pairs.entity[best]
+    # The second-best belief of each place: take the best one out, then take the maximum again.
     runners_up = belief.copy()
     runners_up[best] = 0.0
     is_close = np.where(has_weaker_claim[best], CLAIMED, MARGIN) * np.maximum.reduceat(runners_up, place_starts) > belief[best]
@@ -217,6 +222,7 @@ def _decided(
     bridges = _bridges_anything(
         entity, pairs.document[best], level[best] >= SUBJECT, is_lower, is_everyday[best], ~is_weak & ~is_part, subject, hub_size
     )
+    # A place counts for one reason only, so that the funnel adds up: parts of longer names first, then weak beliefs.
     reasons = {
         "longer name": is_part,
         "shared name": is_weak & has_rivals & ~is_part,
@@ -262,7 +268,9 @@ def _bridges_anything(
     subject makes an exception, unless it is in lower case. No fact makes one for a common word: "the world's oldest" never means the Earth.
     """
     count = int(entity.max(initial=-1)) + 1
+    # Documents are counted, not mentions: a hub matters because it joins many documents.
     counts = _documents(entity, document, is_mention, count)
+    # An entity's own article does not show that the entity is related to subjects.
     subject_counts = _documents(entity, document, is_mention & to_subject & (subject[document] != entity), count)
     everywhere = (counts > WIDER * hub_size) & (subject_counts < SELDOM * counts) & (subject_counts.sum() > SELDOM * counts.sum())
     is_word = is_lower & is_everyday & (counts > hub_size)[entity]

@@ -26,6 +26,7 @@ def spellings(names: pl.DataFrame, texts: pl.Series) -> pl.DataFrame:
 
     O(runs of letters or digits in the texts); memory: some 100 bytes for each.
     """
+    # Compare runs of letters or digits, so that what stands between them does not matter.
     name_runs = _runs(names["name"])
     counts = name_runs.group_by("text").agg(count=pl.len())
     name_sizes = counts.filter(pl.col("count").is_between(2, MOST)).sort("text")
@@ -37,6 +38,7 @@ def spellings(names: pl.DataFrame, texts: pl.Series) -> pl.DataFrame:
         & pl.col("key").str.contains(r"\p{N}")
     )  # fmt: skip
     keys = full_keys.select("key", entity=names["entity"].gather(full_keys["text"]), source=names["source"].gather(full_keys["text"]))
+    # Prefixes of names that cannot match would only slow the search down.
     prefixes = prefixes.join(full_keys.select("text"), on="text", how="semi")
     hits = _search(_runs(texts), prefixes.select("place", "key").unique(), keys.select("key").unique())
     table = hits.join(keys.unique(["key", "entity"], keep="first", maintain_order=True), on="key").select("entity", "name", "source")
@@ -87,6 +89,7 @@ def _search(runs: pl.DataFrame, prefixes: pl.DataFrame, keys: pl.DataFrame) -> p
     next_runs = runs.select(
         pl.col("at") - 1, next_run="run", next_same="same", next_text="text", next_after="after", next_ends="ends", gap="before"
     )
+    # Extend all candidates by one run at a time, and keep those that are a prefix of some name: a join instead of a trie.
     candidates = runs.filter("starts").select("at", "text", key="same", name="run")
     parts = []
     for place in range(MOST):

@@ -119,6 +119,7 @@ def _insert(bounds, tokens, count, nodes, table, ends):  # type: ignore[no-untyp
             if node < 0:
                 node = token
                 continue
+            # Set the bit even if the transition exists already; this costs less than the look-up that would avoid it.
             nodes[node].following |= np.uint64(1) << np.uint64(token & 63)
             code = (np.uint64(node) << np.uint64(32)) | np.uint64(token)
             slot = mixed(code) & mask

@@ -46,8 +46,8 @@ def _hashed() -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float64]]:
     frequencies: list[float] = []
     with gzip.open(FILE, "rt", encoding="utf-8", newline="\n") as lines:
         for line in lines:
-            frequency, _, listed = line.removesuffix("\n").partition("\t")
-            entries = listed.split(" ")
+            frequency, _, word = line.removesuffix("\n").partition("\t")
+            entries = word.split(" ")
             words += entries
             frequencies += [float(frequency)] * len(entries)
     bounds, hashes = token_hashes(pa.array(words, pa.string()))

@@ -79,7 +79,7 @@ class _Table:
 
     @property
     def size(self) -> Numbers:
-        """Answers per item."""
+        """Number of answers of each item."""
         return self.per_item(self.count)
 
     @property
@@ -121,14 +121,14 @@ def cohen(first: Codes, second: Codes) -> Measure:
     _, codes = np.unique(np.concatenate([first, second]), return_inverse=True)
     one, other = codes[:n], codes[n:]
     one_total, other_total = (np.bincount(code, minlength=len(codes)).astype(np.float64) for code in (one, other))
-    same = (one == other).astype(np.float64)
+    is_same = (one == other).astype(np.float64)
     chance = (one_total * other_total).sum(keepdims=True)
 
     def kappa(agreements: Numbers, by_chance: Numbers, count: int) -> Numbers:
         return _ratio(agreements * count - by_chance, count * count - by_chance)
 
-    without = kappa(same.sum() - same, chance - other_total[one] - one_total[other] + same, n - 1)
-    return _measure(kappa(same.sum(keepdims=True), chance, n), without)
+    without = kappa(is_same.sum() - is_same, chance - other_total[one] - one_total[other] + is_same, n - 1)
+    return _measure(kappa(is_same.sum(keepdims=True), chance, n), without)
 
 
 def _table(items: Codes, labels: Codes) -> _Table:
@@ -142,8 +142,8 @@ def _table(items: Codes, labels: Codes) -> _Table:
 def _fleiss(table: _Table, annotators: int) -> Measure:
     def kappa(agreeing: Numbers, chance: Numbers, items: int) -> Numbers:
         answers = items * annotators
-        observed, expected = _ratio(agreeing, answers * (annotators - 1)), _ratio(chance, answers * answers)
-        return _ratio(observed - expected, 1 - expected)
+        observed_agreement, expected_agreement = _ratio(agreeing, answers * (annotators - 1)), _ratio(chance, answers * answers)
+        return _ratio(observed_agreement - expected_agreement, 1 - expected_agreement)
 
     chance, chance_without = table.squares(table.count)
     agreeing = table.agreeing
@@ -165,7 +165,7 @@ def _alpha(table: _Table) -> Measure:
 def _ac1(table: _Table) -> Measure:
     size = table.size
     twice = (size >= 2).astype(np.float64)
-    same = table.agreeing / np.maximum(size * (size - 1), 1)
+    same_share = table.agreeing / np.maximum(size * (size - 1), 1)
     labels = len(np.unique(table.label))
 
     def ac1(agreeing: Numbers, judged: Numbers, chance: Numbers, items: int) -> Numbers:
@@ -173,8 +173,8 @@ def _ac1(table: _Table) -> Measure:
         return _ratio(_ratio(agreeing, judged) - expected, 1 - expected)
 
     chance, chance_without = table.squares(table.count / size[table.item])
-    without = ac1(same.sum() - same, twice.sum() - twice, chance_without, table.items - 1)
-    return _measure(ac1(same.sum(keepdims=True), twice.sum(keepdims=True), chance, table.items), without, items=int(twice.sum()))
+    without = ac1(same_share.sum() - same_share, twice.sum() - twice, chance_without, table.items - 1)
+    return _measure(ac1(same_share.sum(keepdims=True), twice.sum(keepdims=True), chance, table.items), without, items=int(twice.sum()))
 
 
 def _ratio(numerator: Numbers, denominator: Numbers | float) -> Numbers:

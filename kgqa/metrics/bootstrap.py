@@ -31,7 +31,7 @@ def interval(scores: Collection[float], *, rng: np.random.Generator, resamples: 
     hundred distinct values, and only those are drawn. The order of the scores does not change the interval.
     """
     if not len(scores):
-        raise InputError("There is no score to compute an interval from.")
+        raise InputError("There are no scores to compute an interval from.")
     values, counts = np.unique(np.fromiter(scores, np.float64, len(scores)), return_counts=True)
     means = np.empty(resamples)
     step = max(1, BATCH // len(values))

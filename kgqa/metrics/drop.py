@@ -194,8 +194,8 @@ def _f1_row(gold: Bag, bags_with_token: Mapping[str, NDArray[np.int64]], sizes: 
         common_counts[bags_with_token[token]] += 1
     precision = np.where(sizes > 0, common_counts / np.maximum(sizes, 1), 1.0)
     recall = common_counts / len(gold) if gold else np.ones(len(sizes))
-    both = precision + recall
-    f1 = np.divide(2 * precision * recall, both, out=np.zeros(len(sizes)), where=both > 0)
+    total = precision + recall
+    f1 = np.divide(2 * precision * recall, total, out=np.zeros(len(sizes)), where=total > 0)
     if numbers := {token for token in gold if _is_number(token)}:
         has_number = np.zeros(len(sizes), dtype=bool)
         for number in numbers & bags_with_token.keys():

@@ -67,7 +67,7 @@ def musique(gold: Sequence[MuSiQueGold], predictions: Sequence[MuSiQuePrediction
 
 def _check_aligned(gold: Sequence[MuSiQueGold], predictions: Sequence[MuSiQuePrediction]) -> None:
     if not gold:
-        raise InputError("There is nothing to score: the gold data holds no question.")
+        raise InputError("There is nothing to score: the gold data has no questions.")
     if len(gold) != len(predictions):
         raise InputError(
             f"There are {len(gold)} gold lines and {len(predictions)} predictions; MuSiQue needs one prediction a line, in order."

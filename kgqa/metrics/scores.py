@@ -40,7 +40,7 @@ def unmatched(gold: Iterable[str], prediction: Iterable[str]) -> tuple[tuple[str
     """The ids that only the gold has, and those that only the predictions have, each in its own order. Raises InputError without gold."""
     gold_ids, predicted_ids = dict.fromkeys(gold), dict.fromkeys(prediction)
     if not gold_ids:
-        raise InputError("There is nothing to score: the gold data holds no question.")
+        raise InputError("There is nothing to score: the gold data has no questions.")
     return tuple(key for key in gold_ids if key not in predicted_ids), tuple(key for key in predicted_ids if key not in gold_ids)
 
 

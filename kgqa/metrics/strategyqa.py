@@ -63,8 +63,8 @@ def strategyqa(gold: Mapping[str, StrategyQAGold], predictions: Mapping[str, Str
                 f"{name}: {len(incomplete)} predictions lack what it scores, others have it: {listed(incomplete)}. Give all or none."
             )
     means = {name: mean(values) for name, values in per_record.items()}
-    scored = {name: values for name, values in per_record.items() if values}
-    return Scores(official=means, unrounded=means, per_record=scored)
+    values_by_name = {name: values for name, values in per_record.items() if values}
+    return Scores(official=means, unrounded=means, per_record=values_by_name)
 
 
 def recall(paragraphs: Sequence[str], evidence: Sequence[Set[str]]) -> float:

@@ -53,7 +53,7 @@ def twowiki(gold: Mapping[str, TwoWikiGold], predictions: Mapping[str, TwoWikiPr
     Raises InputError if a question's evidence ids do not match its evidence.
     """
     names = aliases or {}
-    folded = _Folded(names)
+    folded_names = _Folded(names)
     missing, extra = unmatched(gold, predictions)
     per_record: dict[str, dict[str, float]] = {}
     for key, question in gold.items():
@@ -65,7 +65,7 @@ def twowiki(gold: Mapping[str, TwoWikiGold], predictions: Mapping[str, TwoWikiPr
         support = NOTHING if prediction.support is None else support_overlap(prediction.support, question.support)
         evidence = NOTHING
         if prediction.evidence is not None:
-            evidence = evidence_overlap(prediction.evidence, _accepted(key, question, folded))
+            evidence = evidence_overlap(prediction.evidence, _accepted_triples(key, question, folded_names))
         record(per_record, key, {"": answer, "sp_": support, "evi_": evidence, "joint_": joint(answer, support, evidence)})
     means = {name: total(values.values()) / len(gold) * 100 for name, values in per_record.items()}
     official = {name: round(value, 2) for name, value in means.items()}
@@ -94,7 +94,7 @@ def evidence_overlap(prediction: tuple[Triple, ...], gold: tuple[Accepted, ...])
     """
     triples = {(fold(head), fold(relation), fold(tail)) for head, relation, tail in prediction}
     matches = sum(
-        any(relation == accepted.relation and head in accepted.heads and tail in accepted.tails for accepted in gold)
+        any(relation == triple.relation and head in triple.heads and tail in triple.tails for triple in gold)
         for head, relation, tail in triples
     )
     precision = matches / len(triples) if triples else 0.0
@@ -118,7 +118,7 @@ class _Folded(dict[str, frozenset[str]]):
         return self[entity]
 
 
-def _accepted(key: str, question: TwoWikiGold, names: Mapping[str, frozenset[str]]) -> tuple[Accepted, ...]:
+def _accepted_triples(key: str, question: TwoWikiGold, names: Mapping[str, frozenset[str]]) -> tuple[Accepted, ...]:
     id_triples = question.evidence_ids or tuple(("", relation, "") for _, relation, _ in question.evidence)
     if [relation for _, relation, _ in id_triples] != [relation for _, relation, _ in question.evidence]:
         raise InputError(

@@ -16,7 +16,7 @@ def wilson(count: int, of: int) -> Interval:
     from scipy.stats import binomtest  # the import takes half a second, and most runs do not need it
 
     if not 0 <= count <= of or not of:
-        raise InputError(f"{count} of {of} is no share; give a number of cases above 0, and of those that count at most as many.")
+        raise InputError(f"{count} of {of} is not a share; the first number must be between 0 and the second, and the second above 0.")
     share = count / of
     low, high = binomtest(count, of).proportion_ci(method="wilson")
     # Rounding can put the share outside its interval by the last bit.

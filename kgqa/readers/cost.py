@@ -116,14 +116,14 @@ def _measured_speed(job: Job) -> _Speed:
         except InterruptedRun:  # it names a folder that goes with it
             raise InterruptedRun("stopped while the cost was measured; run the same command again to start again.") from None
         begin = time.perf_counter()
-        predicted = sum(1 for _ in reader.predict(of_list(sample), Silent()))
+        prediction_count = sum(1 for _ in reader.predict(of_list(sample), Silent()))
         seconds = time.perf_counter() - begin
         tokens = sum(_tokens(path) for path in folder.rglob("*.arrow"))
     characters = _characters(sample)
     # The first step makes ready what the others use.
     speeds = [float(str(point["examples_per_second"])) for point in points if "examples_per_second" in point]
-    speed = speeds[-1] if speeds else predicted / seconds
-    return _Speed(train=predicted / speed / characters, read=seconds / characters, tokens=tokens / characters)
+    speed = speeds[-1] if speeds else prediction_count / seconds
+    return _Speed(train=prediction_count / speed / characters, read=seconds / characters, tokens=tokens / characters)
 
 
 def _is_stated(instance: Instance) -> bool:

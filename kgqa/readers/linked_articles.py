@@ -104,9 +104,9 @@ def linked_articles(instance: Instance, keys: frozenset[str], texts: Mapping[str
     absent = keys - {title_key(article.title) for article in articles}
     titles = link_targets(instance)
     ids = {paragraph.id for paragraph in instance.paragraphs}
-    others = (
+    other_links = (
         Paragraph(id=titles.get(key, key), title=titles.get(key, key), text=texts[key], supporting=None)
         for key in sorted(absent)
         if key in texts
     )
-    return (*articles, *(article for article in others if article.id not in ids))
+    return (*articles, *(article for article in other_links if article.id not in ids))

@@ -75,12 +75,12 @@ def own_class(name: str) -> type[Any]:
     if not is_class_path(path):
         raise SettingsError(f"{where}: its entry point is not module:Class; correct it in the package's pyproject.toml.")
     module_name, _, class_name = path.partition(":")
-    found = getattr(_module(module_name, where), class_name, None)
-    if not isinstance(found, type):
-        is_there = "has no class" if found is None else "has something else than a class under the name"
+    reader_class = getattr(_module(module_name, where), class_name, None)
+    if not isinstance(reader_class, type):
+        is_there = "has no class" if reader_class is None else "has something else than a class under the name"
         raise SettingsError(f"{where}: the module {module_name} {is_there} {class_name}; give module:Class.")
-    _check_class(found, where)
-    return found
+    _check_class(reader_class, where)
+    return reader_class
 
 
 def own_settings(reader: type[Any]) -> type[Settings]:
@@ -112,7 +112,7 @@ class OwnReader:
         return getattr(self._reader, "fitted", None)
 
     def fit(self, train: Questions, dev: Questions | None, fitting: Fitting) -> None:
-        """Let it learn."""
+        """Train the user's reader; its errors are raised as they are."""
         self._reader.fit(train, dev, fitting)
 
     def predict(self, questions: Questions, progress: Progress) -> Iterator[Prediction]:

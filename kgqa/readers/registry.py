@@ -66,7 +66,7 @@ class Kind:
         return f"{self.purpose}. {CONNECTS[self.connects]}" if self.answers and self.connects else f"{self.purpose}."
 
     def make(self, name: str, settings: Settings, training: TrainingSettings) -> Reader:
-        """Make an untrained reader."""
+        """A reader of this kind, not yet trained."""
         maker: Callable[[str, Settings, TrainingSettings], Reader] = getattr(import_module(self.module), self.maker)
         return maker(name, settings, training)
 
@@ -202,8 +202,8 @@ def find_reader(name: str, *, named: bool = False) -> Kind:
     if point is not None:
         return _own_kind(name)
     if name not in READERS:
-        known = suggestion(name, tuple(reader_descriptions()))
-        raise SettingsError(f"reader {name!r} is not known; {known}")
+        advice = suggestion(name, tuple(reader_descriptions()))
+        raise SettingsError(f"reader {name!r} is not known; {advice}")
     return READERS[name]
 
 

@@ -29,14 +29,14 @@ def read(folder: Path, reader: str | None = None) -> Mapping[str, Any]:
     """Read what :func:`write` wrote. Raises MissingInput, and BrokenInput for another ``reader`` or version."""
     path = folder / FILE
     if not path.is_file():
-        raise MissingInput(f"{folder}: there is no {FILE} here, so this is no trained reader; give the folder that kgqa train made.")
+        raise MissingInput(f"{folder}: there is no {FILE} here, so this is not a trained reader; give the folder that kgqa train made.")
     try:
         with storage_errors(path):
             description = json.loads(read_small(path))
     except (ValueError, RecursionError) as error:
-        raise BrokenInput(f"{path}: this is no JSON ({error}); train the reader again.") from None
+        raise BrokenInput(f"{path}: this is not JSON ({error}); train the reader again.") from None
     if not isinstance(description, dict) or not isinstance(description.get("reader"), str):
-        raise BrokenInput(f"{path}: it does not say which reader this is; train the reader again.")
+        raise BrokenInput(f"{path}: it does not say which reader it is; train the reader again.")
     if description.get("version") != VERSION:
         raise BrokenInput(
             f"{path}: this reader was saved as version {description.get('version')}, and this kgqa reads {VERSION}; train it again."

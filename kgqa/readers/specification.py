@@ -35,11 +35,11 @@ class Specification:
 
     @property
     def kind(self) -> Kind:
-        """The reader's entry."""
+        """The registry's entry for this reader. Raises SettingsError for an unknown name."""
         return find_reader(self.name, named=True)  # whether it may be imported was decided when this was made
 
     def make(self) -> Reader:
-        """Make the reader, untrained."""
+        """A reader with these settings, not yet trained."""
         return self.kind.make(self.name, self.settings, self.training)
 
     def record(self) -> dict[str, Any]:
@@ -61,7 +61,9 @@ def specification(reader: str, *, settings: Mapping[str, Any], training: Mapping
     kind = find_reader(values["reader"], named=named)
     training_names = [*values.get("training", {}), *(name for name, value in training.items() if value is not None)]
     if kind.training is None and training_names:
-        raise SettingsError(f"{source}: the reader {values['reader']} counts, in no steps and on no GPU; leave out {training_names[0]}.")
+        raise SettingsError(
+            f"{source}: the reader {values['reader']} only counts, without steps and without a GPU; leave out {training_names[0]}."
+        )
     return Specification(
         name=values["reader"],
         settings=_validated(kind.settings, source, {}, values.get("settings", {}), settings),
@@ -76,7 +78,7 @@ def settings_of(reader: str, name: str, model: type[Model], changes: Mapping[str
     """
     values: Mapping[str, Any] = _read_toml(Path(reader)) if reader.endswith(".toml") else {"reader": reader}
     if values["reader"] != name or "training" in values:
-        raise SettingsError(f'{reader}: reader = "{name}" and [settings] are needed here; for another reader give the folder of a run.')
+        raise SettingsError(f'{reader}: reader = "{name}" and [settings] are needed here; for other readers give the folder of a run.')
     return _validated(model, f"reader {name}" if reader == name else reader, values.get("settings", {}), changes)
 
 
@@ -89,7 +91,7 @@ def _read_toml(path: Path) -> Mapping[str, Any]:
         raise SettingsError(f'{path}: it does not say which reader this is; begin with reader = "ee", or another name.')
     for name, value in values.items():
         if name != "reader" and (name not in SECTIONS or not isinstance(value, dict)):
-            raise SettingsError(f"{path}: {name!r} is not known; known are reader, [settings] and [training].")
+            raise SettingsError(f"{path}: {name!r} is not known; the keys are reader, [settings] and [training].")
     return values
 
 
@@ -103,5 +105,5 @@ def _validated(model: type[Model], where: str, *layers: Mapping[str, Any]) -> Mo
         name = ".".join(map(str, first["loc"]))
         if first["type"] == "extra_forbidden":
             known_names = ", ".join(sorted(model.model_fields)) or "none"
-            raise SettingsError(f"{where}: the setting {name!r} is not known; known are {known_names}.") from None
+            raise SettingsError(f"{where}: the setting {name!r} is not known; choose one of {known_names}.") from None
         raise SettingsError(f"{where}: {name} = {first['input']!r}: {first['msg'].removeprefix('Value error, ')}.") from None

@@ -29,9 +29,9 @@ def load_reader(
         raise SettingsError(f"--reader {reader}: the run {run} trained {name}; give its reader, or leave the option out.")
     reader_settings: Specification = specification(name, settings={}, training=training, named=name == reader)
     require_readers(what, needed=NETWORKS if reader_settings.steps else ())
-    loaded = reader_settings.make()
-    loaded.load(folder)
-    return loaded
+    reader_of_run = reader_settings.make()
+    reader_of_run.load(folder)
+    return reader_of_run
 
 
 def reader_folder(run: str | Path) -> Path:

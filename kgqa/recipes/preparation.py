@@ -59,13 +59,13 @@ def read_sources(run: Run) -> StageOutput:
     for name, size in sizes.items():
         if not size and name != "annotations":
             if rows:
-                raise EmptyResult(f"no {name} are left after reading {run.domain.source}; see the reasons: {_listed(rows)}.")
+                raise EmptyResult(f"no {name} are left after reading {run.domain.source}; see the reasons: {_reason_list(rows)}.")
             raise EmptyResult(f"the files of {run.domain.source} have no {name}; add a file that has them.")
     rows += [FunnelRow(stage="read", what=name, reason="read", removed=None, left=size) for name, size in sizes.items() if size]
     return StageOutput(tables=tables, funnel=rows, report=sizes, note=", ".join(f"{size:,} {name}" for name, size in sizes.items() if size))
 
 
-def _listed(rows: list[FunnelRow]) -> str:
+def _reason_list(rows: list[FunnelRow]) -> str:
     return "; ".join(f"{row.reason} ({row.removed:,})" for row in rows if row.removed)
 
 
@@ -75,31 +75,33 @@ def link(run: Run, *, candidates: Candidates) -> StageOutput:
     tables = run.tables("entities", "names", "relations", "facts", "documents", "annotations")
     documents = _documents(run, tables["entities"])
     run.progress.start("Linking mentions", tables["documents"]["text"].nbytes, "bytes")
-    linked = link_mentions(
+    link_table = link_mentions(
         tables, settings.linking, documents, candidates=candidates(run, tables), engine=run.engine, advance=run.progress.advance
     )
     rows = []
-    for rule, count in linked.report.items():
-        what, name = rule.split(": ")
-        reason = NAME_RULES[name] if what == "names" else PLACE_RULES[name]
-        rows.append(FunnelRow(stage="link", what=what, reason=reason, removed=count, left=None, setting="linking"))
-    for reason, count in frame(linked.unused).group_by("reason").len().sort("reason").iter_rows():
+    for rule, count in link_table.report.items():
+        kind, name = rule.split(": ")
+        reason = NAME_RULES[name] if kind == "names" else PLACE_RULES[name]
+        rows.append(FunnelRow(stage="link", what=kind, reason=reason, removed=count, left=None, setting="linking"))
+    for reason, count in frame(link_table.unused).group_by("reason").len().sort("reason").iter_rows():
         rows.append(FunnelRow(stage="link", what="documents", reason=UNUSED_REASONS[reason], removed=count, left=None, setting="documents"))
-    if linked.endings:
-        learned = f"{LEARNED}: {', '.join(f'-{ending}' for ending in linked.endings)}"
-        rows.append(FunnelRow(stage="link", what="names", reason=learned, removed=None, left=None, setting="linking.inflections"))
-    if linked.annotated:
+    if link_table.endings:
+        learned_note = f"{LEARNED}: {', '.join(f'-{ending}' for ending in link_table.endings)}"
+        rows.append(FunnelRow(stage="link", what="names", reason=learned_note, removed=None, left=None, setting="linking.inflections"))
+    if link_table.annotated:
         rows.append(
-            FunnelRow(stage="link", what="mentions", reason=ANNOTATED, removed=None, left=linked.annotated, setting="linking.annotations")
+            FunnelRow(
+                stage="link", what="mentions", reason=ANNOTATED, removed=None, left=link_table.annotated, setting="linking.annotations"
+            )
         )
     if not is_english(settings.linking.language):
         rows.append(FunnelRow(stage="link", what="names", reason=NO_LANGUAGE, removed=None, left=None, setting="linking.language"))
-    rows.append(FunnelRow(stage="link", what="mentions", reason="linked", removed=None, left=linked.mentions.num_rows))
+    rows.append(FunnelRow(stage="link", what="mentions", reason="linked", removed=None, left=link_table.mentions.num_rows))
     names = ("mentions", "occurrences", "title_occurrences", "links", "unused")
-    outputs = {name: getattr(linked, name) for name in names}
-    note = f"{linked.mentions.num_rows:,} mentions, {linked.links.num_rows:,} links"
+    outputs = {name: getattr(link_table, name) for name in names}
+    note = f"{link_table.mentions.num_rows:,} mentions, {link_table.links.num_rows:,} links"
     return StageOutput(
-        tables=outputs, funnel=rows, report={"mentions": linked.mentions.num_rows, "links": linked.links.num_rows}, note=note
+        tables=outputs, funnel=rows, report={"mentions": link_table.mentions.num_rows, "links": link_table.links.num_rows}, note=note
     )
 
 
@@ -118,8 +120,8 @@ def build_store(run: Run) -> StageOutput:
     run.progress.start("Building the graph", sum(table.num_rows for table in rows.values()), "rows")
     if run.store == "neo4j":
         with Neo4jStore(run.neo4j or Neo4jSettings.from_environment()) as server:
-            loaded = load(server, tables_hash(run.workspace), rows, advance=run.progress.advance)
-        return StageOutput(note="loaded into Neo4j" if loaded else "Neo4j has it")
+            is_loaded = load(server, tables_hash(run.workspace), rows, advance=run.progress.advance)
+        return StageOutput(note="loaded into Neo4j" if is_loaded else "Neo4j has it")
     path = run.workspace.graph
     run.workspace.replace(
         path, lambda partial: embedded.build(partial, rows, empty=SCHEMA, threads=run.workers, advance=run.progress.advance)

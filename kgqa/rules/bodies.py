@@ -47,12 +47,12 @@ class Bodies:
         entities = len(self.runs.offsets) - 1
         path, relation = keys // self.relations, (keys % self.relations).astype(np.int32)
         bounds, second = row_bounds(path // self.roles, self.roles), (path % self.roles).astype(np.int32)
-        shared = (
+        arguments = (
             stride, self.relations, self.runs.offsets, self.runs.roles, self.runs.starts, self.runs.targets, bounds, second, relation,
             self.subjects.offsets, self.subjects.targets, self.objects.offsets, self.objects.targets,
         )  # fmt: skip
         body, typed = np.zeros(len(keys), np.int64), np.zeros(len(keys), np.int64)
-        for more_body, more_typed in engine.map(_count_part, ranges(entities, PARTS), shared):
+        for more_body, more_typed in engine.map(_count_part, ranges(entities, PARTS), arguments):
             body += more_body
             typed += more_typed
         return body, typed

@@ -88,6 +88,7 @@ def mine_paths(
     back = graph.reversed()
     pairs = _all_supports(graph, back, head, relation, tail, engine=engine)
     keys, support = np.unique(pairs, return_counts=True)
+    # The support is cheap to count and exact, so it prunes before the bodies are counted.
     keys, support = keys[support >= min_support], support[support >= min_support]
     bodies = Bodies.of(graph, head, relation, tail)
     # In the sample of every STRIDE-th x, keep a path unless its hits lie more than about three standard errors below what it needs.
@@ -107,11 +108,11 @@ def mine_paths(
 
 def _all_supports(graph: RoleGraph, back: RoleGraph, head: IntArray, relation: IntArray, tail: IntArray, *, engine: Engine) -> Counts:
     """The distinct paths between the ends of each fact, as keys (:func:`_supports`), for all facts."""
-    shared = (
+    arguments = (
         head, relation, tail, graph.role_count, graph.relations,
         graph.offsets, graph.targets, graph.roles, back.offsets, back.targets, back.roles,
     )  # fmt: skip
-    return np.concatenate(list(engine.map(_supports_part, ranges(len(head), PARTS), shared)))
+    return np.concatenate(list(engine.map(_supports_part, ranges(len(head), PARTS), arguments)))
 
 
 def _supports_part(

@@ -91,7 +91,7 @@ class RoleGraph:
 
     def reversed(self) -> RoleGraph:
         """The same edges, grouped by target; each keeps the role of its forward direction."""
-        return _ordered(self.targets, self.sources(), self.roles, self.entities, self.relations)
+        return _in_order(self.targets, self.sources(), self.roles, self.entities, self.relations)
 
 
 def role_graph(
@@ -106,10 +106,10 @@ def role_graph(
     source = np.concatenate([head, tail, texts[0]])
     target = np.concatenate([tail, head, texts[1]])
     roles = np.concatenate([2 * relation, inverse_roles, 2 * relations + grades])
-    return _ordered(source, target, roles, entities, relations)
+    return _in_order(source, target, roles, entities, relations)
 
 
-def _ordered(source: IntArray, target: IntArray, roles: IntArray, entities: int, relations: int) -> RoleGraph:
+def _in_order(source: IntArray, target: IntArray, roles: IntArray, entities: int, relations: int) -> RoleGraph:
     order = np.lexsort((roles, target, source))
     source, target, roles = source[order], target[order], roles[order]
     is_repeat = np.zeros(len(order), np.bool_)

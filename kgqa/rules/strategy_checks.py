@@ -71,7 +71,7 @@ def decomposition_faults(steps: Sequence[str]) -> list[StrategyFault]:
     faults = []
     if len(steps) < FEWEST_STEPS:
         faults.append(StrategyFault(kind="few", sentence="A strategy question needs two steps at least."))
-    used: set[int] = set()
+    references_so_far: set[int] = set()
     for place, step in enumerate(steps):
         if not step.strip():
             faults.append(StrategyFault(kind="empty", step=place, sentence=f"Step {place + 1} is empty."))
@@ -83,11 +83,11 @@ def decomposition_faults(steps: Sequence[str]) -> list[StrategyFault]:
             )
             sentence = f"Step {place + 1} refers to #{wrong}, but {earlier}."
             faults.append(StrategyFault(kind="reference", step=place, sentence=sentence))
-        used.update(number - 1 for number in numbers if 1 <= number <= place)
+        references_so_far.update(number - 1 for number in numbers if 1 <= number <= place)
     faults += [
         StrategyFault(kind="unused", step=place, sentence=f"No later step uses #{place + 1}; refer to it, or leave step {place + 1} out.")
         for place in range(len(steps) - 1)
-        if place not in used
+        if place not in references_so_far
     ]
     return sorted(faults, key=lambda fault: -1 if fault.step is None else fault.step)
 

@@ -27,6 +27,7 @@ def synonyms_of(facts: RoleGraph, implied: ImpliedRelations, labels: Sequence[st
     edges = np.bincount(facts.roles, minlength=facts.role_count)
     source, target = implied.relations.sources(), implied.relations.targets
     confidence = wilson_low(implied.support, np.maximum(edges[source], implied.support))
+    # One direction suffices, since the inverse roles hold the same facts.
     forwards = (source % 2 == 0) & (source < 2 * facts.relations)
     columns = (source // 2, target, implied.confidence, confidence)
     rows = zip(*(column[forwards].tolist() for column in columns), strict=True)
@@ -37,6 +38,7 @@ def synonyms_of(facts: RoleGraph, implied: ImpliedRelations, labels: Sequence[st
         back, back_share = measures.get((second, first), (0.0, 0.0))
         if (min(sure, back) >= SAME and ends[first] == ends[second]) or min(share, back_share) >= SAME:
             pairs.append((-min(sure, back), first, second))
+    # Merge only pairs that are each other's best match, so that no chain of near-synonyms collapses into one role.
     best: dict[int, int] = {}
     for _, first, second in sorted(pairs):
         best.setdefault(first, second)

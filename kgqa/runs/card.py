@@ -95,9 +95,9 @@ def front_matter(
         for name, default, folder in (("default", "  default: true\n", ""), *((twin, "", f"{twin}/") for twin in twins))
     ]
     if rejected:
-        said = f"what was left out, and why: no samples; content {digest}"
+        description = f"what was left out, and why: no samples; content {digest}"
         data = f"  - split: {REJECTED}\n    path: {REJECTED}.parquet"
-        configs.append(f"- config_name: {REJECTED}\n  description: {json.dumps(said)}\n  data_files:\n{data}")
+        configs.append(f"- config_name: {REJECTED}\n  description: {json.dumps(description)}\n  data_files:\n{data}")
     return (
         "---\n"
         f"pretty_name: {json.dumps(title)}\nlicense: {json.dumps(licence)}\n"
@@ -196,7 +196,7 @@ def example(folder: Path, counts: Mapping[str, int]) -> str:
     split = next((split for split, count in counts.items() if count), None)
     if split is None:
         return "## An example\n\nThe set is empty."
-    with (folder / f"{split}.parquet").open("rb") as opened, pq.ParquetFile(opened) as file:
+    with (folder / f"{split}.parquet").open("rb") as parquet_file, pq.ParquetFile(parquet_file) as file:
         rows = next(file.iter_batches(batch_size=EXAMPLES)).to_pylist()
     shortest = min((json.dumps(row, ensure_ascii=False, indent=1) for row in rows), key=len)
     return f"## An example\n\n<details>\n<summary>A row of {split}</summary>\n\n```json\n{shortest}\n```\n\n</details>"

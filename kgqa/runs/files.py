@@ -96,7 +96,9 @@ def check_new_folder(path: Path, *, again: bool = False) -> None:
         if not path.name:
             raise StorageError(f"{path}: this is the root of the file system; choose another --out.")
         if os.path.ismount(path):
-            raise StorageError(f"{path}: this is a mount point, in whose place no folder can be put; choose a folder inside it as --out.")
+            raise StorageError(
+                f"{path}: this is a mount point, which cannot be replaced with a folder; choose a folder inside it as --out."
+            )
         if path.is_symlink() or (path.exists() and (not path.is_dir() or (not again and any(path.iterdir())))):
             raise already_there(path)
 
@@ -113,7 +115,7 @@ def check_new_file(path: Path, *, again: bool = False) -> None:
         if folder.is_file():
             raise StorageError(f"{path}: {folder} is a file, not a folder; choose another --out.")
         if not folder.is_dir():
-            raise StorageError(f"{path}: there is no folder {folder}; make it, or choose another --out.")
+            raise StorageError(f"{path}: there is no folder {folder}; create it, or choose another --out.")
         if not os.access(folder, os.W_OK | os.X_OK):
             raise StorageError(f"{path}: nothing can be written into {folder}; choose another --out.")
 
@@ -168,7 +170,7 @@ def write_whole(path: Path, text: str) -> None:
     with storage_errors(path):
         place = real_path(path)
         if place.exists() and not place.is_file() and not place.is_dir():
-            raise StorageError(f"{place}: a pipe or device stands where a file must go; remove it or choose another path.")
+            raise StorageError(f"{place}: a pipe or device is in the place of the file; remove it or choose another path.")
         if place.exists():
             place.open("ab").close()  # fails for a read-only file, which must not be replaced
         partial = place.with_name(f".{place.name}{TEMPORARY}")

@@ -56,7 +56,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """Result of an import."""
+    """The result of an import: the folder, its row counts, and what was skipped."""
 
     folder: Path
     rows: dict[str, int]
@@ -80,7 +80,7 @@ def run_import(
     """
     require_files(list(files))
     if not str(out).isprintable() or str(out) != os.fsencode(out).decode("utf-8", "replace"):
-        raise StorageError(f"{out}: the name holds characters that cannot be printed; choose another --out.")
+        raise StorageError(f"{out}: the name contains characters that cannot be printed; choose another --out.")
     with storage_errors(out):
         if out.is_file():
             raise StorageError(f"{out}: this is a file; choose another --out.")
@@ -100,7 +100,7 @@ def _run(
 ) -> Imported:  # fmt: skip
     watch.add(files)
     sources = _sources(out)
-    known = dict(sources)
+    known_files = dict(sources)
     progress.start("Hashing files", sum(path.stat().st_size for path in files), "bytes")
     entries: list[tuple[str, Path, str]] = []
     for path in files:
@@ -109,7 +109,7 @@ def _run(
         number = _place(sources, entry)
         sources[number] = entry
         entries.append((number, path, key_of(VERSION, entry)))
-    if sources != known:
+    if sources != known_files:
         write_whole(out / PARTS / SOURCES, json.dumps(sources, indent=1, ensure_ascii=False))
     todo: list[_File] = []
     reused = []
@@ -249,7 +249,7 @@ def _sources(out: Path) -> dict[str, dict[str, Any]]:
         re.fullmatch(r"\d{5}", name) and isinstance(entry, dict) and {"file", "format", "sha256", "licence"} <= entry.keys()
         for name, entry in sources.items()
     ):
-        raise WorkspaceMismatch(f"{path}: this is not what an import wrote; choose another --out, or remove the folder.")
+        raise WorkspaceMismatch(f"{path}: this was not written by an import; choose another --out, or remove the folder.")
     return sources
 
 
@@ -270,20 +270,20 @@ def _merged(out: Path, sources: Mapping[str, dict[str, Any]], workers: int, prog
         (folder / "spill").mkdir()
         parts = [path for place, state in states.items() for path in (out / PARTS / place / name for name in state.files)]
         rows, left_out = merge(parts, folder / "tables", folder / "spill", threads=workers, advance=progress.advance)
-        skipped = [
+        skipped_rows = [
             {"file": sources[place]["file"], "reason": reason, "count": count, "example": state.examples[reason]}
             for place, state in states.items()
             for reason, count in sorted(state.skipped.items())
         ] + [{"file": "", "reason": reason, "count": count, "example": ""} for reason, count in left_out.items()]
         if not rows["entities"] and not rows["documents"]:
-            reasons = "; ".join(f"{row['reason']} ({row['count']:,})" for row in skipped) or "none"
-            raise EmptyResult(f"the files hold neither entities nor documents that the options keep; left out were: {reasons}.")
+            reasons = "; ".join(f"{row['reason']} ({row['count']:,})" for row in skipped_rows) or "none"
+            raise EmptyResult(f"the files have neither entities nor documents that satisfy the options; reasons for skipping: {reasons}.")
         manifest = {
             "version": VERSION,
             "kgqa": __version__,
             "sources": [sources[place] for place in states],
             "rows": rows,
-            "skipped": skipped,
+            "skipped": skipped_rows,
             "notes": notes,
             "sha256": file_hashes(folder / "tables"),
         }
@@ -293,10 +293,10 @@ def _merged(out: Path, sources: Mapping[str, dict[str, Any]], workers: int, prog
             path.replace(out / path.name)
         write_whole(out / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
     progress.finish(", ".join(f"{count:,} {name}" for name, count in rows.items()))
-    return Imported(folder=out, rows=rows, skipped=skipped, notes=notes, reused=reused)
+    return Imported(folder=out, rows=rows, skipped=skipped_rows, notes=notes, reused=reused)
 
 
 def _check_folder(out: Path) -> None:
-    """StorageError where ``out`` holds something that is no import."""
+    """StorageError where ``out`` holds something that is not an import."""
     if not (out / PARTS / SOURCES).is_file() and any(path.name != PARTS or any(path.iterdir()) for path in out.iterdir()):
-        raise StorageError(f"{out}: the folder holds something that is no import; choose another --out.")
+        raise StorageError(f"{out}: the folder holds something that is not an import; choose another --out.")

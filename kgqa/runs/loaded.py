@@ -54,7 +54,7 @@ def loaded_graph(workspace: Workspace) -> Path | None:
 
 
 def loaded_datasets(workspace: Workspace) -> dict[str, LoadedDataset]:
-    """Loaded parts by dataset."""
+    """The datasets that were loaded into the graph, by name."""
     index = _index(workspace)
     return {} if index is None else {name: LoadedDataset(**entry) for name, entry in index["datasets"].items()}
 
@@ -67,15 +67,15 @@ def load_dataset(
 
     The caller locks the workspace. Raises StoreConflict if the copy holds other samples of this name, unless ``replace`` is set.
     """
-    loaded = loaded_datasets(workspace)
+    loaded_names = loaded_datasets(workspace)
     entry = LoadedDataset(content=content, rows={table: rows[table].num_rows for table in ON_GRAPH if table in rows})
-    if name in loaded and not replace:
-        if loaded[name].content != content:
+    if name in loaded_names and not replace:
+        if loaded_names[name].content != content:
             raise StoreConflict(
-                f"{workspace.path}: the graph holds other samples of {name}; replace them with kgqa load --store embedded --dataset {name} "
+                f"{workspace.path}: the graph has other samples of {name}; replace them with kgqa load --store embedded --dataset {name} "
                 "--replace."
             )
-        if entry.rows.keys() <= loaded[name].rows.keys():
+        if entry.rows.keys() <= loaded_names[name].rows.keys():
             loaded_graph(workspace)
             return False
     if not workspace.graph.is_file() or workspace.finished("build_store") is None:
@@ -84,12 +84,12 @@ def load_dataset(
         )
     with storage_errors(workspace.path):
         workspace.replace(_folder(workspace, name), lambda partial: _write_tables(partial, rows))
-        loaded[name] = dataclasses.replace(entry, tables=file_hashes(_folder(workspace, name)))
-        _check_tables(workspace, loaded)
-        datasets = {dataset: asdict(dataset_entry) for dataset, dataset_entry in loaded.items()}
+        loaded_names[name] = dataclasses.replace(entry, tables=file_hashes(_folder(workspace, name)))
+        _check_tables(workspace, loaded_names)
+        datasets = {dataset: asdict(dataset_entry) for dataset, dataset_entry in loaded_names.items()}
         graph_name = key_of(_made_of(workspace), datasets)[:16]
         graph = _graph_file(workspace, graph_name)
-        workspace.replace(graph, lambda partial: _build(workspace, partial, loaded, threads, advance))
+        workspace.replace(graph, lambda partial: _build(workspace, partial, loaded_names, threads, advance))
         index = {"made_of": _made_of(workspace), "name": graph_name, "graph": file_hash(graph), "datasets": datasets}
         workspace.write_json(workspace.loaded, index)
         for older in graph.parent.glob("loaded-*.lbug"):

@@ -52,11 +52,11 @@ def queries() -> dict[str, dict[str, str]]:
     """The queries of ``merge.sql``: ``prepare`` (tables and views), ``write`` and ``left out``, each name → query, in order."""
     text = Path(__file__).with_name("merge.sql").read_text(encoding="utf-8")
     result: dict[str, dict[str, str]] = {"prepare": {}, "write": {}, "left out": {}}
-    for what, name, query in re.findall(r"(?ms)^-- (prepare|view|write|left out): ([^\n]+)\n(.*?);\n", text):
-        if what in CREATED:
-            result["prepare"][name] = f"CREATE {CREATED[what]} {name} AS {query}"
+    for kind, name, query in re.findall(r"(?ms)^-- (prepare|view|write|left out): ([^\n]+)\n(.*?);\n", text):
+        if kind in CREATED:
+            result["prepare"][name] = f"CREATE {CREATED[kind]} {name} AS {query}"
         else:
-            result[what][name] = query
+            result[kind][name] = query
     return result
 
 
@@ -84,14 +84,14 @@ def merge(
             con.sql(query)
             advance(1)
         rows = {name: _write(con, query, out / f"{name}.parquet", advance) for name, query in queries()["write"].items()}
-        skipped = {reason: count for reason, query in queries()["left out"].items() if (count := _count(con, query))}
+        skip_counts = {reason: count for reason, query in queries()["left out"].items() if (count := _count(con, query))}
     except duckdb.IOException as error:
         raise StorageError(f"{scratch}: the merge cannot write here ({str(error).splitlines()[0]}); free some space.") from None
     except duckdb.InvalidInputException as error:
         raise BrokenInput(f"a part of the import is damaged ({str(error).splitlines()[0]}); import into another --out.") from None
     finally:
         con.close()
-    return rows, skipped
+    return rows, skip_counts
 
 
 def steps() -> int:

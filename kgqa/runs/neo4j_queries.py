@@ -37,6 +37,6 @@ class Neo4jQueries(Settings):
             if first["type"] == "extra_forbidden":
                 raise SettingsError(f"there is no query or setting {name!r}; {suggestion(name, list(Neo4jGraph.model_fields))}") from None
             raise SettingsError(f"{name}: {first['msg'].removeprefix('Value error, ')}; fix the file.") from None
-        given = {name: value or None for name, value in self.model_dump().items()}
-        with Neo4jStore(Neo4jSettings.from_environment(**given)) as store:
+        values = {name: value or None for name, value in self.model_dump().items()}
+        with Neo4jStore(Neo4jSettings.from_environment(**values)) as store:
             yield from graph.pages(store, token)

@@ -52,5 +52,5 @@ def with_documents(tables: Mapping[str, pa.Table], mask: np.ndarray) -> dict[str
     """``tables`` with the documents of ``mask`` (bool) and their annotations alone; entities and facts stay."""
     documents = tables["documents"].filter(pa.array(mask))
     marked = frame(tables["annotations"])
-    kept = marked.filter(pl.col("document").is_in(frame(documents)["id"].implode()))
-    return {**tables, "documents": documents.combine_chunks(), "annotations": arrow(kept)}
+    remaining = marked.filter(pl.col("document").is_in(frame(documents)["id"].implode()))
+    return {**tables, "documents": documents.combine_chunks(), "annotations": arrow(remaining)}

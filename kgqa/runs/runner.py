@@ -216,10 +216,10 @@ class Runner:
     def refuse_strangers(self) -> None:
         """Raise WorkspaceError if the dataset's folder holds a file that kgqa did not write: replacing the dataset would delete it."""
         if self.folder.is_symlink():
-            raise WorkspaceError(f"{self.folder}: this is a link, and a new dataset would take its place; choose another --workspace.")
+            raise WorkspaceError(f"{self.folder}: this is a symbolic link, which a new dataset would replace; choose another --workspace.")
         for path in sorted(self.folder.rglob("*")):
             if not path.is_dir() and path.relative_to(self.folder).as_posix() not in {*self.recipe.files, MANIFEST}:
-                raise WorkspaceError(f"{path}: kgqa did not write this, and a new dataset would take its place; move it elsewhere.")
+                raise WorkspaceError(f"{path}: kgqa did not write this, but a new dataset would replace it; move it elsewhere.")
 
 
 def _tables_of(stage: Stage, record: StageRecord) -> dict[str, str]:

@@ -49,7 +49,7 @@ class Run:
         return self.workspace.read_table(name, columns=columns)
 
     def tables(self, *names: str) -> dict[str, pa.Table]:
-        """Several tables by name."""
+        """Several tables of the workspace by name."""
         return {name: self.table(name) for name in names}
 
 

@@ -66,7 +66,7 @@ class Workspace:
 
     @property
     def tables(self) -> Path:
-        """Folder of the tables."""
+        """The folder of the tables, one Parquet file each."""
         return self.path / "tables"
 
     @property
@@ -116,12 +116,12 @@ class Workspace:
             raise WorkspaceError(f"{self.path!r}: the folder's name is not UTF-8; choose another --workspace.") from None
         with storage_errors(self.path):
             if self.path.is_symlink() and not self.path.exists():
-                raise WorkspaceError(f"{self.path}: this link leads nowhere; choose another --workspace.")
+                raise WorkspaceError(f"{self.path}: this symbolic link is broken; choose another --workspace.")
             if self.path.exists() and not self.path.is_dir():
                 raise WorkspaceError(f"{self.path}: this is not a folder; choose another --workspace.")
             marked = any((self.path / name).exists() for name in (LOCK, "workspace.json"))
             if self.path.is_dir() and any(self.path.iterdir()) and not marked:
-                raise WorkspaceError(f"{self.path}: this folder is not empty and is no workspace of kgqa; choose another --workspace.")
+                raise WorkspaceError(f"{self.path}: this folder is not empty and is not a kgqa workspace; choose another --workspace.")
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Release the lock; the lock file stays, so that two runs never lock different files of the same name."""
@@ -133,10 +133,10 @@ class Workspace:
 
         Returns the names of the input files that are changed, new or missing since the last run.
         """
-        changed = self.changes(domain=domain, inputs=inputs)
-        if changed or changed is None:
+        changes = self.changes(domain=domain, inputs=inputs)
+        if changes or changes is None:
             self.write_json(self.path / "workspace.json", {"format": FORMAT, "domain": domain, "inputs": dict(inputs)})
-        return changed or []
+        return changes or []
 
     def changes(self, *, domain: str, inputs: Mapping[str, str]) -> list[str] | None:
         """The names of the input files that are changed, new or missing since the last run; None if no stage has finished yet.

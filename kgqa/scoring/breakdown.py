@@ -57,7 +57,7 @@ class Dimension:
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """Values of one question."""
+    """The values of one question by which scores are broken down."""
 
     known: dict[str, str] = field(default_factory=dict)
     """Dimension → value of the question."""
@@ -70,7 +70,7 @@ class TraitsOf:
     """The traits of a set's questions, which may have several instances. Memory: a few short texts per question."""
 
     def __init__(self) -> None:
-        """Start without questions."""
+        """Questions are added with :meth:`add`."""
         self._traits: dict[str, Traits] = {}
 
     def add(self, key: str, instance: Instance, supporting: Iterable[str], *, united: bool) -> None:
@@ -124,8 +124,8 @@ def _groups(scores: Mapping[str, Mapping[str, float]], values: Mapping[str, str]
         members[value].append(key)
     for value, keys in members.items():
         scores_of_group = {score: {key: by_key[key] for key in keys if key in by_key} for score, by_key in scores.items()}
-        scored = {score: by_key for score, by_key in scores_of_group.items() if by_key}
-        yield Group(value=value, questions=len(keys), scores=intervals(scored, scale=scale, seed=seed))
+        scores_by_name = {score: by_key for score, by_key in scores_of_group.items() if by_key}
+        yield Group(value=value, questions=len(keys), scores=intervals(scores_by_name, scale=scale, seed=seed))
 
 
 def _traits(instance: Instance) -> Traits:

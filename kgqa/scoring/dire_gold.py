@@ -41,7 +41,7 @@ NAME = "dire"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Label:
-    """Gold of one instance."""
+    """The gold data of one instance of a DiRe probe."""
 
     instance: dire.DiReGold
     cut: Mapping[str, Sequence[int]]
@@ -62,7 +62,7 @@ def dire_label(instance: Instance) -> Label:
         single_answer(instance)
     answers = note.get("answers") or instance.answers
     if not answers:
-        raise MissingInput(f"instance {instance.id}: the answer of its question is not noted; make the set again with kgqa contrast.")
+        raise MissingInput(f"instance {instance.id}: the answer of its question is not noted; generate the set again with kgqa contrast.")
     label = dire.DiReGold(
         question_id=note["question"],
         answer=answers[0],
@@ -79,7 +79,8 @@ def notes_of(instance: Instance) -> DireNotes:
     note = noted(instance, NAME)
     if not note:
         raise MissingInput(
-            f"instance {instance.id}: no transform of DiRe made it; make the set with kgqa contrast, or read it with --from dire."
+            f"instance {instance.id}: it was not made by one of DiRe's transforms; make the set with kgqa contrast, or "
+            "read it with --from dire."
         )
     return validated(note, NOTES, f"instance {instance.id}, provenance, {NAME!r}")
 
@@ -122,6 +123,6 @@ def whole_numbers(predictions: Sequence[dire.DiRePrediction], labels: Sequence[L
 
 def number_in_whole(number: int, cut: Sequence[int]) -> int:
     """The number in the whole paragraph of the sentence ``number`` among those shown; ``cut``: ascending numbers of cut sentences."""
-    for removed in cut:
-        number += removed <= number
+    for position in cut:
+        number += position <= number
     return number

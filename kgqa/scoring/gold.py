@@ -80,7 +80,7 @@ def twowiki_question(instance: Instance) -> twowiki.TwoWikiGold:
     fields = noted(instance, "twowiki")
     answer = single_answer(instance)
     if "evidences" not in fields:
-        raise MissingInput(f"instance {instance.id}: it has no evidence triples, which are scored; name another --metric.")
+        raise MissingInput(f"instance {instance.id}: it has no evidence triples, which are scored; choose another --metric.")
     notes = validated(fields, TWOWIKI, f"instance {instance.id}, provenance, 'twowiki'")
     return twowiki.TwoWikiGold(
         answer=answer,
@@ -139,7 +139,7 @@ def strategyqa_question(instance: Instance) -> strategyqa.StrategyQAGold:
     """Answer, decomposition and evidence. If no evidence is noted, the supporting paragraphs are one annotator's evidence."""
     answer = _answer(instance)
     if answer not in {"yes", "no"}:
-        raise MissingInput(f"instance {instance.id}: the answer is {answer[:40]!r}, StrategyQA's are yes and no; name another --metric.")
+        raise MissingInput(f"instance {instance.id}: the answer is {answer[:40]!r}, StrategyQA's are yes and no; choose another --metric.")
     notes = validated(noted(instance, "strategyqa"), STRATEGYQA, f"instance {instance.id}, provenance, 'strategyqa'")
     evidence = notes.get("evidence") or [[[[paragraph.id for paragraph in instance.paragraphs if paragraph.supporting]]]]
     return strategyqa.StrategyQAGold(
@@ -253,12 +253,12 @@ def single_answer(instance: Instance) -> str:
 def _check_marks(instance: Instance) -> None:
     if any(paragraph.supporting is None for paragraph in instance.paragraphs):
         raise MissingInput(
-            f"instance {instance.id}: it is not known which paragraphs support the answer, which is scored; name another --metric."
+            f"instance {instance.id}: it is not known which paragraphs support the answer, which is scored; choose another --metric."
         )
 
 
 def _answer(instance: Instance) -> str:
     if not instance.answers:
         reason = "its answer is hidden, so that there is nothing" if instance.hidden else "it has no answer"
-        raise MissingInput(f"instance {instance.id}: {reason} to compare with; give a file with answers, as those of a dev set.")
+        raise MissingInput(f"instance {instance.id}: {reason} to compare with; give a file with answers, such as that of a dev set.")
     return instance.answers[0]

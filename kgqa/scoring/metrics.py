@@ -39,7 +39,7 @@ class MetricOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
-    """One entry of ``--metric``."""
+    """An entry of ``--metric``: how gold and predictions are read and scored."""
 
     read: Callable[[Path], Any]
     """Predictions from the set's official file."""

@@ -40,7 +40,7 @@ def find_split(source: QuestionSet, metric: Metric, predictions: Any, path: Path
     """
     prediction = set(metric.ids(predictions))
     if not prediction:
-        raise BrokenInput(f"{path.name}: it holds no prediction; give a file that does.")
+        raise BrokenInput(f"{path.name}: it has no predictions; choose a file that has.")
     splits = sorted(source.files, key=SPLIT_ORDER.index)
     best = splits[0] if len(splits) == 1 else _most_predicted(source, splits, metric, prediction, advance)
     if best is not None:
@@ -61,14 +61,14 @@ def _most_predicted(
             yield metric.key(instance)
             advance(1)
 
-    shared = {split: len(prediction.intersection(keys(split))) for split in splits}
-    best = max(splits, key=shared.__getitem__)
-    return best if shared[best] else None
+    shared_counts = {split: len(prediction.intersection(keys(split))) for split in splits}
+    best = max(splits, key=shared_counts.__getitem__)
+    return best if shared_counts[best] else None
 
 
 def _mismatch_message(path: Path, source: QuestionSet, predicted_id: str, gold_id: str) -> str:
     if not gold_id:
-        return f"{source.path}: the set holds no question; give one that does."
+        return f"{source.path}: the set has no questions; choose one that has."
     beginning = f"{path.name}: these are predictions for another set than {source.path.name}"
     examples = f"one looks like {gold_id[:SHOWN]} there and {predicted_id[:SHOWN]} here"
     return f"{beginning}: no id is in both, {examples}; give the predictions for this set."
@@ -81,7 +81,7 @@ def _collect(source: QuestionSet, split: str, metric: Metric, advance: Callable[
     for instance in source.read(split):
         key, answer = metric.key(instance), metric.gold(instance)
         if key in keys and not metric.several:
-            raise DuplicateId(f"{source.files[split].name}: id {key} is there twice; drop one of the questions.")
+            raise DuplicateId(f"{source.files[split].name}: id {key} occurs twice; drop one of the questions.")
         keys.add(key)
         gold.append((key, answer))
         traits.add(key, instance, _supporting(instance, answer), united=isinstance(answer, Label))

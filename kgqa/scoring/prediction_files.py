@@ -56,15 +56,15 @@ def write_predictions(metric: str, instances: Iterable[Instance], predictions: I
 
 def _pairs(instances: Iterable[Instance], predictions: Iterable[Prediction]) -> Iterator[Pair]:
     hint = "these are predictions for another set or split"
-    rest = iter(predictions)
+    remaining = iter(predictions)
     for number, instance in enumerate(instances, start=1):
-        prediction = next(rest, None)
+        prediction = next(remaining, None)
         if prediction is None:
             raise BrokenInput(f"there are {number - 1} predictions and more questions; {hint}.")
         if prediction.id != instance.id:
             raise BrokenInput(f"prediction {number} is for {prediction.id[:60]}, the question is {instance.id[:60]}; {hint}.")
         yield instance, prediction
-    if next(rest, None) is not None:
+    if next(remaining, None) is not None:
         raise BrokenInput(f"there are more predictions than questions; {hint}.")
 
 
@@ -124,7 +124,9 @@ def _candidate(instance: Instance, prediction: Prediction) -> str:
     names = expressions(instance)
     if prediction.candidate is not None:
         if prediction.candidate not in names:
-            raise BrokenInput(f"prediction {prediction.id}: {prediction.candidate[:60]!r} is no candidate of the question; predict again.")
+            raise BrokenInput(
+                f"prediction {prediction.id}: {prediction.candidate[:60]!r} is not a candidate of the question; predict again."
+            )
         return names[prediction.candidate]
     names_of_answer = (names[candidate.id] for candidate in instance.candidates or () if candidate.text == prediction.answer)
     return next(names_of_answer, prediction.answer)
@@ -157,7 +159,9 @@ def _musique_line(instance: Instance, prediction: Prediction) -> dict[str, Any]:
 def _dire_line(instance: Instance, prediction: Prediction, *, metric: str) -> dict[str, Any]:
     """A line of DiRe's files, with ``sub_idx`` if a transform made several instances of a question."""
     if not math.isfinite(prediction.confidence):
-        raise BrokenInput(f"prediction {prediction.id}: its confidence is {prediction.confidence}, which no file can hold; train again.")
+        raise BrokenInput(
+            f"prediction {prediction.id}: its confidence is {prediction.confidence}, which cannot be written to a file; train again."
+        )
     note = notes_of(instance) if metric in TRANSFORMED else None
     line: dict[str, Any] = {
         "question_id": instance.id if note is None else note["question"],
@@ -183,12 +187,12 @@ def predicted_facts(instance: Instance, prediction: Prediction) -> list[Fact]:
     sentences_of: dict[str, list[int]] = {key: [] for key in _paragraphs(prediction)}
     for key, sentence in prediction.supporting_sentences:
         sentences_of[key].append(sentence)
-    removed = _removed_of_namesakes(instance)
+    removed_paragraphs = _removed_of_namesakes(instance)
     facts: dict[Fact, None] = {}
     for paragraph in instance.paragraphs:
         if paragraph.id in sentences_of:
             for sentence in sorted(sentences_of[paragraph.id]) or all_sentences(paragraph):
-                facts[title_or_id(paragraph), number_in_whole(sentence, removed.get(paragraph.id, ()))] = None
+                facts[title_or_id(paragraph), number_in_whole(sentence, removed_paragraphs.get(paragraph.id, ()))] = None
     return list(facts)
 
 

@@ -69,7 +69,7 @@ def check_free(path: Path) -> None:
     """Raise StorageError if ``path`` holds anything but an earlier report, which a new one may replace."""
     with storage_errors(path):
         if os.path.lexists(path) and not (path.is_file() and _is_report(path)):
-            raise StorageError(f"{path}: this is already there and is no report of kgqa evaluate; choose another --json, or remove it.")
+            raise StorageError(f"{path}: this already exists and is not a report of kgqa evaluate; choose another --json, or remove it.")
 
 
 def _is_report(path: Path) -> bool:

@@ -61,7 +61,7 @@ class SplitShares(Settings):
     @model_validator(mode="after")
     def _shares_add_up(self) -> Self:
         if abs(self.train + self.dev + self.test - 1) > 1e-9:
-            raise ValueError(f"train, dev and test must add up to 1, they add up to {self.train + self.dev + self.test:g}")
+            raise ValueError(f"train, dev and test must add up to 1, but they add up to {self.train + self.dev + self.test:g}")
         return self
 
 

@@ -1,10 +1,13 @@
-"""Addresses of Ray clusters, as the option ``--cluster`` and a domain's file give them."""
+"""Addresses of Ray clusters, as the option ``--cluster`` gives them, and the one value that a domain's file can have."""
 
 from __future__ import annotations
 
 import re
 
 FORMS = "auto, HOST:PORT or ray://HOST:PORT"
+AUTO = "auto"
+IN_FILES = f"it must be {AUTO} in a file; give an address with --cluster or in RAY_ADDRESS"
+"""Why an address in a file is refused: results of a cluster are unpickled, so it can run code, and the file may be somebody else's."""
 NONE = "none"
 """The option's value for threads, where a domain's file names a cluster."""
 _ADDRESS = re.compile(r"(ray://)?(\[[0-9A-Fa-f:]+\]|[^\s:/@\[\]]+):(\d{1,5})")
@@ -17,4 +20,4 @@ def is_address(text: str) -> bool:
     (True, False)
     """
     match = _ADDRESS.fullmatch(text)
-    return text == "auto" or (match is not None and 0 < int(match[3]) < 1 << 16)
+    return text == AUTO or (match is not None and 0 < int(match[3]) < 1 << 16)

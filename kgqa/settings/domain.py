@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 from pydantic import Field, create_model, field_validator, model_validator
 
 from kgqa.settings.base import RecipeSettings, Settings
-from kgqa.settings.cluster import FORMS, is_address
+from kgqa.settings.cluster import AUTO, IN_FILES
 from kgqa.settings.defaults import RECIPE
 from kgqa.settings.linking import LinkingSettings
 from kgqa.settings.projection import ProjectionSettings
@@ -29,30 +29,32 @@ class DomainSettings(Settings):
     """A domain: the contents of a TOML file, built in or the user's own."""
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
-    """Name of the domain: lower-case letters, digits, hyphens and underscores."""
+    """Domain name: lower-case letters, digits, hyphens and underscores."""
     dataset: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
-    """Folder of the finished dataset. ``kgqa compose`` appends ``-musique``."""
+    """Folder name of the finished dataset. ``kgqa compose`` appends ``-musique``, ``--recipe strategyqa`` ``-strategyqa``, ``--recipe
+    iirc`` ``-iirc``."""
     title: str
     """Title on the dataset card."""
     licence: str = "unknown"
-    """Licence of texts and facts on the dataset card."""
+    """Licence of the texts and facts, shown on the dataset card."""
     attribution: tuple[str, ...] = ()
-    """Sources of the texts and facts, one sentence each, for the dataset card."""
+    """Sources of the texts and facts, one sentence each, shown on the dataset card."""
     limits: str = UNREAD
-    """Limits of the samples, for the dataset card."""
+    """Known limitations of the samples, shown on the dataset card."""
     seed_domain: str = ""
-    """Folder in ``seeds/`` to use when no source is given. Your own domain does not inherit it."""
+    """Folder in ``seeds/`` that is used if no source is given. Your own domain does not inherit it."""
     imports: tuple[ImportSettings, ...] = ()
-    """Files that are imported when no source is given: ``format``, ``files``, and if need be ``options``, ``licence``, ``attribution``,
-    ``partial``."""
+    """Files to import if no source is given. Keys of an entry: ``format`` and ``files``; optionally ``options``, ``licence``,
+    ``attribution`` and ``partial``."""
     cluster: str = ""
-    """Ray cluster that runs parts if no ``--cluster`` is given: ``auto``, ``HOST:PORT`` or ``ray://HOST:PORT``. It changes no result."""
+    """``auto``: without ``--cluster``, run parts on the Ray cluster at ``RAY_ADDRESS``, or on the one that runs on this machine. It changes
+    no result. Addresses are refused, because a cluster can run code on your machine and the file may be somebody else's."""
     source: SourceSettings
     documents: DocumentSettings = DocumentSettings()
     linking: LinkingSettings = LinkingSettings()
     projection: ProjectionSettings
     recipe: str = RECIPE
-    """Recipe that makes the dataset, one of ``kgqa.recipes.registry``. Its settings are in the section of its name."""
+    """Recipe that generates the dataset, one of ``kgqa.recipes.registry``. Its settings are in the section of the same name."""
 
     if TYPE_CHECKING:
         qangaroo: QangarooSettings
@@ -68,8 +70,8 @@ class DomainSettings(Settings):
     @field_validator("cluster")
     @classmethod
     def _address(cls, value: str) -> str:
-        if value and not is_address(value):
-            raise ValueError(f"it must be {FORMS}")
+        if value not in {"", AUTO}:
+            raise ValueError(IN_FILES)
         return value
 
     @model_validator(mode="after")
@@ -81,7 +83,7 @@ class DomainSettings(Settings):
         for noun, names, options in (("kind of name", sources, NAME_SOURCES[layout]), ("kind of entity", kinds, KINDS[layout])):
             for name in names:
                 if options is not None and name not in options:
-                    raise ValueError(f"there is no {noun} {name!r} in the layout {layout}; known are {', '.join(options)}")
+                    raise ValueError(f"there is no {noun} {name!r} in the layout {layout}; choose one of {', '.join(options)}")
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:

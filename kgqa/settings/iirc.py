@@ -51,22 +51,23 @@ class PatternSettings(Settings):
     kind: Literal[
         "ask", "is", "same", "shared", "value", "difference", "total", "least", "most", "less", "more", "every", "count", "range"
     ]  # fmt: skip
-    """Operation that gives the answer."""
+    """Operation that computes the answer."""
     over: Literal["link", "links", "subject", "group"] = "link"
-    """Its operands: one linked entity, two, a linked entity and the subject of the passage, or all members of a group."""
+    """Operands: one linked entity (``link``), two of them (``links``), a linked entity and the ``subject`` of the passage, or all members
+    of a ``group``."""
     values: tuple[Annotated[str, Field(min_length=1)], ...] = ()
-    """Relation of dates or quantities that it computes with. A difference can have two: of one linked entity, or of the linked
-    entity and of the subject."""
+    """Relations of the dates or quantities to compute with. A difference may have two: of one linked entity, or of the linked entity and of
+    the subject."""
     templates: tuple[Annotated[str, Field(min_length=1)], ...] = ()
-    """Templates of ``musique.templates`` that it asks for; empty: all. For patterns without ``values``."""
+    """Templates of ``musique.templates`` to use; empty: all. For patterns without ``values``."""
     question: str | tuple[str, ...] = ""
-    """How it is asked; with several forms one is drawn."""
+    """Wording of the question; of several forms one is drawn."""
     unit: str = ""
-    """Unit of a number."""
+    """Unit of a numeric answer."""
     calendar: bool = False
     """Subtract years without months and days, for questions about the difference between two years."""
     share: Annotated[float, Field(ge=0, le=1)] = 1.0
-    """Maximum share of all questions; 0: leave the pattern out. ``iirc.max_pattern`` limits it too."""
+    """Maximum share of all questions, besides ``iirc.max_pattern``; 0: do not use the pattern."""
 
     @field_validator("question")
     @classmethod
@@ -75,11 +76,11 @@ class PatternSettings(Settings):
             try:
                 places = [name for _, name, spec, conversion in Formatter().parse(form) if name is not None or spec or conversion]
             except ValueError as error:
-                raise ValueError(f"braces are for places only: {error}") from None
+                raise ValueError(f"braces are only for placeholders: {error}") from None
             if "{{" in form or "}}" in form:
-                raise ValueError("a doubled brace would appear in every question; braces are for places only")
+                raise ValueError("a doubled brace would appear in every question; braces are only for placeholders")
             if unknown := [place for place in places if place not in PLACES]:
-                raise ValueError(f"there is no place {{{unknown[0]}}}; known are {', '.join(sorted(PLACES))}")
+                raise ValueError(f"there is no placeholder {{{unknown[0]}}}; choose one of {', '.join(sorted(PLACES))}")
         return value
 
     @model_validator(mode="after")
@@ -97,7 +98,7 @@ class PatternSettings(Settings):
             )
         most = 2 if self.kind == "difference" and self.over in {"link", "subject"} else 1
         if len(self.values) > most or (self.kind == "difference" and self.over == "link" and len(self.values) < most):
-            raise ValueError("values has one relation; the difference over one link has two, and over link and subject one or two")
+            raise ValueError("values must have one relation; a difference over link has two, and a difference over subject has one or two")
         return self
 
 
@@ -105,11 +106,11 @@ class GroupSettings(Settings):
     """Linked entities of one kind, or in one relation with the subject of the passage."""
 
     templates: tuple[Annotated[str, Field(min_length=1)], ...] = ()
-    """Templates of ``musique.templates``: what the passage states in this relation."""
+    """Templates of ``musique.templates``; the members are the entities that the passage states in these relations."""
     kinds: tuple[Annotated[str, Field(min_length=1)], ...] = ()
-    """Classes of things, as ``person`` or ``film``: what the passage links to."""
+    """Kinds of entity, such as ``person`` or ``film``; the members are the linked entities of these kinds."""
     text: Annotated[str, Field(min_length=1)]
-    """How a question calls them, in the plural, with ``{head}`` for the subject."""
+    """Name of the group in a question, in the plural, with ``{head}`` for the subject."""
 
     @model_validator(mode="after")
     def _is_whole(self) -> GroupSettings:
@@ -121,10 +122,10 @@ class GroupSettings(Settings):
 
 
 class SplitSettings(SplitShares):
-    """Splits of the questions."""
+    """Shares of the splits, and what they may share."""
 
     leak_free: bool = True
-    """Splits share no passage, no needed article and no fact; false: a random split, for comparison."""
+    """Keep passages and needed articles, and with them facts, from occurring in two splits; false: a random split, for comparison."""
 
 
 class IircSettings(RecipeSettings):
@@ -133,31 +134,32 @@ class IircSettings(RecipeSettings):
     min_links: Positive = 10
     """Minimum links of a passage to different articles (section 2.1)."""
     max_links: Positive = 100
-    """Maximum links; a passage with more is a list."""
+    """Maximum links of a passage; one with more is probably a list and is excluded."""
     evidence: float = 2.5
-    """Minimum score of the words around a name, as a logarithm of how much more frequent they are where the relation is stated."""
+    """Minimum score of the words around a name: the natural logarithm of how much more frequent they are where the relation is stated.
+    Larger values give fewer and more reliable facts."""
     articles: Positive = 8
-    """Maximum linked articles that a question shows."""
+    """Maximum linked articles that are shown with a question."""
     size: Positive = 10_000
-    """Maximum questions."""
+    """Maximum questions of the whole dataset."""
     answers: Mapping[Answers, Annotated[float, Field(ge=0, le=1)]] = {"span": 0.46, "number": 0.3, "boolean": 0.2, "none": 0.33}
-    """Answer type → its maximum share of the questions."""
+    """Answer type → maximum share of the questions."""
     max_pattern: Share = 0.15
-    """Maximum share of one pattern."""
+    """Maximum share of the questions with the same pattern; raised if there are too few patterns."""
     max_relations: Share = 0.05
-    """Maximum share of the questions of one pattern over the same relations; five are always allowed."""
+    """Maximum share of the questions with the same pattern and the same relations; five questions are always allowed."""
     max_group: Annotated[int, Field(ge=2)] = 5
-    """Maximum members of a group."""
+    """Maximum members of a group that a question asks about."""
     max_answer: Share = 0.02
-    """Maximum share of the questions with one answer other than yes, no and none; five are always allowed."""
+    """Maximum share of the questions with the same answer, other than yes, no and none; five questions are always allowed."""
     max_per_passage: Positive = 4
-    """Maximum questions on one passage."""
+    """Maximum questions on the same passage."""
     max_per_article: Positive = 8
-    """Maximum questions that need one article."""
+    """Maximum questions that need the same article."""
     patterns: Mapping[str, PatternSettings] = {}
-    """Further patterns; one of a shipped pattern's name (``kgqa/recipes/iirc/patterns.toml``) replaces it."""
+    """Additional question patterns; a pattern with the name of a built-in one (``kgqa/recipes/iirc/patterns.toml``) replaces it."""
     groups: Mapping[str, GroupSettings] = {}
-    """Groups that patterns over a group ask about."""
+    """Additional groups that patterns over a group ask about."""
     values: ValuesSettings = ValuesSettings()
     split: SplitSettings = SplitSettings()
 
@@ -171,5 +173,5 @@ class IircSettings(RecipeSettings):
     @model_validator(mode="after")
     def _links_leave_room(self) -> IircSettings:
         if self.min_links > self.max_links:
-            raise ValueError(f"min_links {self.min_links} is above max_links {self.max_links}, so that no passage is good")
+            raise ValueError(f"min_links {self.min_links} is above max_links {self.max_links}, so no passage qualifies")
         return self

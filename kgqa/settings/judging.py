@@ -20,17 +20,18 @@ class JudgingSettings(Settings):
     """Readers that judge a dataset in an audit."""
 
     questions: Positive = 1000
-    """Maximum questions to judge, drawn by group."""
+    """Maximum questions to judge, drawn by group. Larger values give narrower intervals and take more time."""
     train_questions: Positive = 4000
     """Maximum questions to train on if the set has a train split, drawn by group."""
     folds: Annotated[int, Field(ge=3, le=20)] = 5
-    """Folds if the set has no train split; one of them decides when to stop."""
+    """Folds of the cross-fitting if the set has no train split; one of them is used for early stopping."""
     seeds: Annotated[int | None, Field(ge=1, le=20)] = None
-    """Readers of each kind; 1 for minimal and 3 for full."""
+    """Readers of each kind, with different seeds; null: 1 for ``minimal`` and 3 for ``full``."""
     max_facts: Annotated[int, Field(ge=2, le=6)] = 4
-    """Leave out questions with more supporting paragraphs from DiRe's transforms: n of them make 2^n - 2 instances of the probe."""
+    """Maximum supporting paragraphs of a question in DiRe's transforms; questions with more are excluded, since n of them make 2^n - 2
+    instances of the probe."""
     beside: tuple[Annotated[str, Field(min_length=1)], ...] = ()
-    """Further readers to judge with: names, or ``module:Class``, which is imported."""
+    """Additional readers to judge with: names, or ``module:Class``, whose code is imported."""
     settings: Mapping[str, Any] = {}
     """Settings of every reader (``kgqa.settings.reader``)."""
     training: Mapping[str, Any] = {}

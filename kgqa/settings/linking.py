@@ -26,53 +26,58 @@ class SharedNameSettings(Settings):
     """Prior preference among entities that share a name."""
 
     prefer_kinds: tuple[str, ...] = ()
-    """Entity kinds, best first: which entity gets a name that a drug and a protein share."""
+    """Entity kinds, best first. A name that entities of several kinds share goes to the best kind."""
     prefer_sources: tuple[str, ...] = ()
-    """Kinds of name, best first: an article's title goes before another entity's alias."""
+    """Kinds of name, best first. A name that several entities share goes to the entity that has it as the best kind of name, such as a
+    title rather than an alias."""
 
 
 class LinkingSettings(Settings):
     """Entity linking (docs/linking.md shows what each rule removes)."""
 
     language: Annotated[str, Field(pattern=CODE)] = "en"
-    """Language of the texts, a code of BCP 47 such as ``en``, ``de`` or ``pt-BR``; also on the card. English adds frequent words, plurals
-    and adjectives of names; empty: another language, which is not named."""
+    """Language of the texts as a BCP 47 code, such as ``en``, ``de`` or ``pt-BR``; also shown on the card. English enables rules for
+    frequent words, plurals and adjectives of names. Empty: some other language that the card does not name."""
     articles: str = "the"
-    """The definite article, as a regular expression. A name with it is compared with the same name without it; empty: none."""
+    """Regular expression for the definite article. An entity named "United Kingdom" also competes for the name "the United Kingdom"; empty:
+    no article."""
     belief: float = Field(default=0.4, ge=0, lt=1)
-    """Minimum probability that a mention means the entity. Higher values give fewer and more precise mentions. At 0 any probability is
+    """Minimum probability that a mention refers to the entity. Larger values give fewer and more precise mentions. At 0 any probability is
     enough, but one of several entities must be clearly the best."""
     hubs: Share = 0.002
-    """An everyday word in lower case never links if it occurs in more than this share of the documents. A name that is rarely related to
-    the documents' subjects, such as a month, never links above ten times this share. A capitalised name that a fact joins to the document's
-    subject still links; 1: all link."""
+    """Maximum share of the documents in which an everyday lower-case word may occur and still be linked. For names that are rarely related
+    to the documents' subjects, such as months, the limit is ten times this share. A capitalised name that a fact connects to the document's
+    subject has no limit. Larger values link more frequent words; 1: no limit."""
     head_nouns: bool = True
-    """Do not link a name before a word that ends other entities' names ("insulin receptor"), or after a prefix such as "anti-"."""
+    """Do not link a name in front of a head noun, that is, a word that ends the names of other entities ("insulin receptor"), or after a
+    prefix such as "anti-"."""
     minimum_letters: dict[str, Positive] = Field(default={})
-    """Kind of name → minimum letters and digits."""
+    """Kind of name → minimum number of letters and digits; 1 for kinds without an entry. Larger values remove more short, ambiguous
+    names."""
     keep_numbers: bool = False
-    """Keep names without a letter."""
+    """Keep names without letters."""
     exact_letters: int = Field(default=3, ge=0)
-    """Names of at most this many letters and digits match only in exact case."""
+    """Names with at most this many letters and digits match case-sensitively. Larger values make more short names case-sensitive."""
     case: dict[str, Literal["free", "initial", "exact", "as_written"]] = Field(default={})
-    """Kind of name → how longer names match: ``free`` (any case), ``initial`` (any case of the first letter), ``exact``, or
-    ``as_written``. The last means ``initial`` if another name of the entity, or the article of an entity that cannot be an answer, has a
-    small first letter; otherwise ``exact``."""
+    """Kind of name → matching of names longer than ``exact_letters``: ``free`` (case-insensitive), ``initial`` (only the first letter may
+    differ in case), ``exact`` (case-sensitive), or ``as_written``. The last means ``initial`` if another name of the entity, or the article
+    of an entity that cannot be an answer, begins in lower case; otherwise ``exact``."""
     inflections: bool = False
-    """In other languages than English: also find names with the endings that the texts put on many names ("Berlins", "Silvanyada"). The
-    endings are learned. The mention is the name without the ending, so the audit may report it (``wrong-spans``, ``absent-answers``)."""
+    """For languages other than English: also match names with an ending that the texts attach to many names ("Berlins", "Silvanyada"). The
+    endings are learned from the texts. The mention covers the name without the ending, so the audit may report it (``wrong-spans``,
+    ``absent-answers``)."""
     annotations: Literal["with", "only", "without"] = "with"
-    """Use of mentions that the source marks, such as hyperlinks: together ``with`` mentions found by name, as the ``only`` mentions, or
-    not at all (``without``). Where both kinds overlap, the marked mention wins."""
+    """Use of the mentions that the source marks, such as hyperlinks: ``with`` mentions found by name, as the ``only`` mentions, or not at
+    all (``without``). Where both kinds overlap, the marked mention wins."""
     before_number: bool = True
-    """Allow a hyphen and a digit after a name ("IL" in "IL-2")."""
+    """Link a name in front of a hyphen and a digit ("IL" in "IL-2")."""
     list_pages: str = ""
-    """How a disambiguation page begins, as a regular expression. Its entity gets no name; empty: none."""
+    """Regular expression for the first words of a disambiguation page. The page's entity gets no names; empty: no such pages."""
     spellings: bool = False
-    """Also find names with a number in other spellings: hyphens, spaces, brackets, Greek letters ("5-HT(1A)" for 5HT1A)."""
+    """Also match other spellings of names with a number: hyphens, spaces, brackets, Greek letters ("5-HT(1A)" for 5HT1A)."""
     shared: SharedNameSettings = SharedNameSettings()
     exclude_names: tuple[str, ...] = ()
-    """Names that never match, in any case."""
+    """Names that are never linked, case-insensitive."""
 
     @field_validator("articles", "list_pages")
     @classmethod

@@ -13,30 +13,30 @@ class LlmSettings(Settings):
     """Requests to a chat-completions endpoint. Its address and key come only from the command line and the environment."""
 
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
-    """Sampling temperature; null: the endpoint's default."""
+    """Sampling temperature, from 0 to 2; larger values give more varied answers. null: the endpoint's default."""
     structured: Literal["schema", "object"] = "schema"
-    """Response format: a JSON ``schema``, or any JSON ``object`` for endpoints without schemas."""
+    """Response format: ``schema`` (a JSON schema), or ``object`` (any JSON object) for endpoints without support for schemas."""
     max_output_tokens: Positive = 1000
-    """Maximum tokens of a response, including reasoning."""
+    """Maximum tokens of a response, including reasoning tokens."""
     tries: Annotated[int, Field(ge=1, le=10)] = 2
-    """Maximum attempts per chain, question or task. Each retry tells the model what was wrong."""
+    """Maximum attempts per chain, question or task. Each retry tells the model what was wrong with the previous response."""
     at_once: Annotated[int, Field(ge=1, le=256)] = 4
-    """Concurrent requests."""
+    """Maximum concurrent requests."""
     timeout_seconds: Annotated[float, Field(gt=0, le=3600)] = 60.0
-    """Timeout of a request in seconds, from sending to the last byte."""
+    """Timeout of a request in seconds, from sending it to the last byte of the response."""
     retries: Annotated[int, Field(ge=0, le=20)] = 5
-    """Retries after a failed connection, a rate limit or a server error."""
+    """Maximum retries of a request after a failed connection, a rate limit or a server error."""
     input_price: Annotated[float, Field(ge=0)] | None = None
-    """Price of a million input tokens; needs ``output_price``."""
+    """Price of a million input tokens, in any currency; requires ``output_price``."""
     output_price: Annotated[float, Field(ge=0)] | None = None
-    """Price of a million output tokens; needs ``input_price``."""
+    """Price of a million output tokens, in the same currency; requires ``input_price``."""
     max_cost: Annotated[float, Field(gt=0)] | None = None
-    """Maximum cost of all responses that the workspace has recorded, in the currency of the prices. Needs both prices."""
+    """Maximum total cost of all responses recorded in the workspace, in the currency of the prices; requires both prices."""
 
     @model_validator(mode="after")
     def _costs_need_prices(self) -> LlmSettings:
         if (self.input_price is None) != (self.output_price is None):
-            raise ValueError("input_price and output_price go together; give both or none")
+            raise ValueError("input_price and output_price go together; give both or neither")
         return self
 
 
@@ -44,19 +44,19 @@ class LlmReaderSettings(LlmSettings):
     """The reader ``llm``: its prompts, and the requests that send them."""
 
     shots: Annotated[int, Field(ge=0, le=64)] = 0
-    """Examples in each prompt, drawn from the train split; 0: zero-shot."""
+    """Number of examples in each prompt, drawn from the train split; 0: zero-shot."""
     retrieve: Annotated[int, Field(ge=0, le=1000)] | None = None
-    """Paragraphs that BM25 finds among those of the whole set, in place of the question's own; 0: no paragraphs; null: the question's
+    """Number of paragraphs that BM25 retrieves from the whole set, in place of the question's own; 0: no paragraphs; null: the question's
     own."""
     samples: Annotated[int, Field(ge=1, le=64)] = 1
-    """Answers to each question. The most frequent one is the prediction, and its share is the confidence."""
+    """Answers sampled per question. The most frequent one is the prediction, and its share is the confidence. The cost grows with it."""
     reasoning: bool = False
-    """Ask for the reasoning in front of the answer, for models that do not reason by themselves."""
+    """Ask for the reasoning before the answer, for models that do not reason by themselves."""
     seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0
-    """Seed of the draw of examples."""
+    """Seed for drawing the examples."""
 
     @model_validator(mode="after")
     def _samples_differ(self) -> LlmReaderSettings:
         if self.samples > 1 and self.temperature == 0:
-            raise ValueError("with a temperature of 0 all samples are alike; set samples = 1, or a higher temperature")
+            raise ValueError("with a temperature of 0 all samples are the same; set samples = 1, or a higher temperature")
         return self

@@ -16,11 +16,12 @@ class Neo4jSettings:
     """Connection to a Neo4j server."""
 
     uri: str = "bolt://localhost:7687"
+    """Address of the server."""
     username: str = "neo4j"
     password: str = field(default="", repr=False)
-    """Empty: the server requires none."""
+    """Empty if the server requires none."""
     database: str = ""
-    """Empty: the user's home database, ``neo4j`` by default."""
+    """Name of the database; empty: the user's home database, by default ``neo4j``."""
 
     @classmethod
     def from_environment(cls, *, uri: str | None = None, username: str | None = None, database: str | None = None) -> Neo4jSettings:
@@ -38,16 +39,16 @@ class Neo4jSettings:
             usable = False
         if not usable:
             raise SettingsError(
-                f"NEO4J_URI is not an address of a Neo4j server; it begins with {', '.join(SCHEMES[:-1])} or {SCHEMES[-1]}."
+                f"NEO4J_URI is not the address of a Neo4j server; it must begin with {', '.join(SCHEMES[:-1])} or {SCHEMES[-1]}."
             )
         if parts.path.strip("/") or parts.query or parts.fragment:
-            raise SettingsError("NEO4J_URI holds more than scheme, host and port; leave out what follows them.")
+            raise SettingsError("NEO4J_URI contains more than scheme, host and port; leave out the rest.")
         try:
             f"{self.uri}{self.username}{self.password}{self.database}".encode()
         except UnicodeEncodeError:
             raise SettingsError("NEO4J_USERNAME, NEO4J_PASSWORD or NEO4J_DATABASE is not UTF-8; set it again.") from None
         if parts.username or parts.password:
-            raise SettingsError("NEO4J_URI holds a user or a password; put them into NEO4J_USERNAME and NEO4J_PASSWORD.")
+            raise SettingsError("NEO4J_URI contains a user or a password; put them into NEO4J_USERNAME and NEO4J_PASSWORD.")
 
     @property
     def place(self) -> str:

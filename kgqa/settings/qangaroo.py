@@ -15,70 +15,71 @@ class SplitSettings(SplitShares):
     """Shares of the groups of facts per split, drawn before any filter; they add up to 1."""
 
     train: Share = 0.85
-    """Share of the groups in the train split."""
+    """Share of the groups of facts in the train split."""
     dev: SplitShare = 0.1
-    """Share of the dev split."""
+    """Share of the groups in the dev split."""
     test: SplitShare = 0.05
-    """Share of the test split."""
+    """Share of the groups in the test split."""
     by: Literal["head", "pair", "bridge"] = "head"
-    """Splits do not share the subject entity (``head``), the unordered ``pair`` of subject and answer, or the ``bridge`` of a path and its
-    subject. With ``bridge``, no last hop can be learned from train. Queries about relations have no bridge and use their subject."""
+    """What two splits never share: the subject entity (``head``), the unordered ``pair`` of subject and answer, or the ``bridge`` of a path
+    and its subject. With ``bridge``, no last hop can be learned from train. Queries about relations have no bridge; they are split by
+    subject."""
 
 
 class TraversalSettings(Settings):
     """Search for candidates and their chains (Welbl et al. 2018, section 2.1)."""
 
     max_documents: Annotated[int, Field(ge=1, le=8)] = 3
-    """Maximum documents on a chain."""
+    """Maximum documents on a chain. Larger values reach more answers and candidates over longer chains, and take more time."""
     chains: Literal["tree", "all_shortest", "all_simple"] = "tree"
-    """Chains per candidate: ``tree`` (one, from the breadth-first tree), ``all_shortest`` or ``all_simple``. Grading searches all simple
-    chains; without balancing it keeps the best."""
+    """Chains that the search returns per candidate: ``tree`` (one, from the breadth-first tree), ``all_shortest`` or ``all_simple``.
+    Grading searches all simple chains; without balancing it keeps the best one."""
     max_chains: Positive = 16
-    """Maximum chains per candidate with ``all_shortest`` and ``all_simple`` and for grading, shorter chains first."""
+    """Maximum chains per candidate with ``all_shortest``, with ``all_simple`` and for grading; shorter chains first."""
     through_end_points: bool = True
-    """Let chains continue through entities of the end points' kind; false requires ``endpoint_kind``."""
+    """Let chains continue through entities of the end points' kind. ``false`` requires ``endpoint_kind``."""
 
 
 class BalanceSettings(Settings):
     """MedHop's rounds: the same number of chains for every candidate (section 4)."""
 
     candidates: Annotated[int, Field(ge=0)] = 0
-    """Candidates per sample, including the answer; 0: no balancing, keep all candidates."""
+    """Candidates per sample, including the answer, each reached by the same number of chains; 0: no balancing, keep all candidates."""
 
 
 class BiasSettings(Settings):
     """Filters against shortcuts (section 3.2)."""
 
     answer_cap: Share = 0.005
-    """Maximum share of a split's samples with one answer. If that is less than one sample, the maximum is the mean number of samples per
-    answer; 1: no cap."""
+    """Maximum share of a split's samples with the same answer. If that is less than one sample, the maximum is the mean number of samples
+    per answer. Larger values keep more samples and let frequent answers dominate; 1: no cap."""
     answer_cap_of: Literal["entering", "kept"] = "entering"
-    """Base of the share: samples that enter the filter, or samples that it keeps (docs/decisions/0005-answer-cap.md)."""
+    """Denominator of the share: samples that enter the filter (``entering``), or samples that it keeps (``kept``)."""
     document_cue_drops: Literal["all", "surplus"] = "surplus"
-    """Which samples of such a document and answer to drop: ``all``, as in the paper, or the ``surplus`` above the limit, worst-graded
-    first."""
+    """Samples to drop if a document and an answer exceed the limit: ``all`` of them, as in the paper, or the ``surplus`` above the limit,
+    lowest grade first."""
     document_cue: Annotated[int | float, Field(ge=0)] = 0.00046
-    """Maximum samples with the same document and the same correct answer. Samples above it are dropped, but never a whole split. Below 1:
-    a share of the split's samples, and at least 2 of them (published: 20 of 43,738); from 1: a number of samples; 0: drop none."""
+    """Maximum samples with the same document and the same correct answer; the samples above it are dropped, but never a whole split. Below
+    1: a share of the split's samples, and at least 2 of them (published: 20 of 43,738); from 1: a number of samples; 0: no limit."""
     mention_cue: bool = True
-    """Drop samples whose answer is the most mentioned candidate, until there are no more of them than expected by chance, within the
-    standard error."""
+    """Drop samples whose answer is the most frequently mentioned candidate, until there are no more of them than expected by chance, within
+    the standard error."""
     position_share: Share = 1.0
-    """Maximum accuracy of the baselines first bridge, nearest candidate and shared entities on a split, or chance if that is higher.
-    Samples are dropped until it holds; 1: no limit."""
+    """Maximum accuracy on a split of the baselines first bridge, nearest candidate and shared entities, or chance if that is higher.
+    Samples that they answer correctly are dropped until the limit holds; 1: no limit."""
     count_share: Share = 1.0
-    """The same for max-mention and TF-IDF, which count words."""
+    """The same for the baselines max-mention and TF-IDF, which count words."""
     train_share: Share = 1.0
-    """The same for majority and document-cue, which learn from train."""
+    """The same for the baselines majority and document-cue, which are fitted on train."""
     named_answer: bool = True
-    """Drop samples whose query has any form of any name of the answer. With ``answer_stated = "subject_document"``, the same holds for the
-    subject's own article."""
+    """Drop samples whose query contains any form of any name of the answer. With ``answer_stated = "subject_document"``, also drop samples
+    whose subject's own article contains one."""
 
     @field_validator("document_cue", mode="after")
     @classmethod
     def _a_number_is_whole(cls, value: float) -> float:
         if value > 1 and value != int(value):
-            raise ValueError(f"a share is below 1 and a number of samples is whole, {value:g} is neither")
+            raise ValueError(f"it must be a share below 1 or a whole number of samples, not {value:g}")
         return value
 
 
@@ -86,46 +87,51 @@ class EvidenceSettings(Settings):
     """Entailment of the answer by its chain (docs/wikihop.md); not in the paper, whose recipe is ``use = false``."""
 
     use: bool = True
-    """Grade chains, and choose samples and candidates by their grades; false: the paper's recipe."""
+    """Grade chains, and select samples and candidates by their grades; false: the paper's recipe."""
     min_support: Positive = 5
-    """Minimum training facts that a path must find to become a rule."""
+    """Minimum training facts that a path must predict correctly to become a rule. Larger values give fewer and more reliable rules."""
     min_confidence: Share = 0.1
-    """Minimum confidence of a rule."""
+    """Minimum confidence of a rule, from 0 to 1. Larger values give fewer and more precise rules."""
     grade: Annotated[float, Field(ge=0, le=1)] = 0.3
-    """Minimum grade of the answer's chain: the confidence that it entails the answer."""
+    """Minimum grade of the answer's chain: the confidence, from 0 to 1, that the chain entails the answer. Larger values give fewer samples
+    with better-supported answers."""
     odds: Annotated[float, Field(ge=0)] = 3.0
-    """Minimum odds ratio of the answer with its chain over its frequency alone."""
+    """Minimum odds ratio of the answer given its chain over the answer given its frequency alone. Larger values drop more samples whose
+    answer can be guessed; 0: no limit."""
     grade_long: Annotated[float, Field(ge=0, le=1)] = 0.5
-    """``grade`` for chains of three documents, whose grades are composed."""
+    """The same as ``grade``, for chains of three documents, whose grades are composed."""
     odds_long: Annotated[float, Field(ge=0)] = 10.0
-    """``odds`` for chains of three documents."""
+    """The same as ``odds``, for chains of three documents."""
     functional: Annotated[float, Field(ge=0, le=1)] = 0.1
-    """Minimum functionality of the answer's path in its better direction: the product over its hops, 1 for a function."""
+    """Minimum functionality of the answer's path, from 0 to 1, in its better direction: the product over its hops, where 1 is a function.
+    Larger values drop more paths that lead to many entities."""
     margin: Annotated[float, Field(ge=0, le=1)] = 0.05
-    """Drop candidates whose grade is within this margin of the answer's, because they may be true. Candidates with a grade high enough for
-    an answer are dropped as well."""
+    """Drop distractors whose grade is at most this much below the answer's, because they may be correct too. Distractors whose grade would
+    suffice for an answer are dropped as well. Larger values drop more distractors."""
     better: Literal["reject", "leave"] = "leave"
-    """If another candidate has a higher grade than the answer: drop the candidate (``leave``) or the sample (``reject``)."""
+    """If a distractor has a higher grade than the answer: drop the distractor (``leave``) or the whole sample (``reject``)."""
     text: Literal["document", "near", "sentence"] = "near"
-    """Minimum proximity of the two entities of each hop on the answer's chain: in one ``document``, ``near`` each other, or in one
+    """How close together the two entities of each hop on the answer's chain must be: in one ``document``, ``near`` each other, or in one
     ``sentence``."""
     facts: Annotated[int, Field(ge=0, le=3)] = 1
-    """Minimum hops of the answer's path that are facts of the graph, not only co-mentions. If facts entail nothing, none are required."""
+    """Minimum hops of the answer's path that are facts of the graph and not only co-mentions. No facts are required if no path of facts
+    entails anything."""
     max_objects: Annotated[float, Field(gt=0)] = 5.0
-    """Leave out relations with more objects per subject and more subjects per object than this, and symmetric relations with more than half
-    of it."""
+    """Maximum mean objects per subject, or subjects per object, whichever is smaller; relations above it are excluded. Symmetric relations
+    are limited to half of it. Larger values keep more relations with less definite answers."""
     text_lift: Annotated[float, Field(ge=0)] = 2.0
-    """Minimum lift of a co-mentioned pair over a random pair: how many times more often it is a fact of the relation."""
+    """Minimum lift of a co-mentioned pair over a random pair: how many times more often it is a fact of the relation. Larger values exclude
+    more relations that texts hardly state."""
     graded_share: Annotated[float, Field(ge=0, le=1)] = 0.02
-    """Minimum share of a relation's samples with an entailed answer. Below it, leave out the relation, because its few entailed answers
-    are coincidental."""
+    """Minimum share of a relation's samples with an entailed answer. Relations below it are excluded, because their few entailed answers
+    are probably coincidental."""
     second_truth: Annotated[float, Field(ge=0, le=1)] = 0.1
-    """Drop candidates that a fact of another relation joins to the subject, if that relation entails the query's with at least this
-    confidence."""
+    """Drop distractors that a fact of another relation connects to the subject, if that relation entails the query's with at least this
+    confidence. Larger values keep more distractors that may be correct."""
     beside_answer: bool = False
-    """Also keep candidates that a document of the answer's chain names."""
+    """Also keep distractors that a document of the answer's chain names."""
     hierarchy: bool = True
-    """Drop candidates that are a part of the answer, or that contain it."""
+    """Drop distractors that are a part of the answer or contain it."""
 
 
 QUALITIES: dict[str, dict[str, float | int]] = {
@@ -145,35 +151,41 @@ class PathSettings(Settings):
     quality: Literal["large", "balanced", "strict"] = "balanced"
     """Preset for the limits below that the domain does not set itself: ``large`` for more samples, ``strict`` for more reliable ones."""
     stated: Share = 0.3
-    """Minimum probability that a text states a hop that is a fact of the graph."""
+    """Minimum probability that a text states a hop that is a fact of the graph. Larger values give fewer and more reliable samples; the
+    same holds for the next four settings."""
     read: Share = 0.45
     """Minimum probability that a text states a hop that is not a fact of the graph."""
     lift: Annotated[float, Field(ge=0)] = 1.0
-    """Minimum increase of a hop's log-odds from the words of the text, over the other facts of its entities."""
+    """Minimum increase of a hop's log-odds (natural logarithm) due to the words of the text, compared with the other facts of its
+    entities."""
     functional: Annotated[float, Field(ge=0, le=1)] = 0.3
-    """Minimum functionality of the last hop's relation in its direction: subjects per fact, 1 for a function."""
+    """Minimum functionality of the last hop's relation in its direction, from 0 to 1: distinct subjects per fact, where 1 is a function."""
     first_functional: Annotated[float, Field(ge=0, le=1)] = 0.1
-    """Minimum functionality of the first hop's relation."""
+    """Minimum functionality of the first hop's relation, from 0 to 1."""
     useful: Annotated[float, Field(ge=0, le=1)] = 0.12
-    """Minimum estimated probability that a query is useful: entailed, unique and not trivial."""
+    """Minimum estimated probability that a query is useful: its answer holds, is unique and is not trivial. Larger values give fewer and
+    better samples."""
     min_queries: Positive = 2
-    """Minimum queries per path."""
+    """Minimum queries per path, that is, per pair of relations; rarer paths are dropped."""
     relation_share: Share = 0.1
-    """Maximum share of all queries that end with the same relation; one query is always allowed."""
+    """Maximum share of all queries that end with the same relation; one query is always allowed. Larger values give more samples and less
+    variety."""
     answer_share: Share = 0.5
-    """Maximum share of a path's queries with one answer; one query is always allowed."""
+    """Maximum share of a path's queries with the same answer; one query is always allowed."""
     per_documents: Positive = 5
-    """Maximum queries whose chains have the same two documents."""
+    """Maximum queries whose chains consist of the same two documents."""
     per_hop: Positive = 40
-    """Maximum queries with the same last hop: the same answer, stated by the same document."""
+    """Maximum queries with the same last hop, that is, with the same answer stated by the same document."""
     rivals: Annotated[int, Field(ge=0)] = 2
-    """Maximum distractors of a sample from the articles of entities that the subject's article mentions before the bridge."""
+    """Maximum distractors of a sample that come from the articles of entities that the subject's article mentions before the bridge. Larger
+    values make it harder to guess the bridge by its position."""
     candidates: Annotated[int, Field(ge=2)] = 12
     """Maximum candidates of a sample, including the answer."""
     min_alike: Annotated[int, Field(ge=1)] = 2
-    """Minimum other candidates of the answer's type."""
+    """Minimum distractors of the answer's type; samples with fewer are dropped."""
     alike: Annotated[float, Field(ge=0, le=1)] = 0.2
-    """Minimum cosine similarity of the roles of two entities of one type."""
+    """Minimum cosine similarity of the roles of two entities for them to count as one type, from 0 to 1. Larger values give fewer
+    distractors that resemble the answer more."""
 
     @model_validator(mode="before")
     @classmethod
@@ -188,51 +200,54 @@ class PairSettings(Settings):
     """Queries about pairs that two texts relate to the same third entity (docs/medhop.md)."""
 
     stated: Share = 0.3
-    """Minimum probability that a sentence states a hop that is a fact of the graph."""
+    """Minimum probability that a sentence states a hop that is a fact of the graph. Larger values give fewer and more reliable samples."""
     read: Share = 0.65
-    """Minimum probability that a sentence states a hop that is not a fact of the graph."""
+    """Minimum probability that a sentence states a hop that is not a fact of the graph. Larger values give fewer and more reliable
+    samples."""
     facts: Annotated[int, Field(ge=0, le=2)] = 2
     """Minimum hops of the answer's chain that are facts of the graph."""
     possible: Annotated[float, Field(ge=0, le=1)] = 0.4
-    """Minimum probability of a hop that texts may state. A candidate that two such hops reach may be true as well, and is dropped."""
+    """Minimum probability for a hop to count as possibly stated. A distractor that two such hops reach may be correct too, and is dropped.
+    Smaller values drop more distractors."""
     per_document: Positive = 12
-    """Maximum queries whose answer's chain has the same document."""
+    """Maximum queries whose answer's chain contains the same document."""
     per_answer: Positive = 20
     """Maximum queries with the same answer."""
     per_bridge: Positive = 120
-    """Maximum queries whose answer's chain leads over the same entity."""
+    """Maximum queries whose answer's chain passes through the same bridge entity."""
     per_entity: Positive = 1000
-    """Maximum documents and end points to search for distractors over one entity."""
+    """Maximum documents and end points of one bridge entity that are searched for distractors; of more, a random part. Larger values take
+    more time and memory."""
 
 
 class QangarooSettings(RecipeSettings):
     """The recipe of WikiHop and MedHop (Welbl et al. 2018)."""
 
     queries: Literal["relations", "paths", "pairs"] = "relations"
-    """Kind of query: ``relations`` of the graph that no article of their subject states, ``paths`` of two relations that two articles
-    state, or ``pairs`` of two entities of one kind that two texts relate to the same third entity."""
+    """Type of query. ``relations``: facts that the subject's own article does not state. ``paths``: two relations in a row that two
+    articles state. ``pairs``: two entities of one kind that two texts relate to the same third entity."""
     relations: tuple[str, ...] = ()
-    """Relations to ask about, and to build paths from; empty: all."""
+    """Ids of the relations to ask about and to build paths from; empty: all."""
     both_directions: bool = True
     """Ask a symmetric fact from both of its ends."""
     endpoint_kind: str = ""
-    """Kind of entity that can be an end point; empty: any object of the relation in a training fact."""
+    """Kind of entity that may be the answer or a candidate; empty: any object of the relation in a training fact."""
     answer_stated: Literal["subject_document", "any_document", "chain_document"] = "subject_document"
-    """Where a stated answer makes kgqa drop a fact. ``subject_document``: in the subject's own article. ``any_document``: in any document
-    together with the subject. ``chain_document``, for ``pairs``: together with the subject in a document of the chain; no other document
-    is shown."""
+    """Where kgqa looks for a direct statement of the answer; if there is one, it drops the fact. ``subject_document``: in the subject's own
+    article. ``any_document``: in any document that names both subject and answer. ``chain_document``, for ``pairs``: in a document of the
+    chain that names both; no other document is shown."""
     min_candidates: Annotated[int, Field(ge=2)] = 2
-    """Minimum candidates of a sample, including the answer."""
+    """Minimum candidates of a sample, including the answer. Larger values give fewer samples."""
     max_candidates: Positive = 100
-    """Maximum candidates of a sample (section 3)."""
+    """Maximum candidates of a sample, including the answer; samples with more are dropped (section 3)."""
     max_documents: Positive = 64
-    """Maximum support documents of a sample (section 3)."""
+    """Maximum support documents of a sample; samples with more are dropped (section 3)."""
     placeholders: Annotated[int, Field(ge=2)] = 100
-    """Distinct placeholder tokens of the masked twin."""
+    """Number of distinct placeholder tokens for the masked twin; at least ``max_candidates``."""
     surface: Literal["label", "id"] = "label"
-    """Text in the official format: lower-cased labels (WikiHop), or ids, also in the documents (MedHop)."""
+    """How entities appear in the official format: as lower-cased labels (WikiHop), or as ids, in the documents too (MedHop)."""
     question: str = "{relation} {subject}"
-    """Form of the query; ``{relation}`` has underscores for spaces."""
+    """Template of the query. ``{relation}`` is the relation's label with underscores for spaces."""
     traversal: TraversalSettings = TraversalSettings()
     balance: BalanceSettings = BalanceSettings()
     bias: BiasSettings = BiasSettings()
@@ -256,7 +271,9 @@ class QangarooSettings(RecipeSettings):
     @model_validator(mode="after")
     def _end_points_have_a_kind(self) -> QangarooSettings:
         if not self.traversal.through_end_points and not self.endpoint_kind:
-            raise ValueError("traversal.through_end_points = false needs endpoint_kind, which says what chains may not lead through")
+            raise ValueError(
+                "traversal.through_end_points = false needs endpoint_kind, the kind of entity that chains must not pass through"
+            )
         return self
 
     @model_validator(mode="after")
@@ -270,7 +287,9 @@ class QangarooSettings(RecipeSettings):
     @model_validator(mode="after")
     def _rounds_have_chains(self) -> QangarooSettings:
         if self.balance.candidates and self.traversal.chains == "tree":
-            raise ValueError("balance.candidates needs traversal.chains 'all_shortest' or 'all_simple', a tree has one chain per candidate")
+            raise ValueError(
+                "balance.candidates needs traversal.chains = 'all_shortest' or 'all_simple', as a tree has only one chain per candidate"
+            )
         return self
 
     @model_validator(mode="after")

@@ -14,20 +14,20 @@ class Seq2SeqSettings(Settings):
     """Network that reads a text and writes another."""
 
     encoder: Annotated[str, Field(min_length=1)] = "sentence-transformers/all-MiniLM-L6-v2"
-    """An encoder-decoder (BART, T5) or an encoder: a name on the Hugging Face hub, a folder, or ``package:NAME``. An encoder gets a decoder
-    that is initialised from the same weights (Rothe et al. 2020)."""
+    """Pretrained encoder-decoder (BART, T5) or encoder: a name on the Hugging Face hub, a folder, or ``package:NAME``. An encoder gets a
+    decoder that is initialised from the same weights (Rothe et al. 2020)."""
     decoder_layers: Positive = 2
-    """Layers of the decoder that an encoder gets: the first ones of the encoder."""
+    """Number of decoder layers for an encoder without a decoder; they are initialised from its first layers."""
     copies: bool = True
     """Copy tokens from the source with a pointer network (See et al. 2017)."""
     tunes_embeddings: bool = False
-    """Train an encoder's word embeddings too; with few examples this affects only the words that they contain."""
+    """Train the word embeddings of an encoder too. With few examples this affects only the words in them."""
     source_tokens: Positive = 128
     """Maximum tokens of a source; longer ones are truncated."""
     target_tokens: Positive = 128
     """Maximum tokens of an output."""
     beams: Positive = 1
-    """Beam width; 1: greedy decoding."""
+    """Beam width; 1: greedy decoding. Larger values take more time."""
 
 
 class ProgramSettings(Seq2SeqSettings):
@@ -43,11 +43,13 @@ class ExecutionSettings(SelectSettings):
     """Reader that decomposes a question and answers it step by step; the fields of ``SelectSettings`` configure its single-hop reader."""
 
     decompositions: Literal["predicted", "gold"] = "predicted"
-    """``predicted``, or ``gold``: the dataset's own, an upper bound."""
+    """Decompositions that are executed: ``predicted`` by the decomposer, or ``gold`` from the dataset, an upper bound."""
     decomposer: Seq2SeqSettings | None = None
-    """Settings of the decomposer; null: the encoder of the single-hop reader with defaults."""
+    """Settings of the decomposer; null: the defaults, with the encoder of the single-hop reader."""
     decomposer_epochs: Positive = 20
+    """Maximum passes over the training decompositions."""
     decomposer_learning_rate: Annotated[float, Field(gt=0, le=10)] = 5e-4
+    """Peak learning rate of the decomposer."""
 
     @property
     def writing(self) -> Seq2SeqSettings:

@@ -20,7 +20,7 @@ def read_small(path: Path) -> bytes:
             raise BrokenInput(f"{path}: this is a pipe or device; give a file.")
         data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
-        raise BrokenInput(f"{path}: this has more than {MOST_BYTES >> 20} MiB, which no such file has; give another file.")
+        raise BrokenInput(f"{path}: this has more than {MOST_BYTES >> 20} MiB, which is too large for such a file; choose another file.")
     return data
 
 

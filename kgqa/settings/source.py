@@ -24,20 +24,20 @@ KINDS = {"wikidata": ("entity",), "medline": ("drug", "protein"), "import": None
 
 
 class SourceSettings(Settings):
-    """Source of the tables."""
+    """Where the tables of entities, facts and documents come from."""
 
     layout: Literal["wikidata", "medline", "import", "questions"]
-    """Layout of the source files (``kgqa/sources``). ``import`` means a folder that ``kgqa import`` wrote; such a folder is recognised
-    whatever this says. ``questions`` means question sets, without a graph: those that ``kgqa compose`` gets as arguments."""
+    """Layout of the source files (``kgqa/sources``). ``import``: a folder written by ``kgqa import``, which kgqa recognises whatever this
+    setting says. ``questions``: no graph, only the question sets that ``kgqa compose`` gets as arguments."""
 
 
 class DocumentSettings(Settings):
-    """Selection of documents."""
+    """Which documents become part of the graph."""
 
     exclude_about: tuple[str, ...] = ()
-    """Entities whose own article is left out of the graph (WikiHop: the United States, section 3.2)."""
+    """Ids of entities whose own article is removed from the graph (WikiHop: the United States, section 3.2)."""
     max_tokens: int = Field(default=0, ge=0)
-    """Leave out texts with more tokens than this beyond their title; 0: no limit (MedHop: 300, section 4)."""
+    """Maximum tokens of a text, not counting its title; longer texts are removed. 0: no limit (MedHop: 300, section 4)."""
 
 
 class ImportSettings(Settings):
@@ -46,16 +46,16 @@ class ImportSettings(Settings):
     format: str
     """Name of the format, one of ``kgqa import --list``."""
     files: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)]
-    """Files in the folder of the TOML file or below, in the order of reading. A pattern with ``*``, ``?`` or ``[…]`` names all files that
-    it matches, sorted."""
+    """Files in the folder of the TOML file or below, in reading order. A pattern with ``*``, ``?`` or ``[…]`` stands for all files that
+    match it, sorted by name."""
     options: dict[str, Any] = Field(default_factory=dict)
-    """Options of the format. A text or number is read as after ``--option``."""
+    """Options of the format. A string or number is parsed as after ``--option``."""
     licence: str | None = None
-    """Licence of the files; by default the publisher's."""
+    """Licence of the files; null: the publisher's."""
     attribution: str | None = None
-    """A sentence about the files, for the dataset card; by default the publisher's."""
+    """Sentence about the files for the dataset card; null: the publisher's."""
     partial: bool = False
-    """Read a file that is cut up to its last whole record."""
+    """Read a truncated file up to its last complete record."""
 
     @field_validator("files", mode="before")
     @classmethod

@@ -27,32 +27,33 @@ class PatternSettings(Settings):
     """A pattern of questions about two entities, ``{a}`` and ``{b}``."""
 
     question: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=300)], ...], Field(min_length=1)]
-    """Forms of the question, of which one is drawn."""
+    """Forms of the question; one is drawn."""
     steps: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=300)], ...], Field(min_length=2, max_length=9)]
     """The decomposition: the retrieval steps in the order of the test, then the operation, in which ``#k`` refers to step k."""
     test: Literal["within", "before", "near", "more", "same", "chain"]
-    """What decides the answer, one of ``TESTS``."""
+    """Test that decides the answer, one of ``TESTS``."""
     a: Annotated[tuple[str, ...], Field(min_length=1)]
     """Relations of the first entity. ``within``: the first and the last date of its time. Other tests of values: one relation. ``same`` and
     ``chain``: ids of relations of one meaning."""
     b: tuple[str, ...] = ()
     """Relations of the second entity: one date or quantity; for ``chain`` the relations of the second fact; for ``same`` none."""
     a_kind: tuple[str, ...] = ()
-    """Kinds of the first entity, as its article names them (``film``, ``school``); empty: any."""
+    """Kinds of the first entity as its article names them, such as ``film`` or ``school``; empty: any."""
     b_kind: tuple[str, ...] = ()
-    """Kinds of the second entity."""
+    """Kinds of the second entity; empty: any."""
     since: Annotated[float, Field(ge=0)] = 0
-    """``within``: years after the first date from which the answer is yes."""
+    """For ``within``: years after the first date from which on the answer is yes."""
     early: bool = False
-    """``within``: also ask, with the answer no, about dates before the first one."""
+    """For ``within``: also ask about dates before the first one; the answer is then no."""
     margin: Annotated[float, Field(ge=0)] = 2
-    """Least difference: years, or for ``more`` a share; closer pairs have no definite answer. ``near``: the most for yes."""
+    """Minimum difference between the two values, in years, or for ``more`` as a share; closer pairs have no definite answer. For ``near``:
+    the maximum difference for yes."""
     reach: Annotated[float, Field(gt=0)] = 80
-    """Largest difference: years, or for ``more`` a share. Pairs further apart would be answered without a look."""
+    """Maximum difference between the two values, in years, or for ``more`` as a share. Pairs further apart are too easy."""
     beyond: Annotated[float, Field(gt=0)] = 10
-    """``near``: the least difference for no."""
+    """For ``near``: the minimum difference for no, in years."""
     negated: bool = False
-    """The question's answer is the opposite of the test's."""
+    """Invert the answer of the test, for negated questions."""
 
     @model_validator(mode="after")
     def _is_a_strategy(self) -> PatternSettings:
@@ -61,22 +62,22 @@ class PatternSettings(Settings):
                 raise ValueError(f"the question {form!r} must end with a question mark")
             if {"{a}", "{b}"} - set(_NAME.findall(form)) or set(_NAME.findall(form)) - {"{a}", "{b}"}:
                 raise ValueError(f"the question {form!r} must name {{a}} and {{b}}, and nothing else in braces")
-        used: set[int] = set()
+        referenced_steps: set[int] = set()
         for place, step in enumerate(self.steps, start=1):
             numbers = {int(number) for number in _REFERENCE.findall(step)}
             if wrong := sorted(number for number in numbers if not 1 <= number < place):
-                raise ValueError(f"step {place} refers to #{wrong[0]}, but a step refers to earlier ones alone")
+                raise ValueError(f"step {place} refers to #{wrong[0]}, but a step can refer only to earlier ones")
             if set(_NAME.findall(step)) - {"{a}", "{b}"}:
                 raise ValueError(f"step {place} may name {{a}} and {{b}}, and nothing else in braces")
-            used |= numbers
-        if unused := sorted(set(range(1, len(self.steps))) - used):
-            raise ValueError(f"no later step refers to #{unused[0]}, so nothing needs it")
-        wanted = {"within": (2, 1), "before": (1, 1), "near": (1, 1), "more": (1, 1)}
-        if self.test in wanted and (len(self.a), len(self.b)) != wanted[self.test]:
-            first, second = wanted[self.test]
+            referenced_steps |= numbers
+        if unused := sorted(set(range(1, len(self.steps))) - referenced_steps):
+            raise ValueError(f"no later step refers to #{unused[0]}, so it is not needed")
+        arity = {"within": (2, 1), "before": (1, 1), "near": (1, 1), "more": (1, 1)}
+        if self.test in arity and (len(self.a), len(self.b)) != arity[self.test]:
+            first, second = arity[self.test]
             raise ValueError(f"the test {self.test!r} takes {first} relation{'s' * (first > 1)} in a and {second} in b")
         if (self.test == "same" and self.b) or (self.test == "chain" and not self.b):
-            raise ValueError("the test 'same' takes relations in a alone, the test 'chain' in a and in b")
+            raise ValueError("the test 'same' takes relations in a only, and the test 'chain' in both a and b")
         if len(self.steps) != 3:
             raise ValueError("it must have three steps: one for each of the two facts, and the operation")
         return self
@@ -86,8 +87,11 @@ class SplitsSettings(SplitShares):
     """Shares of the entities per split; they add up to 1. Splits share no entity that a step is about."""
 
     train: Share = 0.6
+    """Share of the entities in the train split. Splits share no entity that a step is about."""
     dev: SplitShare = 0.2
+    """Share of the entities in the dev split."""
     test: SplitShare = 0.2
+    """Share of the entities in the test split."""
 
 
 class StrategyqaSettings(RecipeSettings):
@@ -95,17 +99,18 @@ class StrategyqaSettings(RecipeSettings):
 
     values: ValuesSettings = ValuesSettings()
     english: bool = True
-    """Use the patterns that kgqa ships for English (``kgqa/recipes/strategyqa/patterns.toml``)."""
+    """Use the built-in question patterns for English (``kgqa/recipes/strategyqa/patterns.toml``)."""
     patterns: dict[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,60}$")], PatternSettings] = Field(default_factory=dict)
-    """Further patterns; one of a shipped pattern's name replaces it."""
+    """Additional question patterns; a pattern with the name of a built-in one replaces it."""
     leave_out: tuple[str, ...] = ()
     """Names of patterns that are not used."""
     most: Positive = 200
-    """Maximum questions of a pattern."""
+    """Maximum questions with the same pattern."""
     share: Share = 0.15
-    """Maximum share of a pattern among all questions. Fewer patterns than that needs get equal numbers."""
+    """Maximum share of the questions with the same pattern; raised to equal shares if there are too few patterns."""
     per_entity: Positive = 3
-    """Maximum questions in which an entity is named."""
+    """Maximum questions that name the same entity."""
     min_links: Annotated[int, Field(ge=0)] = 1
-    """Documents, besides its article, that must name an entity: a question's terms are to be known ones (Geva et al. 2021, section 3.1)."""
+    """Minimum documents, besides its own article, that name an entity. Larger values restrict questions to better-known entities (Geva et
+    al. 2021, section 3.1)."""
     splits: SplitsSettings = SplitsSettings()

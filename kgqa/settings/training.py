@@ -20,40 +20,43 @@ class TrainingSettings(Settings):
     epochs: Positive = 3
     """Maximum passes over the train split."""
     max_steps: Positive | None = None
-    """Maximum steps, whatever the epoch."""
+    """Maximum optimiser steps, in whatever epoch; null: no limit."""
     batch: Positive = 16
-    """Questions per step."""
+    """Questions per optimiser step."""
     batch_tokens: Positive = 8192
-    """Tokens in the network at once, padding included. It sets the memory; it changes the result only through the dropout of each part."""
+    """Maximum tokens in the network at once, including padding. Larger values take more memory and are faster; the result changes only
+    through the dropout of each part of a batch."""
     learning_rate: Annotated[float, Field(gt=0, le=10)] = 5e-5
+    """Peak learning rate."""
     warm_up: Annotated[float, Field(ge=0, lt=1)] = 0.1
-    """Share of the steps with a rising learning rate."""
+    """Share of the steps in which the learning rate rises to its peak."""
     schedule: Literal["linear", "halving"] = "linear"
-    """What follows. linear: the rate falls to 0; halving: it is halved after each dev evaluation without improvement (as by Weissenborn et
-    al. 2017)."""
+    """Learning rate after the warm-up. ``linear``: it falls to 0; ``halving``: it is halved after each dev evaluation without improvement
+    (as by Weissenborn et al. 2017)."""
     averaging: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    """Decay of the moving average of the weights that dev evaluations and the finished reader use, such as 0.999 (Seo et al. 2017); 0: the
-    weights themselves."""
+    """Decay of the moving average of the weights that dev evaluations and the finished reader use, such as 0.999 (Seo et al. 2017); larger
+    values average over more steps. 0: the weights themselves."""
     weight_decay: Annotated[float, Field(ge=0, lt=1)] = 0.01
+    """Weight decay of the optimiser."""
     clip: Annotated[float, Field(gt=0)] = 1.0
-    """Maximum gradient norm."""
+    """Maximum gradient norm; larger gradients are scaled down to it."""
     evaluations: Positive = 1
     """Dev evaluations per epoch."""
     patience: Positive = 3
-    """Stop after this number of evaluations in a row without improvement."""
+    """Stop after this many dev evaluations in a row without improvement."""
     dev_questions: Positive = 1000
-    """Maximum dev questions per evaluation, drawn once."""
+    """Maximum dev questions per evaluation; the same ones each time. Larger values give more precise scores and take more time."""
     checkpoint_seconds: Annotated[float, Field(ge=0)] = 120.0
-    """Seconds between checkpoints, the most that a killed run loses; 0: a checkpoint after each step."""
+    """Seconds between checkpoints, the most work that a killed run loses; 0: a checkpoint after each step."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
-    """auto: a GPU if there is one."""
+    """``auto`` (a GPU if there is one), ``cpu`` or ``cuda``."""
     precision: Literal["auto", "fp32", "bf16"] = "auto"
-    """auto: bf16 on a GPU that supports it."""
+    """``auto`` (bf16 on a GPU that supports it), ``fp32`` or ``bf16``."""
     tf32: bool = False
-    """Whether a GPU may round the factors of float32 products to 10 bits, which is faster; without effect on bf16."""
+    """Let a GPU round the factors of float32 products to 10 bits, which is faster; without effect on bf16."""
     deterministic: bool = False
-    """Whether a GPU must compute the same bytes in each run, which is slower."""
+    """Make a GPU compute the same bytes in each run, which is slower."""
     workers: Annotated[int, Field(ge=0, le=64)] = 0
-    """Processes that prepare batches ahead of their steps; 0: the process that trains prepares them. They do not change the result."""
+    """Processes that prepare batches in advance; 0: the training process prepares them. They do not change the result."""
     gradient_checkpointing: bool = False
-    """Whether a pretrained encoder computes its layers again in the backward pass, and does not keep them in memory until then."""
+    """Recompute the layers of a pretrained encoder in the backward pass, which takes less memory and more time."""

@@ -16,46 +16,49 @@ Relation = Annotated[str, Field(pattern=r"^[^\s{}#?][^{}#?\n]{0,60}$")]
 
 
 class UnitSettings(Settings):
-    """A unit of measure."""
+    """A unit of measure, such as the metre."""
 
     measure: Annotated[str, Field(min_length=1)]
-    """What it measures. Only units of one measure can be compared."""
+    """Measured quantity. Only units of the same measure can be compared."""
     factor: Annotated[float, Field(gt=0)]
-    """How many base units it is; each measure has one unit with factor 1."""
+    """Number of base units in this unit; each measure has one unit with factor 1."""
     words: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)]
-    """How texts spell it, in any number of words."""
+    """Spellings in texts, each of one or more words."""
     ids: tuple[str, ...] = ()
-    """How the graph calls it, as Wikidata's ids."""
+    """Ids in the graph, such as Wikidata's."""
 
 
 class ValueSettings(Settings):
     """A relation whose objects are dates or quantities."""
 
     kind: Literal["time", "quantity"]
+    """Type of the values: dates (``time``) or quantities."""
     ids: tuple[str, ...] = ()
-    """The relation's ids in the graph."""
+    """Ids of the relation in the graph."""
     measure: str = ""
-    """Measure of a quantity; empty: a plain number, as of inhabitants."""
+    """Measure of a quantity; empty: a plain number, such as a population."""
     of: tuple[str, ...] = ()
-    """Kinds of subject, as ``person`` or ``mountain``; empty: any."""
+    """Kinds of subject, such as ``person`` or ``mountain``; empty: any."""
     opening: tuple[Pattern, ...] = ()
-    """Regular expressions for the opening line of the article about the subject, each with one slot of ``SLOTS``."""
+    """Regular expressions for the first line of the article about the subject, each with one slot of ``SLOTS``."""
     subject: tuple[Pattern, ...] = ()
-    """The same for what comes after the subject's name or a pronoun that begins a sentence of its article."""
+    """Regular expressions for the text after the subject's name, or after a pronoun at the beginning of a sentence, in its article."""
     sentence: tuple[Pattern, ...] = ()
-    """The same for whole sentences of its article."""
+    """Regular expressions for whole sentences of its article."""
 
     @model_validator(mode="after")
     def _patterns_are_right(self) -> ValueSettings:
-        wanted = "{date}" if self.kind == "time" else "{quantity}" if self.measure else "{number}"
+        slot_name = "{date}" if self.kind == "time" else "{quantity}" if self.measure else "{number}"
         for pattern in (*self.opening, *self.subject, *self.sentence):
-            if sum(pattern.count(slot) for slot in SLOTS) != 1 or wanted not in pattern:
-                raise ValueError(f"the pattern {pattern!r} must have {wanted} once, and no other slot")
-            before, _, after = pattern.partition(wanted)
+            if sum(pattern.count(slot) for slot in SLOTS) != 1 or slot_name not in pattern:
+                raise ValueError(f"the pattern {pattern!r} must contain {slot_name} once and no other slot")
+            before, _, after = pattern.partition(slot_name)
             try:  # Polars applies the pattern, so polars must check it; its syntax differs from Python's.
                 pl.Series([""]).str.contains(f"^(?:{before})(?:0)(?:{after})")
             except pl.exceptions.ComputeError:
-                raise ValueError(f"{pattern!r} is not a regular expression that polars understands, with the slot in no brackets") from None
+                raise ValueError(
+                    f"{pattern!r} is not a regular expression that polars understands, with the slot outside of brackets"
+                ) from None
         return self
 
 
@@ -63,10 +66,11 @@ class ValuesSettings(Settings):
     """How facts with dates and quantities enter the tables (``docs/strategyqa.md``)."""
 
     english: bool = True
-    """Use the relations, patterns and units that kgqa ships for English texts (``kgqa/recipes/values/english.toml``)."""
+    """Use the built-in relations, patterns and units for English texts (``kgqa/recipes/values/english.toml``)."""
     sentences: Annotated[int, Field(ge=1, le=1000)] = 12
-    """Sentences of an article that are read, from its beginning."""
+    """Number of sentences, from the beginning of an article, in which kgqa looks for dates and quantities."""
     relations: dict[Relation, ValueSettings] = Field(default_factory=dict)
-    """Further relations; one of an English relation's name replaces it."""
+    """Additional relations with dates or quantities: their ids in the graph and regular expressions for how texts state them; one with the
+    name of a built-in relation replaces it."""
     units: dict[Relation, UnitSettings] = Field(default_factory=dict)
-    """Further units by their symbols."""
+    """Additional units by their symbols, with ``measure``, ``factor``, ``words`` and ``ids``."""

@@ -31,13 +31,13 @@ LINE_LIMIT = 256 << 20
 def find_file(folder: Path, name: str) -> Path:
     """The path of ``name`` in ``folder``, plain or with ``.gz``; exactly one of the two must be there."""
     if not folder.exists():
-        raise MissingInput(f"{folder}: there is no such folder; give --source the folder that holds {name}.")
+        raise MissingInput(f"{folder}: there is no such folder; give the folder with {name} as --source.")
     if not folder.is_dir():
-        raise MissingInput(f"{folder}: this is a file; give --source the folder that holds {name}.")
-    plain, packed = folder / name, folder / f"{name}.gz"
-    if plain.exists() and packed.exists():
-        raise BrokenInput(f"{folder}: both {plain.name} and {packed.name} are there; remove the one that is not meant.")
-    for path in (plain, packed):
+        raise MissingInput(f"{folder}: this is a file; give the folder with {name} as --source.")
+    plain, compressed = folder / name, folder / f"{name}.gz"
+    if plain.exists() and compressed.exists():
+        raise BrokenInput(f"{folder}: both {plain.name} and {compressed.name} are there; remove the wrong one.")
+    for path in (plain, compressed):
         if path.is_file():
             return path
     raise MissingInput(f"{folder}: {name} (or {name}.gz) is missing; this layout needs it.")
@@ -95,7 +95,7 @@ def _lines_one_by_one(path: Path, first_line: int, block: bytes, fields: tuple[s
             if not isinstance(record[field], str):
                 raise BrokenInput(f"{where}: the field {field!r} must be text, found {type(record[field]).__name__}.")
         if _has_surrogate(record, fields):
-            raise BrokenInput(f"{where}: a text holds half of a surrogate pair, which is no character; fix or drop the line.")
+            raise BrokenInput(f"{where}: a text holds half of a surrogate pair, which is not a character; fix or drop the line.")
         rows.append({**{field: record[field] for field in fields}, "line": number})
     return pa.Table.from_pylist(rows, schema=_schema(fields))
 
@@ -131,7 +131,7 @@ def read_tab_separated(
                 if column not in names:
                     raise MissingInput(f"{path.name}, line 1: the column {column!r} is missing; found: {shortened(', '.join(names))}.")
                 if names.count(column) > 1:
-                    raise BrokenInput(f"{path.name}, line 1: the column {column!r} is there twice; keep one.")
+                    raise BrokenInput(f"{path.name}, line 1: the column {column!r} occurs twice; keep one.")
             start += 1
         if body:
             tables.append(_parse_rows(path, start, body, names).select([*columns, "line"]))
@@ -168,17 +168,19 @@ def _parse_rows(path: Path, first_line: int, body: bytes, names: list[str]) -> p
 def _blocks(path: Path, advance: Advance) -> Iterator[tuple[int, bytes]]:
     """Blocks of whole lines, each with the number of its first line; every block is valid UTF-8 and ends in a line feed."""
     line, tail = 1, b""
-    packed = path.suffix == ".gz"
+    is_compressed = path.suffix == ".gz"
     with path.open("rb") as raw:
-        stream: IO[bytes] = cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if packed else raw
+        stream: IO[bytes] = cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if is_compressed else raw
         at = 0
         while True:
             try:
                 chunk = stream.read(BLOCK_BYTES)
             except EOFError:
-                raise BrokenInput(f"{path.name}: the gzip file ends too early, it is truncated; fetch or pack it again.") from None
+                raise BrokenInput(f"{path.name}: the gzip file ends too early, it is truncated; download or compress it again.") from None
             except (gzip.BadGzipFile, zlib.error):
-                raise BrokenInput(f"{path.name}: this is not a whole gzip file; fetch or pack it again, or drop the .gz ending.") from None
+                raise BrokenInput(
+                    f"{path.name}: this is not a whole gzip file; download or compress it again, or drop the .gz ending."
+                ) from None
             advance(raw.tell() - at)
             at = raw.tell()
             if line == 1 and not tail:

@@ -50,7 +50,7 @@ def _table(folder: Path, name: str, advance: Advance) -> pl.DataFrame:
         table = pq.read_table(path)
     except (pa.ArrowInvalid, OSError) as error:
         raise BrokenInput(
-            f"{path}: this is no Parquet file that can be read ({str(error).splitlines()[0]}); import the files again."
+            f"{path}: this is not a Parquet file that can be read ({str(error).splitlines()[0]}); import the files again."
         ) from None
     advance(path.stat().st_size)
     return frame(table)

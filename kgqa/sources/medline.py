@@ -34,10 +34,10 @@ def read(folder: Path, *, advance: Advance = lambda _: None) -> SourceTables:
     paths = {name: find_file(folder, name) for name in FILES}
     drugs = _entities(paths["drugs.tsv"], "drug", ("drugbank_id", "name", "synonyms"), advance)
     proteins = _entities(paths["proteins.tsv"], "protein", ("uniprot_id", "gene", "synonyms", "names"), advance)
-    for shared, first, line in drugs.select("id", "line").join(proteins.select("id", "line"), on="id").sort("line_right").iter_rows():
+    for shared_id, first, line in drugs.select("id", "line").join(proteins.select("id", "line"), on="id").sort("line_right").iter_rows():
         where = f"{paths['proteins.tsv'].name}, line {line}"
         drug = f"{paths['drugs.tsv'].name}, line {first}"
-        raise DuplicateId(f"{where}: the protein id {shared} is also a drug's ({drug}); give one of them another id.")
+        raise DuplicateId(f"{where}: the protein id {shared_id} is also a drug's ({drug}); give one of them another id.")
     documents = _abstracts(paths["abstracts.jsonl"], advance)
     entities = pl.concat([drugs.select("id", "kind", "label", "description"), proteins.select("id", "kind", "label", "description")])
     relations = pl.DataFrame(RELATIONS, schema=["id", "label", "symmetric"], orient="row")
@@ -51,14 +51,14 @@ def read(folder: Path, *, advance: Advance = lambda _: None) -> SourceTables:
         table = read_tab_separated(paths[file], columns, advance=advance)
         require_rows(table, paths[file], "row")
         rows = frame(table).select(head=columns[0], relation=pl.lit(relation), tail=columns[1], line="line")
-        cleaned, dropped = clean_facts(rows, heads["id"], tails["id"], relations, paths[file].name)
-        facts.append(cleaned)
-        drops += dropped
+        clean_rows, dropped_rows = clean_facts(rows, heads["id"], tails["id"], relations, paths[file].name)
+        facts.append(clean_rows)
+        drops += dropped_rows
     names = []
     for table, file in ((drugs, "drugs.tsv"), (proteins, "proteins.tsv")):
-        cleaned, dropped = clean_names(_names(table), NAMES, paths[file].name)
-        names.append(cleaned)
-        drops += dropped
+        clean_rows, dropped_rows = clean_names(_names(table), NAMES, paths[file].name)
+        names.append(clean_rows)
+        drops += dropped_rows
     return finished(
         entities=entities, names=pl.concat(names), relations=relations, facts=pl.concat(facts), documents=documents, drops=drops
     )

@@ -30,7 +30,7 @@ class Format:
     """The built-in domain whose rules fit such files."""
 
     def model(self) -> type[Settings]:
-        """The parser's class."""
+        """The parser's class, imported here; its fields are the options of the format."""
         module, name = self.parser.split(":")
         return cast(type[Settings], getattr(import_module(module), name))
 
@@ -179,8 +179,8 @@ def parser_of(name: str, options: dict[str, Any]) -> Parser:
         if first["type"] == "missing":
             raise SettingsError(f"the format {name} needs the option {option}; give it as {option}=VALUE.") from None
         message = plain_fault(first)
-        shown = "so" if "://" in str(first["input"]) else repr(first["input"])  # an address may hold a password
-        raise SettingsError(f"the option {option!r} of the format {name} cannot be {shown}: {message}.") from None
+        shown_value = "so" if "://" in str(first["input"]) else repr(first["input"])  # an address may hold a password
+        raise SettingsError(f"the option {option!r} of the format {name} cannot be {shown_value}: {message}.") from None
 
 
 def describe_options(name: str) -> dict[str, tuple[str, str]]:
@@ -188,12 +188,12 @@ def describe_options(name: str) -> dict[str, tuple[str, str]]:
     model = find_format(name).model()
     texts = _attribute_docstrings(model)
     return {
-        option: ("required" if field.is_required() else _shown(field.get_default(call_default_factory=True)), texts.get(option, ""))
+        option: ("required" if field.is_required() else _as_option(field.get_default(call_default_factory=True)), texts.get(option, ""))
         for option, field in model.model_fields.items()
     }
 
 
-def _shown(value: object) -> str:
+def _as_option(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (tuple, list)):
@@ -211,5 +211,5 @@ def _attribute_docstrings(model: type) -> dict[str, str]:
             body = cast(ast.ClassDef, ast.parse(textwrap.dedent(inspect.getsource(base))).body[0]).body
             for statement, text in pairwise(body):
                 if isinstance(statement, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
-                    result[cast(ast.Name, statement.target).id] = " ".join(str(text.value.value).split())
+                    result[cast(ast.Name, statement.target).id] = " ".join(str(text.value.value).replace("``", "").split())
     return result

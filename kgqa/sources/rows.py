@@ -76,7 +76,7 @@ class Rows:
     """Rows of all tables, collected by one call of a parser, with counts of what it left out."""
 
     def __init__(self) -> None:
-        """Start without rows."""
+        """Rows are added table by table with the methods below."""
         self._rows: dict[str, list[tuple[Any, ...]]] = {name: [] for name in SCHEMAS}
         self._batches: dict[str, list[pa.Table]] = {name: [] for name in SCHEMAS}
         self.skipped: Counter[str] = Counter()
@@ -156,7 +156,7 @@ class Rows:
         self.examples.setdefault(reason, shortened(where))
 
     def count(self) -> int:
-        """Rows of all tables."""
+        """The number of rows of all tables."""
         loose = sum(len(rows) for rows in self._rows.values())
         return loose + sum(int(batch.num_rows) for batches in self._batches.values() for batch in batches)
 

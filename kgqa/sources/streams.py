@@ -41,7 +41,7 @@ class TextFile:
 
     path: Path
     partial: bool = False
-    """Read a file that is cut up to its last whole record."""
+    """Read a truncated file up to its last complete record."""
     advance: Callable[[int], object] = lambda _: None
     """Is told how many more bytes of the file itself have been read."""
     threads: int = 1
@@ -74,7 +74,7 @@ class TextFile:
                 yield decoder.decode(chunk).encode()
             yield decoder.decode(b"", True).encode()
         except UnicodeError as error:
-            self.broken(f"this is not {encoding.upper()} to its end ({getattr(error, 'reason', error)}); fetch the file again")
+            self.broken(f"this is not {encoding.upper()} to its end ({getattr(error, 'reason', error)}); download the file again")
 
     def broken(self, sentence: str) -> None:
         """Raise BrokenInput, or note the sentence where what is whole is wanted."""
@@ -85,12 +85,12 @@ class TextFile:
     def _encoding(self, first: bytes) -> str | None:
         """The encoding to read by, None for UTF-8. BrokenInput for a web page or bytes that are no text."""
         if WEB_PAGE.match(first):
-            raise BrokenInput(f"{self.name}: this is a web page, perhaps an error of the server; fetch the file again.")
+            raise BrokenInput(f"{self.name}: this is a web page, perhaps an error of the server; download the file again.")
         for mark, name in UTF16.items():
             if first.startswith(mark):
                 return name
         if b"\0" in first[:1024]:
-            raise BrokenInput(f"{self.name}: zero bytes; this is no text, or it is packed in a way other than gzip, bzip2 and xz.")
+            raise BrokenInput(f"{self.name}: zero bytes; this is not text, or it is packed in a way other than gzip, bzip2 and xz.")
         declared = DECLARED.match(first.removeprefix(codecs.BOM_UTF8))
         name = declared[1].decode().lower() if declared else "utf-8"
         if name.startswith(("utf-16", "utf-32")):
@@ -114,33 +114,35 @@ class TextFile:
             raw.seek(0)
             packing = next((name for magic, name in PACKED.items() if start.startswith(magic)), "")
             if not start:
-                raise BrokenInput(f"{self.name}: the file is empty; fetch it again, or leave it out.")
-            if (wanted := ENDINGS.get(self.path.suffix, "")) and packing != wanted:
+                raise BrokenInput(f"{self.name}: the file is empty; download it again, or leave it out.")
+            if (packing_of_name := ENDINGS.get(self.path.suffix, "")) and packing != packing_of_name:
                 page = " but a web page, perhaps an error of the server" if WEB_PAGE.match(raw.read(1024)) else ""
-                raise BrokenInput(f"{self.name}: this is no {wanted} file{page}; fetch it again, or correct its ending.")
-            stream, position = _opened(raw, packing, self.threads)
-            read = 0
+                raise BrokenInput(
+                    f"{self.name}: this is not a valid {packing_of_name} file{page}; download it again, or correct its extension."
+                )
+            stream, position = _decompress(raw, packing, self.threads)
+            bytes_read = 0
             with stream:
                 while True:
                     try:
                         chunk = stream.read(CHUNK_BYTES)
                     except EOFError:
-                        self.broken(f"the {packing} file is cut; fetch it again")
+                        self.broken(f"the {packing} file is cut; download it again")
                         return
                     except (OSError, zlib.error, lzma.LZMAError, RuntimeError, ValueError) as error:
                         if isinstance(error, OSError) and error.errno is not None:
                             raise
-                        self.broken(f"the {packing} data are damaged or cut after {position():,} bytes; fetch the file again")
+                        self.broken(f"the {packing} data are damaged or cut after {position():,} bytes; download the file again")
                         return
                     at = position() if chunk else os.fstat(raw.fileno()).st_size
-                    self.advance(max(0, at - read))
-                    read = max(read, at)
+                    self.advance(max(0, at - bytes_read))
+                    bytes_read = max(bytes_read, at)
                     if not chunk:
                         return
                     yield chunk
 
 
-def _opened(raw: IO[bytes], packing: str, threads: int) -> tuple[IO[bytes], Callable[[], int]]:
+def _decompress(raw: IO[bytes], packing: str, threads: int) -> tuple[IO[bytes], Callable[[], int]]:
     """The decompressed stream, and a function that says how many bytes of ``raw`` were read for it."""
     if packing == "gzip":
         return cast(IO[bytes], gzip.GzipFile(fileobj=raw)), raw.tell
@@ -187,7 +189,7 @@ def json_line_pieces(text: Bytes, start: int = 0) -> Iterator[Piece]:
         data = piece.data
         if not data.endswith(b"\n") and (last := data[data.rfind(b"\n") + 1 :]).strip() and not _is_json(last):
             line = piece.line + data.count(b"\n")
-            text.broken(f"line {line} ends within a record, so the file is cut; fetch it again")
+            text.broken(f"line {line} ends within a record, so the file is cut; download it again")
             data = data[: data.rfind(b"\n") + 1]
         if data:
             yield Piece(piece.file, piece.position, piece.line, data)
@@ -259,7 +261,7 @@ class _Elements:
             if mark[1] or mark[0].endswith(b"/>"):
                 self.depth -= 1
                 if self.depth < 0:
-                    raise BrokenInput(f"{self._where(mark.start())}: </{self.tag}> closes nothing; this is no XML of that kind.")
+                    raise BrokenInput(f"{self._where(mark.start())}: </{self.tag}> closes nothing; this is not XML of that kind.")
                 if not self.depth:
                     yield self.opened, mark.end()
         # A tag that the end of the chunk cuts is searched again with the next.
@@ -283,22 +285,22 @@ class _Elements:
     def check_size(self) -> None:
         """BrokenInput if an element, or what precedes the first, is longer than that of any dump."""
         if self.head is None and len(self.buffer) > HEAD_LIMIT:
-            raise BrokenInput(f"{self.text.name}: no <{self.tag}> in the first {HEAD_LIMIT >> 20} MiB; this is no file of that kind.")
+            raise BrokenInput(f"{self.text.name}: no <{self.tag}> in the first {HEAD_LIMIT >> 20} MiB; this is not a file of that kind.")
         if self.depth and len(self.buffer) - self.opened > RECORD_LIMIT:
             where = self._where(self.opened)
             raise BrokenInput(
-                f"{where}: a <{self.tag}> longer than {RECORD_LIMIT >> 20} MiB; no record is as long, so the file is damaged."
+                f"{where}: a <{self.tag}> longer than {RECORD_LIMIT >> 20} MiB; no record is that long, so the file is damaged."
             )
 
     def check_end(self) -> None:
         """Whether the file ends as XML does: all elements closed, the root last."""
         if self.head is None:
-            raise BrokenInput(f"{self.text.name}: no <{self.tag}> element; this is no file of that kind.")
+            raise BrokenInput(f"{self.text.name}: no <{self.tag}> element; this is not a file of that kind.")
         if self.depth:
             line = self.line + self.buffer.count(b"\n", 0, self.opened)
-            self.text.broken(f"the file ends within the <{self.tag}> of line {line}, so it is cut; fetch it again")
+            self.text.broken(f"the file ends within the <{self.tag}> of line {line}, so it is cut; download it again")
         elif (root := _root(self.head)) and b"</" + root not in self._tail + self.buffer:
-            self.text.broken(f"</{root.decode(errors='replace')}> is missing at the end, so the file is cut; fetch it again")
+            self.text.broken(f"</{root.decode(errors='replace')}> is missing at the end, so the file is cut; download it again")
 
     def _where(self, at: int) -> str:
         return f"{self.text.name}, line {self.line + self.buffer.count(bytes([10]), 0, at)}"

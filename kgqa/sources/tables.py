@@ -85,18 +85,18 @@ def dropped_rows(rows: pl.DataFrame, file: str, reason: str, detail: pl.Expr) ->
 def clean_documents(documents: pl.DataFrame, entities: pl.DataFrame, file: str) -> tuple[pl.DataFrame, list[pl.DataFrame]]:
     """Keep out empty documents and make ``about`` point at known entities, each at most once; columns id, title, about, text, line."""
     empty = documents.filter(pl.col("text") == "")
-    cleaned = documents.filter(pl.col("text") != "")
+    clean_rows = documents.filter(pl.col("text") != "")
     is_known = pl.col("about").is_in(entities["id"].implode())
-    stranger = cleaned.filter(pl.col("about").is_not_null() & ~is_known)
-    cleaned = cleaned.with_columns(about=pl.when(is_known).then("about"))
-    second = cleaned.filter(pl.col("about").is_not_null() & ~pl.struct("about").is_first_distinct())
-    cleaned = cleaned.with_columns(about=pl.when(pl.struct("about").is_first_distinct()).then("about"))
+    stranger = clean_rows.filter(pl.col("about").is_not_null() & ~is_known)
+    clean_rows = clean_rows.with_columns(about=pl.when(is_known).then("about"))
+    second = clean_rows.filter(pl.col("about").is_not_null() & ~pl.struct("about").is_first_distinct())
+    clean_rows = clean_rows.with_columns(about=pl.when(pl.struct("about").is_first_distinct()).then("about"))
     drops = [
         dropped_rows(empty, file, "empty document", pl.col("id")),
         dropped_rows(stranger, file, "unknown article entity", pl.col("about")),
         dropped_rows(second, file, "second article", pl.col("about")),
     ]
-    return cleaned, drops
+    return clean_rows, drops
 
 
 def clean_facts(
@@ -130,8 +130,8 @@ def clean_names(names: pl.DataFrame, order: list[str], file: str) -> tuple[pl.Da
     empty = pl.col("name") == ""
     drops = [dropped_rows(names.filter(empty), file, "empty name", pl.col("entity"))]
     rank = pl.col("source").replace_strict(order, list(range(len(order))), return_dtype=pl.Int64)
-    cleaned = names.filter(~empty).sort("entity", "name", rank).unique(["entity", "name"], keep="first", maintain_order=True)
-    return cleaned, drops
+    clean_rows = names.filter(~empty).sort("entity", "name", rank).unique(["entity", "name"], keep="first", maintain_order=True)
+    return clean_rows, drops
 
 
 def finished(

@@ -147,7 +147,7 @@ def read_certificate(path: str | Path) -> Certificate:
             data = json.loads(read_small(path))
             return TypeAdapter(Certificate).validate_python(data.get("certificate", data), extra="forbid")
         except (ValueError, AttributeError, ValidationError, RecursionError):
-            raise BrokenInput(f"{path}: this holds no leakage certificate of kgqa; give an audit.json, or make it again.") from None
+            raise BrokenInput(f"{path}: this has no leakage certificate from kgqa; give an audit.json, or run the audit again.") from None
 
 
 def differences(first: Certificate, second: Certificate) -> Iterator[str]:

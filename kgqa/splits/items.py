@@ -63,9 +63,9 @@ class ItemBatch:
 
     def _computed(self, kind: str) -> Items:
         if kind == "paragraphs":
-            return Items(self._paragraphs.owner[self._shown], self._paragraphs.keys[self._shown])
+            return Items(self._paragraphs.owner[self._visible], self._paragraphs.keys[self._visible])
         if kind == "supporting-paragraphs":
-            is_supporting = np.array([bool(p.supporting) for i in self._instances for p in i.paragraphs], np.bool_) & self._shown
+            is_supporting = np.array([bool(p.supporting) for i in self._instances for p in i.paragraphs], np.bool_) & self._visible
             return Items(self._paragraphs.owner[is_supporting], self._paragraphs.keys[is_supporting])
         return _items(self._instances, _TEXTS_OF_KIND[kind])
 
@@ -89,7 +89,7 @@ class ItemBatch:
         return Items(owner, keys_of(self._normalized))
 
     @cached_property
-    def _shown(self) -> npt.NDArray[np.bool_]:
+    def _visible(self) -> npt.NDArray[np.bool_]:
         return np.array([bool(text) for text in self._normalized], np.bool_)
 
 

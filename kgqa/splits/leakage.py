@@ -80,7 +80,7 @@ class SharedItems:
     """
 
     def __init__(self) -> None:
-        """Start without sides."""
+        """Sides are added one after the other."""
         self._sides: dict[str, _Side] = {}
         self._counts: dict[tuple[str, str], _Count] = {}
 

@@ -28,7 +28,7 @@ EXPECTED = 5
 
 @dataclass(slots=True)
 class Makeup:
-    """Makeup of one split."""
+    """The relations, last hops, shapes and answers of one split, with their counts."""
 
     questions: int = 0
     counts: dict[str, Counter[str]] = field(default_factory=lambda: {kind: Counter() for kind in KINDS})
@@ -57,7 +57,7 @@ class Skew:
     other_share: float
 
     def __str__(self) -> str:
-        """One sentence."""
+        """The difference as one sentence for the console and the card."""
         return (
             f"{KINDS[self.kind].capitalize()} {self.value!r}: {100 * self.share:.0f}% of {self.split}, "
             f"{100 * self.other_share:.0f}% of {self.other_split}."
@@ -74,25 +74,25 @@ def makeups(dataset: Path, labels: Mapping[str, str]) -> dict[str, Makeup]:
 
 def skews(splits: Mapping[str, Makeup]) -> list[Skew]:
     """Each skewed value once, the largest share first."""
-    found = []
+    sentences = []
     for kind in COMPARED:
         for value in sorted({value for makeup in splits.values() for value in makeup.counts[kind]}):
             split = max(splits, key=lambda name: splits[name].share(kind, value))
             share = splits[split].share(kind, value)
-            others = [name for name in splits if name != split and splits[name].questions * share >= EXPECTED]
-            if share < LARGE or not others:
+            other_splits = [name for name in splits if name != split and splits[name].questions * share >= EXPECTED]
+            if share < LARGE or not other_splits:
                 continue
-            other = min(others, key=lambda name: splits[name].share(kind, value))
-            other_share = splits[other].share(kind, value)
+            lowest_split = min(other_splits, key=lambda name: splits[name].share(kind, value))
+            other_share = splits[lowest_split].share(kind, value)
             if other_share <= ABSENT * share:
-                found.append(Skew(kind=kind, value=value, split=split, share=share, other_split=other, other_share=other_share))
-    return sorted(found, key=lambda skew: -skew.share)
+                sentences.append(Skew(kind=kind, value=value, split=split, share=share, other_split=lowest_split, other_share=other_share))
+    return sorted(sentences, key=lambda skew: -skew.share)
 
 
 def _makeup(path: Path, labels: Mapping[str, str]) -> Makeup:
     makeup = Makeup()
     documents = _documents(path)
-    with path.open("rb") as opened, pq.ParquetFile(opened) as file:
+    with path.open("rb") as parquet_file, pq.ParquetFile(parquet_file) as file:
         for batch in file.iter_batches(columns=["id", "provenance", "answers"]):
             for row in batch.to_pylist():
                 makeup.questions += 1

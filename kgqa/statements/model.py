@@ -56,6 +56,7 @@ class Profiles:
         keys, counts = np.unique(paired(facts.targets, facts.roles), return_counts=True)
         entity, roles = (keys >> 32).astype(np.int32), (keys & 0xFFFFFFFF).astype(np.int32)
         offsets = row_bounds(entity, facts.entities)
+        # Ties go to the smaller role, so that the features do not depend on the order of the facts.
         order = np.lexsort((roles, -counts, entity))
         place = np.arange(len(order)) - offsets[entity]
         common_roles = np.full((facts.entities, SHOWN), -1, np.int32)
@@ -91,6 +92,7 @@ def learn(
     """
     first_entities, second_entities = pairs
     usable = np.flatnonzero(is_example & (np.diff(facts.offsets)[first_entities] > 0) & (np.diff(contexts.offsets) > 0))
+    # Shuffle by hash: pairs of one document are neighbours, and training would otherwise follow each document in turn.
     order = usable[np.argsort(_shuffled(usable.astype(np.uint64)), kind="stable")]
     weights = np.zeros(1 << BITS, np.float32)
     _learn(
@@ -107,6 +109,7 @@ def score(
 ) -> Statements:  # fmt: skip
     """The uncalibrated statements of all pairs, by the context with the highest score; they do not depend on ``engine``."""
     first_entities, second_entities = pairs
+    # Compare log-odds, which saves an exponential for each of the many pairs that state nothing.
     min_logit = np.log(LEAST / (1 - LEAST))
 
     shared = (

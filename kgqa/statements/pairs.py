@@ -126,8 +126,8 @@ def _matrix(pairs: SentencePairs) -> csr_array:
     names, column = np.unique(column[is_frequent], return_inverse=True)
     row = row[is_frequent]
     cells = np.unique(row.astype(np.int64) * (len(names) + 1) + column)
-    ones = np.arange(contexts, dtype=np.int64) * (len(names) + 1) + len(names)
-    cells = np.sort(np.concatenate([cells, ones]))
+    bias_columns = np.arange(contexts, dtype=np.int64) * (len(names) + 1) + len(names)
+    cells = np.sort(np.concatenate([cells, bias_columns]))
     offsets = np.searchsorted(cells // (len(names) + 1), np.arange(contexts + 1))
     return csr_array((np.ones(len(cells)), cells % (len(names) + 1), offsets), shape=(contexts, len(names) + 1))
 
@@ -137,6 +137,7 @@ def _fitted(table: csr_array, labels: npt.NDArray[np.bool_], weight: FloatArray)
     sign = np.where(labels, 1.0, -1.0)
 
     def loss(weights: FloatArray) -> tuple[float, FloatArray]:
+        # ``logaddexp`` does not overflow for pairs on the wrong side of a large margin.
         margin = sign * (table @ weights)
         value = (weight * np.logaddexp(0, -margin)).sum() + RIDGE / 2 * weights @ weights
         slope = -weight * sign / (1 + np.exp(margin))

@@ -60,26 +60,31 @@ def unfit(texts: pa.ChunkedArray, articles: IntArray, facts: RoleGraph, subjects
     ``articles`` is the document about each entity, or -1; a subject without one fits. Memory: 4 bytes for each role and word, which are at
     most a few hundred times some ten thousand.
     """
-    known = np.flatnonzero((np.diff(facts.offsets) > 0) & (articles >= 0))
-    asked = np.unique(subjects[articles[subjects] >= 0])
-    shown = np.union1d(known, asked)
-    words, vocabulary = _openings(texts, articles[shown])
+    entities_with_facts = np.flatnonzero((np.diff(facts.offsets) > 0) & (articles >= 0))
+    asked_subjects = np.unique(subjects[articles[subjects] >= 0])
+    checked_entities = np.union1d(entities_with_facts, asked_subjects)
+    words, vocabulary = _openings(texts, articles[checked_entities])
     row = np.full(facts.entities, -1, np.int64)
-    row[shown] = np.arange(len(shown))
-    learned = np.zeros(len(shown), np.bool_)
-    learned[row[known]] = True
+    row[checked_entities] = np.arange(len(checked_entities))
+    is_learned = np.zeros(len(checked_entities), np.bool_)
+    is_learned[row[entities_with_facts]] = True
     source = row[facts.sources()]
     pairs = np.unique(np.stack([source, facts.roles])[:, source >= 0], axis=1)
-    has = sp.csr_matrix((np.ones(pairs.shape[1], np.float32), pairs), shape=(len(shown), facts.role_count))
-    begins = sp.csr_matrix((np.ones(len(words.targets), np.float32), words.targets, words.offsets), shape=(len(shown), vocabulary))
-    common = np.asarray(begins[learned].sum(axis=0)).ravel() + np.float32(1)
-    common /= learned.sum() + np.float32(1)
+    # Subject × role and subject × word: their product counts, for all roles at once, the subjects that begin with each word.
+    has = sp.csr_matrix((np.ones(pairs.shape[1], np.float32), pairs), shape=(len(checked_entities), facts.role_count))
+    begins = sp.csr_matrix(
+        (np.ones(len(words.targets), np.float32), words.targets, words.offsets), shape=(len(checked_entities), vocabulary)
+    )
+    # Add-one smoothing, so that no word has the frequency 0 and no log-ratio is infinite.
+    common = np.asarray(begins[is_learned].sum(axis=0)).ravel() + np.float32(1)
+    common /= is_learned.sum() + np.float32(1)
     model = _Model(
         words=words, common=common, counts=(has.T @ begins).toarray(), subjects=np.asarray(has.sum(axis=0)).ravel().astype(np.float32)
     )
     # A known subject is scored by the others alone, as one that is asked about is.
     scores, of_role = model.scores(pairs[0], pairs[1], but_one=1), model.subjects
     least = np.full(facts.role_count, -np.inf, np.float32)
+    # The threshold of a role is a low quantile of the scores of its own known subjects.
     order = np.lexsort((scores, pairs[1]))
     first = np.searchsorted(pairs[1][order], np.arange(facts.role_count))
     enough = of_role >= KNOWN

@@ -115,7 +115,7 @@ def _value(name: str, text: str) -> object:
     try:
         value: object = json.loads(text, parse_constant=str, parse_int=_integer)
     except OverflowError:
-        raise QueryError(f"the parameter {name!r} holds a number of more than 64 bits; write a smaller one, or text.") from None
+        raise QueryError(f"the parameter {name!r} has a number of more than 64 bits; write a smaller one, or text.") from None
     except ValueError:
         value = text
     except RecursionError:
@@ -123,7 +123,7 @@ def _value(name: str, text: str) -> object:
     try:
         json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:  # an escape can name half a character
-        raise QueryError(f"the parameter {name!r} holds half a character (\\ud800 and the like); write the whole one.") from None
+        raise QueryError(f"the parameter {name!r} contains half a character (\\ud800 and the like); write the whole one.") from None
     return value
 
 
@@ -163,10 +163,10 @@ def _check_parameters(tokens: list[tuple[str, str]], parameters: Collection[str]
     for name in query_parameters:
         if name not in parameters:
             hint = suggestion(name, list(parameters)) if parameters else f"give one, as {name}=VALUE."
-            raise QueryError(f"the query names the parameter ${name}, for which there is no value; {hint}")
+            raise QueryError(f"the query uses the parameter ${name}, for which there is no value; {hint}")
     for name in parameters:
         if name not in query_parameters:
-            raise QueryError(f"there is a value for the parameter {name!r}, which the query does not name; write ${name}, or leave it out.")
+            raise QueryError(f"there is a value for the parameter {name!r}, which the query does not use; write ${name}, or leave it out.")
 
 
 def _after_call(tokens: list[tuple[str, str]], store: str) -> list[tuple[str, str]]:
@@ -223,26 +223,26 @@ def check_own_query(query: Query) -> str:
 
 def _pieces(text: str) -> Iterator[tuple[str, str]]:
     """Kind (``space``, ``value``, ``word`` or ``sign``) and text of each piece up to a semicolon at the end; a comment is space."""
-    ended = False
+    is_end = False
     for match in _TOKEN.finditer(text):
         kind, part = str(match.lastgroup), match[0]
         if kind == "space":
-            if not ended:
+            if not is_end:
                 yield kind, part
             continue
-        if ended:
+        if is_end:
             raise QueryError("the query has more than one statement; give one statement at a time.")
         if part == "\r":
-            raise QueryError("the query has a carriage return without a line feed, which engines do not read alike; use line feeds.")
+            raise QueryError("the query has a carriage return without a line feed, which engines parse differently; use line feeds.")
         if kind == "sign" and part in _UNCLOSED and (part != "/" or text.startswith("/*", match.start())):
-            raise QueryError(f"the query has a {_UNCLOSED[part]} that nothing closes; close it.")
+            raise QueryError(f"the query has a {_UNCLOSED[part]} that is not closed; close it.")
         if kind == "sign" and part not in _SIGNS:
             description = part if part.isprintable() else f"U+{ord(part):04X}"
             raise QueryError(
                 f"the query contains the character {description}, which Cypher does not use; leave it out, or put it in quotation marks."
             )
-        ended = part == ";"
-        if not ended:
+        is_end = part == ";"
+        if not is_end:
             yield kind, part
 
 
@@ -268,7 +268,7 @@ def _rewrite(pieces: list[tuple[str, str]]) -> str:
         before = new_part or before
     statement = "".join(output).rstrip()
     if [_meaning(piece) for piece in _without_space(pieces)] != [_meaning(piece) for piece in _without_space(_pieces(statement))]:
-        raise QueryError("the query cannot be written in a form that both engines read alike; write it more simply.")
+        raise QueryError("the query cannot be written in a form that both engines parse in the same way; simplify it.")
     return statement
 
 
@@ -297,7 +297,7 @@ def _unquoted(part: str) -> str:
     def unescape(match: re.Match[str]) -> str:
         if match[1] not in _ESCAPES:
             raise QueryError(
-                f"the query has a text with the escape {match[0]}, which engines do not read alike; write \\\\ for a backslash."
+                f"the query has a text with the escape {match[0]}, which engines parse differently; write \\\\ for a backslash."
             )
         return _ESCAPES[match[1]]
 

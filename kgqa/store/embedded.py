@@ -326,7 +326,7 @@ def _fill(connection: Any, rows: Mapping[str, pa.Table], tables: Sequence[str], 
                 _execute(connection, query, {"rows": piece})
             except QueryMemory:
                 raise StoreError(
-                    f"{name} rows {at:,} to {at + piece.num_rows:,} do not fit into the {size(memory)} that the graph engine may take; set "
+                    f"{name} rows {at:,} to {at + piece.num_rows:,} do not fit into the {size(memory)} that the graph engine may use; set "
                     f"{VARIABLE} to more, as in {VARIABLE}={size(2 * memory).replace(' ', '')}."
                 ) from None
             advance(piece.num_rows)
@@ -348,7 +348,7 @@ def _open(path: Path, *, read_only: bool, threads: int, any_version: bool) -> tu
             if 0 <= resource.getrlimit(limit)[0] <= ADDRESSES:
                 raise StoreError(
                     f"{path}: the engine reserves {ADDRESSES >> 40} TiB of addresses, most of which it never uses, and the system allows "
-                    f"less; lift the limit (ulimit -{name} unlimited), the graph is as it was."
+                    f"less; raise the limit (ulimit -{name} unlimited), the graph is as it was."
                 ) from None
         raise StoreError(
             f"{path}: the graph cannot be opened ({first_line(str(error))}); run the same command again; if it fails again, rebuild "
@@ -364,7 +364,9 @@ def _limited(connection: Any, seconds: float | None, errors: LimitErrors) -> Ite
     except QueryTimeout:
         raise errors.too_long(seconds or 0) from None
     except QueryMemory:
-        raise QueryMemory(f"{errors.subject} took more than the graph engine may take; narrow it, or set {VARIABLE} to more.") from None
+        raise QueryMemory(
+            f"{errors.subject} took more memory than the graph engine may use; narrow it, or set {VARIABLE} to more."
+        ) from None
 
 
 def _execute(connection: Any, query: Query, arguments: dict[str, Any]) -> pa.Table:

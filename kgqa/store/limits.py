@@ -39,11 +39,13 @@ class Limits:
         """Check that each can be kept."""
         check_seconds(self.seconds)
         if self.rows is not None and not 1 <= self.rows <= MOST_ROWS:
-            raise QueryError(f"rows {self.rows} is not between 1 and {MOST_ROWS:,}; give another number.")
+            raise QueryError(f"rows {self.rows} is not between 1 and {MOST_ROWS:,}; choose another number.")
         if self.memory < LEAST_MEMORY:
-            raise QueryError(f"{size(self.memory)} of memory is less than the {size(LEAST_MEMORY)} that any query needs; give more.")
+            raise QueryError(
+                f"{size(self.memory)} of memory is less than the {size(LEAST_MEMORY)} that every query needs; raise the limit."
+            )
         if self.bytes < 1:
-            raise QueryError(f"{self.bytes} bytes hold no rows; give more.")
+            raise QueryError(f"{self.bytes} bytes are too few for any row; raise the limit.")
         if max(self.memory, self.bytes) > MOST_BYTES:
             raise QueryError(f"{size(max(self.memory, self.bytes))} is more than the {size(MOST_BYTES)} that can be allowed; give less.")
 
@@ -107,7 +109,7 @@ class LimitErrors:
 def check_seconds(seconds: float | None) -> None:
     """Raise QueryError for an invalid limit of seconds."""
     if seconds is not None and not 0 < seconds <= 86_400:
-        raise QueryError(f"{seconds:g} seconds is not more than 0 and at most a day; give another limit.")
+        raise QueryError(f"{seconds:g} seconds is not more than 0 and at most a day; choose another limit.")
 
 
 def remaining(seconds: float, begin: float) -> float:
@@ -120,7 +122,7 @@ def read_size(text: str) -> int:
     """``300MiB``, ``1.5 GiB`` or ``1000000`` → bytes. Raises QueryError for other texts."""
     match = re.fullmatch(r"\s*([0-9]{1,15}(?:\.[0-9]{1,6})?)\s*([a-z]*)\s*", text.lower())
     if not match or match[2] not in UNITS:
-        raise QueryError(f"{text!r} is not a size; give a number with a unit, as in 300MiB or 2GiB.")
+        raise QueryError(f"{text!r} is not a size; give a number with a unit, such as 300MiB or 2GiB.")
     return int(float(match[1]) * UNITS[match[2]])
 
 

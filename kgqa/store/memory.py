@@ -29,9 +29,9 @@ def engine_memory() -> int:
     try:
         memory = read_size(text)
     except QueryError:
-        raise SettingsError(f"{VARIABLE} {text!r} is not a size; give a number with a unit, as in 4GiB.") from None
+        raise SettingsError(f"{VARIABLE} {text!r} is not a size; give a number with a unit, such as 4GiB.") from None
     if memory < LEAST:
-        raise SettingsError(f"{VARIABLE} {text!r} is less than the {size(LEAST)} that the graph engine needs; give more.")
+        raise SettingsError(f"{VARIABLE} {text!r} is less than the {size(LEAST)} that the graph engine needs; raise it.")
     return memory
 
 

@@ -61,9 +61,9 @@ class Bearer:
         """``Q84 (London, capital of England, 2,031 documents)``, ``P36 (capital, 204 facts)``."""
         details = [_short(self.label)]
         if self.kind == "relation":
-            details.append(_counted(self.facts, "fact"))
+            details.append(_count_of(self.facts, "fact"))
         elif self.kind != "document":
-            details += [_short(self.description or self.kind), _counted(self.documents, "document")]
+            details += [_short(self.description or self.kind), _count_of(self.documents, "document")]
         return f"{self.id} ({', '.join(filter(None, details))})"
 
 
@@ -109,10 +109,10 @@ def resolve(
         tell(f"{_quoted(text)} is taken for {mentioned[0]}; {phrase} in no document. Give an id to mean another one.")
         return mentioned[0].id
     if exact:
-        listed, hidden_count = exact[:TOLD], len(exact) - TOLD
+        bearers, hidden_count = exact[:TOLD], len(exact) - TOLD
         list_hint = " (kgqa query bearers --name NAME lists them)" if kind == "entity" else ""
         raise AmbiguousName(
-            f"{len(exact):,} {NAMED[kind]} are called {_quoted(text)}: {'; '.join(map(str, listed))}"
+            f"{len(exact):,} {NAMED[kind]} are called {_quoted(text)}: {'; '.join(map(str, bearers))}"
             f"{f'; and {hidden_count:,} more{list_hint}' if hidden_count > 0 else ''}. Give the id of the one that you mean.",
             names=Names(text=text, exact=exact, near=[], total=len(exact)),
         )
@@ -120,7 +120,11 @@ def resolve(
     hint = "; ".join(map(str, near))
     raise UnknownName(
         f"no {kind} has the id or the name {_quoted(text)}; "
-        + (f"near it are: {hint}. Give the id of one of them." if near else f"nothing is called like it either, look for {_OTHER[kind]}."),
+        + (
+            f"similar names are: {hint}. Give the id of one of them."
+            if near
+            else f"nothing has a similar name either; look for {_OTHER[kind]}."
+        ),
         names=Names(text=text, exact=[], near=near, total=0),
     )
 
@@ -192,7 +196,7 @@ class _LookUp:
             return []
         matcher = SequenceMatcher(autojunk=False)
         matcher.set_seq2(small)
-        ranked: list[tuple[float, int, Bearer]] = []
+        candidates: list[tuple[float, int, Bearer]] = []
         halves = {"text": f"\n{small[:middle]}", "also": f"{small[middle:]}\n"}
         for row in self._rows("like", **halves, limit=COMPARED):
             best = 0.0
@@ -202,8 +206,8 @@ class _LookUp:
                 if matcher.real_quick_ratio() > best and matcher.quick_ratio() > max(best, ALIKE):
                     best = max(best, matcher.ratio())
             if best >= ALIKE:
-                ranked.append((-best, len(ranked), self._bearer(row)))
-        return [bearer for *_, bearer in sorted(ranked, key=lambda entry: entry[:2])]
+                candidates.append((-best, len(candidates), self._bearer(row)))
+        return [bearer for *_, bearer in sorted(candidates, key=lambda entry: entry[:2])]
 
     def _ask(self, suffix: str, **arguments: Value) -> list[Bearer]:
         return _once(self._bearer(row) for row in self._rows(suffix, **arguments))
@@ -236,7 +240,7 @@ def _check(text: str) -> None:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        raise QueryError(f"{text[:SHOWN]!r} is not text (UTF-8), so it names nothing; give an id or a name.") from None
+        raise QueryError(f"{text[:SHOWN]!r} is not text (UTF-8), so it is not a name; give an id or a name.") from None
 
 
 def _normal(text: str) -> str:
@@ -248,7 +252,7 @@ def _quoted(text: str) -> str:
     return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}…")
 
 
-def _counted(number: int, noun: str) -> str:
+def _count_of(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
 

@@ -57,7 +57,7 @@ class Cut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbourhood:
-    """Part of a graph."""
+    """The nodes and relationships within some hops of a node."""
 
     rows: dict[str, pa.Table]
     """Table → rows, without the column ``search``."""
@@ -82,11 +82,11 @@ class Surroundings:
         edge: Sequence[Node] = [start]
         cuts: list[Cut] = []
         for _ in range(hops):
-            reached: dict[Node, None] = {}
+            frontier: dict[Node, None] = {}
             for node in edge:
                 for way in _WAYS[node[0]]:
-                    reached |= dict.fromkeys(self._follow(node, way, limit, cuts))
-            edge = [node for node in reached if node not in nodes]
+                    frontier |= dict.fromkeys(self._follow(node, way, limit, cuts))
+            edge = [node for node in frontier if node not in nodes]
             nodes |= dict.fromkeys(edge)
         ids = {kind: [name for of, name in nodes if of == kind] for kind in _WAYS}
         return Neighbourhood(rows=self.between(entities=ids["entity"], documents=ids["document"]), cuts=tuple(cuts))

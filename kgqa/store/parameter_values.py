@@ -46,7 +46,7 @@ def _kind(value: Any, *, one_kind: bool) -> object:
 
 def _check_text(value: object) -> None:
     if not isinstance(value, str):
-        raise ValueError(f"is a map with {value!r} as a key; give text")
+        raise ValueError(f"is a map with the key {value!r}; a key must be text")
     try:
         value.encode("utf-8")
     except UnicodeEncodeError:

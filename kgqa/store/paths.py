@@ -80,9 +80,9 @@ def answer(store: Runs, query: Query, arguments: Mapping[str, Value], *, seconds
     over: Over = "facts" if query.search == "facts" else "documents"
     longest, limit = int(str(arguments["longest"])), int(str(arguments["limit"]))
     if not 1 <= longest <= LONGEST[over]:
-        raise QueryError(f"query {query.name}: longest {longest} is not between 1 and {LONGEST[over]}; give another length.")
+        raise QueryError(f"query {query.name}: longest {longest} is not between 1 and {LONGEST[over]}; choose another length.")
     if not 1 <= limit <= MOST:
-        raise QueryError(f"query {query.name}: limit {limit} is not between 1 and {MOST:,}; give another number.")
+        raise QueryError(f"query {query.name}: limit {limit} is not between 1 and {MOST:,}; choose another number.")
     begin, queries = time.monotonic(), read_queries()
 
     def ask(name: str, **arguments: Value) -> pa.Table:

@@ -212,8 +212,8 @@ def _typed(query: str, parameter: Parameter, text: str) -> Value:
     try:
         return _convert(text, parameter.kind)
     except ValueError:
-        expected = WANTED.get(parameter.kind) or asked_for(parameter.kind)
-        raise QueryError(f"query {query}: {parameter.name} {text!r} is not {expected}; give another value.") from None
+        description = WANTED.get(parameter.kind) or asked_for(parameter.kind)
+        raise QueryError(f"query {query}: {parameter.name} {text!r} is not {description}; choose another value.") from None
 
 
 def _convert(text: str, kind: str) -> Value:

@@ -47,7 +47,7 @@ class Worker:
         try:
             self._socket, self._process = _start_program()
         except OSError as failed:
-            raise StoreError(f"{graph}: no process can be started to ask the graph ({failed.strerror}); lift that limit.") from None
+            raise StoreError(f"{graph}: no process can be started to query the graph ({failed.strerror}); raise that limit.") from None
         self._ceiling = sys.maxsize
         try:
             buffer = min(reading_memory(graph), memory // 2)

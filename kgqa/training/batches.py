@@ -20,16 +20,16 @@ def batches_of_epoch(rows: Rows, tokens: npt.NDArray[np.int32], *, size: int, se
     rng = np.random.default_rng([seed, epoch])
     shuffled = rng.permutation(rows)
     pools = np.arange(len(shuffled)) // (size * POOL)
-    ordered = shuffled[np.lexsort((tokens[shuffled], pools))]
-    batches = [ordered[first : first + size] for first in range(0, len(ordered), size)]
+    row_order = shuffled[np.lexsort((tokens[shuffled], pools))]
+    batches = [row_order[first : first + size] for first in range(0, len(row_order), size)]
     return [batches[place] for place in rng.permutation(len(batches))]
 
 
 def token_batches(rows: Rows, tokens: npt.NDArray[np.int32], *, limit: int) -> Iterator[Rows]:
     """``rows`` in parts, shortest first; each part has at most ``limit`` tokens including padding, or is one example."""
-    ordered = rows[np.argsort(tokens[rows], kind="stable")]
+    row_order = rows[np.argsort(tokens[rows], kind="stable")]
     first = 0
-    for end in range(1, len(ordered) + 1):
-        if end == len(ordered) or (end - first + 1) * int(tokens[ordered[end]]) > limit:
-            yield ordered[first:end]
+    for end in range(1, len(row_order) + 1):
+        if end == len(row_order) or (end - first + 1) * int(tokens[row_order[end]]) > limit:
+            yield row_order[first:end]
             first = end

@@ -89,7 +89,7 @@ def load_weights(network: torch.nn.Module, path: Path) -> None:
         with storage_errors(path):
             missing, unexpected = load_model(network, str(path), strict=False)
     except (SafetensorError, RuntimeError) as error:
-        raise BrokenInput(f"{path}: these are no whole weights of this reader; train it again.") from error
+        raise BrokenInput(f"{path}: the weights of this reader are incomplete; train it again.") from error
     if missing or unexpected:
         raise BrokenInput(f"{path}: these are weights of another network ({sorted({*missing, *unexpected})[0]}); train the reader again.")
 
@@ -129,7 +129,7 @@ def latest(folder: Path) -> tuple[Path, State] | None:
             raise ValueError("a number that cannot be")
         return checkpoints[-1], state
     except (OSError, ValueError, TypeError, RecursionError) as error:
-        raise BrokenInput(f"{path}: this is no state of a run; remove {checkpoints[-1].name}, and the run starts again.") from error
+        raise BrokenInput(f"{path}: this is not the state of a run; remove {checkpoints[-1].name}, and the run starts again.") from error
 
 
 def restore(checkpoint: Path, network: torch.nn.Module, optimiser: torch.optim.Optimizer, *, averaged: bool = False) -> None:
@@ -166,9 +166,7 @@ def _restore_optimiser(path: Path, network: torch.nn.Module, optimiser: torch.op
         with storage_errors(path):
             tensors = load_file(str(path))
     except SafetensorError as error:
-        raise BrokenInput(
-            f"{path}: this is no whole state of an optimiser; remove {path.parent.name}, and the run starts again."
-        ) from error
+        raise BrokenInput(f"{path}: this optimiser state is incomplete; remove {path.parent.name}, and the run starts again.") from error
     parameters = dict(network.named_parameters())
     for key, value in tensors.items():
         moment, _, name = key.partition("/")
@@ -183,7 +181,7 @@ def _restore_optimiser(path: Path, network: torch.nn.Module, optimiser: torch.op
             )
         optimiser.state[parameter][moment] = value.to(parameter.device)
     if any(values.keys() != keys for values in optimiser.state.values()):
-        raise BrokenInput(f"{path}: this is no whole state of an optimiser; remove {path.parent.name}, and the run starts again.")
+        raise BrokenInput(f"{path}: this optimiser state is incomplete; remove {path.parent.name}, and the run starts again.")
 
 
 def _save_tensors(tensors: dict[str, torch.Tensor], path: Path) -> None:

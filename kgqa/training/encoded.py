@@ -54,7 +54,7 @@ def encode(task: Task, questions: Questions, folder: Path, progress: Progress, *
             folder.mkdir(parents=True, exist_ok=True)
             partial = path.with_name(f".{path.name}{TEMPORARY}")
             try:
-                _write(task, questions, partial, progress, what=what)
+                _write(task, questions, partial, progress, noun=what)
                 partial.replace(path)
             except BaseException:
                 partial.unlink(missing_ok=True)
@@ -62,14 +62,14 @@ def encode(task: Task, questions: Questions, folder: Path, progress: Progress, *
         try:
             table = pa.ipc.open_file(pa.memory_map(str(path))).read_all()
         except pa.ArrowInvalid:
-            raise BrokenInput(f"{path}: this is no whole Arrow file; remove it, and kgqa writes it again.") from None
+            raise BrokenInput(f"{path}: this is not a complete Arrow file; remove it, and kgqa writes it again.") from None
     return EncodedSplit(
         table=table, tokens=table.column(TOKENS).to_numpy().astype(np.int32), sound=pc.is_null(table.column(FAULT)).to_numpy()
     )
 
 
-def _write(task: Task, questions: Questions, path: Path, progress: Progress, *, what: str) -> None:
-    progress.start(f"Tokenising {what}", questions.count, "questions")
+def _write(task: Task, questions: Questions, path: Path, progress: Progress, *, noun: str) -> None:
+    progress.start(f"Tokenising {noun}", questions.count, "questions")
     instances = questions.read()
     writer = None
     with path.open("wb") as file:

@@ -26,10 +26,10 @@ def folds_of(groups: Sequence[str], count: int, *, seed: int) -> Folds:
         raise SettingsError(
             f"{count} folds need at least as many groups of questions, and here are {len(sizes)}; give fewer folds, or more questions."
         )
-    ordered = sorted(sizes, key=lambda group: (-sizes[group], draw(purpose="fold", seed=seed, id=group), group))
+    groups_by_size = sorted(sizes, key=lambda group: (-sizes[group], draw(purpose="fold", seed=seed, id=group), group))
     sizes_of_folds = [0] * count
     fold: dict[str, int] = {}
-    for group in ordered:
+    for group in groups_by_size:
         fold[group] = min(range(count), key=sizes_of_folds.__getitem__)
         sizes_of_folds[fold[group]] += sizes[group]
     return np.fromiter((fold[group] for group in groups), np.int16, len(groups))

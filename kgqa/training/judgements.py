@@ -48,7 +48,7 @@ class CrossFitted:
                         rows = batch.filter(pc.equal(batch.column("seed"), seed)).drop_columns(["seed", "fold"])
                         yield from map(prediction_of, rows.to_pylist())
             except pa.ArrowInvalid as error:
-                raise BrokenInput(f"{path}: this is no whole Parquet file; remove its folder and begin again.") from error
+                raise BrokenInput(f"{path}: this is not a complete Parquet file; remove its folder and begin again.") from error
 
     def scores(self, score: Score, name: str = JUDGED) -> Floats:
         """Scores (seeds × questions ``of``)."""

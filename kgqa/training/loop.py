@@ -103,7 +103,7 @@ class _Run:
             if self._dev is not None:
                 encode(task, self._dev, tokens, progress, what="dev questions")
         if self._dev is None and self._settings.schedule == "halving":
-            raise SettingsError("schedule: the rate is halved after dev evaluations, and there are no dev questions; take linear.")
+            raise SettingsError("schedule: the rate is halved after dev evaluations, and there are no dev questions; use linear.")
         self._rows = train.rows()
         self._sound = self._rows[self._examples.sound[self._rows]]
         self._faults = self._examples.faults(self._rows)
@@ -328,7 +328,7 @@ class _Run:
             raise OutOfMemory(f"{self._fitting.place}: {NO_MEMORY.format(owner)}")
         state.batch_tokens = max(1, state.batch_tokens // 2)
         self._note({"step": state.step, "remark": f"memory did not suffice: {state.batch_tokens:,} tokens at once from now on"})
-        self._fitting.progress.start(f"Memory ran out: going on with {state.batch_tokens:,} tokens at once, the same batch")
+        self._fitting.progress.start(f"Out of memory: continuing with {state.batch_tokens:,} tokens at once and the same batch size")
 
     def _evaluate(self) -> bool:
         """Score the dev questions, and keep the weights if they are the best; return whether to stop early.
@@ -405,7 +405,7 @@ def _checkpoint_layers(network: torch.nn.Module) -> None:
     """Let pretrained encoders keep the input of each layer only. Raises SettingsError if the network has none that can."""
     from transformers import PreTrainedModel
 
-    encoders = [each for each in network.modules() if isinstance(each, PreTrainedModel) and each.supports_gradient_checkpointing]
+    encoders = [module for module in network.modules() if isinstance(module, PreTrainedModel) and module.supports_gradient_checkpointing]
     if not encoders:
         raise SettingsError("gradient_checkpointing: this reader has no pretrained encoder that can do it; leave it out.")
     for encoder in encoders:
@@ -458,7 +458,7 @@ class _Meter:
         self._faulty_loss = torch.tensor(0.0, **numbers)
 
     def begin(self) -> None:
-        """Start the next point."""
+        """Start the next point of the learning curve with empty sums."""
         self._loss.zero_()
         self._state.loss, self._state.questions = 0.0, 0
         self._questions, self._begin = 0, time.perf_counter()

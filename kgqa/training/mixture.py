@@ -21,18 +21,18 @@ def mixture(base: Questions, others: Sequence[tuple[Questions, float]], *, share
     The others are ``share`` of the whole; a dataset that has fewer questions than its part gives all of them. The ids of the others get the
     number of their dataset in front, so that no two are equal.
     """
-    wanted = share / (1 - share) * len(base)
+    question_count = share / (1 - share) * len(base)
     total = sum(weight for _, weight in others)
-    parts = [_drawn(questions, floor(wanted * weight / total), seed=seed) for questions, weight in others]
+    parts = [_draw(questions, floor(question_count * weight / total), seed=seed) for questions, weight in others]
 
     def read() -> Iterator[Instance]:
-        return chain(base, *(map(_named(number), part) for number, part in enumerate(parts, start=1)))
+        return chain(base, *(map(_renamer(number), part) for number, part in enumerate(parts, start=1)))
 
     rows = [[part.key, part.rows().tolist()] for part in (base, *parts)]
     return Questions(read=read, key=key_of("mixture", rows), count=len(base) + sum(map(len, parts)))
 
 
-def _drawn(questions: Questions, count: int, *, seed: int) -> Questions:
+def _draw(questions: Questions, count: int, *, seed: int) -> Questions:
     rows = questions.rows()
     rng = np.random.default_rng(draw(purpose="mixture", seed=seed, id=questions.key))
     keep = np.zeros(questions.count, np.bool_)
@@ -40,5 +40,5 @@ def _drawn(questions: Questions, count: int, *, seed: int) -> Questions:
     return questions.only(keep)
 
 
-def _named(number: int) -> Callable[[Instance], Instance]:
+def _renamer(number: int) -> Callable[[Instance], Instance]:
     return lambda instance: replace(instance, id=f"{number}/{instance.id}", group=f"{number}/{instance.group}")

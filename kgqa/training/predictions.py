@@ -57,7 +57,7 @@ def write_table(predictions: Iterable[Prediction], path: Path) -> int:
         partial = folder / path.name
         with pq.ParquetWriter(partial, SCHEMA, compression="zstd", compression_level=1) as writer:
             while chunk := list(islice(remaining, ROWS)):
-                writer.write_table(pa.Table.from_pylist([_row(predicted) for predicted in chunk], schema=SCHEMA))
+                writer.write_table(pa.Table.from_pylist([_row(prediction) for prediction in chunk], schema=SCHEMA))
                 count += len(chunk)
         partial.replace(path)
     return count
@@ -75,14 +75,14 @@ def read_table(path: Path) -> Iterator[Prediction]:
                 for batch in file.iter_batches(batch_size=ROWS):
                     yield from map(prediction_of, batch.to_pylist())
         except pa.ArrowInvalid as error:
-            raise BrokenInput(f"{path}: this is no whole Parquet file; remove it and predict again.") from error
+            raise BrokenInput(f"{path}: this is not a complete Parquet file; remove it and predict again.") from error
 
 
-def _row(predicted: Prediction) -> dict[str, Any]:
-    row = {field.name: getattr(predicted, field.name) for field in fields(predicted)}
-    row["supporting_sentences"] = [{"paragraph": key, "sentence": number} for key, number in predicted.supporting_sentences]
-    row["paragraph_scores"] = [{"paragraph": key, "score": score} for key, score in predicted.paragraph_scores]
-    row["steps"] = [{field.name: getattr(step, field.name) for field in fields(step)} for step in predicted.steps]
+def _row(prediction: Prediction) -> dict[str, Any]:
+    row = {field.name: getattr(prediction, field.name) for field in fields(prediction)}
+    row["supporting_sentences"] = [{"paragraph": key, "sentence": number} for key, number in prediction.supporting_sentences]
+    row["paragraph_scores"] = [{"paragraph": key, "score": score} for key, score in prediction.paragraph_scores]
+    row["steps"] = [{field.name: getattr(step, field.name) for field in fields(step)} for step in prediction.steps]
     return row
 
 

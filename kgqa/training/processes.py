@@ -67,7 +67,7 @@ class Processes:
 
     @property
     def is_first(self) -> bool:
-        """Whether this process writes."""
+        """Whether this process is the one that writes files."""
         return self.number == 0
 
     def prepare(self, module: torch.nn.Module) -> torch.nn.Module:

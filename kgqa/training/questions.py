@@ -51,8 +51,8 @@ class Questions:
 
     def shown(self, view: View, name: str) -> Questions:
         """The same questions through a ``view``; ``name`` identifies the view and everything it depends on."""
-        read = self.read
-        return replace(self, read=lambda: map(view, read()), key=key_of(self.key, name))
+        read_instances = self.read
+        return replace(self, read=lambda: map(view, read_instances()), key=key_of(self.key, name))
 
 
 def of_split(source: QuestionSet, split: str) -> Questions:

@@ -333,8 +333,10 @@ class Run:
 
 def _best(points: Sequence[Point]) -> Point | None:
     """The first point with the best score of the part that was measured last: that part gives the answers."""
-    scored = [point for point in points if point.get("score") is not None]
-    return max((point for point in scored if point["part"] == scored[-1]["part"]), key=lambda point: point["score"], default=None)
+    scored_points = [point for point in points if point.get("score") is not None]
+    return max(
+        (point for point in scored_points if point["part"] == scored_points[-1]["part"]), key=lambda point: point["score"], default=None
+    )
 
 
 def _json_value(value: Any, text: Callable[[str], str] = str) -> Any:

@@ -90,7 +90,7 @@ def read_runs(database: RunDatabase) -> tuple[RecordedRun, ...]:
 
     with database.reading() as connection:
         rows = connection.execute(select(RUN).order_by(RUN.c.started, RUN.c.id)).mappings().all()
-    return tuple(_run(row, database) for row in rows)
+    return tuple(_run_of(row, database) for row in rows)
 
 
 def read_named(database: RunDatabase, names: Iterable[str]) -> tuple[RecordedRun, ...]:
@@ -103,14 +103,14 @@ def read_named(database: RunDatabase, names: Iterable[str]) -> tuple[RecordedRun
     with database.reading() as connection:
         recorded_names = connection.execute(select(RUN.c.name)).scalars().all()
         if not all(isinstance(name, str) for name in recorded_names):
-            raise BrokenInput(f"{database.name}: what it holds as name of a run is none; choose another, or train again.")
+            raise BrokenInput(f"{database.name}: the name of a run in it is invalid; choose another, or train again.")
         for name in names:
             if name not in recorded_names:
                 raise UnknownId(
-                    f"run {name!r} is not in {database.name}; {suggestion(name, recorded_names) if recorded_names else 'it holds none.'}"
+                    f"run {name!r} is not in {database.name}; {suggestion(name, recorded_names) if recorded_names else 'it has none.'}"
                 )
             row = connection.execute(select(RUN).where(RUN.c.name == name)).mappings().one()
-            runs.append(replace(_run(row, database), curve=_curve(connection, row["id"], database)))
+            runs.append(replace(_run_of(row, database), curve=_curve(connection, row["id"], database)))
     return tuple(runs)
 
 
@@ -124,7 +124,7 @@ def _curve(connection: Connection, number: int, database: RunDatabase) -> tuple[
     for row in rows:
         for name, kind in kinds.items():
             if not isinstance(row[name], kind):
-                raise BrokenInput(f"{database.name}: what it holds as {name} of a point is none; choose another, or train again.")
+                raise BrokenInput(f"{database.name}: the {name} of a point in it is invalid; choose another, or train again.")
     return tuple(
         {
             **{name: row[name] for name in ("part", "step", "seconds")},
@@ -135,14 +135,14 @@ def _curve(connection: Connection, number: int, database: RunDatabase) -> tuple[
     )
 
 
-def _run(row: Mapping[Any, Any], database: RunDatabase) -> RecordedRun:
+def _run_of(row: Mapping[Any, Any], database: RunDatabase) -> RecordedRun:
     for name, kinds in _KINDS.items():
         if (
             not isinstance(row[name], kinds)
             or (name in _TIMES and not 0 <= (row[name] or 0) < _LATEST)
             or (name == "status" and row[name] not in STATUSES)
         ):
-            raise BrokenInput(f"{database.name}: what it holds as {name} of run {row['name']} is none; choose another, or train again.")
+            raise BrokenInput(f"{database.name}: the {name} of run {row['name']} in it is invalid; choose another, or train again.")
     folder = Path(row["folder"])
     if database.path is not None:
         folder = database.path.parent / folder

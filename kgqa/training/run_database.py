@@ -36,14 +36,18 @@ class RunDatabase(Database):
     def reading(self) -> Iterator[Connection]:
         """A read-only transaction. Raises MissingInput if there is no such file, BrokenInput if it is something else."""
         if self.path is not None and not self.path.is_file():
-            raise MissingInput(f"{self.path}: no runs are recorded here; give the folder or file in which kgqa train recorded some.")
+            raise MissingInput(f"{self.path}: no runs are recorded here; give a folder or file in which kgqa train recorded runs.")
         with self.refusals(), self.engine(write=False).connect() as connection:
             if not self._is_ours(connection):
-                raise MissingInput(f"{self.name}: no runs are recorded in this database; give the one that kgqa train recorded some in.")
+                raise MissingInput(
+                    f"{self.name}: no runs are recorded in this database; give the database in which kgqa train recorded runs."
+                )
             try:
                 yield connection
             except ValueError as error:  # of a column of JSON
-                raise BrokenInput(f"{self.name}: what it holds of a run is no JSON ({error}); choose another, or train again.") from None
+                raise BrokenInput(
+                    f"{self.name}: its description of a run or a point is not JSON ({error}); choose another, or train again."
+                ) from None
 
     def _prepare(self, connection: Connection) -> None:
         from sqlalchemy import func, insert, select

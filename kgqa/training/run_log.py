@@ -48,21 +48,23 @@ def read(path: Path) -> RunLog:
         kind = line.pop("kind", None)
         if kind == "run" and line.get("version") == VERSION and _has(line, RUN):
             log.run = line
-        elif kind == "point" and log.run is not None and _has(line, POINT | _measured(line)):
+        elif kind == "point" and log.run is not None and _has(line, POINT | _field_types(line)):
             add(log.points, line)
         elif kind != "end" or log.run is None or not _has(line, END):
-            raise BrokenInput(f"{path}, line {number}: this is no log of a run of this version; move the file away to begin a new log.")
+            raise BrokenInput(
+                f"{path}, line {number}: this is not the log of a run of this version; move the file away to begin a new log."
+            )
         log.seconds = max(log.seconds, float(line["seconds"]))
     return log
 
 
 def _has(line: Mapping[str, Any], kinds: Mapping[str, tuple[type, ...]]) -> bool:
-    found = {name: line.get(name) for name in kinds}
-    numbers = (value for value in found.values() if isinstance(value, int | float))
-    return all(type(found[name]) in kind for name, kind in kinds.items()) and all(-LARGEST <= value <= LARGEST for value in numbers)
+    values = {name: line.get(name) for name in kinds}
+    numbers = (value for value in values.values() if isinstance(value, int | float))
+    return all(type(values[name]) in kind for name, kind in kinds.items()) and all(-LARGEST <= value <= LARGEST for value in numbers)
 
 
-def _measured(line: Mapping[str, Any]) -> dict[str, tuple[type, ...]]:
+def _field_types(line: Mapping[str, Any]) -> dict[str, tuple[type, ...]]:
     return {name: NUMBER for name in MEASURES if line.get(name) is not None}
 
 
@@ -75,7 +77,7 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         except (ValueError, RecursionError):
             value = None
         if not isinstance(value, dict):
-            raise BrokenInput(f"{path}, line {number}: this is no JSON object; move the file away to begin a new log.")
+            raise BrokenInput(f"{path}, line {number}: this is not a JSON object; move the file away to begin a new log.")
         yield number, value
 
 

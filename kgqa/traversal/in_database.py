@@ -54,6 +54,7 @@ class InDatabase:
                 documents=no_rows,
             )
         pairs = paired(np.repeat(searches.heads, counts), candidates.targets)
+        # The tree's chain is the first of the shortest ones, so sort these by their nodes and take the first of each pair.
         chains = self._chains_of(np.unique(pairs), longer=False)
         chains = chains.take(np.lexsort([*_columns(chains.nodes), chains.pairs]))
         tree = chains.take(np.searchsorted(chains.pairs, pairs))
@@ -69,14 +70,18 @@ class InDatabase:
         """Implements :meth:`Traversal.chains <kgqa.traversal.base.Traversal.chains>` with queries."""
         pairs = paired(np.repeat(heads, np.diff(offsets)), candidates)
         all_chains = self._chains_of(np.unique(pairs), longer=longer)
+        # The kernel's order: shorter chains first, then by the nodes from the candidate back to the head.
         all_chains = all_chains.take(np.lexsort([*_columns(_from_the_end(all_chains)), all_chains.lengths, all_chains.pairs]))
         first, last = (np.searchsorted(all_chains.pairs, pairs, side) for side in ("left", "right"))
         counts = np.minimum(last - first, limit)
-        selected = all_chains.take(spread(first, counts))
-        return Chains(counts=counts.astype(np.int32), lengths=selected.lengths, nodes=selected.nodes[selected.nodes >= 0])
+        selected_chains = all_chains.take(spread(first, counts))
+        return Chains(
+            counts=counts.astype(np.int32), lengths=selected_chains.lengths, nodes=selected_chains.nodes[selected_chains.nodes >= 0]
+        )
 
     def _reached(self, heads: IntArray) -> Adjacency:
         """The entities that each of ``heads`` (ascending) reaches, one row a head."""
+        # One call per distinct head, however many queries have it.
         distinct, place = np.unique(heads, return_inverse=True)
         numbered_rows = [
             (number, self._store.run(query, {"entity": self._entities[head].as_py()})["candidate"])
@@ -99,8 +104,8 @@ class InDatabase:
                 rows = self._store.run(query, {"entity": self._entities[head].as_py(), "candidates": unreached}) if unreached else None
                 if rows is not None and rows.num_rows:
                     found_rows.append((head, rows))
-                    reached = set() if longer else set(rows["candidate"].to_pylist())
-                    unreached = [candidate for candidate in unreached if candidate not in reached]
+                    reached_entities = set() if longer else set(rows["candidate"].to_pylist())
+                    unreached = [candidate for candidate in unreached if candidate not in reached_entities]
         width = 2 * len(self._chains) + 1
         return _Found.together([self._numbered(found_rows, width) for found_rows in tables])
 
@@ -146,8 +151,8 @@ def _end_points(searches: Searches, reached: Adjacency, ends: EndPoints) -> Adja
     same_relation = ends.fact_relations[facts] == searches.relations[queries]
     true = np.isin(paired(query, entity), paired(queries[same_relation], ends.fact_tails[facts[same_relation]]))
     mask = is_answer | (ends.roles.contains(entity, searches.relations[query]) & ~true)
-    answered = np.bincount(query, is_answer, minlength=len(searches.heads)) > 0
-    return reached.keep(mask & answered[query])
+    has_answer = np.bincount(query, is_answer, minlength=len(searches.heads)) > 0
+    return reached.keep(mask & has_answer[query])
 
 
 def _from_the_end(chains: _Found) -> IntArray:

@@ -52,12 +52,12 @@ def breadth_first(  # type: ignore[no-untyped-def]
             document_depth[document] = depth
             document_parent[document] = entity
             for j in range(entity_offsets[document], entity_offsets[document + 1]):
-                is_reached = entity_targets[j]
-                if entity_stamp[is_reached] != stamp:
-                    entity_stamp[is_reached] = stamp
-                    entity_depth[is_reached] = depth
-                    entity_parent[is_reached] = document
-                    order[count] = is_reached
+                neighbour = entity_targets[j]
+                if entity_stamp[neighbour] != stamp:
+                    entity_stamp[neighbour] = stamp
+                    entity_depth[neighbour] = depth
+                    entity_parent[neighbour] = document
+                    order[count] = neighbour
                     count += 1
     return count
 
@@ -91,12 +91,12 @@ def find_candidates(  # type: ignore[no-untyped-def]
     is_reached, counts = np.zeros(queries, np.bool_), np.zeros(queries, np.int32)
     document_counts = np.zeros(queries, np.int32)
     candidates, lengths, nodes = np.empty(1024, np.int32), np.empty(1024, np.int32), np.empty(8192, np.int32)
-    candidate_count, node_count, is_visited = 0, 0, 0
+    candidate_count, node_count, visit_count = 0, 0, 0
     for query in range(queries):
         head, relation, answer = heads[query], relations[query], answers[query]
         # Queries are ordered by head, so one search serves all queries with the same head.
         if query == 0 or heads[query - 1] != head:
-            is_visited = breadth_first(
+            visit_count = breadth_first(
                 document_offsets, document_targets, entity_offsets, entity_targets, is_closed, head, max_documents,
                 order, entity_depth, entity_parent, document_depth, document_parent, entity_stamp, document_stamp, query,
             )  # fmt: skip
@@ -109,7 +109,7 @@ def find_candidates(  # type: ignore[no-untyped-def]
             if fact_relations[i] == relation:
                 excluded[fact_tails[i]] = query
         reached_count = 0
-        for i in range(1, is_visited):
+        for i in range(1, visit_count):
             entity = order[i]
             if entity == answer or (excluded[entity] != query and row_holds(role_offsets, roles, entity, relation)):
                 end_points[reached_count] = entity
@@ -117,6 +117,7 @@ def find_candidates(  # type: ignore[no-untyped-def]
         counts[query] = reached_count
         if candidate_count + reached_count > len(candidates):
             candidates, lengths = grown(candidates, candidate_count + reached_count), grown(lengths, candidate_count + reached_count)
+        # Ascending, so that the output does not show the order of the search.
         candidates[candidate_count : candidate_count + reached_count] = np.sort(end_points[:reached_count])
         if with_chains:
             # Follow the parents from each candidate back to the head, and fill its chain from the end.
@@ -140,6 +141,7 @@ def find_candidates(  # type: ignore[no-untyped-def]
                         document_count += 1
                 nodes[node_count] = head
                 node_count += length
+            # Chains share documents; the stamp kept each of them once, and sorting makes the order independent of the chains.
             chained[first_document:document_count].sort()
             document_counts[query] = document_count - first_document
         candidate_count += reached_count
@@ -150,7 +152,7 @@ def find_candidates(  # type: ignore[no-untyped-def]
 
 @kernel
 def naming_rows(  # type: ignore[no-untyped-def]
-    document_offsets, document_targets, entity_offsets, entity_targets, order, is_visited, document_parent, document_stamp, stamp,
+    document_offsets, document_targets, entity_offsets, entity_targets, order, visit_count, document_parent, document_stamp, stamp,
     begin, end, documents, naming,
 ):  # fmt: skip
     """Collect the visited documents that lead to each visited entity, after :func:`breadth_first`.
@@ -161,7 +163,7 @@ def naming_rows(  # type: ignore[no-untyped-def]
     """
     count, need = 0, 0
     # The visited documents are those whose parent is a visited entity; each has one parent, so each is collected once.
-    for at in range(is_visited):
+    for at in range(visit_count):
         entity = order[at]
         end[entity] = 0
         for i in range(document_offsets[entity], document_offsets[entity + 1]):
@@ -174,7 +176,7 @@ def naming_rows(  # type: ignore[no-untyped-def]
     for i in range(count):
         for j in range(entity_offsets[documents[i]], entity_offsets[documents[i] + 1]):
             end[entity_targets[j]] += 1
-    for at in range(is_visited):
+    for at in range(visit_count):
         entity = order[at]
         begin[entity] = need
         need += end[entity]
@@ -216,12 +218,12 @@ def find_chains(  # type: ignore[no-untyped-def]
         head = heads[query]
         if query == 0 or heads[query - 1] != head:
             stamp = query
-            is_visited = breadth_first(
+            visit_count = breadth_first(
                 document_offsets, document_targets, entity_offsets, entity_targets, is_closed, head, max_documents,
                 order, entity_depth, entity_parent, document_depth, document_parent, entity_stamp, document_stamp, stamp,
             )  # fmt: skip
             naming = naming_rows(
-                document_offsets, document_targets, entity_offsets, entity_targets, order, is_visited, document_parent, document_stamp,
+                document_offsets, document_targets, entity_offsets, entity_targets, order, visit_count, document_parent, document_stamp,
                 stamp, naming_begin, naming_end, room, naming,
             )  # fmt: skip
         for index in range(offsets[query], offsets[query + 1]):
@@ -238,6 +240,7 @@ def find_chains(  # type: ignore[no-untyped-def]
                     # Even places hold entities, odd places documents; place p is (p + 1) // 2 documents away from the head.
                     node = path[at]
                     end = naming_end[node] if at % 2 == 0 else leading_offsets[node + 1]
+                    # All neighbours of this node are used up: go back one place.
                     if cursor[at] == end:
                         at += 1
                         continue

@@ -52,7 +52,7 @@ def check_installed(command: str) -> None:
 def listening(port: int) -> socket.socket:
     """A socket that listens on ``port`` of this machine only; raises SettingsError where it cannot be had."""
     if not 0 <= port <= 65535:
-        raise SettingsError(f"port {port} is not between 0 and 65535; give another --port.")
+        raise SettingsError(f"port {port} is not between 0 and 65535; choose another --port.")
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

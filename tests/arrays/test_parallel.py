@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -30,7 +30,7 @@ class Processes:
     def __init__(self) -> None:
         self.parts = 0
 
-    def map(self, function: Callable[..., R], parts: Sequence[P], shared: tuple[Any, ...] = ()) -> Iterator[R]:
+    def map(self, function: Callable[..., R], parts: Iterable[P], shared: tuple[Any, ...] = ()) -> Iterator[R]:
         with ProcessPoolExecutor(self.workers, mp_context=get_context("spawn")) as pool:
             self.parts += len(parts)
             yield from pool.map(partial(_with_shared, function, shared), parts)

@@ -179,7 +179,7 @@ def test_without_readers_it_is_said_what_is_missing(dataset: Path, tmp_path: Pat
         ({"fail_on": ["one-paragraf>0.5"], "readers": "minimal"}, "did you mean one-paragraph"),
         ({"readers": "some"}, "--readers some: there is no such level"),
         ({"encoder": "x"}, "--encoder: this setting is for trained readers"),
-        ({"readers": "minimal", "encoder": "./nowhere"}, "there is no such folder with an encoder"),
+        ({"readers": "minimal", "encoder": "./nowhere"}, "there is no folder with an encoder of this name"),
         ({"readers": "minimal", "reader_settings": "nowhere.toml"}, "nowhere.toml: there is no such file"),
     ],
 )
@@ -197,7 +197,7 @@ def test_mistakes_are_told_in_a_sentence_and_before_anything_is_done(
     ("text", "sentence"),
     [
         ("folds = 2", "folds = 2: Input should be greater than or equal to 3"),
-        ("fold = 5", "the setting 'fold' is not known; known are questions"),
+        ("fold = 5", "the setting 'fold' is not known; choose one of questions"),
         ("folds", "this is not TOML"),
         ("[training]\nbatsch = 1", "the setting 'batsch' is not known"),
     ],

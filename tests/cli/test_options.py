@@ -28,7 +28,7 @@ ADDRESS = (("--neo4j-uri", "bolt://127.0.0.1:9"), ("--neo4j-user", "someone"), (
         (("--store", "neo4jj"), "store 'neo4jj' is not known; did you mean neo4j?"),
         (("--traversal", "cipher"), "traversal 'cipher' is not known; did you mean cypher?"),
         (("--store", "neo4j", "--neo4j-user", ""), "--neo4j-user is empty; give a value"),
-        (("--store", "neo4j", "--neo4j-uri", "localhost"), "NEO4J_URI is not an address of a Neo4j server"),
+        (("--store", "neo4j", "--neo4j-uri", "localhost"), "NEO4J_URI is not the address of a Neo4j server"),
         (("--store", "neo4j", "--neo4j-uri", "bolt://127.0.0.1:9"), "bolt://127.0.0.1:9: no Neo4j server answers here"),
     ],
 )
@@ -53,7 +53,7 @@ def test_workers_are_planned_as_they_are_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("option", "value"), ADDRESS)
 def test_a_server_without_use_is_refused(dry: list[str], option: str, value: str, tmp_path: Path, cli: Cli) -> None:
     cli("generate", "--domain", "wikidata", "--workspace", tmp_path / "w", option, value, *dry).sentence(
-        f"{option} goes with --store neo4j, but the store is embedded"
+        f"{option} requires --store neo4j, but the store is embedded"
     )
     assert not (tmp_path / "w").exists()
 
@@ -61,7 +61,7 @@ def test_a_server_without_use_is_refused(dry: list[str], option: str, value: str
 @pytest.mark.parametrize("command", [["query", "hubs"], ["explore"], ["load", "--store", "embedded"]], ids=lambda command: command[0])
 def test_every_command_refuses_a_server_without_use(command: list[str], seed_wikidata: Path, cli: Cli) -> None:
     for option, value in ADDRESS:
-        cli(*command, "--workspace", seed_wikidata, option, value).sentence(f"{option} goes with --store neo4j")
+        cli(*command, "--workspace", seed_wikidata, option, value).sentence(f"{option} requires --store neo4j")
 
 
 def test_the_environment_alone_is_no_mistake(seed_wikidata: Path, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +71,7 @@ def test_the_environment_alone_is_no_mistake(seed_wikidata: Path, tmp_path: Path
     before = contents.files(seed_wikidata)
     assert cli("generate", "--domain", "wikidata", "--workspace", seed_wikidata, "--dry-run").status == 0
     assert contents.files(seed_wikidata) == before
-    cli("generate", "--domain", "wikidata", "--workspace", tmp_path / "w", "--store", "neo4j").sentence("NEO4J_URI is not an address")
+    cli("generate", "--domain", "wikidata", "--workspace", tmp_path / "w", "--store", "neo4j").sentence("NEO4J_URI is not the address")
 
 
 def test_from_python_too(tmp_path: Path) -> None:

@@ -85,10 +85,10 @@ def test_killed_runs_go_on_to_the_same_bytes(cluster: Nodes, tmp_path: Path, rea
     assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
 
 
-def test_the_file_of_a_domain_names_the_cluster(cluster: Nodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_file_of_a_domain_asks_for_the_cluster(cluster: Nodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "mine.toml"
-    path.write_text(f'cluster = "{cluster.address}"\nextends = "wikidata"\nseed_domain = "wikidata"\n')
-    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:9")  # comes last, and only with auto
+    path.write_text('cluster = "auto"\nextends = "wikidata"\nseed_domain = "wikidata"\n')
+    monkeypatch.setenv("RAY_ADDRESS", cluster.address)
     arguments = ["generate", "--domain", str(path), "--workspace", str(tmp_path / "w"), "--dry-run"]
     cases: list[tuple[list[str], bool]] = [([], True), (["--cluster", "none"], False)]
     for more, is_on_cluster in cases:

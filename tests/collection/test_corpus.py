@@ -26,7 +26,7 @@ def test_a_file_of_documents_is_searched_by_title_and_text(companies: Corpus) ->
     assert (first.id, first.title) == ("text 1", "Orlind")
     assert companies.find("text 1").text.startswith("Orlind is a country")
     assert not companies.search("xyzzy", 3)
-    with pytest.raises(UnknownId, match="no paragraph of the corpus"):
+    with pytest.raises(UnknownId, match="not a paragraph of the corpus"):
         companies.find("text 0")
 
 
@@ -100,5 +100,5 @@ def test_tables_without_terms(companies: Corpus, tmp_path: Path, content: str, s
         draw_terms(table, companies, count=3, seed=0)
     with pytest.raises(MissingInput, match="no such file"):
         draw_terms(tmp_path / "none.tsv", companies, count=3, seed=0)
-    with pytest.raises(MissingInput, match="no workspace"):
+    with pytest.raises(MissingInput, match="not a workspace"):
         draw_terms(tmp_path, companies, count=3, seed=0)

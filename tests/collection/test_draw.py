@@ -90,7 +90,7 @@ def test_a_sample_that_is_there_twice_is_one_sentence(wikihop: Path, tmp_path: P
     native.write([first, second, first], tmp_path / "train.parquet")
     native.write([second], tmp_path / "dev.parquet")
     for split in ("train", "all"):
-        with pytest.raises(DuplicateId, match="is there twice, or in train too; make the dataset again"):
+        with pytest.raises(DuplicateId, match="occurs twice, or in train too; generate the dataset again"):
             draw(tmp_path, sample=3, seed=1, split=split)
     assert len(draw(tmp_path, sample=3, seed=1, split="dev").splits) == 1
 

@@ -128,7 +128,7 @@ def test_nothing_is_left_behind(project: Project, tmp_path: Path) -> None:
         export(project, state_of(project, {"q2": VERDICTS["q2"]}), to="native")
     with pytest.raises(SettingsError, match="--to 'parket' is not known; did you mean"):
         export(project, state_of(project), to="parket", out=tmp_path / "x")
-    with pytest.raises(SettingsError, match="needs a new folder; give one with --out"):
+    with pytest.raises(SettingsError, match="needs a new folder; give one as --out"):
         export(project, state_of(project), to="parquet")
     (tmp_path / "small-validated").write_text("mine", "utf-8")
     with pytest.raises(StorageError, match="already there"):
@@ -221,10 +221,10 @@ def test_annotations_made_in_label_studio_are_read(project: Project, tmp_path: P
 @pytest.mark.parametrize(
     ("tasks", "error", "words"),
     [
-        ([annotated("q99")], UnknownId, "e.json, record 1, annotation 1: 'q99' is no item of this project"),
+        ([annotated("q99")], UnknownId, "e.json, record 1, annotation 1: 'q99' is not an item of this project"),
         ([annotated("q0"), annotated("q0")], DuplicateId, "record 2, annotation 1: item q0 has another annotation"),
         ([annotated("q0", "maybe")], BrokenInput, "record 1, annotation 1, verdict"),
-        ([annotated("q0", result=[])], BrokenInput, "none of its results is of a control called verdict or marks"),
+        ([annotated("q0", result=[])], BrokenInput, "none of its results belongs to a control named verdict or marks"),
         ([annotated("q0"), annotated("q1", completed_by=5)], InputError, "annotations by c@example.org and 5; choose one"),
         ([annotated("q0", was_cancelled=True)], InputError, "there is no annotation; give an export"),
         ([{"data": 3}], KgqaError, "record 1"),

@@ -77,17 +77,17 @@ def test_what_is_sent_twice_counts_once(make_journal: MakeJournal) -> None:
     numbers = {journal.submit("ana", "thing-1", {"colour": "red"}, token="same-token") for _ in range(3)}
     assert len(numbers) == 1
     assert kinds(journal).count("submit") == 1
-    with pytest.raises(TableChanged, match="item thing-1 was answered by ana before"):
+    with pytest.raises(TableChanged, match="item thing-1 was already answered by ana"):
         journal.submit("ana", "thing-1", {"colour": "red"}, token="other-token")
 
 
 def test_an_item_that_was_not_given_is_refused(make_journal: MakeJournal) -> None:
     journal = make_journal()
-    with pytest.raises(UnknownId, match="was not given to ana"):
+    with pytest.raises(UnknownId, match="was not assigned to ana"):
         journal.submit("ana", "thing-2", {"colour": "red"}, token="token-of-ana")
     with pytest.raises(UnknownId, match="'dora' is not one of the people of this project"):
         journal.next_item("dora")
-    with pytest.raises(UnknownId, match="is no item of this project"):
+    with pytest.raises(UnknownId, match="is not an item of this project"):
         journal.submit("ana", "thing-9", {"colour": "red"}, token="token-of-ana")
 
 
@@ -151,7 +151,7 @@ def test_the_last_answer_is_taken_back_and_becomes_the_draft(make_journal: MakeJ
     assert [each.labels["colour"] for each in journal.decided()] == ["red", "blue", "red"]
     journal.undo("ana")
     journal.undo("ana")
-    with pytest.raises(InputError, match="no answer to take back"):
+    with pytest.raises(InputError, match="no answer to undo"):
         journal.undo("ana")
 
 
@@ -173,13 +173,13 @@ def test_a_lead_settles_a_disagreement(make_journal: MakeJournal) -> None:
     answer(journal, "ben", "blue")
     assert [(each.item.id, len(each.answers)) for each in journal.disputes()] == [("thing-1", 2)]
     assert list(journal.decided()) == []
-    with pytest.raises(InputError, match="is no lead"):
+    with pytest.raises(InputError, match="is not a lead"):
         journal.adjudicate("ana", "thing-1", {"colour": "red"}, token="token-of-ana")
     journal.adjudicate("lea", "thing-1", {"colour": "red"}, token="token-of-lea")
     decided = next(journal.decided())
     assert decided.labels == {"colour": "red"}
     assert decided.lead is not None
-    with pytest.raises(TableChanged, match="not disputed any more"):
+    with pytest.raises(TableChanged, match="no longer disputed"):
         journal.adjudicate("lea", "thing-1", {"colour": "red"}, token="again-by-lea")
 
 
@@ -206,7 +206,7 @@ def test_decided_items_lead_to_the_next_step_but_not_for_their_authors(make_jour
     assert check is not None
     assert check.item.id == "thing-1-right"
     journal.undo("ana")
-    with pytest.raises(InputError, match="somebody has gone on from this answer"):
+    with pytest.raises(InputError, match="another person has built on this answer"):
         journal.undo("ana")
     assert [event.item for event in journal.events() if event.kind == "refuse"] == ["thing-2-right", "thing-2-right"]
     answer(journal, "ana", "blue")
@@ -248,9 +248,9 @@ def test_gold_items_are_mixed_in_for_everybody(make_journal: MakeJournal, tmp_pa
         ('{"item": "thing-1", "answer": {"colour": 1}}', "line 1: colour: it must be a text"),
         ('{"item": "thing-9", "answer": {"colour": "red"}}', "line 1: there is no item 'thing-9'"),
         ("{", "line 1: this is not JSON"),
-        ("[1]", "line 1: the line names no item"),
+        ("[1]", "line 1: the line has no item"),
         ("", "no known answer"),
-        ('{"item": "thing-1", "answer": {"colour": "red"}}\n' * 2, "line 2: the item 'thing-1' is there twice"),
+        ('{"item": "thing-1", "answer": {"colour": "red"}}\n' * 2, "line 2: the item 'thing-1' occurs twice"),
     ],
 )
 def test_a_faulty_file_of_known_answers_starts_nothing(make_journal: MakeJournal, tmp_path: Path, lines: str, sentence: str) -> None:
@@ -262,7 +262,7 @@ def test_a_faulty_file_of_known_answers_starts_nothing(make_journal: MakeJournal
 
 def test_a_changed_project_says_what_may_change(make_journal: MakeJournal) -> None:
     make_journal()
-    with pytest.raises(SettingsError, match=r"options was .* cannot change while it runs"):
+    with pytest.raises(SettingsError, match=r"options was .* cannot change while the project runs"):
         make_journal(options={"things": 4})
     journal = make_journal(people=["ana", "dora"])
     assert [(each.person, each.state) for each in journal.members()] == [
@@ -297,7 +297,7 @@ def test_a_clock_that_is_set_back_changes_no_order(make_journal: MakeJournal, cl
 
 def test_a_model_fills_seats_of_its_own_name(make_journal: MakeJournal) -> None:
     journal = make_journal(per_item=2)
-    with pytest.raises(SettingsError, match="no name of a model"):
+    with pytest.raises(SettingsError, match="not the name of a model"):
         journal.seat_model("ana")
     journal.seat_model("model:m")
     assert answer(journal, "model:m", "blue") == "thing-1"
@@ -320,8 +320,8 @@ def test_two_journals_of_one_database_give_no_seat_twice(make_journal: MakeJourn
         ({"people": ["ana", "Ana"]}, "'ana' is listed twice"),
         ({"people": []}, "people: the list is empty"),
         ({"per_item": 4}, "per_item is 4, but there are 3 people"),
-        ({"people": ["ana "]}, "is no name"),
-        ({"colour": 1}, "colour is no setting of a project; known are: agreement"),
+        ({"people": ["ana "]}, "is not a valid name"),
+        ({"colour": 1}, "colour is not a project setting; choose one of agreement"),
     ],
 )
 def test_a_faulty_project_file_is_one_sentence(make_journal: MakeJournal, settings: dict[str, Any], sentence: str) -> None:
@@ -342,7 +342,7 @@ def test_a_repeated_item_starts_nothing(make_journal: MakeJournal, monkeypatch: 
 
     items = Colours.items
     monkeypatch.setattr(Colours, "items", lambda self: [*items(self), *items(self)])
-    with pytest.raises(DuplicateId, match="thing-1 is there twice"):
+    with pytest.raises(DuplicateId, match="thing-1 occurs twice"):
         make_journal()
 
 
@@ -366,7 +366,7 @@ def test_leads_get_no_items(make_journal: MakeJournal) -> None:
 
 @pytest.mark.parametrize("name", ["../up", "/abs", "a/b", "a\\\\b", ".hidden", " x", "c:d"])
 def test_the_name_of_a_project_leads_to_no_other_folder(make_journal: MakeJournal, name: str) -> None:
-    with pytest.raises(SettingsError, match="is no name of a project"):
+    with pytest.raises(SettingsError, match="is not a valid project name"):
         make_journal(name=name)
 
 

@@ -108,7 +108,7 @@ def test_a_failed_training_is_told_and_tried_once(runs: Path, tmp_path: Path) ->
 
 
 def test_readers_that_cannot_be_solvers(runs: Path, tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="no reader is fixed and none is trained"):
+    with pytest.raises(SettingsError, match="there are neither fixed nor trained readers"):
         Solvers(project(runs), tmp_path)
     with pytest.raises(SettingsError, match="refuse_fixed is 4, but there are 1"):
         Solvers(project(runs, fixed=["yes"]), tmp_path)

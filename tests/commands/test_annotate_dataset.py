@@ -177,7 +177,7 @@ def test_tables_that_say_nothing_of_these_samples_are_refused(wikihop: Path, see
         kgqa.annotate_figures(wikihop)
     with pytest.raises(MissingInput, match="no such file"):
         kgqa.annotate_figures(wikihop, tmp_path / "none.tsv")
-    with pytest.raises(InputError, match="this table has no judgement"):
+    with pytest.raises(InputError, match="this table has no judgements"):
         kgqa.annotate_figures(wikihop, written(wikihop, tmp_path / "empty.tsv", []))
     with pytest.raises(InputError, match="no sample has a verdict"):
         kgqa.annotate_figures(wikihop, written(wikihop, tmp_path / "marks.tsv", [""], another=1))
@@ -193,15 +193,15 @@ def test_tables_that_say_nothing_of_these_samples_are_refused(wikihop: Path, see
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
-        (["--print", "--port", "1"], "--port does not go with --print"),
-        (["--print", "--journal", "j.sqlite"], "--journal does not go with --print"),
+        (["--print", "--port", "1"], "--port cannot be combined with --print"),
+        (["--print", "--journal", "j.sqlite"], "--journal cannot be combined with --print"),
         (["--print", "--sample", "0"], "sample 0 is not between 1 and 1000000000"),
         (["--sample", "0"], "sample"),
         (["--sample", str(10**20)], "sample"),
         (["--seed", "-1"], "seed"),
         (["--split", "tests"], "did you mean test?"),
         (["--port", "70000"], "not between 0 and 65535"),
-        (["--person", " "], "is no name"),
+        (["--person", " "], "is not a valid name"),
         (["--person", "x" * 101], "person"),
     ],
 )
@@ -216,17 +216,17 @@ def test_options_that_mean_nothing_are_refused(
 
 def test_options_of_a_dataset_do_not_go_with_a_project(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "project.toml").write_text("")
-    cli("annotate", tmp_path / "project.toml", "--sample", "5").sentence("--sample goes with a dataset folder")
-    cli("annotate", tmp_path / "project.toml", "--print").sentence("--print goes with a dataset folder")
+    cli("annotate", tmp_path / "project.toml", "--sample", "5").sentence("--sample requires a dataset folder")
+    cli("annotate", tmp_path / "project.toml", "--print").sentence("--print requires a dataset folder")
 
 
 def test_a_journal_within_the_dataset_would_go_with_it(wikihop: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     before = contents.files(wikihop)
     cli("annotate", wikihop, "--port", "0", "--journal", wikihop / "masked" / "j.sqlite").sentence(
-        "this lies in the data's folder", "--journal"
+        "this is in the folder of the data", "--journal"
     )
     monkeypatch.chdir(wikihop)
-    cli("annotate", ".", "--port", "0").sentence("wikihop-annotation.sqlite: this lies in the data's folder")
+    cli("annotate", ".", "--port", "0").sentence("wikihop-annotation.sqlite: this is in the folder of the data")
     assert contents.files(wikihop) == before
 
 
@@ -234,7 +234,7 @@ def test_no_dataset_no_port(tmp_path: Path, wikihop: Path, cli: Cli) -> None:
     (tmp_path / "empty").mkdir()
     cli("annotate", tmp_path / "empty", "--port", "0").sentence("this folder holds no dataset")
     cli("annotate", tmp_path / "none", "--port", "0").sentence("there is no such project file")
-    cli("annotate", tmp_path / "none", "--print").sentence("--print goes with a dataset folder")
+    cli("annotate", tmp_path / "none", "--print").sentence("--print requires a dataset folder")
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()

@@ -310,7 +310,7 @@ def test_an_empty_split_is_no_obstacle(tmp_path: Path) -> None:
 def test_a_set_without_questions_is_refused(clean: Path, tmp_path: Path) -> None:
     result = written({"train": []}, tmp_path / "nothing")
     for dataset, against in ((result, []), (clean, [result])):
-        with pytest.raises(EmptyResult, match="nothing: the set holds no question; give one that does"):
+        with pytest.raises(EmptyResult, match="nothing: the set has no questions; choose one that has"):
             audit(dataset, against=against, out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -321,13 +321,13 @@ def test_a_format_that_is_not_recognised_is_named_where_it_can_be(clean: Path, t
         (tmp_path / "odd_dev.json", [], "--from"),
         (clean, [tmp_path / "odd_dev.json"], "kgqa convert --from"),
     ):
-        with pytest.raises(BrokenInput, match=rf"odd_dev.json: no known format has these fields \(foo\). Name one with {option}: native"):
+        with pytest.raises(BrokenInput, match=rf"odd_dev.json: no known format has these fields \(foo\). Give one with {option}: native"):
             audit(dataset, against=against, out=tmp_path / "out")
 
 
 def test_a_pipe_is_no_report(clean: Path, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "audit.html")
-    with pytest.raises(StorageError, match=r"audit.html: this file is no audit of kgqa and is not replaced"):
+    with pytest.raises(StorageError, match=r"audit.html: this file is not an audit of kgqa, so it is not replaced"):
         audit(clean, out=tmp_path)
 
 

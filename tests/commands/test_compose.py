@@ -97,7 +97,7 @@ def test_a_server_that_cannot_be_used_is_told_before_anything_is_made(tmp_path: 
     cli(*asked, "--neo4j-uri", "bolt://localhost:1").sentence("no Neo4j server answers here")
     with Neo4jStore(neo4j_database) as server:
         server.write(ad_hoc("CREATE (:Film {name: 'Alien'})", "none"))
-    cli(*asked).sentence("1 nodes are here that kgqa did not write; give it an empty database")
+    cli(*asked).sentence("1 nodes in it were not written by kgqa; give kgqa an empty database")
     assert not (tmp_path / "w").exists()
 
 
@@ -106,7 +106,7 @@ def test_how_it_is_searched_must_make_sense(tmp_path: Path, cli: Cli) -> None:
     cli(*asked, "--by", "kernels").sentence("--by 'kernels' is not known; did you mean kernel")
     cli(*asked, "--store", "neo4j").sentence("--store neo4j is where cypher searches, but the kernel does; add --by cypher")
     cli(*asked, "--by", "cypher", "--store", "neo").sentence("store 'neo' is not known; did you mean neo4j")
-    cli(*asked, "--by", "cypher", "--neo4j-uri", "bolt://x").sentence("--neo4j-uri goes with --store neo4j")
+    cli(*asked, "--by", "cypher", "--neo4j-uri", "bolt://x").sentence("--neo4j-uri requires --store neo4j")
     with pytest.raises(SettingsError, match="the embedded store needs none"):
         kgqa.compose("x", filter="none", workspace=tmp_path / "w", by="cypher", neo4j=Neo4jSettings())
     assert not (tmp_path / "w").exists()
@@ -290,7 +290,7 @@ def test_one_answer_everywhere(tmp_path: Path) -> None:
                  answerable=True, group=str(number), provenance=None)
         for number in range(5)
     ]  # fmt: skip
-    with pytest.raises(EmptyResult, match="no two questions can be composed: none names the answer to another one; give more questions"):
+    with pytest.raises(EmptyResult, match="no two questions can be composed: none names the answer to another one; provide more questions"):
         kgqa.compose(write_set(tmp_path / "set", train=some), filter="none", workspace=tmp_path / "w")
 
 

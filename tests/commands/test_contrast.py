@@ -301,7 +301,7 @@ def test_nothing_is_left_where_a_set_fails(dataset: Path, tmp_path: Path) -> Non
     assert "no decomposition" in str(failing(tmp_path, dataset_of(tmp_path, list(NOVELS)), "unanswerable"))
     assert isinstance(failing(tmp_path, dataset_of(tmp_path, [])), EmptyResult)
     contrast("probe", dataset, out=tmp_path / "probe")
-    assert "holds parts of questions" in str(failing(tmp_path, tmp_path / "probe"))
+    assert "contains parts of questions" in str(failing(tmp_path, tmp_path / "probe"))
 
 
 def dataset_of(tmp_path: Path, instances: list[Instance]) -> Path:
@@ -347,14 +347,14 @@ class TestOnTheCommandLine:
         cli("contrast", "probe", dataset, "--out", out, "--inoculation", "50").sentence("inoculation 50")
         cli("contrast", "unanswerable", dataset, "--out", out, "--level", "sentence").sentence("level")
         cli("contrast", "probe", dataset, "--out", dataset).sentence("already there", "--out")
-        cli("contrast", "probe", dataset, "--out", dataset / "x").sentence("lies inside the set that is read", "--out")
+        cli("contrast", "probe", dataset, "--out", dataset / "x").sentence("is inside the set that is read", "--out")
         assert not out.exists()
 
     def test_a_note_that_is_no_list_is_named(self, tmp_path: Path, cli: Cli) -> None:
         broken = replace(NOVELS[0], provenance='{"hotpotqa": {"supporting_facts": 7}}')
         native.write([broken], tmp_path / "dev.parquet")
         result = cli("contrast", "probe", tmp_path / "dev.parquet", "--out", tmp_path / "made")
-        result.sentence(f"instance {broken.id}, provenance, 'hotpotqa.supporting_facts': expected a list", "make the dataset again")
+        result.sentence(f"instance {broken.id}, provenance, 'hotpotqa.supporting_facts': expected a list", "generate the dataset again")
         assert not (tmp_path / "made").exists()
 
     @EVERY_KIND

@@ -151,7 +151,7 @@ def test_the_command_says_what_it_recognised_and_what_was_lost(seed_wikidata: Pa
     [
         (SettingsError, "format 'hotpot' is not known; did you mean hotpotqa?", {"to": "hotpot"}),
         (SettingsError, "format 'x' is not known", {"to": "native", "format": "x"}),
-        (BrokenInput, "instance q1: QAngaroo holds questions with candidates", {"to": "qangaroo"}),
+        (BrokenInput, "instance q1: QAngaroo has only questions with candidates", {"to": "qangaroo"}),
         (MissingInput, "the field 'id' is missing", {"to": "native", "format": "qangaroo"}),
     ],
 )
@@ -186,7 +186,7 @@ def test_a_folder_of_files_is_a_set_with_splits(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"the set has 2 splits \(train, dev\), give a folder"):
         kgqa.convert(folder, to="hotpotqa", out=tmp_path / "n.json")
     hotpotqa(folder, "c", name="notes.json")
-    with pytest.raises(BrokenInput, match=r"notes.json: its name says no split"):
+    with pytest.raises(BrokenInput, match=r"notes.json: its name does not contain a split"):
         open_dataset(folder)
     (folder / "notes.json").rename(folder / "x_test.json")
     (folder / "x_test.json").write_text('[{"id": "w", "query": "q", "candidates": [], "supports": []}]', "utf-8")
@@ -201,7 +201,7 @@ def test_a_folder_of_files_is_a_set_with_splits(tmp_path: Path) -> None:
 def test_nothing_that_is_a_set(tmp_path: Path) -> None:
     with pytest.raises(MissingInput, match="there is no such file or folder"):
         open_dataset(tmp_path / "none")
-    with pytest.raises(MissingInput, match="no file here is called train, dev or test"):
+    with pytest.raises(MissingInput, match="no file here is named train, dev or test"):
         open_dataset(tmp_path)
     (tmp_path / "x.json").write_text('[{"unknown": 1}]')
     with pytest.raises(BrokenInput, match=r"no known format has these fields \(unknown\)"):
@@ -210,7 +210,7 @@ def test_nothing_that_is_a_set(tmp_path: Path) -> None:
 
 def test_a_set_without_questions(seed_wikidata: Path, tmp_path: Path) -> None:
     native.write([], tmp_path / "dev.parquet")
-    with pytest.raises(EmptyResult, match="holds no question"):
+    with pytest.raises(EmptyResult, match="has no questions"):
         kgqa.convert(tmp_path / "dev.parquet", to="hotpotqa", out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -285,7 +285,7 @@ def test_a_reader_who_goes_away_changes_nothing_that_is_written(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("to", "out", "part"),
     [
-        ("hotpotqa", "x.jsonl", "hotpotqa is written as a folder, or a file that ends in .json; give another --out"),
+        ("hotpotqa", "x.jsonl", "hotpotqa is written as a folder, or a file that ends in .json; choose another --out"),
         ("native", "x.parquet", "native is written as a folder"),
         ("hotpotqa", "x.json.gz", "hotpotqa is written as"),
     ],
@@ -312,7 +312,7 @@ def test_a_place_inside_the_set_that_is_read_is_refused(tmp_path: Path) -> None:
     folder.mkdir()
     path = hotpotqa(folder, "a", name="x_dev.json")
     for out in ("test.json", "new", "sub/../new", "sub/new"):
-        with pytest.raises(SettingsError, match=r"this lies inside the set that is read, .*set; choose another --out\."):
+        with pytest.raises(SettingsError, match=r"this is inside the set that is read, .*set; choose another --out\."):
             kgqa.convert(folder, to="hotpotqa", out=folder / out)
     assert [entry.name for entry in folder.iterdir()] == [path.name]
     kgqa.convert(path, to="hotpotqa", out=folder / "y.json")
@@ -377,7 +377,9 @@ def test_a_split_is_not_left_out_unseen(tmp_path: Path) -> None:
     hotpotqa(tmp_path, name="train.json")
     for name in ("dev.json.bz2", "dev.jsonl.xz", "dev.JSON.ZIP", "my_dev.json.zst", "dev_context_articles.json.bz2"):
         (tmp_path / name).touch()
-        with pytest.raises(BrokenInput, match=rf"{name}: of packed files only gzip's are read; unpack it, or move it away\."):
+        with pytest.raises(
+            BrokenInput, match=rf"{name}: the only compressed files that kgqa reads are gzip files; decompress it, or move it away\."
+        ):
             open_dataset(tmp_path)
         (tmp_path / name).unlink()
     for name in ("train.json.zip", "dev.json.zip.md5", "cache.jsonl.zst", "dev_paragraphs.json.bz2"):

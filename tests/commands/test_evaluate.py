@@ -190,7 +190,7 @@ def test_a_probe_without_the_unprobed_set_is_said_to_be_uncapped(tmp_path: Path,
     gold, file = family.write(tmp_path, family.worked)
     free = cli("evaluate", gold, file, "--from", "dire")
     capped = cli("evaluate", gold, file, "--from", "dire", "--original", write(tmp_path / "o.jsonl", family.original))
-    assert "Not capped by the scores on the unprobed set" in free.out
+    assert "Not capped by the scores on the original set" in free.out
     assert "Not capped" not in capped.out
 
 
@@ -280,7 +280,7 @@ def test_other_splits_need_no_answers(tmp_path: Path) -> None:
     ("arguments", "part"),
     [
         (["--metric", "hotpot"], "metric 'hotpot' is not known; did you mean hotpotqa?"),
-        (["--metric", "zzz"], "metric 'zzz' is not known; known are: dire, dire-probe"),
+        (["--metric", "zzz"], "metric 'zzz' is not known; choose one of dire, dire-probe"),
         (["--original", "o.jsonl"], "--original caps a probe's scores, and the metric is hotpotqa"),
         (["--aliases", "a.json"], "--aliases are 2WikiMultihopQA's, and the metric is hotpotqa"),
         (["--na-prob-file", "n.json"], "--missing-as-zero are SQuAD 2.0's, and the metric is hotpotqa"),
@@ -292,9 +292,9 @@ def test_other_splits_need_no_answers(tmp_path: Path) -> None:
         (["--metric", "twowiki"], "the field 'evidence' is missing"),
         (["--metric", "qangaroo"], "field 'answer': expected text, found an object"),
         (["--metric", "musique"], "predictions.json, line 1: the field 'id' is missing"),
-        (["--json", "set_dev.json"], "already there and is no report of kgqa evaluate"),
-        (["--json", "predictions.json"], "already there and is no report of kgqa evaluate"),
-        (["--json", "."], "already there"),
+        (["--json", "set_dev.json"], "already exists and is not a report of kgqa evaluate"),
+        (["--json", "predictions.json"], "already exists and is not a report of kgqa evaluate"),
+        (["--json", "."], "already"),
     ],
 )
 def test_what_cannot_be_done(arguments: list[str], part: str, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -309,8 +309,8 @@ def test_what_cannot_be_done(arguments: list[str], part: str, tmp_path: Path, cl
 @pytest.mark.parametrize(
     ("metric", "predictions", "error", "part"),
     [
-        ("squad", {}, BrokenInput, "predictions.json: it holds no prediction"),
-        ("hotpotqa", {"answer": {}, "sp": {}}, BrokenInput, "it holds no prediction"),
+        ("squad", {}, BrokenInput, "predictions.json: it has no predictions"),
+        ("hotpotqa", {"answer": {}, "sp": {}}, BrokenInput, "it has no predictions"),
         ("squad", {"x": "y"}, BrokenInput, "another set than set_dev.json: no id is in both, one looks like a there and x here"),
         ("squad", {"a": "y", "b": 3, "c": "z"}, BrokenInput, "predictions.json, field 'b': expected text, found a number"),
         ("squad", {"a": "y", "b": None}, BrokenInput, "field 'b': expected text, found null"),
@@ -368,7 +368,7 @@ def test_what_squad2_takes_beside(tmp_path: Path, cli: Cli) -> None:
         assert record["computed_from"]["na_prob_thresh"] == float(threshold)
         assert len(record["computed_from"]["na_prob_file"]["sha256"]) == 64
     for threshold in ("nan", "inf", "-inf"):
-        cli(*command, "--na-prob-thresh", threshold).sentence(f"--na-prob-thresh {threshold} is no finite number")
+        cli(*command, "--na-prob-thresh", threshold).sentence(f"--na-prob-thresh {threshold} is not a finite number")
     cli("evaluate", gold, file, "--na-prob-thresh", "0.5").sentence("--na-prob-thresh is for the probabilities in --na-prob-file")
     write(probabilities, {"a": 0.25})
     cli(*command).sentence("1 predictions have no probability in --na-prob-file: c")
@@ -381,7 +381,7 @@ def test_a_report_is_no_pipe_and_no_circle(tmp_path: Path, cli: Cli) -> None:
     file = file.rename(tmp_path / "p.json")
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
-    cli("evaluate", folder, file, "--json", tmp_path / "pipe").sentence("pipe: this is already there and is no report of kgqa evaluate")
+    cli("evaluate", folder, file, "--json", tmp_path / "pipe").sentence("pipe: this already exists and is not a report of kgqa evaluate")
     cli("evaluate", folder, file, "--json", tmp_path / "loop" / "x").sentence("the links in this path lead in a circle")
 
 
@@ -407,7 +407,7 @@ def test_a_set_without_triples_has_another_metric(tmp_path: Path, cli: Cli) -> N
     assert (done.metric, done.chosen_by) == ("hotpotqa", "its fields, as there are no evidence triples")
     assert done.scores.official == same.scores.official
     cli("evaluate", tmp_path / "out", write(file, {"answer": {"h1": "x"}, "sp": {}, "evidence": {}}), "--metric", "twowiki").sentence(
-        "instance h1: it has no evidence triples, which are scored; name another --metric"
+        "instance h1: it has no evidence triples, which are scored; choose another --metric"
     )
 
 
@@ -416,7 +416,7 @@ def test_a_report_does_not_go_into_the_set(tmp_path: Path) -> None:
     folder.mkdir()
     gold, file = BY_METRIC["hotpotqa"].write(folder)
     file = file.rename(tmp_path / "p.json")
-    with pytest.raises(SettingsError, match=r"lies inside the set that is read, .*set; choose another --json\."):
+    with pytest.raises(SettingsError, match=r"is inside the set that is read, .*set; choose another --json\."):
         kgqa.evaluate(folder, file, json=folder / "scores.json")
     assert list(folder.iterdir()) == [gold]
     kgqa.evaluate(gold, file, json=folder / "scores.json")
@@ -434,7 +434,7 @@ def test_an_id_twice_in_one_object(tmp_path: Path) -> None:
     for metric, text in (("squad", '{"a": "x", "b": "y", "a": "z"}'), ("hotpotqa", '{"answer": {"h1": "x", "h1": "y"}, "sp": {}}')):
         gold, file = BY_METRIC[metric].write(tmp_path)
         file.write_text(text)
-        with pytest.raises(DuplicateId, match=r"predictions.json: the key '(a|h1)' is there twice"):
+        with pytest.raises(DuplicateId, match=r"predictions.json: the key '(a|h1)' occurs twice"):
             kgqa.evaluate(gold, file)
 
 
@@ -460,7 +460,7 @@ def test_a_set_without_answers_cannot_be_scored_with(metric: str, tmp_path: Path
 def test_a_set_that_no_transform_made_is_no_probe(tmp_path: Path) -> None:
     gold, _ = BY_METRIC["hotpotqa"].write(tmp_path)
     file = write(tmp_path / "p.jsonl", BY_METRIC["dire-probe"].perfect)
-    with pytest.raises(MissingInput, match="instance h1: no transform of DiRe made it"):
+    with pytest.raises(MissingInput, match="instance h1: it was not made by one of DiRe's transforms"):
         kgqa.evaluate(gold, file, metric="dire-probe")
 
 
@@ -553,7 +553,7 @@ def test_only_an_earlier_report_is_replaced(tmp_path: Path) -> None:
     kgqa.evaluate(gold, write(file, {"a": "x", "b": "y", "c": "z"}), json=out)
     assert out.read_bytes() != first
     out.write_text("{}")
-    with pytest.raises(StorageError, match="is no report of kgqa evaluate"):
+    with pytest.raises(StorageError, match="is not a report of kgqa evaluate"):
         kgqa.evaluate(gold, file, json=out)
 
 
@@ -575,6 +575,6 @@ def test_a_link_that_leads_nowhere_is_not_replaced(tmp_path: Path) -> None:
     gold, file = BY_METRIC["hotpotqa"].write(tmp_path)
     link = tmp_path / "scores.json"
     link.symlink_to(tmp_path / "nowhere")
-    with pytest.raises(StorageError, match="already there"):
+    with pytest.raises(StorageError, match="already"):
         kgqa.evaluate(gold, file, json=link)
     assert link.is_symlink()

@@ -152,7 +152,7 @@ def test_a_projection_for_one_store_only_is_refused_before_anything_is_read(tmp_
     [
         (("--store", "neo4jj"), "store 'neo4jj' is not known; did you mean neo4j?"),
         (("--traversal", "cipher"), "traversal 'cipher' is not known; did you mean cypher?"),
-        (("--store", "neo4j", "--neo4j-uri", "localhost"), "NEO4J_URI is not an address of a Neo4j server"),
+        (("--store", "neo4j", "--neo4j-uri", "localhost"), "NEO4J_URI is not the address of a Neo4j server"),
         (("--store", "neo4j", "--neo4j-uri", "bolt://127.0.0.1:9"), "bolt://127.0.0.1:9: no Neo4j server answers here"),
     ],
 )

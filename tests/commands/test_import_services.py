@@ -93,12 +93,12 @@ def test_an_endpoint_that_is_away_leaves_nothing_half_written(queries: list[Path
 @pytest.mark.parametrize(
     ("query", "endpoint", "sentence"),
     [
-        ("INSERT DATA { <a> <b> <c> }", "http://127.0.0.1:9/", "no SELECT query"),
+        ("INSERT DATA { <a> <b> <c> }", "http://127.0.0.1:9/", "not a SELECT query"),
         ("SELECT * { ?s ?p ?o }", "http://127.0.0.1:9/", "name the variables"),
-        ("\x00\x01", "http://127.0.0.1:9/", "no SELECT query"),
-        (FACTS, "http://☃.invalid/", "no host's name"),
-        (FACTS, "http://user:SECRET@127.0.0.1/", "no address of an endpoint"),
-        (FACTS, "ftp://127.0.0.1/", "no address of an endpoint"),
+        ("\x00\x01", "http://127.0.0.1:9/", "not a SELECT query"),
+        (FACTS, "http://☃.invalid/", "not a host name"),
+        (FACTS, "http://user:SECRET@127.0.0.1/", "not the address of an endpoint"),
+        (FACTS, "ftp://127.0.0.1/", "not the address of an endpoint"),
     ],
 )
 def test_wrong_queries_and_addresses_are_one_sentence(tmp_path: Path, cli: Cli, query: str, endpoint: str, sentence: str) -> None:

@@ -282,7 +282,7 @@ def test_a_folder_of_ones_own_in_the_workspace_is_left_alone(place: Path, tmp_pa
     (tmp_path / "w" / "import").mkdir(parents=True)
     (tmp_path / "w" / ".kgqa.lock").touch()
     (tmp_path / "w" / "import" / "mine.txt").write_text("mine")
-    cli("generate", "--domain", place / "own.toml", "--workspace", tmp_path / "w").sentence("holds something that is no import")
+    cli("generate", "--domain", place / "own.toml", "--workspace", tmp_path / "w").sentence("holds something that is not an import")
     assert (tmp_path / "w" / "import" / "mine.txt").read_text() == "mine"
 
 
@@ -369,22 +369,22 @@ BAD: dict[str, tuple[str | Callable[[Path], str], tuple[str, ...]]] = {
     ),
     "a text": ('imports = "facts.csv"\n', ("imports: each entry is a table; begin it with [[imports]]",)),
     "a text among entries": ('imports = ["facts.csv"]\n', ("imports: each entry is a table; begin it with [[imports]]",)),
-    "an absolute path": (EDGES.replace("facts.csv", "/etc/passwd"), ("imports (edges) names '/etc/passwd', which lies outside",)),
-    "an absolute pattern": (EDGES.replace("facts.csv", "/etc/pass*"), ("imports (edges) names '/etc/pass*', which lies outside",)),
+    "an absolute path": (EDGES.replace("facts.csv", "/etc/passwd"), ("imports (edges) names '/etc/passwd', which is outside",)),
+    "an absolute pattern": (EDGES.replace("facts.csv", "/etc/pass*"), ("imports (edges) names '/etc/pass*', which is outside",)),
     "no file name": (EDGES.replace("facts.csv", "a\\u0000b"), ("there is no file 'a\\x00b'",)),
     "no pattern": (EDGES.replace("facts.csv", "a\\u0000*"), ("a\\x00*",)),
     "a long name": (EDGES.replace("facts.csv", "x" * 300), ("too long",)),
-    "a file outside": (_outside, ("entry 1 of imports (edges) names '../facts.csv', which lies outside",)),
-    "files outside": (_outside_by_a_pattern, ("entry 1 of imports (edges) names '../*.csv', which lies outside",)),
-    "a link that leads out": (_outside_over_a_link, ("entry 1 of imports (edges) names 'link.csv', which lies outside",)),
-    "a folder that leads out": (_outside_over_a_linked_folder, ("which lies outside",)),
+    "a file outside": (_outside, ("entry 1 of imports (edges) names '../facts.csv', which is outside",)),
+    "files outside": (_outside_by_a_pattern, ("entry 1 of imports (edges) names '../*.csv', which is outside",)),
+    "a link that leads out": (_outside_over_a_link, ("entry 1 of imports (edges) names 'link.csv', which is outside",)),
+    "a folder that leads out": (_outside_over_a_linked_folder, ("which is outside",)),
     "a pipe": (_a_pipe, ("there is no file 'pipe.csv'",)),
     "an option that leads out": (_an_option_with_a_file_outside, ("the option 'entities' of entry 1 of imports", "'../entities.tsv'")),
     "a server that gets the password": (
         '[[imports]]\nformat = "neo4j"\nfiles = ["facts.csv"]\noptions = { uri = "bolt://elsewhere:7687" }\n',
         ("entry 1 of imports (neo4j)", "leave out 'uri' and set NEO4J_URI"),
     ),
-    "imports of a variant": (EDGES + '[variants.less]\nimports = []\n', ("the variant less names imports", "name them outside of it")),
+    "imports of a variant": (EDGES + '[variants.less]\nimports = []\n', ("the variant less has imports", "move them out of the variant")),
     "a dump that is none": (
         '[[imports]]\nformat = "wikipedia"\nfiles = ["facts.csv"]\n', ("own.toml: entry 1 of imports (wikipedia): facts.csv",),
     ),

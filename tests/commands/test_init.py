@@ -113,8 +113,8 @@ BAD = {
     "a line end": (["towns\n"], "is not 1 to 64"),
     "half a character": (["\udcff"], "is not 1 to 64"),
     "a long name": (["x" * 65], "is not 1 to 64"),
-    "a built-in domain": (["wikidata"], "wikidata is a domain that kgqa brings"),
-    "the layout of questions": (["questions"], "questions is a domain that kgqa brings"),
+    "a built-in domain": (["wikidata"], "wikidata is a built-in domain"),
+    "the layout of questions": (["questions"], "questions is a built-in domain"),
     "no format": (["towns", "--from", "facts.csv"], "'facts.csv' is not FORMAT:FILE"),
     "no file": (["towns", "--from", "edges:"], "'edges:' is not FORMAT:FILE"),
     "an unknown format": (["towns", "--from", "edgs:facts.csv"], "did you mean edges?"),
@@ -123,13 +123,13 @@ BAD = {
     "a format with an option": (["towns", "--from", "sparql:facts.csv"], "needs the option endpoint"),
     "the same name twice": (["towns", "--from", "edges:facts.csv", "--from", "nodes:folder/facts.csv"], "have the same name"),
     "an unknown base": (["towns", "--extends", "wikidatta"], "there is no built-in domain 'wikidatta' to extend; did you mean wikidata?"),
-    "a language in words": (["towns", "--language", "Latgalian language"], "is no code such as en"),
+    "a language in words": (["towns", "--language", "Latgalian language"], "is not a language code such as en"),
     "a title of two lines": (["towns", "--title", "a\nb"], "the title 'a\\nb' is not one line"),
     "an empty licence": (["towns", "--licence", " "], "the licence ' ' is not one line"),
     "a long title": (["towns", "--title", "x" * 201], "is not one line of 1 to 200"),
-    "a folder with content": (["full"], "full: this is already there; give another name or --dir"),
-    "a file of that name": (["facts"], "facts: this is already there"),
-    "a link of that name": (["link"], "link: this is already there"),
+    "a folder with content": (["full"], "full: this already exists; choose another name or --dir"),
+    "a file of that name": (["facts"], "facts: this already exists"),
+    "a link of that name": (["link"], "link: this already exists"),
 }
 
 

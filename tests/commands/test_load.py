@@ -222,12 +222,12 @@ def test_changed_samples_are_replaced_only_when_asked(seed_wikidata: Path, tmp_p
 def test_somebodys_data_is_never_touched(seed_medline: Path, neo4j_database: Neo4jSettings, cli: Cli) -> None:
     run(neo4j_database, "CREATE (:Person {name: 'Ada'})")
     for extra in ([], ["--replace"]):
-        cli("load", "--workspace", seed_medline, *extra).sentence("1 nodes are here that kgqa did not write")
+        cli("load", "--workspace", seed_medline, *extra).sentence("1 nodes in it were not written by kgqa")
     run(neo4j_database, "MATCH (n) DELETE n")
     kgqa.load(seed_medline)
     run(neo4j_database, "CREATE (:Entity {id: 'mine'})")
-    cli("load", "--workspace", seed_medline).sentence("somebody changed it")
-    cli("load", "--workspace", seed_medline, "--replace").sentence("not erased")
+    cli("load", "--workspace", seed_medline).sentence("someone changed it")
+    cli("load", "--workspace", seed_medline, "--replace").sentence("does not erase")
     assert run(neo4j_database, "MATCH (e:Entity {id: 'mine'}) RETURN e.id AS id")
 
 
@@ -241,7 +241,7 @@ def test_nothing_is_erased_before_everything_is_checked(
     (wikidata_copy / "datasets" / "wikihop" / "dev.parquet").unlink()
     cli("load", "--workspace", wikidata_copy, "--replace", "--dataset", "wikihop").sentence("dev.parquet", "missing")
     run(neo4j_database, "CREATE (:Film)")
-    cli("load", "--workspace", wikidata_copy, "--replace").sentence("somebody added nodes or relationships")
+    cli("load", "--workspace", wikidata_copy, "--replace").sentence("someone added nodes or relationships")
     assert labels(neo4j_database) == {**before, "Film": 1}
 
 

@@ -64,7 +64,7 @@ def test_why_nothing_was_found_is_said(workspace: Path, cli: Cli) -> None:
     assert said("rejected_counts") == f"what a dataset's filters rejected is not on this graph; {here} --rejected."
     assert said("samples_of_split", "--split", "trian") == "there is no split 'trian' on this graph; did you mean train?"
     assert said("samples_of_split", "--split", "tra") == "there is no split 'tra' on this graph; did you mean train?"
-    assert said("used_bridges", "--dataset", "nope") == "there is no dataset 'nope' on this graph; known are: wikihop."
+    assert said("used_bridges", "--dataset", "nope") == "there is no dataset 'nope' on this graph; choose one of wikihop."
     assert said("sample_chain", "--sample", "Portugal").startswith("there is no sample 'Portugal' on this graph; ")
     assert said("samples_by_grade", "--minimum", "2") == "check the ids, or try another query."
     kgqa.load(workspace, store="embedded", dataset="wikihop", rejected=True)

@@ -398,10 +398,10 @@ def test_options_that_do_not_go_together(small: Path, tmp_path: Path, monkeypatc
     refused("shots are examples of the train split, but its questions are predicted", shots=1, split="train")
     refused("max_cost needs prices", max_cost=1.0)
     refused("input_price and output_price go together", input_price=1.0)
-    refused("with a temperature of 0 all samples are alike", run=toml(tmp_path, "[settings]\ntemperature = 0.0\n"), samples=2)
+    refused("with a temperature of 0 all samples are the same", run=toml(tmp_path, "[settings]\ntemperature = 0.0\n"), samples=2)
     refused('reader = "llm" and', run=toml(tmp_path, "[training]\nbatch = 1\n"))
     refused("--recording and --out cannot be one file", recording=tmp_path / "out.json.report.json")
-    refused("this lies inside the set that is read", recording=small / "r.jsonl")
+    refused("this is inside the set that is read", recording=small / "r.jsonl")
     with pytest.raises(SettingsError, match="kgqa predict llm needs --model"):
         kgqa.predict("llm", small, out=tmp_path / "out.json", endpoint=AWAY, metric="squad")
     with pytest.raises(SettingsError, match="the reader llm is not trained; run: kgqa predict llm"):

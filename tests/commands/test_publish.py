@@ -152,14 +152,14 @@ class TestAFolder:
         manifest = native.manifest_of(own_dataset)
         for spoiled in ({**manifest, "files": {**manifest["files"], "../secret.parquet": "0"}}, {**manifest, "files": []}):
             (own_dataset / "manifest.json").write_text(json.dumps(spoiled))
-            with pytest.raises(MissingInput, match="this is no dataset that kgqa finished"):
+            with pytest.raises(MissingInput, match="this is not a dataset that kgqa finished"):
                 kgqa.publish(own_dataset, to=tmp_path / "out")
-        with pytest.raises(MissingInput, match="this is no dataset that kgqa finished"):
+        with pytest.raises(MissingInput, match="this is not a dataset that kgqa finished"):
             kgqa.publish(tmp_path, to=tmp_path / "out")
         assert not (tmp_path / "out").exists()
 
     def test_places_that_are_none(self, dataset: Path, tmp_path: Path) -> None:
-        with pytest.raises(StorageError, match="this lies within the dataset"):
+        with pytest.raises(StorageError, match="this is inside the dataset"):
             kgqa.publish(dataset, to=dataset / "out")
         with pytest.raises(SettingsError, match="--public is for the hub"):
             kgqa.publish(dataset, to=tmp_path / "out", public=True)
@@ -278,7 +278,7 @@ class TestAHub:
 
     def test_a_card_that_the_hub_refuses(self, hub: Hub, dataset: Path) -> None:
         hub.complaint = '"license" must be one of [apache-2.0]'
-        publish(dataset).sentence('refuses what it was sent (Invalid metadata in README.md. - "license" must be one of', "mend it")
+        publish(dataset).sentence('refuses what it was sent (Invalid metadata in README.md. - "license" must be one of', "fix it")
         assert hub.uploads == []
 
     def test_an_owner_who_is_somebody_else(self, hub: Hub, dataset: Path) -> None:

@@ -71,7 +71,9 @@ def test_the_good_set_does_not_depend_on_the_workers(workers: int, tmp_path: Pat
 
 
 @pytest.mark.parametrize("call", [kgqa.generate, kgqa.plan])
-@pytest.mark.parametrize(("recipe", "said"), [("papr", "did you mean paper?"), ("best", "known are: entailed, iirc, paper, strategyqa.")])
+@pytest.mark.parametrize(
+    ("recipe", "said"), [("papr", "did you mean paper?"), ("best", "choose one of entailed, iirc, paper, strategyqa.")]
+)
 def test_a_recipe_that_the_domain_lacks_leaves_nothing_behind(call: Any, recipe: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=f"the domain has no recipe '{recipe}'; .*{said}"):
         call("wikidata", workspace=tmp_path / "w", recipe=recipe)

@@ -93,7 +93,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_one_another_split(tmp_pa
         (["--shares", "0.8,0.3,0.1"], ["add up to 1"]),
         (["--shares", "nan,0.5,0.5"], ["add up to 1"]),
         (["--shares=-0.5,1,0.5"], ["add up to 1"]),
-        (["--shares", "a,b,c"], ["no numbers"]),
+        (["--shares", "a,b,c"], ["not comma-separated numbers"]),
         (["--seed", "-1"], ["seed -1"]),
     ],
 )
@@ -120,7 +120,7 @@ def test_what_it_prints(tmp_path: Path, cli: Cli) -> None:
     source = write_set(tmp_path / "set", train=[question(number, group="one") for number in range(8)])
     result = cli("split", source, "--out", tmp_path / "out")
     assert result.status == 0, result.err
-    assert "Questions that stay together: 1 sets, the largest of 8." in result.out
+    assert "Groups of connected questions: 1; the largest has 8 questions." in result.out
     assert "More than half of the questions are connected" in result.out
 
 

@@ -87,7 +87,7 @@ def test_train_then_predict_then_evaluate(place: Place, cli: Cli) -> None:
     ]
     again = cli("train", place.toml(), place.set, "--out", place.run)
     assert again.status == 0, again.err
-    assert "this run is finished; nothing was done." in again.out
+    assert "this run was already finished; nothing was done." in again.out
     out = place.folder / "predictions.json"
     found = cli("predict", place.run, place.set, "--out", out, "--metric", "squad")
     assert found.status == 0, found.err
@@ -329,12 +329,12 @@ ENCODERS: dict[str, tuple[Change, list[str]]] = {
     "pickled": (pickled, ["pickled weights", "safetensors"]),
     "cut": (cut, ["cannot be loaded"]),
     "half": (half, ["its weights lack"]),
-    "smaller": (smaller, ["its tokenizer knows 1", "its network 20"]),
+    "smaller": (smaller, ["its tokenizer has 1", "its network 20"]),
     "other shape": (other_shape, ["its weights lack encoder.layer.0.", "config.json"]),
     "with a decoder": (other(with_decoder), ["an encoder with a decoder (t5)"]),
-    "of pictures": (other(of_pictures), ["(vit) does not read texts alone"]),
-    "of pictures and texts": (other(of_pictures_and_texts), ["(clip) does not read texts alone"]),
-    "without ends": (without_ends, ["no token that begins a text"]),
+    "of pictures": (other(of_pictures), ["(vit) does not read plain texts"]),
+    "of pictures and texts": (other(of_pictures_and_texts), ["(clip) does not read plain texts"]),
+    "without ends": (without_ends, ["no token for the beginning or the end of a text"]),
     "config of garbage": (write("config.json", b"\x00{"), ["cannot be loaded"]),
     "config of nothing": (write("config.json", b"{}"), ["cannot be loaded"]),
     "config of an unknown kind": (write("config.json", b'{"model_type": "nonesuch"}'), ["cannot be loaded"]),
@@ -342,7 +342,7 @@ ENCODERS: dict[str, tuple[Change, list[str]]] = {
     "tokenizer of garbage": (write("tokenizer.json", b"garbage"), ["cannot be loaded"]),
     "package": (lambda place: setattr(place, "encoder", "package:nothing"), ["package:nothing", "no installed package"]),
     "package of a path": (lambda place: setattr(place, "encoder", "package:../x"), ["no installed package"]),
-    "no folder": (lambda place: setattr(place, "encoder", "./nothing"), ["there is no such folder"]),
+    "no folder": (lambda place: setattr(place, "encoder", "./nothing"), ["there is no folder with an encoder"]),
 }
 
 
@@ -451,7 +451,7 @@ OPTIONS: dict[str, tuple[list[str], list[str]]] = {
     "large seed": (["--seed", str(2**40)], ["seed"]),
     "device": (["--device", "tpu"], ["device = 'tpu'"]),
     "precision": (["--precision", "fp8"], ["precision = 'fp8'"]),
-    "start": (["--start-from", "nothing"], ["nothing", "no trained reader"]),
+    "start": (["--start-from", "nothing"], ["nothing", "not a trained reader"]),
     "encoder": (["--encoder", ""], ["encoder"]),
 }
 
@@ -523,7 +523,7 @@ def test_a_run_of_something_else_is_a_sentence_and_stays(place: Place, cli: Cli)
     cli("train", place.toml(epochs=1), place.set, "--out", place.set).sentence("--out")
     (place.folder / "mine").mkdir()
     (place.folder / "mine" / "x").write_text("x")
-    cli("train", place.toml(epochs=1), place.set, "--out", place.folder / "mine").sentence("no run of kgqa train")
+    cli("train", place.toml(epochs=1), place.set, "--out", place.folder / "mine").sentence("not a run of kgqa train")
     assert files(place.folder / "mine") == {"x": b"x"}
     assert files(run) == before
     assert cli("train", place.toml(epochs=1, batch_tokens=64, checkpoint_seconds=1), place.set, "--out", run).status == 0
@@ -569,14 +569,16 @@ def test_predicting_what_cannot_be_is_a_sentence(place: Place, cli: Cli, monkeyp
     killed(place, monkeypatch)
     cli("predict", place.run, place.set, "--out", out, "--metric", "squad").sentence("not finished", "kgqa train")
     cli("predict", place.folder / "nothing", place.set, "--out", out, "--metric", "squad").sentence("no run of kgqa train")
-    cli("train", place.toml(), place.set, "--out", place.folder / "new", "--start-from", place.run).sentence("no trained reader")
+    cli("train", place.toml(), place.set, "--out", place.folder / "new", "--start-from", place.run).sentence("not a trained reader")
     assert not (place.folder / "new").exists()
     run = place.trained(out=place.folder / "done")
     cli("predict", run, place.set, "--out", out, "--split", "test", "--metric", "squad").sentence("--split test", "train, dev")
     cli("predict", run, place.set, "--out", out, "--metric", "nothing").sentence("'nothing' is not known")
     with monkeypatch.context() as context:
         context.setattr("kgqa.commands.predict.write_predictions", None)  # said before anything is read
-        cli("predict", run, place.set, "--out", out, "--metric", "dire-probe").sentence("no transform of DiRe", "kgqa contrast")
+        cli("predict", run, place.set, "--out", out, "--metric", "dire-probe").sentence(
+            "it was not made by one of DiRe's transforms", "kgqa contrast"
+        )
     cli("predict", run, write_set(place.folder / "none", dev=[]), "--out", out, "--metric", "squad").sentence("dev split has no question")
     cli("predict", run, place.set, "--out", place.folder / "no" / "p", "--metric", "squad").sentence("no folder")
     (run / "reader" / "reader.json").write_text("{}")

@@ -97,7 +97,7 @@ def test_a_domain_of_ones_own_may_name_the_small_data(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["wikidatta", "../seeds/wikidata", "/etc"])
 def test_small_data_that_are_not_there_are_refused(name: str, given: bool, tmp_path: Path) -> None:
     (tmp_path / "own.toml").write_text(f'extends = "wikidata"\nseed_domain = "{name}"\n')
-    with pytest.raises(SettingsError, match=f"there is no small domain '{name}'; (did you mean|known are)"):
+    with pytest.raises(SettingsError, match=f"there is no small domain '{name}'; (did you mean|choose one of)"):
         load_domain(tmp_path / "own.toml", source=tmp_path if given else None)
 
 

@@ -91,13 +91,13 @@ def test_a_variant_wins_over_the_domain_and_over_the_small_data(tmp_path: Path) 
 ALONE = (Path(__file__).parents[2] / "kgqa" / "domains" / "wikidata.toml").read_text("utf-8").split("[variants.paper", maxsplit=1)[0]
 BROKEN = {
     "a slip of the hand": (OWN, "papr", "the domain has no recipe 'papr'; did you mean paper?"),
-    "another name": (OWN, "mine", "the domain has no recipe 'mine'; known are: entailed, iirc, paper, strategyqa."),
-    "no name": (OWN, "", "the domain has no recipe ''; known are: entailed, iirc, paper, strategyqa."),
+    "another name": (OWN, "mine", "the domain has no recipe 'mine'; choose one of entailed, iirc, paper, strategyqa."),
+    "no name": (OWN, "", "the domain has no recipe ''; choose one of entailed, iirc, paper, strategyqa."),
     "a name with strange letters": (MINE, "../mine", "the domain has no recipe '../mine'; did you mean mine?"),
-    "none at all": (ALONE, "paper", "the domain has no recipe 'paper'; known are: iirc, strategyqa."),
-    "no table": (f"{OWN}variants = 3\n", None, "'variants' must hold a table for each name, as [variants.paper]; fix the file."),
-    "no table of a name": (f"{OWN}[variants]\npaper = true\n", "paper", "'variants' must hold a table for each name"),
-    "a list": (f"{OWN}[[variants]]\nqangaroo = 1\n", "paper", "'variants' must hold a table for each name"),
+    "none at all": (ALONE, "paper", "the domain has no recipe 'paper'; choose one of iirc, strategyqa."),
+    "no table": (f"{OWN}variants = 3\n", None, "'variants' must contain a table for each name, such as [variants.paper]; fix the file."),
+    "no table of a name": (f"{OWN}[variants]\npaper = true\n", "paper", "'variants' must contain a table for each name"),
+    "a list": (f"{OWN}[[variants]]\nqangaroo = 1\n", "paper", "'variants' must contain a table for each name"),
     "an unknown setting": (f"{OWN}[variants.mine.qangaroo]\nmax_candidate = 3\n", "mine", "unknown setting 'qangaroo.max_candidate'"),
     "a value that cannot be": (f"{OWN}[variants.mine.qangaroo]\nmin_candidates = 1\n", "mine", "qangaroo.min_candidates"),
     "variants of variants": (f"{OWN}[variants.mine.variants.other]\ntitle = 'x'\n", "mine", "unknown setting 'variants'"),
@@ -130,7 +130,7 @@ def test_a_variant_reads_nothing_outside_of_its_folder(name: str, tmp_path: Path
     (tmp_path / "inner" / "link.cypher").symlink_to("../outside.cypher")
     path = own(tmp_path / "inner", USING.replace("FILE", name.replace("ABSOLUTE", str(tmp_path / "outside.cypher"))))
     for recipe in (None, "mine"):
-        with pytest.raises(SettingsError, match="which lies outside of the folder of this file"):
+        with pytest.raises(SettingsError, match="which is outside of this file's folder"):
             load_domain(path, source=tmp_path, recipe=recipe)
 
 

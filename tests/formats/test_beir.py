@@ -171,9 +171,9 @@ def test_what_the_instance_says_wins_over_notes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("instances", "kind", "part"),
     [
-        ([question("q", paragraph("a\tb", "x"))], BrokenInput, "instance q: BEIR's tables hold no id with a tab"),
-        ([question("q\n", paragraph("a", "x"))], BrokenInput, "BEIR's tables hold no id with a tab or line break"),
-        ([question("q", paragraph("a", "x"))] * 2, DuplicateId, "instance q: this id is there twice"),
+        ([question("q", paragraph("a\tb", "x"))], BrokenInput, "instance q: BEIR's tables cannot contain an id with a tab"),
+        ([question("q\n", paragraph("a", "x"))], BrokenInput, "BEIR's tables cannot contain an id with a tab or line break"),
+        ([question("q", paragraph("a", "x"))] * 2, DuplicateId, "instance q: this id occurs twice"),
         (
             [question("q", paragraph("a#b", "x"), paragraph("b", "v")), question("q#a", paragraph("b", "y"))],
             BrokenInput,
@@ -196,7 +196,7 @@ HEAD = "query-id\tcorpus-id\tscore\n"
     [
         ({"test": ""}, BrokenInput, "test.tsv: expected the header query-id, corpus-id, score"),
         ({"test": "q1\td1\t1\n"}, BrokenInput, "test.tsv, line 1: expected the header"),
-        ({"test": HEAD}, BrokenInput, "test.tsv: the table holds no judgement"),
+        ({"test": HEAD}, BrokenInput, "test.tsv: the table has no judgements"),
         ({"test": HEAD + "q1 d1 1\n"}, BrokenInput, "test.tsv, line 2: expected 3 fields separated by tabs, found 1"),
         ({"test": HEAD + "q1\td1\t1.5\n"}, BrokenInput, "line 2, field 'score': expected a whole number of at most 9 digits, found '1.5'"),
         ({"test": HEAD + "q1\td1\t" + "9" * 10_000}, BrokenInput, "field 'score': expected a whole number"),
@@ -205,7 +205,7 @@ HEAD = "query-id\tcorpus-id\tscore\n"
         ({"test": (HEAD + "q1\td\xff").encode("latin-1")}, BrokenInput, "test.tsv, line 2, byte 4: this is not UTF-8"),
         ({"test": HEAD + 'q1\t"d1\t1\n'}, BrokenInput, "test.tsv, line 2: the quotation marks are not those of a table"),
         ({"dev": QRELS, "validation": QRELS}, BrokenInput, "both dev.tsv and validation.tsv are its dev split"),
-        ({"dev2": QRELS}, MissingInput, "no table here is called train.tsv, dev.tsv or test.tsv"),
+        ({"dev2": QRELS}, MissingInput, "no table here is named train.tsv, dev.tsv or test.tsv"),
         ({"corpus": [*CORPUS, CORPUS[0]]}, DuplicateId, "corpus.jsonl, line 4: id d1 was already used in line 1"),
         ({"queries": [*QUERIES, QUERIES[0]]}, DuplicateId, "queries.jsonl, line 3: id q2 was already used in line 1"),
         ({"corpus": [{"_id": "d1", "title": ""}]}, MissingInput, "corpus.jsonl, line 1: the field 'text' is missing"),

@@ -236,7 +236,7 @@ def test_columns_do_not_make_a_set(write: Callable[[Path, Rows], Path], tmp_path
     rows = [{"qid": "1", "question": "Wo wuchs sie auf?", "answer": "Skarn", "page_ids": ["1"], "kind": "bridge", "year": 1990, "n": 2}]
     with pytest.raises(BrokenInput, match=r"not strategyqa, some of whose .* it has: field 'answer': expected true or false") as error:
         questions(write(tmp_path / "x_dev", rows))
-    assert "mend or drop" not in str(error.value)
+    assert "fix or drop" not in str(error.value)
 
 
 @pytest.mark.parametrize("name", ["squad", "squad2", "quoref"])

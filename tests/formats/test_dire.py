@@ -109,7 +109,7 @@ def changed(change: Callable[[list[dict[str, Any]]], None], folder: Path) -> Pat
         (lambda r: r[0].update(dire=3), BrokenInput, "record 1, field 'dire': expected an object"),
         (lambda r: r[0].pop("_id"), MissingInput, "record 1: the field '_id' is missing"),
         (lambda r: r[1].pop("context") and r[1].pop("answer"), MissingInput, "record 2: the field 'context' is missing"),
-        (lambda r: r.clear(), BrokenInput, "the file holds no record"),
+        (lambda r: r.clear(), BrokenInput, "the file has no records"),
     ],
 )
 def test_what_is_wrong_is_said(change: Callable[[list[dict[str, Any]]], None], error: type[InputError], part: str, tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_recognised_by_its_labels_only() -> None:
 
 def test_what_no_transform_made_is_refused(tmp_path: Path) -> None:
     (first, *_) = hotpotqa.read(EXAMPLES / "hotpotqa_dev.json")
-    with pytest.raises(BrokenInput, match=f"instance {first.id}: no transform of DiRe made it"):
+    with pytest.raises(BrokenInput, match=f"instance {first.id}: it was not made by one of DiRe's transforms"):
         dire.write([first], tmp_path / "x.json")
 
 
@@ -202,7 +202,7 @@ def test_a_probe_whose_format_is_not_named_says_how_to_name_it(tmp_path: Path) -
         list(open_dataset(path, "hotpotqa").instances())
     assert [instance.group for instance in open_dataset(path, "dire").instances()] == ["hd1", "hd1"]
     path.write_text(json.dumps(probe[:1])[:-2] + ', "_id": "hd1"}]', "utf-8")
-    with pytest.raises(DuplicateId, match=r"the key '_id' is there twice in one object; drop one of them\.$"):
+    with pytest.raises(DuplicateId, match=r"the key '_id' occurs twice in one object; drop one of them\.$"):
         list(open_dataset(path).instances())
 
 

@@ -290,7 +290,7 @@ def test_a_parquet_file_that_ends_early_is_named(name: str, folder: Path) -> Non
     ((file, data),) = example.files.items()
     for cut in range(0, len(data), len(data) // 60):
         opened = example.write(folder, {file: data[:cut]})
-        with pytest.raises(BrokenInput, match="this is not a whole Parquet file"):
+        with pytest.raises(BrokenInput, match="this is not a complete Parquet file"):
             list(open_dataset(opened, example.format).instances())
 
 

@@ -195,8 +195,8 @@ def test_two_configurations_are_a_question(tmp_path: Path) -> None:
         ),
         ([{**SQUAD, "answers": {"text": ["Sill"]}}], MissingInput, "row 1: the field 'answers.answer_start' is missing"),
         ([{**SQUAD, "title": 3}], BrokenInput, "row 1, field 'title': expected text, found a number"),
-        ([{**SQUAD, "score": float("nan")}], BrokenInput, "row 1, field 'score': expected text, numbers, lists and objects alone"),
-        ([{**SQUAD, "image": b"x"}], BrokenInput, "row 1, field 'image': expected text, numbers, lists"),
+        ([{**SQUAD, "score": float("nan")}], BrokenInput, "row 1, field 'score': expected only text, numbers, lists and objects"),
+        ([{**SQUAD, "image": b"x"}], BrokenInput, "row 1, field 'image': expected only text, numbers, lists"),
         ([{**HOTPOTQA, "context": "x"}], BrokenInput, "row 1, field 'context': expected an object, found text"),
         ([{**DROP, "section_id": 3.5}], BrokenInput, "row 1, field 'section_id': expected text, found a number"),
     ],
@@ -228,15 +228,15 @@ def test_rows_with_faults_of_content_are_kept(row: dict[str, Any], place: str, k
 def test_files_that_are_no_parquet(tmp_path: Path) -> None:
     path = parquet(tmp_path / "x.parquet", SQUAD)
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(BrokenInput, match=r"x\.parquet: this is not a whole Parquet file"):
+    with pytest.raises(BrokenInput, match=r"x\.parquet: this is not a complete Parquet file"):
         read(path)
     parquet(path, schema=pa.schema([(name, pa.string()) for name in SQUAD]))
-    with pytest.raises(BrokenInput, match=r"x\.parquet: the split holds no row"):
+    with pytest.raises(BrokenInput, match=r"x\.parquet: the split has no rows"):
         read(path)
     huggingface.write_folder({"dev": [replace(read(parquet(path, SQUAD))[0], provenance=None)]}, tmp_path / "set")
     for file in (tmp_path / "set" / "data").iterdir():
         file.unlink()
-    with pytest.raises(MissingInput, match="no file here is called train, dev or test"):
+    with pytest.raises(MissingInput, match="no file here is named train, dev or test"):
         open_dataset(tmp_path / "set")
 
 

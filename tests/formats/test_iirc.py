@@ -339,12 +339,12 @@ def test_what_is_wrong_with_an_output_is_said(
         ('{"harne"', "is truncated"),
         ('{"harne": "x"', "is truncated"),
         ('{"harne": "x', "article 1"),
-        ('{"harne": "x"} 3', "something follows the end"),
+        ('{"harne": "x"} 3', "there is extra data after the end"),
         ('{"harne": "x", "harne": "y"}', "article 2: id harne was already used in article 1"),
         ('{"harne": "x", "orra": 3}', "'orra': expected text, found a number"),
         ('{3: "x"}', "article 1: expected a name in quotation marks"),
         ('{"harne": "\\ud800"}', "half of a surrogate pair"),
-        ('{"harne": NaN}', "NaN is no number"),
+        ('{"harne": NaN}', "NaN is not a number"),
         ('{"harne": ' + "[" * 100_000, "article 1"),
     ],
 )
@@ -478,7 +478,7 @@ def test_articles_that_do_not_fit_are_passed_over_where_nobody_named_them(tmp_pa
         source = open_dataset(tmp_path)
         assert [(i.id, i.paragraphs) for i in source.instances()] == [(i.id, i.paragraphs) for i in alone]
         assert source.remarks[0] == "context_articles.json holds no texts of iirc and is passed over; name another file with --paragraphs."
-        with pytest.raises(BrokenInput, match=r"context_articles\.json: this is no file of texts of iirc"):
+        with pytest.raises(BrokenInput, match=r"context_articles\.json: this is not a file of texts for iirc"):
             open_dataset(path, paragraphs=tmp_path / "context_articles.json")
     assert len(source.remarks) == 2
     shutil.copy(ARTICLES, tmp_path / "context_articles.json")

@@ -235,8 +235,8 @@ def test_the_configuration_lies_beside_a_single_file(tmp_path: Path) -> None:
         ({"data": {**DATA, "kgqa": {"chains": 3}}}, BrokenInput, "record 1, field 'chains': expected a list, found a number"),
         ({"data": DATA, "annotations": 3}, BrokenInput, "record 1, field 'annotations': expected a list, found a number"),
         ({"data": DATA, "annotations": [{}]}, MissingInput, "record 1: the field 'annotations.0.result' is missing"),
-        ({"data": DATA, "annotations": [said(label("Sill", 18, 22, "one"))]}, BrokenInput, "a label says no place"),
-        ({"data": DATA, "annotations": [said({"type": "labels", "value": {"start": 1}})]}, BrokenInput, "a label says no place"),
+        ({"data": DATA, "annotations": [said(label("Sill", 18, 22, "one"))]}, BrokenInput, "a label has no position"),
+        ({"data": DATA, "annotations": [said({"type": "labels", "value": {"start": 1}})]}, BrokenInput, "a label has no position"),
     ],
 )
 def test_what_is_broken_is_named(task: dict[str, Any], kind: type[InputError], part: str, tmp_path: Path) -> None:

@@ -158,9 +158,9 @@ def test_a_hotpotqa_question_has_its_place(tmp_path: Path) -> None:
         (
             {"paragraphs": [{"idx": 0, "title": "t", "paragraph_text": "p"}] * 2},
             DuplicateId,
-            "field 'paragraphs': the idx 0 is there twice",
+            "field 'paragraphs': the idx 0 occurs twice",
         ),
-        ({"question_decomposition": [{"id": 1, "question": "q"}] * 2}, DuplicateId, "the id 1 is there twice"),
+        ({"question_decomposition": [{"id": 1, "question": "q"}] * 2}, DuplicateId, "the id 1 occurs twice"),
         (
             {"question_decomposition": [{"id": 1.5, "question": "q"}]},
             BrokenInput,

@@ -76,7 +76,7 @@ def test_what_is_no_dataset_is_said(tmp_path: Path) -> None:
     with pytest.raises(MissingInput, match="there is no such file"):
         list(native.read(path))
     path.write_text("x")
-    with pytest.raises(BrokenInput, match="not a whole Parquet file"):
+    with pytest.raises(BrokenInput, match="not a complete Parquet file"):
         list(native.read(path))
     pq.write_table(pa.table({"id": ["1"]}), path)
     with pytest.raises(MissingInput, match="the column 'question' is missing"):
@@ -189,5 +189,5 @@ def test_a_text_that_is_not_utf8(tmp_path: Path) -> None:
     native.write([native.instance(ROW)], path)
     pq.write_table(pa.Table.from_pylist([ROW], schema=columns.SCHEMA), path, compression="none", use_dictionary=False)
     path.write_bytes(path.read_bytes().replace(b"Ada built it.", b"Ada built \xff\xff."))
-    with pytest.raises(BrokenInput, match="not a whole Parquet file"):
+    with pytest.raises(BrokenInput, match="not a complete Parquet file"):
         list(native.read(path))

@@ -125,7 +125,7 @@ def check_surface(domain: str, masked: bool, record: dict[str, Any]) -> None:
 
 def test_an_instance_without_candidates_cannot_be_written() -> None:
     instance = qangaroo.from_record(OFFICIAL)
-    with pytest.raises(BrokenInput, match="instance WH_dev_0: QAngaroo holds questions with candidates"):
+    with pytest.raises(BrokenInput, match="instance WH_dev_0: QAngaroo has only questions with candidates"):
         qangaroo.to_record(replace(instance, candidates=None))
 
 
@@ -137,7 +137,7 @@ def test_what_a_recipe_made_or_somebody_answered_freely_is_not_written_if_it_bre
         with pytest.raises(BrokenInput, match="instance WH_dev_0, field 'answer': 'Mexico' is not among the candidates"):
             qangaroo.to_record(each)
     alike = (Candidate(id="Q1", text="usa"), Candidate(id="Q2", text="USA"))
-    with pytest.raises(BrokenInput, match="instance WH_dev_0, field 'candidates': 'usa' is there twice"):
+    with pytest.raises(BrokenInput, match="instance WH_dev_0, field 'candidates': 'usa' occurs twice"):
         qangaroo.to_record(replace(instance, candidates=alike, provenance='{"surface": "label"}'))
     with pytest.raises(BrokenInput, match="its provenance is not what kgqa writes"):
         qangaroo.to_record(replace(instance, provenance='{"surface": "upper"}'))
@@ -197,8 +197,8 @@ def read(folder: Path, content: str | bytes) -> list[kgqa.Instance]:
 @pytest.mark.parametrize(
     ("content", "kind", "part"),
     [
-        (b"", BrokenInput, "file.json: the file holds no record"),
-        (b"[]", BrokenInput, "file.json: the file holds no record"),
+        (b"", BrokenInput, "file.json: the file has no records"),
+        (b"[]", BrokenInput, "file.json: the file has no records"),
         (b"[", BrokenInput, "file.json, record 1, character 1: this is not JSON"),
         (b"[" * 100_000, BrokenInput, "file.json, record 1: expected an object"),
         (b"{}", MissingInput, "file.json, line 1: the field 'id' is missing"),

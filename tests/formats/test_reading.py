@@ -69,14 +69,14 @@ def test_the_place_of_a_record_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "part"),
     [
-        ("", "holds no record"),
-        ("[]", "holds no record"),
+        ("", "has no records"),
+        ("[]", "has no records"),
         ("[", "x.json, record 1, character 1: this is not JSON"),
         ('[{"id": "a", "places": []}', "the file ends in the middle of its list"),
         ('[{"id": "a", "places": []},', "record 2, character 27: this is not JSON"),
         ('[{"id": "a", "places": [1', "record 1, character 25: this is not JSON"),
         ('[{"id": "a", "places": []} {"id"', "expected ',' between two records, found '{'"),
-        ('[{"id": "a", "places": []}] x', "something follows the end of the list"),
+        ('[{"id": "a", "places": []}] x', "there is extra data after the end of the list"),
         ('[{"id": "a", "places": []}, {"id', "record 2, character 29: this is not JSON"),
         ("[1]", "record 1: expected an object"),
         ('{"id": "a", "places": [1, true]}', "line 1, field 'places.1': expected a whole number, found true or false"),
@@ -84,7 +84,7 @@ def test_the_place_of_a_record_is_said(tmp_path: Path) -> None:
         ('{"id": 3.5, "places": []}', "field 'id': expected text, found a number"),
         ('{"id": null, "places": []}', "field 'id': expected text, found null"),
         ('{"id": "a", "places": {}}', "field 'places': expected a list, found an object"),
-        ('{"id": "a", "places": [NaN]}', "line 1: this is not JSON (NaN is no number)"),
+        ('{"id": "a", "places": [NaN]}', "line 1: this is not JSON (NaN is not a number)"),
         ('{"id": "a", "places": [1e999]}', "line 1: this is not JSON (1e999 is too large a number)"),
         ('{"id": "\\ud800", "places": []}', "line 1: a text holds half of a surrogate pair"),
         ('[{"id": "\\ud800", "places": []}]', "record 1: a text holds half of a surrogate pair"),
@@ -139,7 +139,7 @@ def test_a_record_that_never_ends_is_refused_before_it_fills_the_memory(data: st
 
 def test_a_file_that_is_one_object(tmp_path: Path) -> None:
     assert stream.document(written(tmp_path, '{"a": {"b": 1}}'), ANY) == {"a": {"b": 1}}
-    with pytest.raises(DuplicateId, match="the key 'b' is there twice"):
+    with pytest.raises(DuplicateId, match="the key 'b' occurs twice"):
         stream.document(written(tmp_path, '{"a": {"b": 1, "b": 2}}'), ANY)
     with pytest.raises(BrokenInput, match="expected an object, found a list"):
         stream.document(written(tmp_path, "[]"), ANY)
@@ -156,7 +156,7 @@ def test_a_key_twice_in_an_object_is_refused_wherever_it_stands(
     record: str, chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stream, "CHUNK_BYTES", chunk)
-    said = "the key 'k' is there twice in one object; drop one of them."
+    said = "the key 'k' occurs twice in one object; drop one of them."
     for data, where in ((f'[{{"k": {{"k": 1}}}}, {record}, {{}}]', "record 2"), (f'{{"k": {{"k": 1}}}}\n{record}\n', "line 2")):
         with pytest.raises(DuplicateId, match=rf"^x.json, {where}: {said}$"):
             list(stream.values(written(tmp_path, data)))

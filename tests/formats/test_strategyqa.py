@@ -150,14 +150,14 @@ def test_a_file_that_holds_no_texts_is_passed_over(name: str, content: str, tmp_
         assert found == []
         said = f"{name} holds no texts of strategyqa and is passed over; name another file with --paragraphs."
         assert (said in remarks) == (name != "all_paragraphs_dev.json")
-    with pytest.raises(BrokenInput, match=f"{name}: this is no file of texts of strategyqa"):
+    with pytest.raises(BrokenInput, match=f"{name}: this is not a file of texts for strategyqa"):
         open_dataset(tmp_path / "dev.json", paragraphs=tmp_path / name)
 
 
 def test_a_named_file_must_be_there_and_the_format_must_have_texts_beside(tmp_path: Path) -> None:
     with pytest.raises(MissingInput, match=r"none\.json: there is no such file of paragraphs"):
         open_dataset(EXAMPLES, paragraphs=tmp_path / "none.json")
-    with pytest.raises(SettingsError, match="--paragraphs names a file of texts, and the questions of hotpotqa hold their own"):
+    with pytest.raises(SettingsError, match="--paragraphs gives a file of texts, but the questions of hotpotqa contain their own"):
         open_dataset(EXAMPLES.with_name("hotpotqa_dev.json"), paragraphs=EXAMPLES)
 
 

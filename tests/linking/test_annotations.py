@@ -77,7 +77,7 @@ def test_the_setting_takes_marked_mentions_with_others_alone_or_not_at_all() -> 
     both = linked("with", places)
     assert both.annotated == 2
     assert ("b", 17) in [(row["entity"], row["start"]) for row in both.occurrences.to_pylist()]
-    with pytest.raises(EmptyResult, match="marks no mentions"):
+    with pytest.raises(EmptyResult, match="has no marked mentions"):
         linked("only", [])
 
 

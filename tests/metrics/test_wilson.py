@@ -1,4 +1,4 @@
-"""Wilson's interval: values from the literature, its bounds, and what is no share."""
+"""Wilson's interval: values from the literature, its bounds, and what is not a share."""
 
 from __future__ import annotations
 
@@ -34,5 +34,5 @@ def test_it_holds_the_share_and_mirrors(case: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize(("count", "of"), [(0, 0), (2, 1), (-1, 3)])
 def test_what_is_no_share_is_refused(count: int, of: int) -> None:
-    with pytest.raises(InputError, match=f"{count} of {of} is no share"):
+    with pytest.raises(InputError, match=f"{count} of {of} is not a share"):
         wilson(count, of)

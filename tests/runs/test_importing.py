@@ -337,7 +337,7 @@ def test_a_list_of_sources_that_no_import_wrote_is_refused(tmp_path: Path, text:
     (tmp_path / "victim" / "thesis.txt").write_text("mine")
     result = imported(tmp_path, [["entity", "a", "A"]])
     (result.folder / PARTS / "sources.json").write_text(text)
-    with pytest.raises(WorkspaceMismatch, match="not what an import wrote"):
+    with pytest.raises(WorkspaceMismatch, match="not written by an import"):
         imported(tmp_path, [["entity", "a", "A"]])
     assert (tmp_path / "victim" / "thesis.txt").read_text() == "mine"
 
@@ -358,7 +358,7 @@ def test_folders_with_names_that_cannot_be_printed_are_refused(tmp_path: Path, n
 def test_someones_folder_with_parts_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "out" / PARTS).mkdir(parents=True)
     (tmp_path / "out" / "entities.parquet").write_text("precious")
-    with pytest.raises(StorageError, match="no import"):
+    with pytest.raises(StorageError, match="not an import"):
         imported(tmp_path, [["entity", "a", "A"]])
     assert (tmp_path / "out" / "entities.parquet").read_text() == "precious"
 
@@ -450,7 +450,7 @@ def test_what_cannot_be_imported_is_one_sentence(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "thesis.txt").write_text("mine")
-    with pytest.raises(StorageError, match="no import"):
+    with pytest.raises(StorageError, match="not an import"):
         imported(tmp_path, [["entity", "a", "A"]], out="taken")
     assert (tmp_path / "taken" / "thesis.txt").read_text() == "mine"
     with pytest.raises(EmptyResult, match=r"neither entities nor documents.*odd \(1\)"):
@@ -529,7 +529,7 @@ def test_a_killed_process_is_one_sentence(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(importing, "MUCH_LONGER", much_longer)
     monkeypatch.setattr(parts, "PART_BYTES", 10_000)
     files = calls(1_000, 5), calls(1_000, 6)
-    with pytest.raises(WorkspaceError, match="a process that parsed a file was ended, perhaps for lack of memory"):
+    with pytest.raises(WorkspaceError, match="a process that parsed a file was killed, probably for lack of memory"):
         imported(tmp_path, *files, parser=_Mortal(size=5_000), workers=2)
     whole = imported(tmp_path, *files, parser=Calls(size=5_000), out="whole")
     assert imported(tmp_path, *files, parser=Calls(size=5_000)).rows == whole.rows

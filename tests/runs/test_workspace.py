@@ -113,7 +113,7 @@ def test_a_workspace_without_finished_stages_is_free(tmp_path: Path) -> None:
 
 def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("x")
-    with pytest.raises(WorkspaceError, match="not empty and is no workspace"), Workspace(tmp_path):
+    with pytest.raises(WorkspaceError, match="not empty and is not a kgqa workspace"), Workspace(tmp_path):
         pass
     assert list(files(tmp_path)) == ["thesis.txt"]
 
@@ -142,7 +142,7 @@ def test_a_file_in_the_place_of_the_folder_is_reported(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="a file"), Workspace(tmp_path / "w" / "below"):
         pass
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
-    with pytest.raises(WorkspaceError, match="leads nowhere"), Workspace(tmp_path / "link"):
+    with pytest.raises(WorkspaceError, match="is broken"), Workspace(tmp_path / "link"):
         pass
     with pytest.raises(StorageError, match="too long"), Workspace(tmp_path / ("x" * 300)):
         pass
@@ -251,7 +251,7 @@ def test_another_tools_files_are_left_alone(tmp_path: Path) -> None:
         assert (workspace.path / "notes" / ".a.partial-notes").is_file()
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / ".lock").touch()
-    with pytest.raises(WorkspaceError, match="no workspace of kgqa"), Workspace(tmp_path / "other"):
+    with pytest.raises(WorkspaceError, match="not a kgqa workspace"), Workspace(tmp_path / "other"):
         pass
 
 

@@ -226,7 +226,7 @@ def test_what_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
         assert "'z'" in str(bad(metric, [q], [replace(p, supporting=("z",))], tmp_path))
     assert "nan" in str(bad("dire", [q], [replace(p, confidence=float("nan"))], tmp_path))
     assert "'Q9'" in str(bad("qangaroo", [q], [replace(p, candidate="Q9")], tmp_path))
-    assert "no transform" in str(bad("dire-probe", [q], [p], tmp_path))
+    assert "not made by one of DiRe" in str(bad("dire-probe", [q], [p], tmp_path))
 
 
 def test_nothing_is_replaced(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from kgqa.settings.qangaroo import EvidenceSettings, QangarooSettings
 
 def test_what_chains_may_not_lead_through_has_a_name() -> None:
     with pytest.raises(
-        ValidationError, match="through_end_points = false needs endpoint_kind, which says what chains may not lead through"
+        ValidationError, match="through_end_points = false needs endpoint_kind, the kind of entity that chains must not pass through"
     ):
         QangarooSettings.model_validate({"traversal": {"through_end_points": False}})
     result = QangarooSettings.model_validate({"traversal": {"through_end_points": False}, "endpoint_kind": "drug"})

@@ -121,7 +121,7 @@ def test_utf_16_and_declared_encodings_are_read_as_utf_8(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("data", "ending", "sentence"),
     [
-        (b"", "", "the file is empty; fetch it again, or leave it out"),
+        (b"", "", "the file is empty; download it again, or leave it out"),
         (b"<!DOCTYPE html><html>busy</html>", "", "this is a web page"),
         (b"\x00\x01\x02<page></page>", "", "zero bytes"),
         (b'<?xml version="1.0" encoding="klingon"?><d><page></page></d>', "", "unknown encoding 'klingon'"),

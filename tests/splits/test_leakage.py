@@ -199,5 +199,5 @@ def test_a_certificate_survives_its_file_and_tells_what_differs(tmp_path: Path) 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"certificate": 3}', '{"certificate": {"kgqa": 1}}', "\x00"])
 def test_what_is_no_certificate_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "c.json").write_text(text, "utf-8")
-    with pytest.raises(BrokenInput, match="holds no leakage certificate"):
+    with pytest.raises(BrokenInput, match="has no leakage certificate"):
         read_certificate(tmp_path / "c.json")

@@ -120,10 +120,10 @@ def test_what_is_stopped_or_fails_leaves_nothing(seed_wikidata: Path, tmp_path: 
         (("--to", "graphml", "--entity", "Portugal", "--dataset", "wikihop"), "leave out one of them"),
         (("--to", "graphml", "--sample", "x", "--dataset", "wikihop", "--rejected"), "no rejected questions"),
         (("--to", "graphml", "--hops", "2"), "hops limits the neighbourhood"),
-        (("--to", "graphml", "--neo4j-uri", "bolt://127.0.0.1:9"), "--neo4j-uri goes with --store neo4j"),
+        (("--to", "graphml", "--neo4j-uri", "bolt://127.0.0.1:9"), "--neo4j-uri requires --store neo4j"),
         (("--to", "graphml", "--store", "neo4j"), "the whole graph is read from the workspace"),
         (("--to", "graphml", "--dataset", "nothing"), "there is no dataset of this name"),
-        (("--to", "neo4j", "--sample", "x"), "the format neo4j holds the whole graph"),
+        (("--to", "neo4j", "--sample", "x"), "the format neo4j exports the whole graph"),
     ],
 )
 def test_mistakes_are_sentences(options: tuple[str, ...], sentence: str, seed_wikidata: Path, tmp_path: Path, cli: Cli) -> None:

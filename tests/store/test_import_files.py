@@ -296,7 +296,7 @@ def test_mistakes_are_sentences(seed_wikidata: Path, wikidata_copy: Path, tmp_pa
     assert not (tmp_path / "nothing").exists()
     with pytest.raises(SettingsError, match="rejected questions are those of a dataset"):
         kgqa.export(to="neo4j", out=tmp_path / "files", workspace=seed_wikidata, rejected=True)
-    with pytest.raises(SettingsError, match="the format neo4j holds the whole graph"):
+    with pytest.raises(SettingsError, match="the format neo4j exports the whole graph"):
         kgqa.export(to="neo4j", out=tmp_path / "files", workspace=seed_wikidata, entity="Q45")
     with pytest.raises(MissingInput, match="there is no dataset of this name"):
         kgqa.export("wikihopp", to="neo4j", out=tmp_path / "files", workspace=seed_wikidata)
@@ -311,6 +311,6 @@ def test_mistakes_are_sentences(seed_wikidata: Path, wikidata_copy: Path, tmp_pa
     cli("export", "--to", "neo4j").sentence("give one new folder")
     cli("export", "--to", "graphml").sentence("give one new file")
     cli("export", seed_wikidata / "datasets" / "wikihop", "--to", "qangaroo").sentence("--out DIR")
-    cli("export", "--to", "neo4j-imports", tmp_path / "files").sentence("known are: graphml, musique, neo4j, qangaroo.")
+    cli("export", "--to", "neo4j-imports", tmp_path / "files").sentence("choose one of graphml, musique, neo4j, qangaroo.")
     cli("export", "--to", "neo4js", "--out", tmp_path / "files").sentence("did you mean neo4j?")
     assert not (tmp_path / "files").exists()

@@ -58,7 +58,7 @@ def test_one_piece_that_does_not_fit_is_said(tmp_path: Path) -> None:
         env={**environment(), memory.VARIABLE: "384MiB"}, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
     assert process.stdout == (
-        "document rows 0 to 150,000 do not fit into the 384 MiB that the graph engine may take; set KGQA_STORE_MEMORY to more, "
+        "document rows 0 to 150,000 do not fit into the 384 MiB that the graph engine may use; set KGQA_STORE_MEMORY to more, "
         "as in KGQA_STORE_MEMORY=768MiB.\n"
     ), process.stderr
 

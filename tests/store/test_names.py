@@ -94,7 +94,7 @@ def test_what_is_near_is_offered(text: str, nearest: str, store: GraphStore) -> 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n", "' OR true //", "}) MATCH (n) DETACH DELETE n //", "q" * 5000])
 def test_what_nothing_is_like_is_said(text: str, store: GraphStore) -> None:
-    with pytest.raises(UnknownName, match="nothing is called like it either, look for a part of a name with kgqa query find_entity"):
+    with pytest.raises(UnknownName, match="nothing has a similar name either; look for a part of a name with kgqa query find_entity"):
         resolve(store, text, "entity")
     assert resolve(store, "e3", "entity") == "e3"
 
@@ -106,7 +106,7 @@ def test_text_that_is_none_is_said(store: GraphStore) -> None:
 
 def test_documents_have_names_too(store: GraphStore) -> None:
     assert resolve(store, "title 3", "document") == "d3"
-    with pytest.raises(UnknownName, match=r"near it are: d3 \(title 3\)"):
+    with pytest.raises(UnknownName, match=r"similar names are: d3 \(title 3\)"):
         resolve(store, "Title 3", "document")
 
 
@@ -122,9 +122,11 @@ def test_several_relations_of_a_label_are_listed(store: GraphStore) -> None:
 
 
 def test_relations_that_are_near_are_offered(store: GraphStore) -> None:
-    with pytest.raises(UnknownName, match=r"no relation has the id or the name 'Capital'; near it are: P36 \(capital, 1 fact\); P1376"):
+    with pytest.raises(
+        UnknownName, match=r"no relation has the id or the name 'Capital'; similar names are: P36 \(capital, 1 fact\); P1376"
+    ):
         resolve(store, "Capital", "relation")
-    with pytest.raises(UnknownName, match="nothing is called like it either, look for it among all with kgqa query relation_counts"):
+    with pytest.raises(UnknownName, match="nothing has a similar name either; look for it among all with kgqa query relation_counts"):
         resolve(store, HOSTILE, "relation")
 
 
@@ -135,7 +137,9 @@ def test_only_what_wants_an_id_is_looked_up(store: GraphStore) -> None:
     assert resolved(store, result, {"text": "Portugal", "limit": 3}) == {"text": "Portugal", "limit": 3}
     chain = find_query("sample_chain", read_queries(), suggested=[])
     assert resolved(store, chain, {"sample": "x", "candidate": ""}) == {"sample": "x", "candidate": ""}
-    with pytest.raises(UnknownName, match=r"^query bridges_between, other: no entity has the id or the name 'Lisbom'; near it are: e"):
+    with pytest.raises(
+        UnknownName, match=r"^query bridges_between, other: no entity has the id or the name 'Lisbom'; similar names are: e"
+    ):
         resolved(store, bridges, {"entity": "Portugal", "other": "Lisbom", "limit": 3})
 
 

@@ -75,19 +75,19 @@ def test_the_password_is_never_shown() -> None:
     "uri", ["http://localhost:7474", "localhost", "bolt://", "bolt://host:port", "bolt://host:99999999", "", "bolt://[::1"]
 )
 def test_an_address_that_is_none_is_refused(uri: str) -> None:
-    with pytest.raises(SettingsError, match=r"^NEO4J_URI is not an address"):
+    with pytest.raises(SettingsError, match=r"^NEO4J_URI is not the address"):
         Neo4jSettings(uri=uri)
 
 
 def test_a_password_in_the_address_is_refused_and_not_repeated() -> None:
-    with pytest.raises(SettingsError, match="NEO4J_URI holds a user or a password") as error:
+    with pytest.raises(SettingsError, match="NEO4J_URI contains a user or a password") as error:
         Neo4jSettings(uri="bolt://neo4j:hunter2@localhost:7687")
     assert "hunter2" not in str(error.value)
 
 
 @pytest.mark.parametrize("rest", ["?password=hunter2", "/hunter2", "#hunter2", "?policy=hunter2"])
 def test_more_than_an_address_is_refused_and_not_repeated(rest: str) -> None:
-    with pytest.raises(SettingsError, match="NEO4J_URI holds more than scheme, host and port") as error:
+    with pytest.raises(SettingsError, match="NEO4J_URI contains more than scheme, host and port") as error:
         Neo4jSettings(uri=f"neo4j://localhost:1{rest}")
     assert "hunter2" not in str(error.value)
 
@@ -193,7 +193,7 @@ def test_a_database_with_somebody_elses_data_is_left_alone(neo4j_database: Neo4j
     with Neo4jStore(neo4j_database) as store:
         with GraphDatabase.driver(neo4j_database.uri, auth=("neo4j", PASSWORD)) as driver:
             driver.execute_query("CREATE (:Film {title: 'Solaris'})-[:BY]->(:Person {name: 'Tarkovsky'})")
-        with pytest.raises(StoreConflict, match="2 nodes are here that kgqa did not write; give it an empty database"):
+        with pytest.raises(StoreConflict, match="2 nodes in it were not written by kgqa; give kgqa an empty database"):
             load(store, "hash", SEVERAL)
         with pytest.raises(StoreConflict, match="there is no graph of kgqa in this database"):
             check_holds(store)
@@ -231,7 +231,7 @@ def test_a_graph_to_which_somebody_added_is_not_erased(neo4j_database: Neo4jSett
         load(store, "hash", rows_of(entities=["a", "b"]))
         change(neo4j_database, stranger)
         before = contents(store)
-        with pytest.raises(StoreConflict, match="somebody added nodes or relationships"):
+        with pytest.raises(StoreConflict, match="someone added nodes or relationships"):
             erase(store)
         assert contents(store) == before
 
@@ -290,7 +290,7 @@ def test_an_interrupted_load_goes_on_where_it_stopped(neo4j_database: Neo4jSetti
 
         with pytest.raises(KeyboardInterrupt):
             load(store, "hash", SEVERAL, advance=cut)
-        with pytest.raises(StoreConflict, match="not loaded to its end"):
+        with pytest.raises(StoreConflict, match="not completely loaded"):
             check_holds(store)
         items: list[int] = []
         assert load(store, "hash", SEVERAL, advance=items.append)
@@ -330,7 +330,7 @@ def test_nodes_that_vanish_during_a_load_are_noticed_as_often_as_it_is_run(
                 change(neo4j_database, "MATCH (e:Entity) WHERE e.row < 20 DETACH DELETE e")
 
         for _ in range(2):
-            with pytest.raises(StoreError, match=r"nodes are missing from the graph|somebody changed it"):
+            with pytest.raises(StoreError, match=r"nodes are missing from the graph|someone changed it"):
                 load(store, "hash", SEVERAL, advance=remove)
             seen = 10**6
 
@@ -349,9 +349,9 @@ def test_a_graph_that_somebody_changed_is_not_taken_for_whole(neo4j_database: Ne
     with Neo4jStore(neo4j_database) as store:
         load(store, "hash", SEVERAL)
         change(neo4j_database, statement)
-        with pytest.raises(StoreConflict, match=r"kgqa loaded [\d,]+; somebody changed it: load it anew"):
+        with pytest.raises(StoreConflict, match=r"kgqa loaded [\d,]+; someone changed it: load it anew"):
             check_holds(store, "hash")
-        with pytest.raises(StoreConflict, match="somebody changed it"):
+        with pytest.raises(StoreConflict, match="someone changed it"):
             load(store, "hash", SEVERAL)
 
 
@@ -369,7 +369,7 @@ def test_a_damaged_marker_is_said(neo4j_database: Neo4jSettings, statement: str)
         load(store, "hash", SEVERAL)
         change(neo4j_database, statement)
         before = contents(store)
-        with pytest.raises(StoreConflict, match=r"the marker of kgqa's graph is damaged|somebody changed it"):
+        with pytest.raises(StoreConflict, match=r"the marker of kgqa's graph is damaged|someone changed it"):
             load(store, "hash", SEVERAL)
         assert contents(store) == before
 

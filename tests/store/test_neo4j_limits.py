@@ -65,7 +65,7 @@ def test_a_server_that_falls_silent_is_not_waited_for(neo4j_database: Neo4jSetti
 
 def test_memory_is_limited_by_the_server(neo4j_database: Neo4jSettings) -> None:
     with Neo4jStore(neo4j_database) as store:
-        says = r"^the query took more memory than the server allows \(db\.memory\.transaction\.max .*narrow it, or raise that\.$"
+        says = r"^the query took more memory than the server allows \(db\.memory\.transaction\.max .*narrow it, or raise the limit\.$"
         with pytest.raises(QueryMemory, match=says):
             store.read(COLLECTING, limits=Limits(seconds=60))
         assert store.read("RETURN 1 AS one").rows.num_rows == 1

@@ -192,7 +192,7 @@ def test_a_system_that_starts_no_process_is_said(store: EmbeddedStore) -> None:
     with socket.socket() as last:
         resource.setrlimit(resource.RLIMIT_NOFILE, (last.fileno() + 2, hard))
     try:
-        with pytest.raises(StoreError, match=r"graph\.lbug: no process can be started to ask the graph \(Too many open files\)"):
+        with pytest.raises(StoreError, match=r"graph\.lbug: no process can be started to query the graph \(Too many open files\)"):
             store.read("RETURN 1 AS one")
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
@@ -221,7 +221,7 @@ def test_a_limit_of_addresses_is_no_fault_of_the_graph(seed_wikidata: Path, limi
     assert process.returncode == 2
     assert process.stderr.endswith(
         "graph.lbug: the engine reserves 8 TiB of addresses, most of which it never uses, and the system allows less; "
-        f"lift the limit (ulimit {option} unlimited), the graph is as it was.\n"
+        f"raise the limit (ulimit {option} unlimited), the graph is as it was.\n"
     )
 
 

@@ -93,14 +93,14 @@ def test_what_somebody_added_is_neither_erased_nor_are_questions_beside_it(serve
     put_questions(server, "one", rows(5))
     server.write(ad_hoc(text, "none"))
     for put in (lambda: check_can_put(server), lambda: put_questions(server, "two", rows(4))):
-        with pytest.raises(StoreConflict, match="somebody added nodes or relationships to kgqa's graph, so it is not erased"):
+        with pytest.raises(StoreConflict, match="someone added nodes or relationships to kgqa's graph, so kgqa does not erase it"):
             put()
     assert server.run(ad_hoc("MATCH (n) RETURN count(n) AS n", "n: integer"))["n"][0].as_py() >= 5 + 5 + 1 + 1
 
 
 def test_a_database_that_holds_something_else_is_left_alone(server: Neo4jStore) -> None:
     server.write(ad_hoc("CREATE (:Film {name: 'Alien'})", "none"))
-    with pytest.raises(StoreConflict, match="1 nodes are here that kgqa did not write; give it an empty database"):
+    with pytest.raises(StoreConflict, match="1 nodes in it were not written by kgqa; give kgqa an empty database"):
         put_questions(server, "one", rows(3))
 
 

@@ -281,6 +281,6 @@ def test_samples_of_somebody_else_are_noticed(
     with GraphDatabase.driver(neo4j_database.uri, auth=("neo4j", neo4j_database.password)) as driver:
         driver.execute_query(f"CREATE (:{label} {{id: 'mine'}})")
     for change in (lambda: add(server, workspace, folder), lambda: kgqa.load(workspace.path, replace=True)):
-        with pytest.raises(StoreConflict, match=f"1 {label.lower()}s are here that kgqa did not add"):
+        with pytest.raises(StoreConflict, match=f"1 {label.lower()}s in it were not added by kgqa"):
             change()
     assert counted(server)[label] == 1

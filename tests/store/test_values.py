@@ -157,9 +157,9 @@ def test_values_are_json_or_text(given: str, value: object) -> None:
         (["--param", "id"], "the parameter 'id' is not NAME=VALUE; give it as id=Q84."),
         (["--param", "=1"], "the parameter '=1' is not NAME=VALUE"),
         (["--param", "id=1", "--param", "id=2"], "the parameter 'id' is given twice; keep one."),
-        (["--param", "other=1"], "the query names the parameter $id, for which there is no value; "),
-        ([], "the query names the parameter $id, for which there is no value; give one, as id=VALUE."),
-        (["--param", "id=1", "--param", "more=2"], "there is a value for the parameter 'more', which the query does not name"),
+        (["--param", "other=1"], "the query uses the parameter $id, for which there is no value; "),
+        ([], "the query uses the parameter $id, for which there is no value; give one, as id=VALUE."),
+        (["--param", "id=1", "--param", "more=2"], "there is a value for the parameter 'more', which the query does not use"),
     ],
 )
 def test_wrong_values_are_said(arguments: list[str], sentence: str, seed_wikidata: Path, cli: Cli) -> None:
@@ -172,7 +172,7 @@ def test_wrong_values_are_said(arguments: list[str], sentence: str, seed_wikidat
         (2**63, "the value of the parameter $id is a number of more than 64 bits; give it as text"),
         ([1, {"a": [-(2**63) - 1]}], "the value of the parameter $id is a number of more than 64 bits; give it as text"),
         ("\udcff", "the value of the parameter $id is not text (UTF-8); give it in UTF-8."),
-        ({1: 2}, "the value of the parameter $id is a map with 1 as a key; give text."),
+        ({1: 2}, "the value of the parameter $id is a map with the key 1; a key must be text."),
     ],
 )
 @pytest.mark.parametrize("store", ["embedded", "server"])
@@ -224,7 +224,7 @@ def test_cells_are_as_json_has_them(seed_wikidata: Path, cli: Cli) -> None:
 
 
 def test_values_go_with_cypher_alone(seed_wikidata: Path, cli: Cli) -> None:
-    cli("query", "hubs", "--workspace", seed_wikidata, "--param", "id=1").sentence("--param goes with --cypher")
+    cli("query", "hubs", "--workspace", seed_wikidata, "--param", "id=1").sentence("--param requires --cypher")
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def test_what_failed_or_was_stopped_leaves_nothing_and_what_was_cut_says_so(tmp_
     encode(Counted(), of_list(questions()), tmp_path, Silent(), what="questions")  # type: ignore[arg-type]
     [path] = tmp_path.iterdir()
     path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(BrokenInput, match="no whole Arrow file; remove it"):
+    with pytest.raises(BrokenInput, match="not a complete Arrow file; remove it"):
         encode(Counted(), of_list(questions()), tmp_path, Silent(), what="questions")  # type: ignore[arg-type]
 
 

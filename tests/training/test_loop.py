@@ -311,7 +311,7 @@ def test_out_of_memory_once_is_half_the_tokens_and_the_same_batch(tmp_path: Path
     one.network[1].p = task.network[1].p = 0.0
     fit(tmp_path / "whole", whole, task=one)
     fit_task(task, asked(18), asked(6), replace(fitting(tmp_path / "run", points), progress=Heard()), key="k")
-    assert "Memory ran out: going on with 4,096 tokens at once, the same batch" in starts
+    assert "Out of memory: continuing with 4,096 tokens at once and the same batch size" in starts
     assert [point["remark"] for point in points if "remark" in point] == ["memory did not suffice: 4,096 tokens at once from now on"]
     losses = [[point["loss"] for point in found if "loss" in point] for found in (whole, points)]
     assert losses[0] == pytest.approx(losses[1], rel=1e-4)
@@ -589,7 +589,7 @@ def test_a_state_edited_by_hand_is_a_sentence(tmp_path: Path, text: str) -> None
     fit(tmp_path, epochs=1)
     [place] = (tmp_path / "checkpoints").iterdir()
     (place / "state.json").write_bytes(text.encode("latin-1"))
-    with pytest.raises(BrokenInput, match="this is no state of a run; remove step-"):
+    with pytest.raises(BrokenInput, match="this is not the state of a run; remove step-"):
         fit(tmp_path, epochs=1)
 
 
@@ -602,13 +602,13 @@ def test_a_checkpoint_that_was_cut_or_is_of_another_network_is_a_sentence(
     whole = (place / name).read_bytes()
     for text in (b"", whole[:50], whole[:-5], b"pickle" * 50):
         (place / name).write_bytes(text)
-        with pytest.raises(BrokenInput, match="no whole"):
+        with pytest.raises(BrokenInput, match=r"weights of this reader are incomplete|optimiser state is incomplete"):
             fit(tmp_path / "run", epochs=1)
     other = Lengths()
     other.network = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
     fit(tmp_path / "other", task=other, epochs=1)
     (place / name).write_bytes((tmp_path / "other" / "checkpoints" / place.name / name).read_bytes())
-    with pytest.raises(BrokenInput, match=r"another network|no whole weights of this reader"):
+    with pytest.raises(BrokenInput, match=r"another network|weights of this reader are incomplete|optimiser state is incomplete"):
         fit(tmp_path / "run", epochs=1)
     (place / name).unlink()
     with pytest.raises(MissingInput, match="there is no such file"):
@@ -847,5 +847,5 @@ def test_a_checkpoint_without_its_averages_is_a_sentence(tmp_path: Path) -> None
     [place] = (tmp_path / "checkpoints").iterdir()
     tensors = safetensors.torch.load_file(place / "optimiser.safetensors")
     safetensors.torch.save_file({key: value for key, value in tensors.items() if "average" not in key}, place / "optimiser.safetensors")
-    with pytest.raises(BrokenInput, match="no whole state of an optimiser"):
+    with pytest.raises(BrokenInput, match="this optimiser state is incomplete"):
         fit(tmp_path, epochs=1, averaging=0.9)

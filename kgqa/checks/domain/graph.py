@@ -74,18 +74,19 @@ def unlinked(
 ) -> Iterator[Problem]:
     """Whether hardly any document has a mention (None, for this ``reason``), and which settings would link more."""
     count = tables["documents"].num_rows
-    linked = 0 if mentions is None else frame(mentions)["document"].n_unique()
-    if linked >= HARDLY * count:
+    linked_count = 0 if mentions is None else frame(mentions)["document"].n_unique()
+    if linked_count >= HARDLY * count:
         return
     looser = _looser(tables, domain, candidates, engine=engine)
-    finding = reason.partition(";")[0] if mentions is None else f"only {linked:,} of {count:,} documents have a mention"
+    finding = reason.partition(";")[0] if mentions is None else f"only {linked_count:,} of {count:,} documents have a mention"
     advice = (
         f"these changes link more ({some(looser)})"
         if looser
         else "see whether the names are those that the texts use, and in their language"
     )
     yield Problem(
-        check="nothing-linked", severity=WARNING if linked else ERROR, where="linking", what=finding, advice=advice, count=count - linked,
+        check="nothing-linked", severity=WARNING if linked_count else ERROR, where="linking", what=finding, advice=advice,
+        count=count - linked_count,
     )  # fmt: skip
 
 
@@ -97,12 +98,12 @@ def _looser(tables: Mapping[str, pa.Table], domain: Domain, candidates: np.ndarr
     settings = domain.settings.linking
 
     def mentions(change: Mapping[str, Any]) -> int:
-        changed = LinkingSettings.model_validate({**settings.model_dump(), **change})
+        new_settings = LinkingSettings.model_validate({**settings.model_dump(), **change})
         try:
-            linked = link_mentions(part, changed, DocumentSettings(), candidates=candidates, engine=engine)
+            link_table = link_mentions(part, new_settings, DocumentSettings(), candidates=candidates, engine=engine)
         except EmptyResult:
             return 0
-        return int(linked.mentions.num_rows)
+        return int(link_table.mentions.num_rows)
 
     before = mentions({})
     changes = {

@@ -41,12 +41,12 @@ def near(name: str, known: Iterable[tuple[str, str]]) -> str:
     for id_, label in entries:
         by_text.setdefault(label.casefold(), (id_, label))
     by_text |= {id_.casefold(): (id_, label) for id_, label in entries}
-    wanted = name.casefold().replace("_", " ")
-    texts = [text for text in (wanted, name.casefold()) if text in by_text]
-    for text in (wanted, name.casefold()) if len(by_text) <= MOST_COMPARED else ():
+    target = name.casefold().replace("_", " ")
+    texts = [text for text in (target, name.casefold()) if text in by_text]
+    for text in (target, name.casefold()) if len(by_text) <= MOST_COMPARED else ():
         texts = texts or get_close_matches(text, by_text, n=EXAMPLES, cutoff=0.6)
-    found = list(dict.fromkeys(by_text[text] for text in texts))
-    return f"did you mean {' or '.join(named(id_, label) for id_, label in found)}?" if found else ""
+    names = list(dict.fromkeys(by_text[text] for text in texts))
+    return f"did you mean {' or '.join(named(id_, label) for id_, label in names)}?" if names else ""
 
 
 def named(id_: str, label: str) -> str:
@@ -60,5 +60,5 @@ def some(texts: Collection[str]) -> str:
     >>> some(["a", "b"]), some(["a", "b", "c", "d", "e"])
     ('a, b', 'a, b, c and 2 more')
     """
-    listed = list(texts)
-    return ", ".join(listed[:EXAMPLES]) + (f" and {len(listed) - EXAMPLES:,} more" if len(listed) > EXAMPLES else "")
+    names = list(texts)
+    return ", ".join(names[:EXAMPLES]) + (f" and {len(names) - EXAMPLES:,} more" if len(names) > EXAMPLES else "")

@@ -31,7 +31,7 @@ def doubtful_relations(tables: Mapping[str, pa.Table], settings: QangarooSetting
     symmetric = relations["symmetric"].to_list()
     sizes = dict(total.select("relation", "facts").iter_rows())
     turned = facts.select("relation", head="tail", tail="head")
-    both_ways = _shared(facts, turned)
+    both_ways = _shared_facts(facts, turned)
     for first, second, shared in both_ways:
         share = shared / sizes[first]
         if first == second and share >= SYMMETRIC and sizes[first] >= LEAST and not symmetric[first]:
@@ -41,7 +41,7 @@ def doubtful_relations(tables: Mapping[str, pa.Table], settings: QangarooSetting
                 advice=f"mark it in the relation table, or with --option symmetric={ids[first]} of the import",
             )  # fmt: skip
     yield from _pairs(both_ways, sizes, labels, inverse=True)
-    yield from _pairs(_shared(facts, facts), sizes, labels, inverse=False)
+    yield from _pairs(_shared_facts(facts, facts), sizes, labels, inverse=False)
     yield from _unasked(total, relations, settings)
 
 
@@ -54,20 +54,20 @@ def _coded(tables: Mapping[str, pa.Table]) -> pl.DataFrame:
     return facts.select(head="head_row", relation="relation_row", tail="tail_row")
 
 
-def _shared(facts: pl.DataFrame, others: pl.DataFrame) -> list[tuple[int, int, int]]:
+def _shared_facts(facts: pl.DataFrame, other_facts: pl.DataFrame) -> list[tuple[int, int, int]]:
     """Pairs of relations, and the number of facts that both have, in this order of subject and object."""
-    pairs = facts.join(others, on=["head", "tail"], suffix="_2").group_by("relation", "relation_2").len()
+    pairs = facts.join(other_facts, on=["head", "tail"], suffix="_2").group_by("relation", "relation_2").len()
     return [(first, second, count) for first, second, count in pairs.sort("relation", "relation_2").iter_rows()]
 
 
 def _pairs(pairs: list[tuple[int, int, int]], sizes: Mapping[int, int], labels: list[str], *, inverse: bool) -> Iterator[Problem]:
-    for first, second, shared in pairs:
+    for first, second, share in pairs:
         least = min(sizes[first], sizes[second])
-        if first < second and least >= LEAST and shared >= SAME * max(sizes[first], sizes[second]):
+        if first < second and least >= LEAST and share >= SAME * max(sizes[first], sizes[second]):
             yield Problem(
-                check="inverse-relations" if inverse else "same-relations", severity=WARNING, count=shared,
+                check="inverse-relations" if inverse else "same-relations", severity=WARNING, count=share,
                 where=f"relations {labels[first]} and {labels[second]}",
-                what=f"they say the same{' in opposite directions' if inverse else ''} of {shared:,} pairs"
+                what=f"they say the same{' in opposite directions' if inverse else ''} of {share:,} pairs"
                 f" (they have {sizes[first]:,} and {sizes[second]:,} facts)",
                 advice="leave one of them out of the tables, so that no fact gives away the answer of the other",
             )  # fmt: skip
@@ -77,15 +77,15 @@ def _unasked(total: pl.DataFrame, relations: pl.DataFrame, settings: QangarooSet
     """Relations that the recipe never asks about, as no object of a subject is the only one, nor the other way round."""
     if settings.queries == "pairs" or (settings.queries == "relations" and not settings.evidence.use):
         return
-    asked = relations.with_row_index("relation").join(total, on="relation", how="inner").sort("relation")
+    candidates = relations.with_row_index("relation").join(total, on="relation", how="inner").sort("relation")
     if settings.relations:
-        asked = asked.filter(pl.col("id").is_in(settings.relations))
-    if not len(asked):
+        candidates = candidates.filter(pl.col("id").is_in(settings.relations))
+    if not len(candidates):
         return
-    none = np.zeros(len(asked), np.int64)
+    zeros = np.zeros(len(candidates), np.int64)
     measures = RelationMeasures(
-        facts=asked["facts"].to_numpy(), subjects=asked["subjects"].to_numpy(), objects=asked["objects"].to_numpy(), named_together=none,
-        stated=none, turned=none,
+        facts=candidates["facts"].to_numpy(), subjects=candidates["subjects"].to_numpy(), objects=candidates["objects"].to_numpy(),
+        named_together=zeros, stated=zeros, turned=zeros,
     )  # fmt: skip
     if settings.queries == "relations":
         limit, where = settings.evidence.max_objects, "qangaroo.evidence.max_objects"
@@ -94,11 +94,11 @@ def _unasked(total: pl.DataFrame, relations: pl.DataFrame, settings: QangarooSet
         limit, where = 1 / settings.paths.functional, "qangaroo.paths.functional"
         too_many = measures.fewest > limit
     if too_many.any():
-        rows = asked.filter(pl.Series(too_many)).with_columns(fewest=pl.Series(measures.fewest[too_many])).sort("fewest", "id")
+        rows = candidates.filter(pl.Series(too_many)).with_columns(fewest=pl.Series(measures.fewest[too_many])).sort("fewest", "id")
         texts = [f"{named(id_, label)}: {fewest:.1f}" for id_, label, fewest in rows.select("id", "label", "fewest").iter_rows()]
         yield Problem(
             check="many-answers", severity=WARNING, where=where, count=len(rows),
-            what=f"{len(rows):,} of {len(asked):,} relations have more than {limit:.3g} objects per subject and subjects per object, so no"
-            f" fact has one answer: {some(texts)}",
+            what=f"{len(rows):,} of {len(candidates):,} relations have more than {limit:.3g} objects per subject and subjects per object, "
+            f"so no fact has one answer: {some(texts)}",
             advice="nothing, if these should not be asked about; otherwise change the setting",
         )  # fmt: skip

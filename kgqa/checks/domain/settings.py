@@ -20,28 +20,28 @@ def unknown_names(domain: Domain, tables: Mapping[str, pa.Table]) -> Iterator[Pr
     settings = domain.settings
     section: Any = settings.section(RecipeSettings)
     relations = frame(tables["relations"])
-    known = list(relations.select("id", "label").iter_rows())
+    known_relations = list(relations.select("id", "label").iter_rows())
     ids = set(relations["id"])
-    asked = section.relations if settings.recipe == RECIPE else ()
-    for name in dict.fromkeys(asked):
+    relation_ids = section.relations if settings.recipe == RECIPE else ()
+    for name in dict.fromkeys(relation_ids):
         if name not in ids:
             yield Problem(
                 check="unknown-relation", severity=ERROR, where="qangaroo.relations", what=f"there is no relation with the id {name!r}",
-                advice=near(name, known) or f"the tables have {some([repr(id_) for id_ in sorted(ids)])}; name their ids",
+                advice=near(name, known_relations) or f"the tables have {some([repr(id_) for id_ in sorted(ids)])}; name their ids",
             )  # fmt: skip
     for where, name in _composed(domain.own.get("musique", {})):
         if name not in ids:
             yield Problem(
                 check="unknown-relation", severity=WARNING, where=where, what=f"there is no relation with the id {name!r}",
-                advice=near(name, known) or "name ids of the relation table, or leave it out",
+                advice=near(name, known_relations) or "name ids of the relation table, or leave it out",
             )  # fmt: skip
     entities = frame(tables["entities"])
     for name in domain.own.get("documents", {}).get("exclude_about", ()):
         if name not in entities["id"]:
-            called = entities.filter(pl.col("label").str.to_lowercase() == name.lower())
+            namesakes = entities.filter(pl.col("label").str.to_lowercase() == name.lower())
             yield Problem(
                 check="unknown-entity", severity=ERROR, where="documents.exclude_about", what=f"there is no entity with the id {name!r}",
-                advice=near(name, called.select("id", "label").head(3).iter_rows()) or "name ids of the entity table, or remove it",
+                advice=near(name, namesakes.select("id", "label").head(3).iter_rows()) or "name ids of the entity table, or remove it",
             )  # fmt: skip
     yield from _kinds(domain, sorted(entities["kind"].unique().to_list()))
     names = frame(tables["names"])["name"]
@@ -65,9 +65,9 @@ def _composed(section: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _kinds(domain: Domain, kinds: list[str]) -> Iterator[Problem]:
-    named = {f"{domain.settings.recipe}.endpoint_kind": domain.settings.section(RecipeSettings).entity_kinds}
-    named["linking.shared.prefer_kinds"] = domain.settings.linking.shared.prefer_kinds
-    for where, names in named.items():
+    kinds_by_setting = {f"{domain.settings.recipe}.endpoint_kind": domain.settings.section(RecipeSettings).entity_kinds}
+    kinds_by_setting["linking.shared.prefer_kinds"] = domain.settings.linking.shared.prefer_kinds
+    for where, names in kinds_by_setting.items():
         for name in names:
             if name not in kinds:
                 yield Problem(

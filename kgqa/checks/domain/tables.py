@@ -51,13 +51,13 @@ def left_out(dropped: pa.Table | None, manifest: Mapping[str, Any] | None) -> It
 def lacking(tables: Mapping[str, pa.Table], *, about_articles: bool) -> Iterator[Problem]:
     """Relations without a label, entities without a name; if questions are ``about_articles``, subjects of facts without an article."""
     facts, entities, documents = (frame(tables[name]) for name in ("facts", "entities", "documents"))
-    used = frame(tables["relations"]).filter(pl.col("id").is_in(facts["relation"].unique().implode()))
+    relations = frame(tables["relations"]).filter(pl.col("id").is_in(facts["relation"].unique().implode()))
     # An id of letters alone, such as "river", is a label as well.
-    bare = used.filter(((pl.col("label") == pl.col("id")) & ~pl.col("id").str.contains(r"^\p{L}+$")) | (pl.col("label") == ""))
+    bare = relations.filter(((pl.col("label") == pl.col("id")) & ~pl.col("id").str.contains(r"^\p{L}+$")) | (pl.col("label") == ""))
     if len(bare):
         yield Problem(
             check="no-label", severity=WARNING, where="relations", count=len(bare),
-            what=f"{len(bare):,} of {len(used):,} relations have no label, so questions show their id: {some(bare['id'].to_list())}",
+            what=f"{len(bare):,} of {len(relations):,} relations have no label, so questions show their id: {some(bare['id'].to_list())}",
             advice="add labels to the relation table (kgqa import relations)",
         )  # fmt: skip
     ids = entities.filter((pl.col("label") == pl.col("id")) & pl.col("id").str.contains(r"\p{N}"))

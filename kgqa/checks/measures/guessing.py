@@ -70,7 +70,7 @@ class Questions:
         ``precise`` chooses the feature with the largest share n / (all + 2) of its most frequent answer, otherwise the most frequent pair
         of feature and answer decides. A question with candidates is guessed among them alone.
         """
-        answer, train = _all(self.answer), np.concatenate([np.empty(0, np.bool_), *self.train])
+        answer, train = _all_keys(self.answer), np.concatenate([np.empty(0, np.bool_), *self.train])
         features, candidates = _Rows.of(self.features), _Rows.of(self.candidates)
         if train.any() and not train.all():
             parts = [_guess(answer, features, candidates, train, ~train, precise)]
@@ -93,7 +93,7 @@ class _Rows:
     @classmethod
     def of(cls, batches: list[tuple[npt.NDArray[np.int64], Keys]]) -> _Rows:
         counts = np.concatenate([np.zeros(1, np.int64), *(batch[0] for batch in batches)])
-        return cls(np.cumsum(counts), _all([batch[1] for batch in batches]))
+        return cls(np.cumsum(counts), _all_keys([batch[1] for batch in batches]))
 
     def take(self, questions: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], Keys]:
         """The values of some questions, and for each the place of its question in ``questions``."""
@@ -217,5 +217,5 @@ def _highest(
     return guess, feature, seen_counts
 
 
-def _all(parts: list[Keys]) -> Keys:
+def _all_keys(parts: list[Keys]) -> Keys:
     return np.concatenate([np.empty(0, np.uint64), *parts])

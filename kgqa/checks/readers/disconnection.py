@@ -46,13 +46,13 @@ def transformed(questions: Iterable[Instance], kind: str, *, max_facts: int, see
     """Contrasts of ``questions``; questions that cannot be transformed are left out."""
     settings = Settings(kind=kind, seed=seed, max_facts=max_facts)
     make = settings.maker(lambda: iter(()))
-    used, instances = [], []
+    used_questions, instances = [], []
     for question in questions:
         result = make(question)
         if not isinstance(result, Rejection) and not settings.faults(question, result):
-            used.append(question)
+            used_questions.append(question)
             instances += result
-    return Transformed(kind=kind, instances=tuple(instances), questions=tuple(used))
+    return Transformed(kind=kind, instances=tuple(instances), questions=tuple(used_questions))
 
 
 def scores_of(transformation: Transformed, predictions: Iterable[Prediction]) -> dict[str, Floats]:

@@ -45,7 +45,7 @@ class Figure:
         return (self.high - self.low) / 2
 
     def finding(self, note: str) -> Finding:
-        """As checks report theirs."""
+        """The figure as a finding, in the form in which all checks report; ``note`` is added to it."""
         assert self.measure is not None
         return Finding(
             check=self.measure.name, family="reader", title=self.measure.title, meaning=self.measure.meaning, remedy=self.measure.remedy,

@@ -42,8 +42,8 @@ def plan_of(level: str, material: Material, settings: JudgingSettings, *, encode
         kind = find_reader(name, named=named)
         fields = kind.settings.model_fields
         # What the full reader knows is said for all; one that is kept from paragraphs cannot be told how to cut them.
-        given = {**settings.settings, **({"encoder": encoder} if encoder else {})}
-        options = {key: value for key, value in given.items() if name == EVERYTHING or key in fields}
+        reader_options = {**settings.settings, **({"encoder": encoder} if encoder else {})}
+        options = {key: value for key, value in reader_options.items() if name == EVERYTHING or key in fields}
         training = {} if kind.training is None else {**settings.training, **({"device": device} if device else {})}
         return specification(name, settings=options, training=training, named=named)
 

@@ -92,7 +92,7 @@ class Judging:
         reasons = self.without_dire()
         for job in self.plan.jobs:
             try:
-                results[job.name] = self._done(job, folder, progress)
+                results[job.name] = self._cross_fit(job, folder, progress)
             except EmptyResult as error:
                 if job is self.plan.jobs[0]:
                     raise
@@ -124,7 +124,7 @@ class Judging:
         settings = job.reader.settings.model_dump(mode="json")
         return f"{job.name}-{key_of(job.reader.name, settings, self.encoder, training, questions, self.seeds, self.settings.folds)[:16]}"
 
-    def _done(self, job: Job, folder: Path, progress: Progress) -> CrossFitted:
+    def _cross_fit(self, job: Job, folder: Path, progress: Progress) -> CrossFitted:
         questions = of_list(job.judged)
         options = {
             "place": folder / self._name(job), "folds": self.settings.folds, "seeds": self.seeds, "settings": job.reader.training,

@@ -37,15 +37,15 @@ def material(questions: QuestionSet, settings: JudgingSettings, *, seed: int) ->
     counts = {split: Counter(instance.group for instance in questions.read(split) if readable(instance)) for split in questions.files}
     test_split = next((split for split in ("dev", "test") if counts.get(split, Counter()).total() >= ENOUGH), None)
     if test_split is not None and counts.get("train", Counter()).total() >= ENOUGH:
-        train = _drawn(questions, ("train",), counts["train"], settings.train_questions, seed)
-        sample = _drawn(questions, (test_split,), counts[test_split], settings.questions, seed)
+        train = _draw(questions, ("train",), counts["train"], settings.train_questions, seed)
+        sample = _draw(questions, (test_split,), counts[test_split], settings.questions, seed)
         groups = len({instance.group for instance in sample})
         description = f"Readers learned from {len(train):,} questions of train and were tried on {len(sample):,} of {test_split}, "
         description += f"of {groups:,} groups."
         _check(questions, min(groups, len({instance.group for instance in train})))
         return Material(train=train, judged=sample, how=description)
     all_counts: Counter[str] = sum(counts.values(), Counter())
-    sample = _drawn(questions, tuple(questions.files), all_counts, settings.questions, seed)
+    sample = _draw(questions, tuple(questions.files), all_counts, settings.questions, seed)
     groups = len({instance.group for instance in sample})
     _check(questions, groups)
     description = (
@@ -68,7 +68,7 @@ def _check(questions: QuestionSet, groups: int) -> None:
         )
 
 
-def _drawn(questions: QuestionSet, splits: Iterable[str], sizes: Counter[str], limit: int, seed: int) -> tuple[Instance, ...]:
+def _draw(questions: QuestionSet, splits: Iterable[str], sizes: Counter[str], limit: int, seed: int) -> tuple[Instance, ...]:
     groups, total = set[str](), 0
     for group in sorted(sizes, key=lambda name: (draw(purpose="judged", seed=seed, id=name), name)):
         if total >= limit:

@@ -34,6 +34,6 @@ def judging_settings(path: str | Path | None) -> JudgingSettings:
         name = ".".join(map(str, first["loc"]))
         if first["type"] == "extra_forbidden":
             raise SettingsError(
-                f"{path}: the setting {name!r} is not known; known are {', '.join(JudgingSettings.model_fields)}."
+                f"{path}: the setting {name!r} is not known; choose one of {', '.join(JudgingSettings.model_fields)}."
             ) from None
         raise SettingsError(f"{path}: {name} = {first['input']!r}: {first['msg'].removeprefix('Value error, ')}.") from None

@@ -53,7 +53,7 @@ class RandomReader:
     def _answer(self, instance: Instance) -> str:
         if is_option(instance):
             return OPTIONS[self._rng.integers(len(OPTIONS))]
-        other = self._other(instance)
+        other = self._other_answer(instance)
         if self._hides_context or not instance.paragraphs:
             return other
         words = instance.paragraphs[self._rng.integers(len(instance.paragraphs))].text.split()
@@ -61,7 +61,7 @@ class RandomReader:
         first = int(self._rng.integers(len(words) - length + 1)) if words else 0
         return " ".join(words[first : first + length])
 
-    def _other(self, instance: Instance) -> str:
+    def _other_answer(self, instance: Instance) -> str:
         """The answer of a question drawn among all but this one, whose own would make a small set look easy to guess."""
         own_place = self._places.get(instance.id, len(self._answers))
         count = len(self._answers) - (own_place < len(self._answers))

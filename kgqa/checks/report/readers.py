@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def readers_section(audit: Audit) -> str:
     """All of it, below its heading."""
     results = audit.readers
-    return ("" if results is None else _measured(results)) + _missing(not_measured(results))
+    return ("" if results is None else _measures(results)) + _missing(not_measured(results))
 
 
 def not_measured(results: Judged | None) -> list[tuple[Measure, str]]:
@@ -28,7 +28,7 @@ def not_measured(results: Judged | None) -> list[tuple[Measure, str]]:
     return [(measure, reasons.get(measure.name) or reason_for(measure)) for measure in MEASURES if measure.name not in names]
 
 
-def _measured(results: Judged) -> str:
+def _measures(results: Judged) -> str:
     seeds = f"seed {results.seeds[0]}" if len(results.seeds) == 1 else f"seeds {results.seeds[0]} to {results.seeds[-1]}"
     head = f'<p class="muted">{escape(results.how)} Encoder: {escape(results.encoder)}; {seeds}.</p>'
     sentences = "".join(f"<li>{escape(sentence)}</li>" for sentence in results.conclusions)

@@ -47,14 +47,16 @@ class Report:
         with storage_errors(folder):
             for dataset in sets:
                 if _inside(real_path(folder), dataset):
-                    raise SettingsError(f"{folder}: the report would lie inside the dataset's folder, {dataset}; give another --out.")
+                    raise SettingsError(f"{folder}: the report would be inside the dataset's folder, {dataset}; choose another --out.")
             if (folder.exists() or folder.is_symlink()) and not folder.is_dir():
                 raise StorageError(f"{folder}: this is a file, and the report needs a folder; choose another --out.")
             _check_way(folder)
             files = [folder / HTML, folder / JSON]
             for file in files:
                 if os.path.lexists(file) and not (file.is_file() and _is_ours(file)):
-                    raise StorageError(f"{file}: this file is no audit of kgqa and is not replaced; choose another --out, or remove it.")
+                    raise StorageError(
+                        f"{file}: this file is not an audit of kgqa, so it is not replaced; choose another --out, or remove it."
+                    )
             return cls(html=files[0], json=files[1], exists=any(file.exists() for file in files))
 
 

@@ -45,7 +45,7 @@ class AnswerOptions(Settings):
 
     @field_validator("metric")
     @classmethod
-    def _known(cls, metric: str | None) -> str | None:
+    def _known_metric(cls, metric: str | None) -> str | None:
         if metric is not None and (metric not in METRICS or metric.startswith("dire")):
             raise ValueError(f"metric {metric!r} is not known; {suggestion(metric, [name for name in METRICS if name[:4] != 'dire'])}")
         return metric
@@ -103,8 +103,8 @@ class AnswerStep(Step):
         """The answer in its normal form, and whether there is one."""
         if not answer.kind:
             return {}
-        given = human_answer("", answer, {})
-        return {"answer": given.key or "none", "answerable": "yes" if given.parts else "no"}
+        parsed = human_answer("", answer, {})
+        return {"answer": parsed.key or "none", "answerable": "yes" if parsed.parts else "no"}
 
     def faults(self, item: Item, answer: QuestionAnswer) -> list[Fault]:
         """A missing or impossible answer, and marks outside the documents. A missing support only warns."""
@@ -142,36 +142,36 @@ class AnswerTask(SampleTask):
         return map(self._item, self.instances_drawn())
 
     def _item(self, instance: Instance) -> Item:
-        shown = question_view(instance, self.drawn.splits[instance.id]) | {"support": self.metric in SUPPORT}
-        for document, paragraph in zip(shown["documents"], instance.paragraphs, strict=True):
+        shown_fields = question_view(instance, self.drawn.splits[instance.id]) | {"support": self.metric in SUPPORT}
+        for document, paragraph in zip(shown_fields["documents"], instance.paragraphs, strict=True):
             document["sentences"] = list(paragraph.sentences or ()) if self.metric in SENTENCES else []
-        return Item(id=item_id(instance.id), step="answer", shown=shown, hidden=self.origin(instance.id))
+        return Item(id=item_id(instance.id), step="answer", shown=shown_fields, hidden=self.origin(instance.id))
 
     def instances(self, decided: Sequence[Decided]) -> Iterator[tuple[str, Instance]]:
         """The samples to which people's most frequent answer is the dataset's."""
-        for each, instance in self.samples(decided):
-            if each.by_people and right(_answered(each, instance), metric=self.metric, seed=self.project.settings.seed):
-                yield str(each.item.hidden["split"]), instance
+        for item, instance in self.samples(decided):
+            if item.by_people and right(_with_answers(item, instance), metric=self.metric, seed=self.project.settings.seed):
+                yield str(item.item.hidden["split"]), instance
 
     def human_figures(self, decided: Sequence[Decided]) -> HumanFigures:
         """People's scores by the dataset's metric, and their agreement."""
-        answered = [_answered(each, instance) for each, instance in self.samples(decided) if each.by_people]
-        return human_figures(answered, metric=self.metric, seed=self.project.settings.seed)
+        answers = [_with_answers(item, instance) for item, instance in self.samples(decided) if item.by_people]
+        return human_figures(answers, metric=self.metric, seed=self.project.settings.seed)
 
     def figures(self, decided: Sequence[Decided]) -> list[Figure]:
         """:meth:`human_figures` as a list."""
         human = self.human_figures(decided)
         figures = [
-            *_named(human.score, "most frequent answer", human.questions),
-            *_named(human.best, "best answer", human.questions),
-            *_named(human.agreement, "one person against the others", human.compared),
+            *_figures_of(human.score, "most frequent answer", human.questions),
+            *_figures_of(human.best, "best answer", human.questions),
+            *_figures_of(human.agreement, "one person against the others", human.compared),
         ]
         if human.answerability is not None:
             share, items = human.answerability
             figures.append(Figure(name="answerability, most people", value=share, items=items))
         for person, scores in human.people.items():
-            items = sum(given.person == person for each in decided for given in each.by_people)
-            figures += _named(scores, person, items)
+            items = sum(answer.person == person for item in decided for answer in item.by_people)
+            figures += _figures_of(scores, person, items)
         return figures
 
 
@@ -195,13 +195,13 @@ def human_answer(person: str, answer: QuestionAnswer, texts: Mapping[str, str]) 
     )
 
 
-def _answered(decided: Decided, instance: Instance) -> Answered:
+def _with_answers(decided: Decided, instance: Instance) -> Answered:
     texts = {candidate.id: candidate.text for candidate in instance.candidates or ()}
     answers = (human_answer(given.person, given.answer, texts) for given in decided.by_people if isinstance(given.answer, QuestionAnswer))
     return Answered(instance=instance, answers=tuple(answers))
 
 
-def _named(scores: Mapping[str, Interval], of: str, items: int) -> list[Figure]:
+def _figures_of(scores: Mapping[str, Interval], of: str, items: int) -> list[Figure]:
     return [Figure(name=f"{name}, {of}", value=value, items=items) for name, value in scores.items()]
 
 

@@ -50,7 +50,7 @@ class Composed(Answer):
 
 
 class ComposeStep(Step):
-    """Compose one question."""
+    """A person composes one multi-hop question from single-hop questions, or says why that is impossible."""
 
     name = "compose"
     title = "Compose a question"
@@ -112,22 +112,28 @@ class ComposeTask(SampleTask):
 
     def instances(self, decided: Sequence[Decided]) -> Iterator[tuple[str, Instance]]:
         """The questions of the source with what people wrote; those that cannot be composed are left out."""
-        for each, instance in self.samples(decided):
-            given = chosen(each)
-            if given is not None:
-                yield str(each.item.hidden["split"]), composed(instance, given)
+        for item, instance in self.samples(decided):
+            answer = chosen(item)
+            if answer is not None:
+                yield str(item.item.hidden["split"]), composed(instance, answer)
 
     def figures(self, decided: Sequence[Decided]) -> list[Figure]:
         """Shares of chains whose names agree (92% in the paper), and of those that were composed, and of drafts that were kept."""
-        same, done, draft_kept = [], [], []
-        for each in decided:
-            given = [each.lead] if isinstance(each.lead, Composed) else [one.answer for one in each.by_people]
-            answers = [answer for answer in given if isinstance(answer, Composed)]
-            same += ["no" not in answer.same for answer in answers]
-            done.append(each.labels.get("composable") == "yes")
-            draft_kept += [_line(answer.question) == _line(each.item.shown["draft"]) for answer in answers if is_question(answer)]
-        cases = {"names mean the same": same, "composed": done, "draft kept": draft_kept}
-        return [Figure(name=name, value=percent(wilson(sum(held), len(held))), items=len(held)) for name, held in cases.items() if held]
+        same_flags, completions, draft_kept = [], [], []
+        for item in decided:
+            answers_given = (
+                [item.lead] if isinstance(item.lead, Composed) else [answer_of_person.answer for answer_of_person in item.by_people]
+            )
+            answers = [answer for answer in answers_given if isinstance(answer, Composed)]
+            same_flags += ["no" not in answer.same for answer in answers]
+            completions.append(item.labels.get("composable") == "yes")
+            draft_kept += [_line(answer.question) == _line(item.item.shown["draft"]) for answer in answers if is_question(answer)]
+        cases = {"names mean the same": same_flags, "composed": completions, "draft kept": draft_kept}
+        return [
+            Figure(name=name, value=percent(wilson(sum(values), len(values))), items=len(values))
+            for name, values in cases.items()
+            if values
+        ]
 
 
 TASK = ComposeTask
@@ -202,7 +208,7 @@ def chosen(decided: Decided) -> Given | None:
     if decided.labels.get("composable") != "yes":
         return None
     answers = [Given(person="", answer=decided.lead)] if decided.lead is not None else list(decided.by_people)
-    return next((given for given in answers if isinstance(given.answer, Composed) and is_question(given.answer)), None)
+    return next((entry for entry in answers if isinstance(entry.answer, Composed) and is_question(entry.answer)), None)
 
 
 def is_question(answer: Composed) -> bool:

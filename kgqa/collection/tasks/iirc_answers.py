@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class AnswerOptions(Settings):
-    """Settings of the task."""
+    """Options of the task ``iirc-answers``."""
 
     train: Positive = 1
     """People who answer a question of train."""
@@ -61,7 +61,7 @@ def answer_label(answer: IircAnswer) -> str:
 
 
 class AnswersStep(Step):
-    """Answer a question."""
+    """A person answers a question from its passage and the linked articles."""
 
     name = "iirc-answer"
     title = "Answer with the articles"
@@ -79,7 +79,7 @@ class AnswersStep(Step):
         return {"type": answer.type, "answer": answer_label(answer)}
 
     def faults(self, item: Item, answer: IircAnswer) -> list[Fault]:
-        """See :mod:`kgqa.collection.iirc_checks`."""
+        """Faults of the answer's type, value and evidence (:mod:`kgqa.collection.iirc_checks`)."""
         return list(check_answer(answer, lambda document: self._task.text_of(item, document)))
 
 
@@ -112,12 +112,12 @@ class IircAnswers(Task):
                     )
                 if _links(instance) and instance.question.strip():
                     reservoir.add(instance.id, (split, instance))
-        drawn = reservoir.values()
-        if not drawn:
-            raise EmptyResult(f"{self.project.data}: no question is about a passage with links; give a dataset of IIRC's form.")
-        for split, instance in drawn:
+        entries = reservoir.values()
+        if not entries:
+            raise EmptyResult(f"{self.project.data}: no question is about a passage with links; give a dataset in IIRC's format.")
+        for split, instance in entries:
             self._check(split, instance)
-        return drawn
+        return entries
 
     def _check(self, split: str, instance: Instance) -> None:
         """Raise if the question cannot become an item."""
@@ -194,16 +194,20 @@ class IircAnswers(Task):
 
     def instances(self, decided: Sequence[Decided]) -> Iterator[tuple[str, Instance]]:
         """The questions with an agreed answer: the first one with the agreed label, or the lead's."""
-        for each in decided:
-            answer = _agreed(each, self.steps[AnswersStep.name])
+        for item in decided:
+            answer = _agreed(item, self.steps[AnswersStep.name])
             if answer is not None and answer.type not in {"", "bad"}:
-                yield each.item.hidden["split"], self._instance(each.item, answer)
+                yield item.item.hidden["split"], self._instance(item.item, answer)
 
     def figures(self, decided: Sequence[Decided]) -> list[Figure]:
         """The shares of bad questions, and of good ones without an answer (30% in the paper)."""
-        types = [each.labels["type"] for each in decided if "type" in each.labels]
+        types = [item.labels["type"] for item in decided if "type" in item.labels]
         cases = {"bad": [kind == "bad" for kind in types], "no answer": [kind == "none" for kind in types if kind != "bad"]}
-        return [Figure(name=name, value=percent(wilson(sum(held), len(held))), items=len(held)) for name, held in cases.items() if held]
+        return [
+            Figure(name=name, value=percent(wilson(sum(values), len(values))), items=len(values))
+            for name, values in cases.items()
+            if values
+        ]
 
     def _instance(self, item: Item, answer: IircAnswer) -> Instance:
         titles = dict.fromkeys(item.shown["named"])
@@ -250,8 +254,8 @@ def _agreed(decided: Decided, step: Step) -> IircAnswer | None:
     if decided.lead is not None:
         assert isinstance(decided.lead, IircAnswer)
         return decided.lead
-    wanted = decided.labels.get("answer")
-    return next((given.answer for given in decided.by_people if step.labels(given.answer).get("answer") == wanted), None)  # type: ignore[return-value]
+    majority_answer = decided.labels.get("answer")
+    return next((answer.answer for answer in decided.by_people if step.labels(answer.answer).get("answer") == majority_answer), None)  # type: ignore[return-value]
 
 
 def _passage(instance: Instance) -> Paragraph:

@@ -33,7 +33,7 @@ Split = Annotated[float, Field(ge=0, lt=1)]
 
 
 class QuestionOptions(Settings):
-    """Settings of the task."""
+    """Options of the task ``iirc-questions``."""
 
     links: Positive = 10
     """Least number of articles that a passage links to."""
@@ -63,7 +63,7 @@ class QuestionsStep(Step):
     template = "iirc-questions.html"
 
     def faults(self, item: Item, answer: QuestionsAnswer) -> list[Fault]:
-        """See :mod:`kgqa.collection.iirc_checks`."""
+        """Faults of the questions and of their number (:mod:`kgqa.collection.iirc_checks`)."""
         return list(check_questions(item, answer.questions))
 
 
@@ -100,27 +100,27 @@ class IircQuestions(Task):
     def instances(self, decided: Sequence[Decided]) -> Iterator[tuple[str, Instance]]:
         """Each question, without an answer. The passages of one document are in one split."""
         options = self.options
-        groups = pa.array([each.item.hidden["document"] for each in decided], pa.string())
+        groups = pa.array([item.item.hidden["document"] for item in decided], pa.string())
         shares = (1 - options.dev - options.test, options.dev, options.test)
         splits = assign_splits(groups, shares, seed=self.project.settings.seed)
-        named = {each.item.hidden["articles"][title] for each in decided for title in _named_titles(each)}
-        texts = read_texts(self.project.data, named)
-        for each, split in zip(decided, splits.tolist(), strict=True):
-            for given in each.by_people:
-                for number, question in enumerate(_questions(given.answer), start=1):
-                    id = f"{each.item.id}/{key_of(given.person)[:6]}/{number}"  # noqa: A001 - what it is
-                    yield SPLITS[split], _instance(id, each.item, given.person, question, texts)
+        article_ids = {item.item.hidden["articles"][title] for item in decided for title in _named_titles(item)}
+        texts = read_texts(self.project.data, article_ids)
+        for item, split in zip(decided, splits.tolist(), strict=True):
+            for answer in item.by_people:
+                for number, question in enumerate(_questions(answer.answer), start=1):
+                    id = f"{item.item.id}/{key_of(answer.person)[:6]}/{number}"  # noqa: A001 - what it is
+                    yield SPLITS[split], _instance(id, item.item, answer.person, question, texts)
 
     def figures(self, decided: Sequence[Decided]) -> list[Figure]:
         """The share of questions that need several links."""
-        several = [len(question.links) > 1 for each in decided for given in each.by_people for question in _questions(given.answer)]
+        several = [len(question.links) > 1 for item in decided for answer in item.by_people for question in _questions(answer.answer)]
         return (
             [Figure(name="needs several links", value=percent(wilson(sum(several), len(several))), items=len(several))] if several else []
         )
 
 
 def _named_titles(decided: Decided) -> set[str]:
-    return {title for given in decided.by_people for question in _questions(given.answer) for title in question.links}
+    return {title for answer in decided.by_people for question in _questions(answer.answer) for title in question.links}
 
 
 def _questions(answer: Answer) -> list[WrittenQuestion]:
@@ -129,15 +129,15 @@ def _questions(answer: Answer) -> list[WrittenQuestion]:
 
 
 def _instance(id: str, item: Item, author: str, question: WrittenQuestion, texts: Mapping[str, str]) -> Instance:  # noqa: A002 - as above
-    shown, ids = item.shown, item.hidden["articles"]
+    shown_fields, ids = item.shown, item.hidden["articles"]
     titles = [title for title in question.links if ids[title] in texts]
     articles = [Paragraph(id=title, title=title, text=texts[ids[title]], supporting=None) for title in titles]
     passage = Paragraph(
         id=MAIN,
-        title=shown["title"],
-        text=shown["text"],
+        title=shown_fields["title"],
+        text=shown_fields["text"],
         supporting=True,
-        mentions=tuple(Mention(entity=link["title"], start=link["start"], end=link["end"]) for link in shown["links"]),
+        mentions=tuple(Mention(entity=link["title"], start=link["start"], end=link["end"]) for link in shown_fields["links"]),
     )
     values = {
         "context": [{"text": mark.text, "passage": MAIN, "indices": [mark.start, mark.end]} for mark in question.context],

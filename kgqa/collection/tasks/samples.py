@@ -62,19 +62,19 @@ class SampleTask(Task):
         MissingInput for a sample that it lacks, and the errors of reading it.
         """
         files, content = native.split_files(self.project.data), content_of(self.project.data)
-        in_order = sorted(decided, key=lambda each: str(each.item.hidden["split"]))
-        for split, members in groupby(in_order, key=lambda each: str(each.item.hidden["split"])):
-            items = {str(each.item.hidden["sample"]): each for each in members}
-            changed = next((each for each in items.values() if each.item.hidden["content"] != content), None)
-            if changed is not None:
+        in_order = sorted(decided, key=lambda item: str(item.item.hidden["split"]))
+        for split, members in groupby(in_order, key=lambda item: str(item.item.hidden["split"])):
+            items = {str(item.item.hidden["sample"]): item for item in members}
+            changed_item = next((item for item in items.values() if item.item.hidden["content"] != content), None)
+            if changed_item is not None:
                 raise InputChanged(
-                    f"{self.project.data}: the dataset has changed since item {changed.item.id} was drawn; put the earlier one back."
+                    f"{self.project.data}: the dataset has changed since item {changed_item.item.id} was drawn; restore the earlier one."
                 )
             instances = {instance.id: instance for instance in native.take(files[split], items)} if split in files else {}
-            for sample, each in items.items():
+            for sample, item in items.items():
                 if sample not in instances:
-                    raise MissingInput(f"{self.project.data}: sample {sample} is not there any more; put the earlier dataset back.")
-                yield each, instances[sample]
+                    raise MissingInput(f"{self.project.data}: sample {sample} is no longer there; restore the earlier dataset.")
+                yield item, instances[sample]
 
 
 def item_id(sample: str) -> str:

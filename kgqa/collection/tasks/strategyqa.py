@@ -150,17 +150,17 @@ class QuestionStep(StrategyStep):
         """The decomposition of the question, by somebody else."""
         if not decided.by_people:
             return []
-        given = decided.by_people[0]
-        assert isinstance(given.answer, WrittenQuestion)
+        answer = decided.by_people[0]
+        assert isinstance(answer.answer, WrittenQuestion)
         values = {
-            "question": _line(given.answer.question),
+            "question": _line(answer.answer.question),
             "answer": decided.item.shown["answer"],
-            "facts": [_line(fact) for fact in given.answer.facts if fact.strip()],
+            "facts": [_line(fact) for fact in answer.answer.facts if fact.strip()],
             "term": decided.item.shown["term"],
         }
         id = f"{decided.item.id}-{DECOMPOSITION}"  # noqa: A001 - what it is
         hidden = {"of": decided.item.id}
-        return [Item(id=id, step=DECOMPOSITION, shown=values, hidden=hidden, seats=1, authors=(given.person,))]
+        return [Item(id=id, step=DECOMPOSITION, shown=values, hidden=hidden, seats=1, authors=(answer.person,))]
 
     def asked(self, item: Item, answer: WrittenQuestion) -> Instance:
         """The question alone, for the solvers."""
@@ -243,16 +243,16 @@ class EvidenceStep(StrategyStep):
         item, seats = decided.item, self.task.options.verifiers
         if not seats or decided.labels.get("answer") != "right" or not is_covered(decided):
             return []
-        given = [answer for _, answer in matched(decided)]
+        answers = [answer for _, answer in matched(decided)]
         steps = []
         for place, step in enumerate(item.shown["steps"]):
-            names = dict.fromkeys(name for answer in given for name in answer.steps[place].paragraphs)
-            operation = any(answer.steps[place].operation for answer in given)
+            names = dict.fromkeys(name for answer in answers for name in answer.steps[place].paragraphs)
+            operation = any(answer.steps[place].operation for answer in answers)
             paragraphs = [_document(self.task.corpus.find(name)) for name in names]
             steps.append({"question": step["question"], "operation": operation, "paragraphs": paragraphs})
         hidden = {**item.hidden, "answer": item.shown["answer"]}
         # Nobody verifies their own evidence where enough others are there.
-        matchers = tuple(dict.fromkeys((*item.authors, *(each.person for each in decided.by_people))))
+        matchers = tuple(dict.fromkeys((*item.authors, *(entry.person for entry in decided.by_people))))
         authors = matchers if self.task.seats(seats, matchers) == seats else item.authors
         return [
             Item(
@@ -281,10 +281,10 @@ class VerificationStep(StrategyStep):
         if answer.answer == "cannot say":
             return []
         count = len(item.shown["steps"])
-        answered = [*answer.steps, *[""] * count][: count - 1]
+        step_answers = [*answer.steps, *[""] * count][: count - 1]
         return [
             Fault(field=f"steps.{place}", sentence=f'Answer step {place + 1} from its paragraphs, or choose "cannot say".')
-            for place, text in enumerate(answered)
+            for place, text in enumerate(step_answers)
             if not text.strip()
         ]
 
@@ -305,8 +305,10 @@ class StrategyTask(Task):
         for name in (*self.options.dev, *self.options.test):
             if name not in people:
                 raise SettingsError(f"{project.path}: options: {name!r} is not among the people; list names of people under dev and test.")
-        if both := set(self.options.dev) & set(self.options.test):
-            raise SettingsError(f"{project.path}: options: {min(both)!r} is under dev and test; a person's questions go to one split.")
+        if names_in_both := set(self.options.dev) & set(self.options.test):
+            raise SettingsError(
+                f"{project.path}: options: {min(names_in_both)!r} is under dev and test; a person's questions go to one split."
+            )
         self.corpus: Corpus = read_corpus(project.data)
         self.steps = {step.name: step(self) for step in (QuestionStep, DecompositionStep, EvidenceStep, VerificationStep)}
 
@@ -328,9 +330,9 @@ class StrategyTask(Task):
             values = {"term": term, "description": description, "answer": ANSWERS[(first + number) % 2]}
             yield Item(id=id, step=QUESTION, shown=values, seats=1)
 
-    def seats(self, wanted: int, authors: Sequence[str]) -> int:
-        """The number of people who can fill ``wanted`` seats of an item by ``authors``: at least one."""
-        return max(1, min(wanted, len(set(self.project.settings.people) - set(authors))))
+    def seats(self, count: int, authors: Sequence[str]) -> int:
+        """The number of people who can fill ``count`` seats of an item by ``authors``: at least one."""
+        return max(1, min(count, len(set(self.project.settings.people) - set(authors))))
 
     def document(self, item: Item, id: str) -> dict[str, Any]:  # noqa: A002 - what it is
         """A paragraph of the corpus, for evidence. Raises UnknownId."""
@@ -349,7 +351,7 @@ class StrategyTask(Task):
 
         A question is finished if its answer is right, evidence was matched, and, with verifiers, most of them come to its answer.
         """
-        by_step = {(each.item.hidden.get("of", each.item.id), each.item.step): each for each in decided}
+        by_step = {(item.item.hidden.get("of", item.item.id), item.item.step): item for item in decided}
         for (id, step), question in by_step.items():  # noqa: A001 - what it is
             parts = [by_step.get((id, name)) for name in (DECOMPOSITION, EVIDENCE, VERIFICATION)]
             if step == QUESTION and (instance := self._instance(question, *parts)) is not None:
@@ -359,44 +361,44 @@ class StrategyTask(Task):
     def figures(self, decided: Sequence[Decided]) -> list[Figure]:
         """Shares of questions with a right answer, with evidence for each step, and with evidence that gives the answer."""
         by_step: dict[str, list[bool]] = {}
-        for each in decided:
-            if each.item.step == DECOMPOSITION:
-                by_step.setdefault("answer is right and definite", []).append(each.labels.get("answer") == "right")
-            elif each.item.step == EVIDENCE and each.labels.get("answer") == "right":
-                by_step.setdefault("evidence for each step", []).append(is_covered(each))
-            elif each.item.step == VERIFICATION:
-                by_step.setdefault("evidence gives the answer", []).append(each.labels.get("answer") == each.item.hidden["answer"])
-        return [Figure(name=name, value=percent(wilson(sum(held), len(held))), items=len(held)) for name, held in by_step.items()]
+        for item in decided:
+            if item.item.step == DECOMPOSITION:
+                by_step.setdefault("answer is right and definite", []).append(item.labels.get("answer") == "right")
+            elif item.item.step == EVIDENCE and item.labels.get("answer") == "right":
+                by_step.setdefault("evidence for each step", []).append(is_covered(item))
+            elif item.item.step == VERIFICATION:
+                by_step.setdefault("evidence gives the answer", []).append(item.labels.get("answer") == item.item.hidden["answer"])
+        return [Figure(name=name, value=percent(wilson(sum(values), len(values))), items=len(values)) for name, values in by_step.items()]
 
     def _instance(
         self, question: Decided, decomposition: Decided | None, evidence: Decided | None, verification: Decided | None
     ) -> Instance | None:
         if decomposition is None or evidence is None or not question.by_people:
             return None
-        if any(each.labels.get("answer") != "right" for each in (decomposition, evidence)):
+        if any(item.labels.get("answer") != "right" for item in (decomposition, evidence)):
             return None
-        wanted = question.item.shown["answer"]
-        if self.options.verifiers and (verification is None or verification.labels.get("answer") != wanted):
+        target_answer = question.item.shown["answer"]
+        if self.options.verifiers and (verification is None or verification.labels.get("answer") != target_answer):
             return None
-        written, given = question.by_people[0].answer, matched(evidence)
-        assert isinstance(written, WrittenQuestion)
+        question_answer, evidence_answers = question.by_people[0].answer, matched(evidence)
+        assert isinstance(question_answer, WrittenQuestion)
         record = {
             "qid": question.item.id,
             "term": question.item.shown["term"],
             "description": question.item.shown["description"],
-            "question": _line(written.question),
-            "answer": wanted == "yes",
-            "facts": [_line(fact) for fact in written.facts if fact.strip()],
+            "question": _line(question_answer.question),
+            "answer": target_answer == "yes",
+            "facts": [_line(fact) for fact in question_answer.facts if fact.strip()],
             "decomposition": [step["question"] for step in evidence.item.shown["steps"]],
-            "evidence": [[_entries(step) for step in answer.steps] for _, answer in given],
+            "evidence": [[_entries(step) for step in answer.steps] for _, answer in evidence_answers],
         }
-        names = dict.fromkeys(name for _, answer in given for step in answer.steps for name in step.paragraphs)
+        names = dict.fromkeys(name for _, answer in evidence_answers for step in answer.steps for name in step.paragraphs)
         texts = {name: _passage(self.corpus.find(name)) for name in names}
         instance = from_record(cast("Record", record), texts)
         people: dict[str, Any] = {
             "writer": question.by_people[0].person,
             "decomposer": decomposition.by_people[0].person if decomposition.by_people else "lead",
-            "matchers": [person for person, _ in given],
+            "matchers": [person for person, _ in evidence_answers],
             "pages": [step["page"] for step in evidence.item.shown["steps"]],
         }
         if verification is not None:
@@ -409,27 +411,27 @@ TASK = StrategyTask
 
 def decomposed(decided: Decided) -> WrittenDecomposition | None:
     """The steps of a question, by the lead or by the one who wrote them; None for a bad question."""
-    answers = [decided.lead, *(given.answer for given in decided.by_people)]
+    answers = [decided.lead, *(entry.answer for entry in decided.by_people)]
     steps = (answer for answer in answers if isinstance(answer, WrittenDecomposition) and answer.judgement == "right")
     return next(steps, None) if decided.labels.get("answer") == "right" else None
 
 
 def matched(decided: Decided) -> list[tuple[str, MatchedEvidence]]:
     """Person and evidence, of all who think that the answer is right; a lead who settled a disagreement comes last."""
-    given = [(each.person, each.answer) for each in decided.by_people] + ([("lead", decided.lead)] if decided.lead is not None else [])
-    return [(name, answer) for name, answer in given if isinstance(answer, MatchedEvidence) and answer.judgement == "right"]
+    entries = [(entry.person, entry.answer) for entry in decided.by_people] + ([("lead", decided.lead)] if decided.lead is not None else [])
+    return [(name, answer) for name, answer in entries if isinstance(answer, MatchedEvidence) and answer.judgement == "right"]
 
 
 def is_covered(decided: Decided) -> bool:
     """Whether somebody found a paragraph, or saw an operation, for each step (section 4.2)."""
-    given = [answer for _, answer in matched(decided)]
+    answers = [answer for _, answer in matched(decided)]
     places = range(len(decided.item.shown["steps"]))
-    return all(any(answer.steps[place].paragraphs or answer.steps[place].operation for answer in given) for place in places)
+    return all(any(answer.steps[place].paragraphs or answer.steps[place].operation for answer in answers) for place in places)
 
 
 def verified(decided: Decided) -> list[str]:
     """What each person answered from the paragraphs."""
-    return [given.answer.answer for given in decided.by_people if isinstance(given.answer, VerifiedEvidence)]
+    return [entry.answer.answer for entry in decided.by_people if isinstance(entry.answer, VerifiedEvidence)]
 
 
 def _entries(step: StepEvidence) -> list[str | list[str]]:

@@ -51,7 +51,7 @@ class Validation(Answer):
 
 
 class ValidateStep(Step):
-    """The one step."""
+    """A person reads one sample and judges whether its documents support the answer."""
 
     name = "validate"
     title = "Validate a sample"
@@ -75,13 +75,13 @@ class ValidateStep(Step):
 
     def faults(self, item: Item, answer: Validation) -> list[Fault]:
         """A missing verdict, and a candidate that is none or has no mark."""
-        shown = self.shown(item, {"uncovered": answer.uncovered})
-        if "answer" not in shown:
+        shown_fields = self.shown(item, {"uncovered": answer.uncovered})
+        if "answer" not in shown_fields:
             return [Fault(field="own", sentence="Give your own answer first, or leave it empty if there is none; then see the dataset's.")]
         faults = []
         if not answer.verdict:
             faults.append(Fault(field="verdict", sentence="Choose a verdict: does the answer follow from the documents?"))
-        if answer.candidate and answer.candidate not in {other["id"] for other in shown["others"]}:
+        if answer.candidate and answer.candidate not in {candidate["id"] for candidate in shown_fields["others"]}:
             faults.append(Fault(field="candidate", sentence="This is not another candidate of the sample; choose one of the list."))
         elif answer.candidate and ANOTHER not in answer.marks:
             faults.append(Fault(field="candidate", sentence="A candidate is named without the mark that it is as true; give both or none."))
@@ -103,8 +103,8 @@ class Validate(SampleTask):
     def items(self) -> Iterator[Item]:
         """The drawn samples, in their order. Memory: ``PORTION`` samples."""
         for portion in chunks(list(self.drawn.splits), PORTION):
-            some = replace(self.drawn, splits={sample: self.drawn.splits[sample] for sample in portion})
-            yield from (self._item(reading) for reading in readings(self.project.data, some))
+            part_of_draw = replace(self.drawn, splits={sample: self.drawn.splits[sample] for sample in portion})
+            yield from (self._item(reading) for reading in readings(self.project.data, part_of_draw))
 
     def _item(self, reading: Reading) -> Item:
         instance, whole = reading.instance, sample_view(reading)
@@ -121,27 +121,31 @@ class Validate(SampleTask):
     def instances(self, decided: Sequence[Decided]) -> Iterator[tuple[str, Instance]]:
         """The samples that a majority, or a lead, holds valid, without those that ``options.without`` keeps out."""
         valid = [
-            each
-            for each in decided
-            if each.labels.get(VALIDITY) == YES and not any(each.labels.get(mark) == YES for mark in self.options.without)
+            item
+            for item in decided
+            if item.labels.get(VALIDITY) == YES and not any(item.labels.get(mark) == YES for mark in self.options.without)
         ]
-        for each, instance in self.samples(valid):
-            yield str(each.item.hidden["split"]), instance
+        for item, instance in self.samples(valid):
+            yield str(item.item.hidden["split"]), instance
 
     def figures(self, decided: Sequence[Decided]) -> list[Figure]:
         """The shares of valid answers and of each mark, by the majority; where answers were hidden, of people's answers that are right."""
-        cases = {question: [each.labels[question] == YES for each in decided if question in each.labels] for question in (VALIDITY, *MARKS)}
+        cases = {question: [item.labels[question] == YES for item in decided if question in item.labels] for question in (VALIDITY, *MARKS)}
         if self.options.hide_answer:
             cases["own answer is the dataset's"] = [
-                _same(given.answer.own, instance)
-                for each, instance in self.samples(decided)
-                for given in each.by_people
-                if isinstance(given.answer, Validation)
+                _is_same_answer(answer.answer.own, instance)
+                for item, instance in self.samples(decided)
+                for answer in item.by_people
+                if isinstance(answer.answer, Validation)
             ]
-        return [Figure(name=name, value=percent(wilson(sum(held), len(held))), items=len(held)) for name, held in cases.items() if held]
+        return [
+            Figure(name=name, value=percent(wilson(sum(values), len(values))), items=len(values))
+            for name, values in cases.items()
+            if values
+        ]
 
 
-def _same(own: str, instance: Instance) -> bool:
+def _is_same_answer(own: str, instance: Instance) -> bool:
     """Whether a person's own answer is the dataset's, a candidate by its id, a text after normalisation."""
     if instance.candidates:
         return own == instance.answer_id

@@ -44,13 +44,13 @@ def write_section(dataset: Path, figures: TableFigures) -> None:
     card, manifest = dataset / CARD, native.manifest_of(dataset)
     files: Any = manifest.get("files")
     if not card.is_file() or not isinstance(files, dict) or CARD not in files:
-        raise MissingInput(f"{dataset}: this dataset has no card that its manifest knows; leave out --card, or make the dataset again.")
+        raise MissingInput(f"{dataset}: this dataset has no card that its manifest knows; leave out --card, or generate the dataset again.")
     with alone(card):
         try:
             with storage_errors(card):
                 earlier_card = card.read_text("utf-8")
         except UnicodeDecodeError:
-            raise BrokenInput(f"{card}: the card is not UTF-8 text; leave out --card, or make the dataset again.") from None
+            raise BrokenInput(f"{card}: the card is not UTF-8 text; leave out --card, or generate the dataset again.") from None
         write_whole(card, with_section(earlier_card, section(figures)))
         try:
             files[CARD] = file_hash(card)
@@ -63,8 +63,8 @@ def write_section(dataset: Path, figures: TableFigures) -> None:
 def with_section(card: str, text: str) -> str:
     """``card`` with the section ``text``: in place of an earlier one, else before its limits, else at the end."""
     if (earlier_section := re.search(rf"^{HEADING}\n.*?(?=^## |\Z)", card, re.MULTILINE | re.DOTALL)) is not None:
-        rest = card[earlier_section.end() :]
-        return card[: earlier_section.start()] + text + ("\n\n" + rest if rest else "\n")
+        remainder = card[earlier_section.end() :]
+        return card[: earlier_section.start()] + text + ("\n\n" + remainder if remainder else "\n")
     limits = card.find("\n## Limits\n")
     if limits < 0:
         return card.rstrip("\n") + f"\n\n{text}\n"

@@ -30,7 +30,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """Figures of one annotator."""
+    """Shares of the verdicts and marks of one annotator."""
 
     reader: str
     table: str

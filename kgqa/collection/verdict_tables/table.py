@@ -54,9 +54,9 @@ def read_table(path: Path) -> Table:
         try:
             lines = read_small(path).decode("utf-8-sig").replace("\r\n", "\n").split("\n")
         except UnicodeDecodeError:
-            raise BrokenInput(f"{path}: this is not UTF-8 text, so no table of verdicts; give another file.") from None
+            raise BrokenInput(f"{path}: this is not UTF-8 text, so it is not a table of verdicts; choose another file.") from None
     if lines[0] != TITLE:
-        raise BrokenInput(f"{path}, line 1: a table of verdicts begins with {TITLE!r}; give another file.")
+        raise BrokenInput(f"{path}, line 1: a table of verdicts begins with {TITLE!r}; choose another file.")
     names = list(Origin.__dataclass_fields__)
     origin = _origin(path, names, lines[1 : 1 + len(names)])
     first = 2 + len(names)
@@ -73,8 +73,8 @@ def _origin(path: Path, names: list[str], lines: list[str]) -> Origin:
         values[name] = _plain(line.removeprefix(f"# {name}: "), path, number)
         if name in NUMBERS and not (re.fullmatch(r"[0-9]{1,10}", values[name]) and int(values[name]) in NUMBERS[name]):
             raise BrokenInput(
-                f"{path}, line {number}: the {name} {values[name]!r} is no number between {NUMBERS[name][0]} and {NUMBERS[name][-1]}; fix "
-                "the line or give another file."
+                f"{path}, line {number}: the {name} {values[name]!r} is not a number between {NUMBERS[name][0]} and {NUMBERS[name][-1]}; "
+                "fix the line or give another file."
             )
     return Origin(
         dataset=values["dataset"], content=values["content"], split=values["split"], seed=int(values["seed"]), sample=int(values["sample"])

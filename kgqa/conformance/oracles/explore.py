@@ -22,16 +22,16 @@ def _best_documents(index: GraphIndex, counts: Iterable[tuple[str, int]], limit:
 def find_entity(index: GraphIndex, text: str, limit: int) -> Rows:
     """Names that contain the text in any case, most mentioned entities first."""
     counts = [(e.id, len(index.mentions_of[e.id])) for e in index.entities.values() if folded(text) in search([e.label, *e.aliases])]
-    return [_called(index, name, n) for name, n in _best(index, counts, limit)]
+    return [_named_row(index, name, n) for name, n in _best(index, counts, limit)]
 
 
 def bearers(index: GraphIndex, name: str, limit: int) -> Rows:
     """Entities of this name, most mentioned first."""
     counts = [(e.id, len(index.mentions_of[e.id])) for e in index.entities.values() if name in (e.label, *e.aliases)]
-    return [_called(index, bearer, n) for bearer, n in _best(index, counts, limit)]
+    return [_named_row(index, bearer, n) for bearer, n in _best(index, counts, limit)]
 
 
-def _called(index: GraphIndex, name: str, documents: int) -> Row:
+def _named_row(index: GraphIndex, name: str, documents: int) -> Row:
     e = index.entities[name]
     return e.id, e.kind, e.label, e.description, documents
 

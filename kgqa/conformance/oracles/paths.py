@@ -12,12 +12,12 @@ from kgqa.conformance.oracles.graph_index import GraphIndex, Oracle, Row, Rows
 
 def tails(index: GraphIndex, ids: list[str]) -> Rows:
     """The tails of entities' facts."""
-    return _counted(index, _others(index, {(name, fact.tail) for name in ids for fact in index.facts_from[name]}))
+    return _with_counts(index, _ranked_others(index, {(name, fact.tail) for name in ids for fact in index.facts_from[name]}))
 
 
 def heads(index: GraphIndex, ids: list[str]) -> Rows:
     """The heads of facts about entities."""
-    return _counted(index, _others(index, {(name, fact.head) for name in ids for fact in index.facts_to[name]}))
+    return _with_counts(index, _ranked_others(index, {(name, fact.head) for name in ids for fact in index.facts_to[name]}))
 
 
 def facts(index: GraphIndex, ids: list[str]) -> Rows:
@@ -39,7 +39,9 @@ def documents(index: GraphIndex, entity: str, others: list[str]) -> Rows:
 
 def companions(index: GraphIndex, ids: list[str]) -> Rows:
     """Entities mentioned in the same documents as the given ones."""
-    return _others(index, {(name, other) for name in ids for document in index.naming(name) for other in index.named(document) - {name}})
+    return _ranked_others(
+        index, {(name, other) for name in ids for document in index.naming(name) for other in index.named(document) - {name}}
+    )
 
 
 def over_facts(index: GraphIndex, entity: str, other: str, longest: int, limit: int) -> Rows:
@@ -93,13 +95,13 @@ def _commonness(index: GraphIndex, path: tuple[str, ...]) -> tuple[int, ...]:
     return prod(1 + len(index.naming(name)) for name in path[1:-1]), *map(index.row, path[1:-1])
 
 
-def _others(index: GraphIndex, pairs: set[tuple[str, str]]) -> Rows:
+def _ranked_others(index: GraphIndex, pairs: set[tuple[str, str]]) -> Rows:
     """Entities with others, in the order of the others."""
     ranking = sorted(pairs, key=lambda pair: (index.row(pair[1]), index.row(pair[0])))
     return [(name, other, index.row(other), len(index.naming(other))) for name, other in ranking]
 
 
-def _counted(index: GraphIndex, rows: Rows) -> Rows:
+def _with_counts(index: GraphIndex, rows: Rows) -> Rows:
     """The rows with the number of each entity's facts."""
     return [(*row, len(index.facts_from[str(row[1])]) + len(index.facts_to[str(row[1])])) for row in rows]
 

@@ -64,7 +64,7 @@ def read(path: Path) -> Iterator[Instance]:
     texts = _records(folder / "corpus.jsonl", TEXT, lambda text: text["_id"] in text_ids) if text_ids else {}
     queries = _records(folder / "queries.jsonl", QUERY, lambda query: query["_id"] in scores_of or split_of(query) == split)
     if not (scores_of or queries):
-        raise BrokenInput(f"{path.name}: the table holds no judgement; give one that does.")
+        raise BrokenInput(f"{path.name}: the table has no judgements; choose one that has.")
     if not queries:
         raise UnknownId(f"{path.name}: none of its questions is in queries.jsonl; give the table that belongs to the queries.")
     # A judgement of an absent question belongs to no Instance, so the first Instance carries the fault.
@@ -162,9 +162,9 @@ class _Corpus:
 
     def _check(self, instance: Instance) -> None:
         if any(set(name) & set("\t\r\n") for name in (instance.id, *(paragraph.id for paragraph in instance.paragraphs))):
-            raise BrokenInput(f"instance {instance.id}: BEIR's tables hold no id with a tab or line break; give another one.")
+            raise BrokenInput(f"instance {instance.id}: BEIR's tables cannot contain an id with a tab or line break; choose another one.")
         if instance.id in self._questions:
-            raise DuplicateId(f"instance {instance.id}: this id is there twice, and BEIR has one file for all splits; give another one.")
+            raise DuplicateId(f"instance {instance.id}: this id occurs twice, and BEIR has one file for all splits; choose another one.")
         self._questions.add(instance.id)
 
     def start(self) -> None:

@@ -27,7 +27,7 @@ def split_tables(folder: Path) -> dict[str, Path]:
         if path.is_file() and result.setdefault(split, path) != path:
             raise BrokenInput(f"{folder}: both {result[split].name} and {path.name} are its {split} split; remove one of the files.")
     if not result:
-        raise MissingInput(f"{folder}: no table here is called train.tsv, dev.tsv or test.tsv; give a folder that has one.")
+        raise MissingInput(f"{folder}: no table here is named train.tsv, dev.tsv or test.tsv; choose a folder that has one.")
     return in_order(result)
 
 
@@ -62,7 +62,7 @@ def _rows(path: Path) -> Iterator[tuple[str, list[str]]]:
             number += 1
             location = f"{path.name}, line {number}"
             if len(line) > stream.RECORD_LIMIT:
-                raise BrokenInput(f"{location}: longer than {stream.RECORD_LIMIT >> 20} MiB, so these are no judgements.")
+                raise BrokenInput(f"{location}: longer than {stream.RECORD_LIMIT >> 20} MiB, so these are not judgements.")
             try:
                 text = line.removeprefix(codecs.BOM_UTF8 if number == 1 else b"").decode("utf-8").rstrip("\r\n")
             except UnicodeDecodeError as error:

@@ -50,7 +50,7 @@ def splits(path: Path) -> dict[str, Path]:
         if split := _split_of(file, path):
             of_split.setdefault(split, []).append(file)
     if not of_split:
-        raise MissingInput(f"{path}: no Parquet file here is called train, validation or test; give one of its files.")
+        raise MissingInput(f"{path}: no Parquet file here is named train, validation or test; give one of its files.")
     return {split: _pattern(path, split, files) for split, files in in_order(of_split).items()}
 
 
@@ -79,7 +79,7 @@ def _pattern(folder: Path, split: str, files: list[Path]) -> Path:
         absent = next((number for number in range(int(count)) if number not in numbers), None)
         if absent is not None:
             raise MissingInput(
-                f"{parents[0] / stem}-{absent:05}-of-{count}.parquet: this part is missing; fetch it, or the whole set again."
+                f"{parents[0] / stem}-{absent:05}-of-{count}.parquet: this part is missing; download it, or the whole set again."
             )
     if len(files) == 1:
         return files[0]
@@ -104,7 +104,7 @@ def read(path: Place) -> Iterator[Instance]:
         ids.add(instance.id, location)
         yield instance
     if is_empty:
-        raise BrokenInput(f"{path.name}: the split holds no row; give one that does.")
+        raise BrokenInput(f"{path.name}: the split has no rows; choose one that has.")
 
 
 def _from_files(path: Path) -> Iterator[tuple[str, Instance]]:
@@ -138,7 +138,7 @@ def _open_parquet(path: Path) -> Iterator[pq.ParquetFile]:
         with storage_errors(path), path.open("rb") as file, pq.ParquetFile(file) as parquet:
             yield parquet
     except (pa.ArrowException, OSError, UnicodeDecodeError):
-        raise BrokenInput(f"{path.name}: this is not a whole Parquet file; fetch it again.") from None
+        raise BrokenInput(f"{path.name}: this is not a complete Parquet file; download it again.") from None
 
 
 def write_folder(splits: Mapping[str, Iterable[Instance]], folder: Path) -> None:

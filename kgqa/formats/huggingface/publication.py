@@ -54,15 +54,15 @@ def publication(dataset: Path, *, repository: str = "", page: str = "") -> dict[
     of the manifest, and SettingsError where a text would publish a folder of this machine or a secret of the environment.
     """
     manifest = native.manifest_of(dataset)
-    named = manifest.get("files")
-    if not isinstance(named, dict) or not {CARD} <= named.keys() or not all(map(_is_below, named)):
+    files_in_manifest = manifest.get("files")
+    if not isinstance(files_in_manifest, dict) or not {CARD} <= files_in_manifest.keys() or not all(map(_is_below, files_in_manifest)):
         raise MissingInput(
-            f"{dataset}: this is no dataset that kgqa finished (it has no {MANIFEST} with its files); give one, or make one of a set of "
+            f"{dataset}: this is not a dataset that kgqa finished (it has no {MANIFEST} with its files); give one, or make one of a set of "
             "another format with kgqa convert --to native."
         )
     native.check_whole(dataset)
     with storage_errors(dataset):
-        data = {name: _data_file(dataset / name, digest) for name, digest in sorted(named.items()) if name != CARD}
+        data = {name: _data_file(dataset / name, digest) for name, digest in sorted(files_in_manifest.items()) if name != CARD}
         card = (dataset / CARD).read_text("utf-8")
     if repository:
         card = _FOLDER.sub(rf'\1"{repository}"', card).replace(_EXPLAINED, "")
@@ -70,7 +70,7 @@ def publication(dataset: Path, *, repository: str = "", page: str = "") -> dict[
     texts = {CARD: card, CROISSANT: json.dumps(described, indent=1, ensure_ascii=False) + "\n"}
     files = {
         name: PublishedFile(content=dataset / name, sha256=digest, size=(dataset / name).stat().st_size)
-        for name, digest in named.items()
+        for name, digest in files_in_manifest.items()
         if name != CARD
     } | {name: _text_file(text) for name, text in texts.items()}
     manifest = _without_folders(manifest) | {"files": {name: files[name].sha256 for name in sorted(files)}}
@@ -97,12 +97,12 @@ def _is_below(name: object) -> bool:
 
 def _data_file(path: Path, digest: str) -> DataFile:
     if path.suffix != ".parquet" or file_hash(path) != digest:
-        raise BrokenInput(f"{path}: this is not the file that the manifest names; make the dataset again.")
+        raise BrokenInput(f"{path}: this is not the file that the manifest names; generate the dataset again.")
     try:
         with path.open("rb") as file:
             return DataFile(sha256=digest, size=path.stat().st_size, schema=pq.read_schema(file))
     except pa.ArrowException:
-        raise BrokenInput(f"{path}: this is not a whole Parquet file; make the dataset again.") from None
+        raise BrokenInput(f"{path}: this is not a complete Parquet file; generate the dataset again.") from None
 
 
 def _text_file(text: str) -> PublishedFile:
@@ -114,11 +114,11 @@ def _description(card: str, *, name: str, page: str) -> Description:
     """What the card says of the dataset, for Croissant."""
     from huggingface_hub import DatasetCard
 
-    parsed = DatasetCard(card, ignore_metadata_errors=True)
-    data: dict[str, Any] = parsed.data.to_dict()  # type: ignore[no-untyped-call]
-    paragraphs = parsed.text.strip().split("\n\n")
+    parsed_card = DatasetCard(card, ignore_metadata_errors=True)
+    data: dict[str, Any] = parsed_card.data.to_dict()  # type: ignore[no-untyped-call]
+    paragraphs = parsed_card.text.strip().split("\n\n")
     language = data.get("language") or ()
-    bibtex = _BIBTEX.search(parsed.text)
+    bibtex = _BIBTEX.search(parsed_card.text)
     return Description(
         name=name,
         about=" ".join([str(data.get("pretty_name", name)) + ".", *paragraphs[1:2]]),
@@ -150,8 +150,8 @@ def _paths(text: str) -> Iterator[PurePath]:
 def _provenance(dataset: Path, data: Mapping[str, DataFile]) -> Iterator[tuple[str, str]]:
     for name, file in data.items():
         if "provenance" in file.schema.names:
-            with (dataset / name).open("rb") as opened:
-                notes = pq.read_table(opened, columns=["provenance"])["provenance"]
+            with (dataset / name).open("rb") as stream:
+                notes = pq.read_table(stream, columns=["provenance"])["provenance"]
             yield name, "\n".join(note for note in notes.unique().to_pylist() if note)
 
 

@@ -169,7 +169,7 @@ def instance_of(form: Form, row: Row, location: str, number: int) -> Instance:
     """
     for column, value in row.items():
         if not _is_json(value):
-            raise BrokenInput(f"{location}, field {column!r}: expected text, numbers, lists and objects alone; drop the column.")
+            raise BrokenInput(f"{location}, field {column!r}: expected only text, numbers, lists and objects; drop the column.")
     record = row if form.kind is ROW else _as_columns(form, {column: value for column, value in row.items() if value is not None})
     return form.read(validated(record, form.kind, location), location, number)
 

@@ -151,20 +151,20 @@ def _errors(repository: str) -> Iterator[None]:
             warnings.simplefilter("ignore")  # remarks of the hub on a card
             yield
     except (of_transport, OSError, RuntimeError, ValueError, KeyError, TypeError) as error:
-        raise HubError(f"{PREFIX}{repository}: the hub {_said(error, of_transport)}.") from None
+        raise HubError(f"{PREFIX}{repository}: the hub {_reason(error, of_transport)}.") from None
 
 
-def _said(error: BaseException, of_transport: type[Exception]) -> str:
+def _reason(error: BaseException, of_transport: type[Exception]) -> str:
     from huggingface_hub.errors import HfHubHTTPError
 
     causes: list[Any] = [error]
     while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None:
         causes.append(cause)
-    answered = next((cause for cause in causes if isinstance(cause, HfHubHTTPError)), None)
-    if answered is not None:
-        status = answered.response.status_code
+    http_error = next((cause for cause in causes if isinstance(cause, HfHubHTTPError)), None)
+    if http_error is not None:
+        status = http_error.response.status_code
         if status == 400:
-            return f"refuses what it was sent ({shortened(_plain(error)).rstrip('.')}); mend it in the dataset's card or its settings"
+            return f"refuses what it was sent ({shortened(_plain(error)).rstrip('.')}); fix it in the dataset's card or its settings"
         return STATUSES.get(status) or f"fails with status {status}; wait a while, then {AGAIN}"
     if any(isinstance(cause, (of_transport, ConnectionError, TimeoutError)) for cause in causes):
         return f"cannot be reached, or the connection broke; check it, then {AGAIN}"

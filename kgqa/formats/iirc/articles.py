@@ -73,7 +73,7 @@ class Articles:
     """The articles of a file that is being written, each text once. Memory: all texts."""
 
     def __init__(self) -> None:
-        """Start without articles."""
+        """Articles are added with :meth:`add`."""
         self._texts: dict[str, str] = {}
         self._titles: dict[tuple[str, str], list[str]] = {}
         self._counts: dict[str, int] = {}

@@ -102,7 +102,7 @@ def read(path: Path, texts: Path | None = None) -> Iterator[Instance]:
             ids.add(question["qid"], f"{location}.questions.{number}")
             yield from_question(question, record, links, articles, f"{location}, question {question['qid']}")
     if is_empty:
-        raise BrokenInput(f"{path.name}: the file holds no question; give one that does.")
+        raise BrokenInput(f"{path.name}: the file has no questions; choose one that has.")
 
 
 def _article_titles(path: Path) -> set[str]:

@@ -50,7 +50,7 @@ def records(path: Path, kind: TypeAdapter[Record]) -> Iterator[tuple[str, Record
         is_empty = False
         yield location, validated(value, kind, location)
     if is_empty:
-        raise BrokenInput(f"{path.name}: the file holds no record; give one that does.")
+        raise BrokenInput(f"{path.name}: the file has no records; choose one that has.")
 
 
 def values(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -78,7 +78,7 @@ def members(path: Path, kind: str) -> Iterator[tuple[str, str, Any]]:
             if number > 1:
                 buffer.take(",")
             if buffer.peek() != '"':
-                raise BrokenInput(f"{location}: expected a name in quotation marks; the file is damaged, fetch it again.")
+                raise BrokenInput(f"{location}: expected a name in quotation marks; the file is damaged; download it again.")
             key = buffer.value(decoder, location)
             ids.add(key, location, may_be_empty=True)
             buffer.take(":")
@@ -86,7 +86,7 @@ def members(path: Path, kind: str) -> Iterator[tuple[str, str, Any]]:
             yield location, key, buffer.value(decoder, location)
         buffer.take("}")
         if buffer.peek():
-            raise BrokenInput(f"{path.name}: something follows the end of the object; the file is damaged, fetch it again.")
+            raise BrokenInput(f"{path.name}: there is extra data after the end of the object; the file is damaged; download it again.")
 
 
 def document(path: Path, kind: TypeAdapter[Record]) -> Record:
@@ -98,7 +98,7 @@ def document(path: Path, kind: TypeAdapter[Record]) -> Record:
 def _document(path: Path, file: IO[bytes], kind: TypeAdapter[Record]) -> Record:
     data = file.read(DOCUMENT_LIMIT + 1)
     if len(data) > DOCUMENT_LIMIT:
-        raise BrokenInput(f"{path.name}: longer than {DOCUMENT_LIMIT >> 20} MiB, so this is no file of questions; give a smaller one.")
+        raise BrokenInput(f"{path.name}: longer than {DOCUMENT_LIMIT >> 20} MiB, so this is not a file of questions; give a smaller one.")
     text = _decoded(data.removeprefix(codecs.BOM_UTF8), path.name)
     try:
         value = _decoder().decode(text)
@@ -121,7 +121,7 @@ def head(path: Path) -> dict[str, Any]:
             return cast(dict[str, Any], value)
         for _, value in _values(path, file):
             return value
-    raise BrokenInput(f"{path.name}: the file holds no record; give one that does.")
+    raise BrokenInput(f"{path.name}: the file has no records; choose one that has.")
 
 
 def is_list(path: Path) -> bool:
@@ -150,16 +150,16 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
             raw.seek(0)
             for start, kind in OTHER_KINDS.items():
                 if magic.startswith(start):
-                    raise BrokenInput(f"{path.name}: this is {kind}, not JSON; unpack or convert it first.")
+                    raise BrokenInput(f"{path.name}: this is {kind}, not JSON; decompress or convert it first.")
             is_gzip = magic.startswith(b"\x1f\x8b")
             if path.suffix == ".gz" and not is_gzip:
-                raise BrokenInput(f"{path.name}: this is not gzip data although its name ends in .gz; fetch it again, or rename it.")
+                raise BrokenInput(f"{path.name}: this is not gzip data although its name ends in .gz; download it again, or rename it.")
             try:
                 yield cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if is_gzip else raw
             except EOFError:
-                raise BrokenInput(f"{path.name}: the gzip data end too early, the file is truncated; fetch it again.") from None
+                raise BrokenInput(f"{path.name}: the gzip data end too early, the file is truncated; download it again.") from None
             except (gzip.BadGzipFile, zlib.error):
-                raise BrokenInput(f"{path.name}: the gzip data are damaged; fetch the file again.") from None
+                raise BrokenInput(f"{path.name}: the gzip data are damaged; download the file again.") from None
 
 
 def _first_byte(file: IO[bytes]) -> bytes:
@@ -201,11 +201,11 @@ def _elements(path: Path, file: IO[bytes]) -> Iterator[tuple[str, dict[str, Any]
         if number > 1:
             buffer.take(",")
         if buffer.peek() not in {"", "{"}:
-            raise BrokenInput(f"{location}: expected an object; this is no list of records.")
+            raise BrokenInput(f"{location}: expected an object; this is not a list of records.")
         yield location, _object(buffer.value(decoder, location), location)
     buffer.take("]")
     if buffer.peek():
-        raise BrokenInput(f"{path.name}: something follows the end of the list; the file is damaged, fetch it again.")
+        raise BrokenInput(f"{path.name}: there is extra data after the end of the list; the file is damaged; download it again.")
 
 
 class _Buffer:
@@ -230,13 +230,13 @@ class _Buffer:
         """Use the next character, which must be ``character``."""
         actual = self.peek()
         if not actual:
-            raise BrokenInput(f"{self._path.name}: the file ends in the middle of its list, it is truncated; fetch it again.")
+            raise BrokenInput(f"{self._path.name}: the file ends in the middle of its list, it is truncated; download it again.")
         if actual != character:
             raise BrokenInput(f"{self._path.name}: expected {character!r} between two records, found {actual!r}; the file is damaged.")
         self._at += 1
 
     def value(self, decoder: json.JSONDecoder, location: str) -> Any:
-        """The next JSON value."""
+        """The next JSON value of the text."""
         while True:
             offset = self._before
             try:
@@ -245,7 +245,7 @@ class _Buffer:
                 if isinstance(error, _RepeatedKey) or not self._grow():
                     raise _fault(error, location, offset) from None
                 if len(self._text) > RECORD_LIMIT:
-                    raise BrokenInput(f"{location}: longer than {RECORD_LIMIT >> 20} MiB, so this is no record.") from None
+                    raise BrokenInput(f"{location}: longer than {RECORD_LIMIT >> 20} MiB, so this is not a record.") from None
             else:
                 _check_characters(self._text, value, location, self._at, end)
                 self._at = end
@@ -272,7 +272,7 @@ def _check_characters(text: str, value: object, location: str, begin: int = 0, e
             json.dumps(value, ensure_ascii=False).encode("utf-8")
         except UnicodeEncodeError:
             raise BrokenInput(
-                f"{location}: a text holds half of a surrogate pair, which is no character; fix or drop the record."
+                f"{location}: a text holds half of a surrogate pair, which is not a character; fix or drop the record."
             ) from None
         except RecursionError:
             raise BrokenInput(f"{location}: it is nested too deeply; fix or drop the record.") from None
@@ -309,13 +309,13 @@ def _fault(error: Exception, location: str, offset: int = 0) -> InputError:
         case RecursionError():
             return BrokenInput(f"{location}: it is nested too deeply; fix or drop the record.")
         case _RepeatedKey():
-            return DuplicateId(f"{location}: the key {str(error)!r} is there twice in one object; drop one of them.")
+            return DuplicateId(f"{location}: the key {str(error)!r} occurs twice in one object; drop one of them.")
         case json.JSONDecodeError():
             place = f"{location}, character {offset + error.pos}"
-            return BrokenInput(f"{place}: this is not JSON ({error.msg}); fix it, or fetch the file again.")
+            return BrokenInput(f"{place}: this is not JSON ({error.msg}); fix it, or download the file again.")
     if "integer string conversion" in str(error):  # Python's limit, in which it speaks of itself
         return BrokenInput(f"{location}: a number has more than {sys.get_int_max_str_digits():,} digits; fix or drop the record.")
-    return BrokenInput(f"{location}: this is not JSON ({error}); fix it, or fetch the file again.")
+    return BrokenInput(f"{location}: this is not JSON ({error}); fix it, or download the file again.")
 
 
 def _decoder() -> json.JSONDecoder:
@@ -323,7 +323,7 @@ def _decoder() -> json.JSONDecoder:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 def _finite(text: str) -> float:

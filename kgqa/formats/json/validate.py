@@ -51,7 +51,7 @@ class Ids:
     """The ids of a file so far, to refuse a repeated one."""
 
     def __init__(self) -> None:
-        """Start without ids."""
+        """Ids are added with :meth:`add`."""
         self._places: dict[str, str] = {}
 
     def add(self, name: str, location: str, *, may_be_empty: bool = False) -> None:

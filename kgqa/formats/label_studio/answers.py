@@ -166,7 +166,7 @@ def _texts(value: Value) -> list[str]:
 def _label_text(value: Value, instance: Instance, location: str) -> str | None:
     """A label's own text, else the text at its place; None without either."""
     if _place(value) is None:
-        raise BrokenInput(f"{location}, field 'annotations': a label says no place; fix or drop the annotation.")
+        raise BrokenInput(f"{location}, field 'annotations': a label has no position; fix or drop the annotation.")
     text = value.get("text")
     return text if isinstance(text, str) else _text_at(value, instance)
 

@@ -135,7 +135,7 @@ class Texts:
     """A file of texts that is being written. Memory: the ids, and a hash for each."""
 
     def __init__(self, file: IO[str]) -> None:
-        """Start without texts."""
+        """Texts are written to ``file`` as they are added."""
         self._file = file
         self.hashes: dict[str, int] = {}
         """Id → hash of title and text. Python's own hash suffices, since hashes are compared in one process only."""

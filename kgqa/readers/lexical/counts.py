@@ -64,7 +64,7 @@ def read_table(path: Path, schema: pa.Schema) -> pa.Table:
         with storage_errors(path), path.open("rb") as file:
             table = pq.read_table(file)
     except (pa.ArrowException, OSError, UnicodeDecodeError):
-        raise BrokenInput(f"{path}: this is not a whole Parquet file; train the reader again.") from None
+        raise BrokenInput(f"{path}: this is not a complete Parquet file; train the reader again.") from None
     if table.schema.remove_metadata() != schema or any(column.null_count for column in table.columns):
         raise BrokenInput(f"{path}: its columns are not those of this reader; train the reader again.")
     return table.combine_chunks()

@@ -32,7 +32,7 @@ class CueReader(LexicalReader):
     """A subclass defines the cues of a question. Memory: 24 bytes per distinct pair of a cue and an answer, twice that in training."""
 
     def __init__(self, *, seed: int = SEED) -> None:
-        """Start without answers."""
+        """An untrained reader; ``seed`` breaks ties between answers."""
         super().__init__(seed=seed)
         self._texts: dict[int, str] = {}
         self._counts = Counts("cue", "answer")

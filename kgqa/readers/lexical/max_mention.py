@@ -58,9 +58,9 @@ def _counts_in_texts(choices: Choices, has_mentions: npt.NDArray[np.bool_]) -> S
     np.cumsum([len(row) for row in paragraphs], out=text_offsets[1:])
     labels = token_hashes(pa.array(choices.texts, pa.string()))
     # A choice without a token is never found; its first one is then that of another, or 0.
-    padded = np.concatenate([labels[1], np.zeros(1, np.uint64)])
-    order = np.lexsort((padded[labels[0][:-1]], choices.questions()))
-    return _occurrences(choices.offsets, order, padded[labels[0][:-1]][order], *labels, text_offsets, *texts)  # type: ignore[no-any-return]
+    padded_labels = np.concatenate([labels[1], np.zeros(1, np.uint64)])
+    order = np.lexsort((padded_labels[labels[0][:-1]], choices.questions()))
+    return _occurrences(choices.offsets, order, padded_labels[labels[0][:-1]][order], *labels, text_offsets, *texts)  # type: ignore[no-any-return]
 
 
 @kernel

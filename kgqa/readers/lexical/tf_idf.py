@@ -37,7 +37,7 @@ class TfIdf(LexicalReader):
     name = "tf-idf"
 
     def __init__(self, *, seed: int = SEED) -> None:
-        """Start without paragraphs."""
+        """An untrained reader; ``seed`` breaks ties between answers."""
         super().__init__(seed=seed)
         self._paragraph_hashes: set[int] = set()
         self._counts = Counts("token")
@@ -100,7 +100,7 @@ class TfIdf(LexicalReader):
         return inverse_frequency(frequency, max(self.documents, 1))
 
     def write(self, folder: Path) -> dict[str, Any]:
-        """Write the document frequencies."""
+        """Write the document frequencies to ``folder``, and return the number of documents."""
         write_table(pa.table([self._tokens, self._frequency], schema=SCHEMA), folder / FILE)
         return {"documents": self.documents}
 

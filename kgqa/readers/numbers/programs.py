@@ -41,15 +41,15 @@ def program_of(found: Sum, numbers: Sequence[NumberMention]) -> str:
     >>> program_of(Sum(places=(0, 1), signs=(-1, 1)), number_mentions("from 1985 to 1990"))
     'difference(1990, 1985) years'
     """
-    chosen = [numbers[place] for place in found.places]
-    unit = result(chosen, found.signs)[1]
+    terms_of_sum = [numbers[place] for place in found.places]
+    unit = result(terms_of_sum, found.signs)[1]
     if found.signs == (1,):
-        text = number_text(chosen[0].value)
+        text = number_text(terms_of_sum[0].value)
     elif sorted(found.signs) == [-1, 1]:
-        added, subtracted = sorted(chosen, key=lambda each: -found.signs[chosen.index(each)])
-        text = f"{DIFFERENCE}({number_text(added.value)}, {number_text(subtracted.value)})"
+        positive, subtracted = sorted(terms_of_sum, key=lambda number: -found.signs[terms_of_sum.index(number)])
+        text = f"{DIFFERENCE}({number_text(positive.value)}, {number_text(subtracted.value)})"
     else:
-        terms = ", ".join(number_text(sign * each.value) for each, sign in zip(chosen, found.signs, strict=True))
+        terms = ", ".join(number_text(sign * number.value) for number, sign in zip(terms_of_sum, found.signs, strict=True))
         text = f"{TOTAL}({terms})"
     return f"{text} {unit}".strip()
 

@@ -38,9 +38,9 @@ def sums_to(target: float, numbers: Sequence[NumberMention], *, operands: int = 
 
     O(2^k · n^k) time and memory for k operands.
     """
-    values = np.array([each.value for each in numbers], float)
+    values = np.array([number.value for number in numbers], float)
     units = _unit_numbers(numbers)
-    years = np.array([each.is_year for each in numbers], np.int64)
+    years = np.array([number.is_year for number in numbers], np.int64)
     sums: list[Sum] = []
     for size in range(1, operands + 1):
         places, signs = _choices(len(numbers), size), _signs(size)
@@ -57,22 +57,22 @@ def sums_to(target: float, numbers: Sequence[NumberMention], *, operands: int = 
 
 def is_sound(numbers: Sequence[NumberMention], signs: Sequence[int]) -> bool:
     """Whether the numbers may be added with these signs, by their units and calendar years."""
-    years = sum(sign * each.is_year for each, sign in zip(numbers, signs, strict=True))
-    return years in {0, 1} and len({each.unit for each in numbers if each.unit}) <= 1
+    years = sum(sign * number.is_year for number, sign in zip(numbers, signs, strict=True))
+    return years in {0, 1} and len({number.unit for number in numbers if number.unit}) <= 1
 
 
 def result(numbers: Sequence[NumberMention], signs: Sequence[int]) -> tuple[float, str]:
     """The sum and its unit; a calendar year has none."""
-    total = float(f"{sum(sign * each.value for each, sign in zip(numbers, signs, strict=True)):.10g}")
-    if sum(sign * each.is_year for each, sign in zip(numbers, signs, strict=True)):
+    total = float(f"{sum(sign * number.value for number, sign in zip(numbers, signs, strict=True)):.10g}")
+    if sum(sign * number.is_year for number, sign in zip(numbers, signs, strict=True)):
         return total, ""
-    return total, next((each.unit for each in numbers if each.unit), YEARS if any(each.is_year for each in numbers) else "")
+    return total, next((number.unit for number in numbers if number.unit), YEARS if any(number.is_year for number in numbers) else "")
 
 
 def _unit_numbers(numbers: Sequence[NumberMention]) -> npt.NDArray[np.int64]:
     """A number for each unit, 0 for none."""
-    symbols = sorted({each.unit for each in numbers if each.unit})
-    return np.array([symbols.index(each.unit) + 1 if each.unit else 0 for each in numbers], np.int64)
+    symbols = sorted({number.unit for number in numbers if number.unit})
+    return np.array([symbols.index(number.unit) + 1 if number.unit else 0 for number in numbers], np.int64)
 
 
 def _agree(units: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:

@@ -91,6 +91,6 @@ def _renumber(column: Ragged, numbers: list[npt.NDArray[np.int64]]) -> Ragged:
 
 def _pad(values: npt.NDArray[np.int64], counts: npt.NDArray[np.int64], *, filler: int) -> npt.NDArray[np.int64]:
     """One row per count, padded to the longest."""
-    padded = np.full((len(counts), int(counts.max())), filler, np.int64)
-    padded[np.arange(padded.shape[1]) < counts[:, None]] = values
-    return padded
+    rows = np.full((len(counts), int(counts.max())), filler, np.int64)
+    rows[np.arange(rows.shape[1]) < counts[:, None]] = values
+    return rows

@@ -70,14 +70,14 @@ def _vector(path: Path, number: int, fields: Sequence[str]) -> npt.NDArray[np.fl
     try:
         vector = np.array(fields, np.float32)
     except ValueError:
-        raise _broken(path, number, "not all of it are numbers") from None
+        raise _broken(path, number, "not all of its values are numbers") from None
     if not np.isfinite(vector).all():
         raise _broken(path, number, "its numbers are not finite")
     return vector
 
 
 def _broken(path: Path, number: int, problem: str) -> BrokenInput:
-    return BrokenInput(f"{path}, line {number:,}: this is no word with its vector, as {problem}; fix or remove the line.")
+    return BrokenInput(f"{path}, line {number:,}: this is not a word with its vector, as {problem}; fix or remove the line.")
 
 
 def _vectors_from_encoder(name: str, vocabulary: Vocabulary) -> torch.Tensor:

@@ -44,7 +44,7 @@ SCHEMA = pa.schema(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encoder:
-    """Encodes questions as rows."""
+    """Encodes questions as rows of word and character numbers."""
 
     vocabulary: Vocabulary
     assembler: Assembler

@@ -56,10 +56,10 @@ class Bidirectional(nn.Module):
         if vectors.is_cuda:
             # torch's autocast has cuDNN compute in half precision whatever was asked for, in which the gradients of long texts vanish.
             with torch.autocast(vectors.device.type, enabled=False):
-                return self._both(vectors.float(), lengths)
-        return self._both(vectors, lengths)
+                return self._both_directions(vectors.float(), lengths)
+        return self._both_directions(vectors, lengths)
 
-    def _both(self, vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+    def _both_directions(self, vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
         rows = reversed_rows(lengths, len(vectors))
         forward_states, _ = self.onward(vectors)
         backward_states, _ = self.backward_(_select_rows(vectors, rows))

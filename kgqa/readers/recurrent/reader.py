@@ -42,7 +42,7 @@ class RecurrentReader(NeuralReader):
         self._vocabulary = count_vocabulary(train, most=self.settings.words)
         vectors = None if self.settings.embeddings is None else word_vectors(self.settings.embeddings, self._vocabulary)
         if vectors is not None and not bool(vectors.any()):
-            raise EmptyResult(f"{self.settings.embeddings}: it has a vector for no word of the training questions; give another.")
+            raise EmptyResult(f"{self.settings.embeddings}: it has no vector for any word of the training questions; choose another one.")
         self._vector_size = None if vectors is None else vectors.shape[1]
         return self._make_task(vectors)
 

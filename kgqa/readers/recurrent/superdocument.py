@@ -133,12 +133,16 @@ class Assembler:
             unknown_count += builder.add(_part(piece, first, last, unknown_count), number)
 
 
-def _part(piece: Piece, first: int, last: int, known: int) -> Piece:
-    """A slice of a piece, whose unknown words come after ``known`` earlier ones."""
+def _part(piece: Piece, first: int, last: int, known_from: int) -> Piece:
+    """A slice of a piece, whose unknown words come after ``known_from`` earlier ones."""
     words = piece.words[first:last]
     count = int((words == ABSENT).sum())
     return Piece(
-        words, piece.lowercase_hashes[first:last], piece.starts[first:last], piece.ends[first:last], piece.unknown[known : known + count]
+        words,
+        piece.lowercase_hashes[first:last],
+        piece.starts[first:last],
+        piece.ends[first:last],
+        piece.unknown[known_from : known_from + count],
     )
 
 
@@ -158,7 +162,7 @@ class _Builder:
 
     def marks(self, words: Sequence[int]) -> None:
         nowhere = np.zeros(len(words), np.int32)
-        self._put(Piece(np.array(words, np.int32), np.full(len(words), MARK, np.int64), nowhere, nowhere, ()), ABSENT)
+        self._append(Piece(np.array(words, np.int32), np.full(len(words), MARK, np.int64), nowhere, nowhere, ()), ABSENT)
 
     def begin(self, number: int) -> None:
         self._order.append(number)
@@ -173,10 +177,10 @@ class _Builder:
     def add(self, piece: Piece, place: int) -> int:
         """Append the part of a piece that fits; return the number of unknown words in the whole piece."""
         room = self._limit - self._length
-        self._put(piece if len(piece.words) <= room else _part(piece, 0, max(0, room), 0), place)
+        self._append(piece if len(piece.words) <= room else _part(piece, 0, max(0, room), 0), place)
         return len(piece.unknown)
 
-    def _put(self, piece: Piece, place: int) -> None:
+    def _append(self, piece: Piece, place: int) -> None:
         self._pieces.append((piece, place))
         self._length += len(piece.words)
 

@@ -69,7 +69,7 @@ class Vocabulary:
         return spellings
 
     def save(self, folder: Path) -> None:
-        """Write JSON. Raises StorageError."""
+        """Write the vocabulary as JSON. Raises StorageError."""
         text = json.dumps({"words": self.words[len(RESERVED) :], "letters": self.letters}, ensure_ascii=False, indent=0)
         write_whole(folder / FILE, text + "\n")
 
@@ -78,7 +78,7 @@ def load_vocabulary(folder: Path) -> Vocabulary:
     """Read what :meth:`Vocabulary.save` wrote. Raises MissingInput, BrokenInput."""
     path = folder / FILE
     if not path.is_file():
-        raise MissingInput(f"{path}: the reader's vocabulary is not there; train it again.")
+        raise MissingInput(f"{path}: the reader's vocabulary is missing; train it again.")
     try:
         with storage_errors(path):
             content = json.loads(read_small(path))
@@ -113,5 +113,5 @@ def count_vocabulary(questions: Iterable[Instance], *, most: int) -> Vocabulary:
 
 
 def _frequent(counts: Counter[str], most: int, *, least: int) -> list[str]:
-    ordered = sorted((-count, item) for item, count in counts.items() if count >= least)
-    return [item for _, item in ordered[:most]]
+    items = sorted((-count, item) for item, count in counts.items() if count >= least)
+    return [item for _, item in items[:most]]

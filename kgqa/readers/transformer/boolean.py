@@ -38,9 +38,9 @@ class BooleanReader(TypedReader):
 
     def view(self, questions: Questions) -> Questions:
         """What the settings say of each question."""
-        return questions.shown(self._shown, f"input {self.settings.input}, context {self.settings.context}")
+        return questions.shown(self._visible_part, f"input {self.settings.input}, context {self.settings.context}")
 
-    def _shown(self, instance: Instance) -> Instance:
+    def _visible_part(self, instance: Instance) -> Instance:
         paragraphs = instance.paragraphs if self.settings.context else ()
         return replace(instance, question=_text(instance, self.settings.input), paragraphs=paragraphs, candidates=None)
 

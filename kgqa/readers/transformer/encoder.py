@@ -94,11 +94,11 @@ def load_network(kind: Any, place: str, name: str) -> Any:
     )
     missing = {*loading["missing_keys"], *(key for key, *_ in loading["mismatched_keys"])}
     weights = network.state_dict()
-    loaded = {value.data_ptr() for key, value in weights.items() if key not in missing}  # tied weights are loaded once
-    missing_keys = sorted(key for key in missing if not key.startswith("pooler.") and weights[key].data_ptr() not in loaded)
+    addresses = {value.data_ptr() for key, value in weights.items() if key not in missing}  # tied weights are loaded once
+    missing_keys = sorted(key for key in missing if not key.startswith("pooler.") and weights[key].data_ptr() not in addresses)
     if missing_keys:
         raise BrokenInput(
-            f"{name}: its weights lack {missing_keys[0]} of the shape that its config.json asks for; take the folder of a whole network."
+            f"{name}: its weights lack {missing_keys[0]} of the shape that its config.json asks for; use the folder of a complete network."
         )
     return network
 
@@ -156,16 +156,18 @@ def _encoder_of_reader(folder: Path, name: str) -> Encoder:
 def _checked_encoder(network: Any, tokenizer: Any, name: str) -> Encoder:
     """The encoder. Raises BrokenInput if the network does not encode texts only, or the tokenizer does not match it."""
     if network.config.is_encoder_decoder:
-        raise BrokenInput(f"{name}: this is an encoder with a decoder ({network.config.model_type}); take one without, as BERT is.")
+        raise BrokenInput(f"{name}: this is an encoder with a decoder ({network.config.model_type}); use one without, such as BERT.")
     try:
         rows = int(network.get_input_embeddings().num_embeddings)
     except (AttributeError, NotImplementedError):
-        raise BrokenInput(f"{name}: this network ({network.config.model_type}) does not read texts alone; take one that does.") from None
+        raise BrokenInput(f"{name}: this network ({network.config.model_type}) does not read plain texts; use one that does.") from None
     ends = ((tokenizer.cls_token_id, tokenizer.bos_token_id), (tokenizer.sep_token_id, tokenizer.eos_token_id))
     if any(ids == (None, None) for ids in ends):
-        raise BrokenInput(f"{name}: its tokenizer has no token that begins a text or none that ends it; put the encoder's own there.")
+        raise BrokenInput(f"{name}: its tokenizer has no token for the beginning or the end of a text; replace it with the encoder's own.")
     if not isinstance(tokenizer.model_max_length, int | float) or not tokenizer.model_max_length >= LEAST:
-        raise BrokenInput(f"{name}: its tokenizer_config.json says no number of tokens (model_max_length); put the encoder's own there.")
+        raise BrokenInput(
+            f"{name}: its tokenizer_config.json has no maximum number of tokens (model_max_length); replace it with the encoder's own."
+        )
     check_pieces(tokenizer, rows, name)
     return Encoder(network=network, tokenizer=tokenizer)
 
@@ -173,7 +175,9 @@ def _checked_encoder(network: Any, tokenizer: Any, name: str) -> Encoder:
 def check_pieces(tokenizer: Any, rows: int, name: str) -> None:
     """Raise BrokenInput if the tokenizer has more pieces than the network has ``rows`` of embeddings."""
     if len(tokenizer) > rows:
-        raise BrokenInput(f"{name}: its tokenizer knows {len(tokenizer):,} pieces and its network {rows:,}; put its own tokenizer there.")
+        raise BrokenInput(
+            f"{name}: its tokenizer has {len(tokenizer):,} tokens, but its network {rows:,}; replace it with the encoder's own tokenizer."
+        )
 
 
 def place_of(name: str) -> str:
@@ -188,7 +192,7 @@ def place_of(name: str) -> str:
     elif Path(name).is_dir():
         folder = Path(name)
     elif name.startswith((".", "/", "~")) or name.count("/") > 1 or Path(name).exists():
-        raise MissingInput(f"{name}: there is no such folder with an encoder; give one, a name on the hub, or {PACKAGE}NAME.")
+        raise MissingInput(f"{name}: there is no folder with an encoder of this name; give a folder, a name on the hub, or {PACKAGE}NAME.")
     else:
         return name
     _check_files(folder)
@@ -203,23 +207,23 @@ def _in_package(package: str) -> Path:
         configs = sorted(Path(root).rglob("config.json"), key=lambda path: (len(path.parts), path))
         if configs:
             return configs[0].parent
-    raise MissingInput(f"{PACKAGE}{package}: no installed package of this name holds an encoder; install it, or name a folder.")
+    raise MissingInput(f"{PACKAGE}{package}: no installed package with this name contains an encoder; install it, or give a folder.")
 
 
 def _check_files(folder: Path, *, weights: Sequence[str] = WEIGHTS) -> None:
     """Raise MissingInput or BrokenInput if a file is missing; transformers would look for it elsewhere."""
     if not (folder / "config.json").is_file():
-        raise MissingInput(f"{folder}: there is no config.json here, so this is no encoder; give the folder of one.")
+        raise MissingInput(f"{folder}: there is no config.json here, so this is not an encoder; give the folder of one.")
     if weights and not any((folder / name).is_file() for name in weights):
         pickled = next((name for name in PICKLED if (folder / name).is_file()), None)
         if pickled:
             raise BrokenInput(
-                f"{folder / pickled}: pickled weights can run anything and are not read; convert them to model.safetensors, or take a "
+                f"{folder / pickled}: pickled weights can execute code and are not read; convert them to model.safetensors, or take a "
                 "model that has it."
             )
-        raise MissingInput(f"{folder}: there is no model.safetensors here; give the folder of a whole encoder.")
+        raise MissingInput(f"{folder}: there is no model.safetensors here; give the folder of a complete encoder.")
     if not any((folder / name).is_file() for name in TOKENIZERS):
-        raise MissingInput(f"{folder}: there is no tokenizer here (tokenizer.json); put the encoder's own next to its weights.")
+        raise MissingInput(f"{folder}: there is no tokenizer here (tokenizer.json); put the encoder's own tokenizer next to its weights.")
 
 
 def load_tokenizer(place: str, name: str) -> Any:
@@ -228,7 +232,7 @@ def load_tokenizer(place: str, name: str) -> Any:
 
     tokenizer = load_pretrained(AutoTokenizer, place, name, use_fast=True)
     if not tokenizer.is_fast:
-        raise BrokenInput(f"{name}: its tokenizer gives no character offsets; take an encoder with a tokenizer.json.")
+        raise BrokenInput(f"{name}: its tokenizer gives no character offsets; use an encoder with a tokenizer.json.")
     return tokenizer
 
 

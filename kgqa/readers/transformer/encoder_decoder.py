@@ -78,7 +78,7 @@ def _with_decoder(encoder: Any, settings: Seq2SeqSettings, name: str) -> Any:
         decoder = AutoModelForCausalLM.from_config(config)  # type: ignore[no-untyped-call]
     except (ValueError, TypeError) as error:
         raise BrokenInput(
-            f"{name}: encoders of the kind {config.model_type} cannot be given a decoder; take BERT, RoBERTa, BART or T5."
+            f"{name}: encoders of the type {config.model_type} cannot get a decoder; use BERT, RoBERTa, BART or T5."
         ) from error
     decoder.base_model.load_state_dict(encoder.state_dict(), strict=False)
     return EncoderDecoderModel(encoder=encoder, decoder=decoder)
@@ -92,7 +92,9 @@ def _checked_encoder_decoder(network: Any, tokenizer: Any, name: str) -> Encoder
     start = begins if begins is not None else getattr(config, "decoder_start_token_id", None)
     start = tokenizer.pad_token_id if start is None else start
     if start is None or ends is None or tokenizer.pad_token_id is None:
-        raise BrokenInput(f"{name}: its tokenizer lacks a token to begin, to end or to pad with; take BERT, RoBERTa, BART or T5.")
+        raise BrokenInput(
+            f"{name}: its tokenizer has no token for the beginning, the end or the padding of a text; use BERT, RoBERTa, BART or T5."
+        )
     check_pieces(tokenizer, int(network.get_input_embeddings().num_embeddings), name)
     # One that was saved in half precision is trained in single.
     return EncoderDecoder(network=network.float(), tokenizer=tokenizer, start=int(start), end=int(ends), pad=int(tokenizer.pad_token_id))

@@ -55,8 +55,8 @@ class SpanReader(NeuralReader):
     def task_from(self, folder: Path, state: Mapping[str, Any], train: Questions) -> Task:
         """The task with the supervision of both sets; a head that either set trained stays in use."""
         old, new = asdict(Supervision(**state["learned"])), asdict(supervision_of(train))
-        merged = {name: old[name] or new[name] for name in old}
-        return self.saved_task(folder, {"learned": {**merged, "label_weights": new["label_weights"]}})
+        counts = {name: old[name] or new[name] for name in old}
+        return self.saved_task(folder, {"learned": {**counts, "label_weights": new["label_weights"]}})
 
     def _make_task(self) -> Task:
         assert self._encoder is not None

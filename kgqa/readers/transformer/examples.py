@@ -68,7 +68,7 @@ class Targets:
 
 
 def encode(instances: Sequence[Instance], cutter: Cutter, targets: Targets) -> pa.RecordBatch:
-    """One row per Instance."""
+    """A record batch with one row per Instance."""
     tokens = cutter.tokens(
         chain.from_iterable(
             (instance.question, *(p.text for p in instance.paragraphs), *(title_prefix(p.title) for p in instance.paragraphs if p.title))

@@ -49,7 +49,9 @@ MOST_NUMBERS = 1 << 24
 def check_folder(folder: Path) -> None:
     """Raise BrokenInput, with the file's name, if loading the folder could run code, read other files, or exhaust memory."""
     if (folder / ADAPTER).is_file():
-        raise BrokenInput(f"{folder / ADAPTER}: adapters of another model are not read; merge them, and save the whole as safetensors.")
+        raise BrokenInput(
+            f"{folder / ADAPTER}: adapters of another model are not supported; merge them, and save the model as safetensors."
+        )
     if (folder / INDEX).is_file():
         _check_index(folder / INDEX)
     if (folder / CONFIG).is_file():
@@ -57,7 +59,9 @@ def check_folder(folder: Path) -> None:
             _check_field(folder / CONFIG, name, value)
     for path in sorted(folder.iterdir()):
         if path.suffix in TEXTS and path.is_file() and path.stat().st_size > MOST_TEXT:
-            raise BrokenInput(f"{path}: it has more than {MOST_TEXT:,} bytes, which no tokenizer or description has; take a whole encoder.")
+            raise BrokenInput(
+                f"{path}: it has more than {MOST_TEXT:,} bytes, which is too large for a tokenizer or description; use a complete encoder."
+            )
 
 
 def check_size(network: Any, weights: int, path: Path) -> None:
@@ -66,7 +70,7 @@ def check_size(network: Any, weights: int, path: Path) -> None:
     network_size = sum(sizes.values())
     if network_size > 2 * weights + MOST_NUMBERS:
         raise BrokenInput(
-            f"{path}: it asks for a network of {network_size:,} numbers, and its weights hold {weights:,}; take a whole encoder."
+            f"{path}: it asks for a network of {network_size:,} numbers, but its weights have {weights:,}; use a complete encoder."
         )
 
 
@@ -84,7 +88,7 @@ def numbers(folder: Path) -> int:
                         size *= length
                     total += size
         except SafetensorError as error:
-            raise BrokenInput(f"{path}: the encoder cannot be loaded ({error}); put its own weights there.") from None
+            raise BrokenInput(f"{path}: the encoder cannot be loaded ({error}); replace them with the encoder's own weights.") from None
     return total
 
 
@@ -92,28 +96,30 @@ def _check_index(path: Path) -> None:
     index = _json(path)
     maps = [index[key] for key in MAPS if key in index]
     if not maps or not all(isinstance(weight_map, dict) for weight_map in maps):
-        raise BrokenInput(f"{path}: it does not say in which safetensors file each weight is; take the folder of a whole encoder.")
+        raise BrokenInput(f"{path}: it does not say in which safetensors file each weight is; use the folder of a complete encoder.")
     for name in (value for weight_map in maps for value in weight_map.values()):
         if not isinstance(name, str) or not PLAIN.fullmatch(name):
-            raise BrokenInput(f"{path}: it names {str(name)[:80]!r}, and weights are read only from .safetensors files in the same folder.")
+            raise BrokenInput(
+                f"{path}: it refers to {str(name)[:80]!r}, but weights are read only from .safetensors files in the same folder."
+            )
 
 
 def _check_field(path: Path, name: str, value: object) -> None:
     if name in REFUSALS and value:
-        raise BrokenInput(f"{path}: its {name} asks for {REFUSALS[name]}, which is not read; take an encoder of plain safetensors.")
+        raise BrokenInput(f"{path}: its {name} asks for {REFUSALS[name]}, which is not supported; use an encoder in plain safetensors.")
     if "attn_implementation" in name or "experts_implementation" in name:
-        allowed = ATTENTION if "attn" in name else EXPERTS
+        options = ATTENTION if "attn" in name else EXPERTS
         for name_of_code in value.values() if isinstance(value, dict) else [value]:
-            if name_of_code is not None and name_of_code not in allowed:
+            if name_of_code is not None and name_of_code not in options:
                 raise BrokenInput(
-                    f"{path}: {name} is {str(name_of_code)[:80]!r}, which may be code of others; take one of {', '.join(allowed)}."
+                    f"{path}: {name} is {str(name_of_code)[:80]!r}, which may be code of others; use one of {', '.join(options)}."
                 )
     if isinstance(value, float) and not math.isfinite(value):
-        raise BrokenInput(f"{path}: {name} is {value}, which is no number; take a whole encoder.")
+        raise BrokenInput(f"{path}: {name} is {value}, which is not a number; use a complete encoder.")
     if isinstance(value, int | float) and not name.endswith("_id"):
         kind = next((kind for kind, ending in KINDS if ending.search(name)), None)
         if kind is not None and value > MOST[kind]:
-            raise BrokenInput(f"{path}: {name} is {value:,}, and an encoder has at most {MOST[kind]:,}; take a whole encoder.")
+            raise BrokenInput(f"{path}: {name} is {value:,}, and an encoder has at most {MOST[kind]:,}; use a complete encoder.")
 
 
 def _fields(config: object, name: str = "") -> Iterator[tuple[str, object]]:
@@ -131,12 +137,14 @@ def _fields(config: object, name: str = "") -> Iterator[tuple[str, object]]:
 def _json(path: Path) -> Mapping[str, Any]:
     with storage_errors(path):
         if path.stat().st_size > MOST_BYTES:
-            raise BrokenInput(f"{path}: it has more than {MOST_BYTES:,} bytes, which is no description of an encoder; take a whole one.")
+            raise BrokenInput(
+                f"{path}: it has more than {MOST_BYTES:,} bytes, too large for the description of an encoder; use a complete encoder."
+            )
         data = path.read_bytes()
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise BrokenInput(f"{path}: the encoder cannot be loaded ({error}); put its own file there.") from None
+        raise BrokenInput(f"{path}: the encoder cannot be loaded ({error}); replace it with the encoder's own file.") from None
     if not isinstance(value, dict):
-        raise BrokenInput(f"{path}: the encoder cannot be loaded (this is no JSON object); put its own file there.")
+        raise BrokenInput(f"{path}: the encoder cannot be loaded (this is not a JSON object); replace it with the encoder's own file.")
     return value

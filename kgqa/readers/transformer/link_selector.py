@@ -73,10 +73,10 @@ class LinkTask(ReadingTask):
         """The passages with their links as rows of token ids; see ``examples.encode``."""
         batch = examples.encode([link_question(instance) for instance in instances], self._cutter, self._targets)
         targets = [list(link_targets(instance)) for instance in instances]
-        needed = [needed_links(instance) for instance in instances]
+        gold_links = [needed_links(instance) for instance in instances]
         # A question without links has one owner that no span names.
-        labels = [_labels(keys, keys_needed) or [UNKNOWN] for keys, keys_needed in zip(targets, needed, strict=True)]
-        faults = [_fault(keys, keys_needed) for keys, keys_needed in zip(targets, needed, strict=True)]
+        labels = [_labels(keys, keys_needed) or [UNKNOWN] for keys, keys_needed in zip(targets, gold_links, strict=True)]
+        faults = [_fault(keys, keys_needed) for keys, keys_needed in zip(targets, gold_links, strict=True)]
         columns = dict(zip(batch.schema.names, batch.columns, strict=True))
         columns |= {FAULT: pa.array(faults, pa.string()), LABELS: ragged(labels)}
         return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
@@ -120,20 +120,20 @@ class LinkTask(ReadingTask):
     def score(self, instance: Instance, prediction: Prediction) -> float:
         """R-precision, which needs no threshold: the share of needed links among as many top-ranked ones; NaN if none is needed."""
         gold = (needed_links(instance) or frozenset()) & link_targets(instance).keys()
-        ranked = sorted(prediction.paragraph_scores, key=lambda entry: -entry[1])[: len(gold)]
-        return sum(title_key(title) in gold for title, _ in ranked) / len(gold) if gold else np.nan
+        top_links = sorted(prediction.paragraph_scores, key=lambda entry: -entry[1])[: len(gold)]
+        return sum(title_key(title) in gold for title, _ in top_links) / len(gold) if gold else np.nan
 
 
-def _labels(keys: Sequence[str], needed: frozenset[str] | None) -> list[int]:
-    return [UNKNOWN if needed is None else int(key in needed) for key in keys]
+def _labels(keys: Sequence[str], gold_links: frozenset[str] | None) -> list[int]:
+    return [UNKNOWN if gold_links is None else int(key in gold_links) for key in keys]
 
 
-def _fault(keys: Sequence[str], needed: frozenset[str] | None) -> str | None:
+def _fault(keys: Sequence[str], gold_links: frozenset[str] | None) -> str | None:
     if not keys:
         return NO_LINKS
-    if needed is None:
+    if gold_links is None:
         return NOT_KNOWN
-    return NOT_LINKED if needed and needed.isdisjoint(keys) else None
+    return NOT_LINKED if gold_links and gold_links.isdisjoint(keys) else None
 
 
 class LinkSelector(NeuralReader):
@@ -162,7 +162,7 @@ class LinkSelector(NeuralReader):
         return self._links
 
     def state(self) -> Mapping[str, Any]:
-        """The threshold."""
+        """The threshold that was chosen on dev, which is saved with the reader."""
         assert self._links is not None
         return {"threshold": self._links.threshold}
 
@@ -189,14 +189,14 @@ def best_threshold(questions: Questions, predictions: Sequence[Prediction]) -> f
     thresholds = np.array(THRESHOLDS)[:, None]
     is_known = False
     for instance, prediction in zip(questions, predictions, strict=True):
-        needed = needed_links(instance)
-        if needed is None:
+        gold_links = needed_links(instance)
+        if gold_links is None:
             continue
         is_known = True
         is_selected = np.array([probability for _, probability in prediction.paragraph_scores])[None, :] > thresholds
-        is_needed = np.array([title_key(title) in needed for title, _ in prediction.paragraph_scores], np.bool_)
-        both = (is_selected & is_needed).sum(1)
-        total = is_selected.sum(1) + len(needed)
-        scores += np.where(total > 0, 2 * both / np.maximum(total, 1), 1.0)
+        is_needed = np.array([title_key(title) in gold_links for title, _ in prediction.paragraph_scores], np.bool_)
+        true_positives = (is_selected & is_needed).sum(1)
+        total = is_selected.sum(1) + len(gold_links)
+        scores += np.where(total > 0, 2 * true_positives / np.maximum(total, 1), 1.0)
     best = [threshold for threshold, score in zip(THRESHOLDS, scores, strict=True) if score == scores.max()]
     return min(best, key=lambda threshold: abs(threshold - THRESHOLD)) if is_known else THRESHOLD

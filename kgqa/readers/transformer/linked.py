@@ -75,12 +75,14 @@ class Linked:
         self, *, links: Literal["selected", "gold", "none"] | None = None, context: Literal["selected", "gold"] | None = None
     ) -> Linked:
         """This reader with the same networks, but with other stages in prediction. Raises SettingsError for a stage without a network."""
-        other = copy(self)
+        copied_reader = copy(self)
         stages = {"links": links or self.settings.links, "context": context or self.settings.context}
-        other.settings = LinkedSettings.model_validate(self.settings.model_dump() | stages)
-        if (other.settings.links == "selected" and self._links is None) or (other.settings.links != "none" and self._windows is None):
+        copied_reader.settings = LinkedSettings.model_validate(self.settings.model_dump() | stages)
+        if (copied_reader.settings.links == "selected" and self._links is None) or (
+            copied_reader.settings.links != "none" and self._windows is None
+        ):
             raise SettingsError(f"{self.name}: this reader was trained with links = {self.settings.links}; train it with links = selected.")
-        return other
+        return copied_reader
 
     @property
     def fitted(self) -> FitResult | None:
@@ -100,8 +102,8 @@ class Linked:
         if self._links is not None:
             self._links.fit(train, dev, fitting.part(LINKS))
         if self._windows is not None:
-            needed = partial(self._showing, keys=lambda instance: needed_links(instance) or frozenset(), name="needed")
-            self._windows.fit(needed(train), None if dev is None else needed(dev), fitting.part(WINDOWS))
+            gold_view = partial(self._showing, keys=lambda instance: needed_links(instance) or frozenset(), name="needed")
+            self._windows.fit(gold_view(train), None if dev is None else gold_view(dev), fitting.part(WINDOWS))
         find = partial(self._contexts, progress=fitting.progress)
         train_part = self._read(train, kept(fitting.place / "train.json", partial(find, train, training=True)))
         dev_part = None if dev is None else self._read(dev, kept(fitting.place / "dev.json", partial(find, dev)))
@@ -109,12 +111,12 @@ class Linked:
 
     def _with_others(self, train: Questions, seed: int) -> Questions:
         """The training questions with those of the datasets ``beside``."""
-        others = []
+        mixed = []
         for path, weight in self.settings.beside.items():
             source = open_dataset(path)
             split = "train" if "train" in source.files else next(iter(source.files))
-            others.append((of_split(source, split), weight))
-        return mixture(train, others, share=self.settings.beside_share, seed=seed) if others else train
+            mixed.append((of_split(source, split), weight))
+        return mixture(train, mixed, share=self.settings.beside_share, seed=seed) if mixed else train
 
     def _contexts(self, questions: Questions, *, progress: Progress, training: bool = False) -> Lists:
         """Question → ids of the parts of articles that are read (``linked_articles.part_of``), in the order of the articles."""
@@ -123,10 +125,10 @@ class Linked:
         gold = {instance.id: _marked_parts(instance) for instance in questions} if training or self.settings.context == "gold" else {}
         is_open = np.zeros(questions.count, np.bool_)
         is_open[questions.rows()] = [not gold.get(instance.id) for instance in questions]
-        selected = self._selected(questions.only(is_open), progress)
-        return {instance.id: gold.get(instance.id) or selected[instance.id] for instance in questions}
+        selection = self._selected_windows(questions.only(is_open), progress)
+        return {instance.id: gold.get(instance.id) or selection[instance.id] for instance in questions}
 
-    def _selected(self, questions: Questions, progress: Progress) -> Lists:
+    def _selected_windows(self, questions: Questions, progress: Progress) -> Lists:
         """The best windows of each article to which a link leads that is needed or selected."""
         assert self._windows is not None
         if self.settings.links == "gold":
@@ -138,9 +140,9 @@ class Linked:
             state = key_of([(name, sorted(of_question)) for name, of_question in keys.items()])
             view = self._showing(questions, keys=lambda instance: keys.get(instance.id, frozenset()), name=state)
         lists = {}
-        for instance, ranked in zip(questions, self._windows.ranked(view, progress), strict=True):
+        for instance, windows in zip(questions, self._windows.ranked(view, progress), strict=True):
             of_article: dict[str, list[str]] = {}
-            for window, _ in ranked:
+            for window, _ in windows:
                 of_article.setdefault(whole_of(window), []).append(window)
             # In the order of the articles and of their texts: the rank must not tell which is the best.
             lists[instance.id] = [
@@ -213,7 +215,7 @@ def _make_answerer(settings: LinkedSettings, training: TrainingSettings) -> Read
     name = settings.answerer
     kind = find_reader(name)
     if not kind.answers or kind.settings is LinkedSettings:  # a pipeline would look for links in what this one selected
-        raise SettingsError(f"answerer = {name!r}: it does not answer from paragraphs; give one that does, as ee.")
+        raise SettingsError(f"answerer = {name!r}: it does not answer from paragraphs; choose one that does, as ee.")
     shared: dict[str, Any] = {
         field: getattr(settings, field) for field in ("encoder", "question_tokens") if field in kind.settings.model_fields
     }
@@ -223,10 +225,10 @@ def _make_answerer(settings: LinkedSettings, training: TrainingSettings) -> Read
 
 def _marked_parts(instance: Instance) -> list[str]:
     """The ids of what the dataset marks in the question's articles; empty if it marks nothing."""
-    needed = needed_links(instance) or frozenset()
+    gold_links = needed_links(instance) or frozenset()
     return [
         part_of(article, start, end, supporting=True).id
-        for article in linked_articles(instance, needed, {})
+        for article in linked_articles(instance, gold_links, {})
         for start, end in dict.fromkeys(evidence_places(instance, article))
     ]
 

@@ -251,14 +251,14 @@ def _saved_answers(folder: Path) -> list[str]:
     """The answers of a saved reader. Raises MissingInput, BrokenInput."""
     path = folder / ANSWERS
     if not path.is_file():
-        raise MissingInput(f"{path}: the answers that this reader learned are not there; train it again.")
+        raise MissingInput(f"{path}: the answers that this reader learned are missing; train it again.")
     try:
         with storage_errors(path):
             answers = json.loads(read_small(path))
     except (ValueError, RecursionError):
         answers = None
     if not isinstance(answers, list) or not all(isinstance(text, str) for text in answers):
-        raise BrokenInput(f"{path}: this is no list of answers; train the reader again.")
+        raise BrokenInput(f"{path}: this is not a list of answers; train the reader again.")
     return answers
 
 

@@ -162,7 +162,7 @@ class ReadingTask:
         return torch.stack([segment_max(column, batch.window_example, count) for column in logits.unbind(1)], dim=1)
 
     def read(self, tensors: Batch) -> Sequence[Any]:
-        """The readings, without texts."""
+        """The best answers of a batch as numbers; texts are added later, in the process that has them."""
         batch = self.batch_type(**tensors)
         return self._readings(batch, self._net.hidden(batch))
 
@@ -263,8 +263,8 @@ class ReadingTask:
         if self._targets.answer:
             return dev_score(instance, prediction)
         gold = self._gold_paragraphs(instance)
-        ranked = sorted(prediction.paragraph_scores, key=lambda each: -each[1])[: len(gold)]
-        return sum(name in gold for name, _ in ranked) / len(gold) if gold else 0.0
+        top_paragraphs = sorted(prediction.paragraph_scores, key=lambda entry: -entry[1])[: len(gold)]
+        return sum(name in gold for name, _ in top_paragraphs) / len(gold) if gold else 0.0
 
     def _gold_paragraphs(self, instance: Instance) -> set[str]:
         if self._targets.support == "supporting":

@@ -42,7 +42,7 @@ def _resized(encoder: Encoder, settings: EncoderSettings) -> Encoder:
     changes: dict[str, Any] = {}
     if settings.layers is not None:
         if settings.layers > config.num_hidden_layers:
-            raise SettingsError(f"layers = {settings.layers}: {settings.encoder} has {config.num_hidden_layers}; give at most so many.")
+            raise SettingsError(f"layers = {settings.layers}: {settings.encoder} has {config.num_hidden_layers}; use at most that many.")
         changes |= _first_layers(config, settings.layers)
     if settings.positions is not None:
         changes |= _with_positions(encoder, weights, settings)
@@ -72,12 +72,12 @@ def _with_positions(encoder: Encoder, weights: dict[str, Any], settings: Encoder
     if not names:
         raise SettingsError(
             f"positions = {positions}: {settings.encoder} ({encoder.network.config.model_type}) has no table of learned positions that "
-            "could be extended; leave the setting out, or take an encoder that has one, as BERT and RoBERTa."
+            "could be extended; leave the setting out, or use an encoder that has one, such as BERT or RoBERTa."
         )
     if positions <= encoder.longest:
         raise SettingsError(f"positions = {positions}: {settings.encoder} reads {encoder.longest:,} tokens already; leave the setting out.")
     table = weights[names[0]]
-    kept, learned = table[: encoder.reserved], table[encoder.reserved : encoder.reserved + encoder.learned]
-    tiles = learned[torch.arange(positions) % len(learned)]
-    weights[names[0]] = torch.cat([kept, tiles])
+    reserved_rows, learned_rows = table[: encoder.reserved], table[encoder.reserved : encoder.reserved + encoder.learned]
+    tiles = learned_rows[torch.arange(positions) % len(learned_rows)]
+    weights[names[0]] = torch.cat([reserved_rows, tiles])
     return {"max_position_embeddings": encoder.reserved + positions}

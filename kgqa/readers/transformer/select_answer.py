@@ -109,8 +109,8 @@ class SelectAnswer:
         """Question → ids of the paragraphs that the selector ranks highest."""
         ids = {}
         for prediction in selector.predict(questions, progress):
-            ranked = sorted(prediction.paragraph_scores, key=lambda scored: -scored[1])
-            ids[prediction.id] = sorted(name for name, _ in ranked[: self.settings.selected])
+            best_first = sorted(prediction.paragraph_scores, key=lambda scored: -scored[1])
+            ids[prediction.id] = sorted(name for name, _ in best_first[: self.settings.selected])
         return ids
 
     def predict(self, questions: Questions, progress: Progress) -> Iterator[Prediction]:
@@ -143,9 +143,9 @@ def _with_selection(questions: Questions, ids: Lists) -> Questions:
 class SelectedParagraphs:
     """A view that shows only the selected paragraphs."""
 
-    def __init__(self, chosen: Mapping[str, Collection[str]]) -> None:
+    def __init__(self, paragraph_ids: Mapping[str, Collection[str]]) -> None:
         """Question id → paragraph ids."""
-        self._paragraph_ids = chosen
+        self._paragraph_ids = paragraph_ids
 
     def __call__(self, instance: Instance) -> Instance:
         """The question with these paragraphs only; with all of them if none were selected."""

@@ -130,9 +130,9 @@ class WindowSelector:
 
     def predict(self, questions: Questions, progress: Progress) -> Iterator[Prediction]:
         """One Prediction per question, in their order."""
-        for instance, ranked in zip(questions, self.ranked(questions, progress), strict=True):
+        for instance, windows in zip(questions, self.ranked(questions, progress), strict=True):
             best: dict[str, float] = {}
-            for window, probability in ranked:
+            for window, probability in windows:
                 best.setdefault(whole_of(window), probability)
             scores = tuple((article.id, best[article.id]) for article in articles_of(instance) if article.id in best)
             supporting = tuple(name for name, probability in scores if probability > 0.5)

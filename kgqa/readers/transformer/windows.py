@@ -85,7 +85,7 @@ class Cutter:
         self._tokenizer, self._settings = encoder.tokenizer, settings
         self.longest = min(settings.max_length or LONGEST, encoder.longest)
         if self.longest < SHORTEST:
-            raise SettingsError(f"max_length = {self.longest}: that is too short for a question and a text; give at least {SHORTEST}.")
+            raise SettingsError(f"max_length = {self.longest}: this is too short for a question and a text; give at least {SHORTEST}.")
         self._question_limit = min(settings.question_tokens, self.longest // 3)
         self.packs = self.longest > CONNECTED and not reads_apart
         self._marks = marks_of(encoder) if settings.marks else None

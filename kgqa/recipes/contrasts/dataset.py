@@ -41,7 +41,7 @@ class Splits:
         self._reasons: Counter[str] = Counter()
 
     def group_counts(self) -> dict[str, int]:
-        """Groups of each split."""
+        """The number of groups in each split."""
         return {split: len(groups) for split, groups in self._groups.items()}
 
     def transform(self) -> list[FunnelRow]:
@@ -51,7 +51,7 @@ class Splits:
             for split in self._source.files:
                 questions += self._transform_split(split, rejections)
         if not questions:
-            raise EmptyResult(f"{self._source.path}: the set holds no question; give one that does.")
+            raise EmptyResult(f"{self._source.path}: the set has no questions; choose one that has.")
         rows = [FunnelRow(stage="read", what="questions", reason="read", removed=None, left=questions)]
         for reason, count in sorted(self._reasons.items(), key=lambda item: (-item[1], item[0])):
             questions -= count

@@ -63,9 +63,9 @@ def _mentioning(paragraphs: Sequence[Paragraph], candidates: Iterable[Candidate]
 
 def document_removal_faults(original: Instance, group: Sequence[Instance]) -> Iterator[str]:
     """Faults against: each remaining paragraph mentions a candidate, no removed one does, and one of the remaining mentions the answer."""
-    (changed,) = group
-    yield from removal_faults(original, changed)
-    left_ids = {paragraph.id for paragraph in changed.paragraphs}
+    (instance,) = group
+    yield from removal_faults(original, instance)
+    left_ids = {paragraph.id for paragraph in instance.paragraphs}
     candidates = original.candidates or ()
     for paragraph in original.paragraphs:
         mentions, stays = _mentions_one(paragraph, candidates), paragraph.id in left_ids
@@ -73,7 +73,7 @@ def document_removal_faults(original: Instance, group: Sequence[Instance]) -> It
             yield "a paragraph that mentions no candidate is left"
         if mentions and not stays:
             yield "a paragraph that mentions a candidate is gone"
-    if not any(_mentions_one(paragraph, [_answer(original)]) for paragraph in changed.paragraphs):
+    if not any(_mentions_one(paragraph, [_answer(original)]) for paragraph in instance.paragraphs):
         yield "nothing that is left mentions the answer"
 
 

@@ -44,12 +44,12 @@ def _to_the_answer(instance: Instance) -> list[tuple[str, ...]]:
 
 def gold_chain_faults(original: Instance, group: Sequence[Instance]) -> Iterator[str]:
     """Faults against: exactly the supporting paragraphs, unchanged, with every chain to the answer and every step."""
-    (changed,) = group
-    yield from removal_faults(original, changed)
-    if any(not paragraph.supporting for paragraph in changed.paragraphs):
+    (instance,) = group
+    yield from removal_faults(original, instance)
+    if any(not paragraph.supporting for paragraph in instance.paragraphs):
         yield "a paragraph that does not support the answer is left"
-    left_ids = {paragraph.id for paragraph in changed.paragraphs}
+    left_ids = {paragraph.id for paragraph in instance.paragraphs}
     if any(paragraph.supporting and paragraph.id not in left_ids for paragraph in original.paragraphs):
         yield "a supporting paragraph is gone"
-    if _to_the_answer(changed) != _to_the_answer(original) or changed.decomposition != original.decomposition:
+    if _to_the_answer(instance) != _to_the_answer(original) or instance.decomposition != original.decomposition:
         yield "a chain to the answer or a step's paragraph is gone"

@@ -71,20 +71,20 @@ class Parts:
 
 def parts_of(question: FactQuestion, transform: str, *, some_unmarked: bool = False) -> Parts:
     """The maker of the instances of ``question``; ``some_unmarked``: some instances will have no supporting marks."""
-    shared = note_of(question.instance, transform, level=question.level, notes=question.notes)
+    notes = note_of(question.instance, transform, level=question.level, notes=question.notes)
     if question.dropped:
-        shared["dropped"] = question.dropped
+        notes["dropped"] = question.dropped
     other_notes = without_order({name: value for name, value in question.notes.items() if name != NAME})
     unanswered_notes = without_faults_of_answerable(other_notes)
-    head = _head(other_notes, shared)
+    head = _head(other_notes, notes)
     unmarked_paragraphs = tuple(map(_without_marks, question.instance.paragraphs)) if some_unmarked else ()
     return Parts(
-        question, transform, head, head if unanswered_notes == other_notes else _head(unanswered_notes, shared), unmarked_paragraphs
+        question, transform, head, head if unanswered_notes == other_notes else _head(unanswered_notes, notes), unmarked_paragraphs
     )
 
 
-def _head(notes: Mapping[str, Any], shared: Mapping[str, Any]) -> str:
-    return f"{_encode(notes)[:-1]}{', ' if notes else ''}{_encode(NAME)}: {_encode(shared)[:-1]}, "
+def _head(notes: Mapping[str, Any], common_notes: Mapping[str, Any]) -> str:
+    return f"{_encode(notes)[:-1]}{', ' if notes else ''}{_encode(NAME)}: {_encode(common_notes)[:-1]}, "
 
 
 def note_of(instance: Instance, transform: str, *, level: str, notes: Mapping[str, Any]) -> dict[str, Any]:

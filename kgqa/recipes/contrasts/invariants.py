@@ -28,15 +28,15 @@ def probe_faults(question: FactQuestion, group: Sequence[Instance]) -> Iterator[
         return
     partitions = set()
     for pair in pairs.values():
-        parts = [support.intersection(_shown(question, instance)) for instance in pair]
+        parts = [support.intersection(_visible_part(question, instance)) for instance in pair]
         partitions.add(frozenset(map(frozenset, parts)))
         if parts[0] | parts[1] != support or parts[0] & parts[1] or not all(parts):
             yield "two contexts of a bi-partition do not divide the supporting facts"
         for instance, part in zip(pair, parts, strict=True):
-            if _shown(question, instance) != [fact for fact in context if fact not in support or fact in part]:
+            if _visible_part(question, instance) != [fact for fact in context if fact not in support or fact in part]:
                 yield "a distractor is missing, or the order has changed"
     if len(partitions) != expected_count:
-        yield "a bi-partition is there twice"
+        yield "a bi-partition occurs twice"
     yield from _labels_faults(group)
 
 
@@ -45,7 +45,7 @@ def sufficiency_faults(question: FactQuestion, group: Sequence[Instance]) -> Ite
     context, support = _whole(question)
     length = len(context) - len(support) + 1
     yield from _contexts_faults(question, group, length=length)
-    parts = [frozenset(support.intersection(_shown(question, instance))) for instance in group]
+    parts = [frozenset(support.intersection(_visible_part(question, instance))) for instance in group]
     if len(set(parts)) != len(group) or len(group) != 2 ** len(support) - 1 or frozenset() in parts:
         yield f"{len(support)} supporting facts need {2 ** len(support) - 1} contexts with different, non-empty parts of them"
     for instance, part in zip(group, parts, strict=True):
@@ -70,7 +70,7 @@ def probe_of_sufficiency_faults(question: FactQuestion, group: Sequence[Instance
     for triple in triples.values():
         parts: dict[int, list[set[tuple[str, str]]]] = {label: [] for label in (PARTIAL, UNSUPPORTED)}
         for instance in triple:
-            parts.setdefault(_label(instance) or 0, []).append(support.intersection(_shown(question, instance)))
+            parts.setdefault(_label(instance) or 0, []).append(support.intersection(_visible_part(question, instance)))
         if [len(parts[PARTIAL]), len(parts[UNSUPPORTED])] != [2, 1] or len(triple) != 3:
             yield "a bi-partition has other labels than 0, 0 and -1"
         elif parts[PARTIAL][0] | parts[PARTIAL][1] != support or parts[PARTIAL][0] & parts[PARTIAL][1] or not all(parts[PARTIAL]):
@@ -87,7 +87,7 @@ def trivial_faults(question: FactQuestion, group: Sequence[Instance]) -> Iterato
     if len(group) != 3:
         yield "a question needs three copies"
     for instance in group:
-        if not support <= set(_shown(question, instance)) or instance.answers != question.instance.answers:
+        if not support <= set(_visible_part(question, instance)) or instance.answers != question.instance.answers:
             yield "a copy lacks a supporting fact or the answer"
     removed_ids = {str(noted(instance, NAME)["removed"]) for instance in group}
     if len(removed_ids) != min(3, len(context) - len(support)):
@@ -135,7 +135,7 @@ INVARIANTS: Mapping[str, Callable[[FactQuestion, Sequence[Instance]], Iterable[s
 """Transform of a question's facts → its invariant."""
 
 
-def _shown(question: FactQuestion, instance: Instance) -> Shown:
+def _visible_part(question: FactQuestion, instance: Instance) -> Shown:
     facts = facts_of(instance, question.level)
     ids = [instance.paragraphs[place].id for place, _ in facts]
     return list(zip(ids, texts_of(instance, facts), strict=True))
@@ -143,14 +143,14 @@ def _shown(question: FactQuestion, instance: Instance) -> Shown:
 
 def _whole(question: FactQuestion) -> tuple[Shown, set[tuple[str, str]]]:
     """The whole context, and its supporting facts, which occur only once, since other questions are rejected."""
-    context = _shown(question, question.instance)
+    context = _visible_part(question, question.instance)
     return context, {context[number] for number in question.supporting}
 
 
 def _contexts_faults(question: FactQuestion, group: Sequence[Instance], *, length: int) -> Iterator[str]:
     context = _whole(question)[0]
     for instance in group:
-        facts = _shown(question, instance)
+        facts = _visible_part(question, instance)
         if len(facts) != length:
             yield f"a context has {len(facts)} facts instead of {length}"
         paragraphs = iter(context)

@@ -27,16 +27,16 @@ def with_paragraphs(instance: Instance, transform: str, keep: Sequence[bool], *,
     return showing(instance, paragraphs, removed_facts=removed_ids, provenance=_encode({**notes, NAME: note}))
 
 
-def removal_faults(original: Instance, changed: Instance) -> Iterator[str]:
+def removal_faults(original: Instance, instance: Instance) -> Iterator[str]:
     """Faults against: some of the paragraphs, unchanged and in order, and the same question, answers and candidates."""
     paragraphs = iter(original.paragraphs)
-    if not changed.paragraphs:
+    if not instance.paragraphs:
         yield "no paragraph is left"
-    if not all(paragraph in paragraphs for paragraph in changed.paragraphs):
+    if not all(paragraph in paragraphs for paragraph in instance.paragraphs):
         yield "a paragraph has changed, or the order of the paragraphs"
     # Chains and steps may lose removed paragraphs; the transform's own invariant limits these losses.
     expected_instance = replace(
-        changed,
+        instance,
         paragraphs=original.paragraphs,
         chains=original.chains,
         grades=original.grades,

@@ -44,7 +44,7 @@ def whole(instance: Instance, *, once: str = "") -> Mapping[str, Any]:
     transform = earlier.get("transform") if isinstance(earlier, dict) else None
     if transform in PARTIAL:
         raise SettingsError(
-            f"instance {instance.id}: this set was made by {transform} and holds parts of questions; transform the original set "
+            f"instance {instance.id}: this set was made by {transform} and contains parts of questions; transform the original set "
             "(the probe of the sufficiency transform is the kind probe-of-sufficiency)."
         )
     if once and transform == once:
@@ -77,14 +77,14 @@ def question_of(instance: Instance, *, level: str, max_facts: int) -> FactQuesti
     rejection = without_answer(instance) or unmarked(instance, notes) or (_without_sentences(instance) if level == "sentence" else None)
     if rejection:
         return rejection
-    dropped: frozenset[str] = frozenset()
+    dropped_ids: frozenset[str] = frozenset()
     if instance.chains is not None:
         one_chain = without_alternatives(instance)
         if one_chain is None:
             return Rejection(reason=REASONS["alternatives"], detail="chains and marks differ")
-        dropped = one_chain[1]
-        if dropped:
-            instance = showing(instance, one_chain[0], removed_facts=dropped)
+        dropped_ids = one_chain[1]
+        if dropped_ids:
+            instance = showing(instance, one_chain[0], removed_facts=dropped_ids)
     facts = facts_of(instance, level)
     support = tuple([number for number, (place, sentence) in enumerate(facts) if _supports(instance.paragraphs[place], sentence)])
     distractors = tuple(sorted(set(range(len(facts))).difference(support)))
@@ -102,7 +102,7 @@ def question_of(instance: Instance, *, level: str, max_facts: int) -> FactQuesti
         facts=facts,
         supporting=support,
         distractors=distractors,
-        dropped=tuple(sorted(dropped)),
+        dropped=tuple(sorted(dropped_ids)),
         notes=notes,
     )
 

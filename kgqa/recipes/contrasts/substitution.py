@@ -20,7 +20,7 @@ SURNAME = 4
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name to replace."""
+    """A name in the paragraphs that is replaced by another one."""
 
     spellings: tuple[str, ...]
     """Its spellings. Case is ignored, but a spelling with a capital initial only matches one; a spelling must be whole words."""

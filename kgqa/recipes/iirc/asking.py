@@ -35,7 +35,7 @@ class Step:
 
 
 class Asker:
-    """Makes questions of candidates."""
+    """Turns candidates into questions with answers, evidence and steps."""
 
     def __init__(
         self,
@@ -107,9 +107,9 @@ class Asker:
         entities, attributes = candidate["entities"], list(candidate["attributes"])
         by_operand = [attributes] if len(entities) == 1 else [[attribute] for attribute in attributes]
         if candidate["group"] is not None:
-            found = [self._texts.links[passage][entity] for entity in entities]
-            names = [self._texts.texts[passage][start:end] for _, start, end in found]
-            sentences = list(dict.fromkeys(self._texts.sentence(passage, start) for _, start, _ in found))
+            links = [self._texts.links[passage][entity] for entity in entities]
+            names = [self._texts.texts[passage][start:end] for _, start, end in links]
+            sentences = list(dict.fromkeys(self._texts.sentence(passage, start) for _, start, _ in links))
             steps.append(Step(question=f"Which are {self._group(candidate)}?", answer=listed(names), document=passage, places=sentences))
         for place, (entity, role, own) in enumerate(zip(entities, candidate["roles"], by_operand, strict=True)):
             if candidate["group"] is not None:
@@ -136,7 +136,7 @@ class Asker:
                 attribute = corpus.attributes[row]
                 steps.append(
                     Step(
-                        question=self._asked(attribute, name, draw, nested=name.startswith("#")), answer=attribute["said"],
+                        question=self._question_about(attribute, name, draw, nested=name.startswith("#")), answer=attribute["said"],
                         document=attribute["article"], places=[self._texts.sentence(attribute["article"], attribute["start"])], needs=needs,
                     )
                 )  # fmt: skip
@@ -145,7 +145,7 @@ class Asker:
             values["value"] = self._named_value(pattern, corpus.attributes[candidate["other"]], list(values.values()), draw)
         return steps, values, roles
 
-    def _asked(self, attribute: Mapping[str, Any], name: str, draw: int, *, nested: bool) -> str:
+    def _question_about(self, attribute: Mapping[str, Any], name: str, draw: int, *, nested: bool) -> str:
         if attribute["kind"] != ENTITY:
             return f"What is the {attribute['name']} of {name}?"
         return asked_about(self._corpus.hops[attribute["hop"]], self._templates, name, draw, nested=nested)
@@ -161,7 +161,7 @@ class Asker:
             return {**value, "text": attribute["said"]}
         year = bounds(value)[0][0]
         if pattern.kind == "every" and draw % 2:  # else one of the dates is in the year, so that not all are before it
-            year = max(bounds(other)[1][0] for other in values if "time" in other) + 1 + (draw >> 1) % 4
+            year = max(bounds(value_row)[1][0] for value_row in values if "time" in value_row) + 1 + (draw >> 1) % 4
         return {
             "time": f"{year:04d}-01-01" if year > 0 else f"{year - 1:05d}-01-01",
             "calendar": value["calendar"],

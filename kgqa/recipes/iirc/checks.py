@@ -33,7 +33,7 @@ class Checks:
     """The checks; readings of texts are cached."""
 
     def __init__(self, corpus: Corpus) -> None:
-        """Keep the texts."""
+        """``corpus`` has the texts and facts that candidates are checked against."""
         self._corpus, self._texts = corpus, corpus.texts
         self._read: dict[str, Text] = {}
 
@@ -46,16 +46,18 @@ class Checks:
             return "named"
         if span is not None and span not in self._place_of_answer(candidate, kind, rows):
             return "span"
-        if not self._left(candidate["passage"]):
+        if not self._remaining_links(candidate["passage"]):
             return "few"
-        stated = next(filter(None, (self._stated(candidate["passage"], row) for row in rows if row["article"] != candidate["passage"])), "")
-        return stated or ("decided" if kind == "every" and self._is_decided(rows, values["value"]) else "")
+        statement = next(
+            filter(None, (self._statement_fault(candidate["passage"], row) for row in rows if row["article"] != candidate["passage"])), ""
+        )
+        return statement or ("decided" if kind == "every" and self._is_decided(rows, values["value"]) else "")
 
     def _is_named(self, candidate: Mapping[str, Any], question: Text, span: str | None) -> bool:
         """Whether the question names a linked entity, or the answer."""
         corpus = self._corpus
-        linked = [entity for entity in candidate["entities"] if entity != candidate["subject"]]
-        names = [name for entity in linked for name in (corpus.labels.get(entity, ""), *corpus.names.get(entity, ()))]
+        linked_entities = [entity for entity in candidate["entities"] if entity != candidate["subject"]]
+        names = [name for entity in linked_entities for name in (corpus.labels.get(entity, ""), *corpus.names.get(entity, ()))]
         return question.states(patterns_of_names(names if span is None else [*names, span]))
 
     def _place_of_answer(self, candidate: Mapping[str, Any], kind: str, rows: Sequence[Mapping[str, Any]]) -> str:
@@ -64,11 +66,11 @@ class Checks:
             return self._texts.texts[candidate["passage"]]
         return self._texts.texts[rows[0]["article"]][rows[0]["start"] : rows[0]["end"]]
 
-    def _left(self, passage: str) -> set[str]:
+    def _remaining_links(self, passage: str) -> set[str]:
         """The articles to which a passage links, without withheld ones."""
         return {article for article, _, _ in self._texts.links[passage].values()} - self._texts.withheld
 
-    def _stated(self, passage: str, row: Mapping[str, Any]) -> str:
+    def _statement_fault(self, passage: str, row: Mapping[str, Any]) -> str:
         """Whether the passage states an attribute, or another article states a withheld one."""
         targets = self._targets(row)
         is_withheld = row["article"] in self._texts.withheld
@@ -78,14 +80,18 @@ class Checks:
         # A passage has other figures, so only those next to the link count.
         elif Text(self._around(passage, row["entity"])).states(targets):
             return "passage"
-        return "stated" if is_withheld and any(self._text(article).states(targets) for article in sorted(self._left(passage))) else ""
+        return (
+            "stated"
+            if is_withheld and any(self._text(article).states(targets) for article in sorted(self._remaining_links(passage)))
+            else ""
+        )
 
     def _is_decided(self, rows: Sequence[Mapping[str, Any]], value: Mapping[str, Any]) -> bool:
         """Whether one that is not before the year is left, which is enough for "no"."""
-        known = [typed(row) for row in rows if row["article"] not in self._texts.withheld]
-        if len(known) == len(rows):
+        known_values = [typed(row) for row in rows if row["article"] not in self._texts.withheld]
+        if len(known_values) == len(rows):
             return False
-        return any(evaluate("less(#1, value)", {"1": one, "value": value}) == "no" for one in known)
+        return any(evaluate("less(#1, value)", {"1": known_value, "value": value}) == "no" for known_value in known_values)
 
     def _targets(self, row: Mapping[str, Any]) -> tuple[Stated, ...]:
         """What a text must not state."""

@@ -56,8 +56,8 @@ def possible_limits(
     by_pattern = {name: min(patterns[name].share, share) for name in counts}
     types = [name for name in questions["answer_type"].unique().to_list() if name != "none"]
     total = sum(settings.answers[name] for name in types)
-    none = settings.answers["none"] if (questions["answer_type"] == "none").any() else 0.0
-    factor = max(1.0, (1 - none) / total) if total else 1.0
+    unanswerable_share = settings.answers["none"] if (questions["answer_type"] == "none").any() else 0.0
+    factor = max(1.0, (1 - unanswerable_share) / total) if total else 1.0
     by_type = {name: min(1.0, factor * settings.answers[name]) for name in types} | {"none": settings.answers["none"]}
     return by_pattern, by_type, share > settings.max_pattern or factor > 1
 
@@ -88,12 +88,12 @@ def chosen(
     rows = rows.sort("of_pattern", "pattern", "row")
     size = min(settings.size, rows.height)
     while True:
-        kept, drops = _under_limits(rows, settings, size)
-        if kept.height >= CLOSE * size or kept.height == 0:
+        kept_mask, drops = _under_limits(rows, settings, size)
+        if kept_mask.height >= CLOSE * size or kept_mask.height == 0:
             break
-        size = kept.height
+        size = kept_mask.height
     mask = np.zeros(questions.height, np.bool_)
-    mask[kept["row"].to_numpy()] = True
+    mask[kept_mask["row"].to_numpy()] = True
     return pl.Series(mask), drops, is_raised
 
 

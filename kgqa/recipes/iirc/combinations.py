@@ -36,22 +36,22 @@ def combinations(
     ``related``: ``entity, other``, joined by a fact in either direction. Memory: the candidates of one pattern before its limit.
     """
     rows = attributes.with_row_index("attribute").with_columns(pl.col("attribute").cast(pl.Int32))
-    linked = roles.join(rows, left_on=["a", "article"], right_on=["entity", "article"], suffix="_of", maintain_order="left")
+    link_hops = roles.join(rows, left_on=["a", "article"], right_on=["entity", "article"], suffix="_of", maintain_order="left")
     # A passage that names the answer itself would not need the article.
-    linked = linked.join(stated_in, on=["passage", "answer_entity"], how="anti", maintain_order="left")
-    linked = linked.filter(pl.col("answer_entity").is_null() | (pl.col("answer_entity") != pl.col("subject")))
+    link_hops = link_hops.join(stated_in, on=["passage", "answer_entity"], how="anti", maintain_order="left")
+    link_hops = link_hops.filter(pl.col("answer_entity").is_null() | (pl.col("answer_entity") != pl.col("subject")))
     own = rows.select("name", subject="entity", passage="article", own="attribute")
     grouped = members.join(rows, left_on=["a", "article"], right_on=["entity", "article"], suffix="_of", maintain_order="left")
     parts = []
     for name, pattern in patterns.items():
-        some = _of_pattern(pattern, linked, own, grouped, rows, related, seed)
-        some = some.with_columns(pattern=pl.lit(name))
-        parts.append(_limited(some, pattern, settings, seed))
+        of_one_pattern = _of_pattern(pattern, link_hops, own, grouped, rows, related, seed)
+        of_one_pattern = of_one_pattern.with_columns(pattern=pl.lit(name))
+        parts.append(_limited(of_one_pattern, pattern, settings, seed))
     return pl.concat(parts) if parts else pl.DataFrame()
 
 
 def _of_pattern(
-    pattern: PatternSettings, linked: pl.DataFrame, own: pl.DataFrame, grouped: pl.DataFrame, rows: pl.DataFrame, related: pl.DataFrame,
+    pattern: PatternSettings, link_hops: pl.DataFrame, own: pl.DataFrame, grouped: pl.DataFrame, rows: pl.DataFrame, related: pl.DataFrame,
     seed: int,
 ) -> pl.DataFrame:  # fmt: skip
     def wanted(name: str) -> pl.Expr:
@@ -59,12 +59,12 @@ def _of_pattern(
             return pl.col(name).is_in(pattern.values)
         return pl.col("kind").eq(ENTITY) & (pl.col(name).is_in(pattern.templates) if pattern.templates else pl.lit(value=True))
 
-    some = linked.filter(wanted("name"))
+    candidates = link_hops.filter(wanted("name"))
     if pattern.over == "link":
-        return _over_link(pattern, some, rows, related, seed)
+        return _over_link(pattern, candidates, rows, related, seed)
     if pattern.over == "subject":
         # Of two values the first is the linked entity's, the second the subject's.
-        pairs = some.filter(pl.col("name") == pattern.values[0]).with_columns(own_name=pl.lit(pattern.values[-1]))
+        pairs = candidates.filter(pl.col("name") == pattern.values[0]).with_columns(own_name=pl.lit(pattern.values[-1]))
         pairs = pairs.join(own, left_on=["passage", "subject", "own_name"], right_on=["passage", "subject", "name"])
         return _row(
             pairs, roles=["role", pl.lit(-1, pl.Int32)], entities=["a", "subject"], articles=["article", "passage"],
@@ -72,7 +72,7 @@ def _of_pattern(
         )  # fmt: skip
     if pattern.over == "group":
         return _over_group(pattern, grouped.filter(wanted("name")), rows, related, seed)
-    pairs = some.join(some, on=["passage", "subject", "name"], suffix="_b").filter(
+    pairs = candidates.join(candidates, on=["passage", "subject", "name"], suffix="_b").filter(
         (pl.col("role") < pl.col("role_b")) & (pl.col("a") != pl.col("a_b"))
     )
     if pattern.kind in {"same", "shared"}:
@@ -84,9 +84,9 @@ def _of_pattern(
     )  # fmt: skip
 
 
-def _over_link(pattern: PatternSettings, some: pl.DataFrame, rows: pl.DataFrame, related: pl.DataFrame, seed: int) -> pl.DataFrame:
+def _over_link(pattern: PatternSettings, candidates: pl.DataFrame, rows: pl.DataFrame, related: pl.DataFrame, seed: int) -> pl.DataFrame:
     if pattern.kind == "difference":
-        first, second = (some.filter(pl.col("name") == name) for name in pattern.values)
+        first, second = (candidates.filter(pl.col("name") == name) for name in pattern.values)
         pairs = first.join(second.select("role", later="attribute"), on="role")
         return _row(
             pairs,
@@ -97,19 +97,19 @@ def _over_link(pattern: PatternSettings, some: pl.DataFrame, rows: pl.DataFrame,
             relations=["role_template", "name"],
         )
     if pattern.kind == "is":
-        some = _with_other(some, rows, related, seed)
+        candidates = _with_other(candidates, rows, related, seed)
     if pattern.kind in {"less", "more"}:
-        some = _with_near(some, rows, seed)
+        candidates = _with_near(candidates, rows, seed)
     return _row(
-        some, roles=["role"], entities=["a"], articles=["article"], attributes=["attribute"], relations=["role_template", "name"],
+        candidates, roles=["role"], entities=["a"], articles=["article"], attributes=["attribute"], relations=["role_template", "name"],
         other="other" if pattern.kind in {"is", "less", "more"} else None,
     )  # fmt: skip
 
 
-def _over_group(pattern: PatternSettings, some: pl.DataFrame, rows: pl.DataFrame, related: pl.DataFrame, seed: int) -> pl.DataFrame:
+def _over_group(pattern: PatternSettings, groups: pl.DataFrame, rows: pl.DataFrame, related: pl.DataFrame, seed: int) -> pl.DataFrame:
     """Groups whose members all have the attribute."""
     key = ["passage", "subject", "group", "name"]
-    whole = some.filter((pl.len().over(key) == pl.col("size")) & (pl.col("a").n_unique().over(key) == pl.col("size")))
+    whole = groups.filter((pl.len().over(key) == pl.col("size")) & (pl.col("a").n_unique().over(key) == pl.col("size")))
     if pattern.kind == "count" and not pattern.values:
         # The value of one member is named, and no other member's may include it or be part of it.
         pairs = whole.select(*key, "answer_entity").join(whole.select(*key, other="answer_entity"), on=key)
@@ -120,47 +120,55 @@ def _over_group(pattern: PatternSettings, some: pl.DataFrame, rows: pl.DataFrame
         whole = whole.with_columns(first=pl.col("number") == pl.col("number").min().over(key))
     else:
         whole = whole.with_columns(first=pl.lit(value=False))
-    drawn = whole.with_columns(no_role=pl.lit(-1, pl.Int32), order=pl.Series(_draws(whole.select(*key, "a"), "member", seed)))
-    lists = drawn.group_by(key, maintain_order=True).agg(
+    shuffled = whole.with_columns(no_role=pl.lit(-1, pl.Int32), order=pl.Series(_draws(whole.select(*key, "a"), "member", seed)))
+    lists = shuffled.group_by(key, maintain_order=True).agg(
         roles=pl.col("no_role"), entities=pl.col("a"), articles=pl.col("article"),
         attributes=pl.col("attribute"), other=pl.col("attribute").sort_by("first", "order").first(), size=pl.len(),
     )  # fmt: skip
     names_value = pattern.kind in {"count", "every"}
     lists = lists.filter(pl.col("size") >= (3 if pattern.kind == "count" else 2))
-    other = pl.col("other") if names_value else pl.lit(-1, pl.Int32)
+    comparison = pl.col("other") if names_value else pl.lit(-1, pl.Int32)
     return lists.select(
-        "passage", "subject", "group", "roles", "entities", "articles", "attributes", other=other, relations=pl.concat_list("group", "name")
+        "passage",
+        "subject",
+        "group",
+        "roles",
+        "entities",
+        "articles",
+        "attributes",
+        other=comparison,
+        relations=pl.concat_list("group", "name"),
     )
 
 
-def _with_other(some: pl.DataFrame, rows: pl.DataFrame, related: pl.DataFrame, seed: int) -> pl.DataFrame:
+def _with_other(candidates: pl.DataFrame, rows: pl.DataFrame, related: pl.DataFrame, seed: int) -> pl.DataFrame:
     """Adds ``other``: for half the rows, at random, their own attribute, else one with another entity of the same relation."""
     pool = rows.filter(pl.col("kind") == ENTITY).unique(["name", "answer_entity"], keep="first", maintain_order=True)
     pool = pool.select("name", other="attribute", other_entity="answer_entity").with_columns(place=pl.int_range(pl.len()).over("name"))
     sizes = pool.group_by("name").agg(size=pl.len())
-    draws = _draws(some.select("passage", "a", "name"), "another answer", seed)
-    some = some.with_columns(bits=pl.Series(draws)).join(sizes, on="name", maintain_order="left")
-    some = some.with_columns(place=((pl.col("bits") // 2) % pl.col("size").cast(pl.UInt64)).cast(pl.Int64))
-    true = some.filter(pl.col("bits") % 2 == 0).with_columns(other="attribute")
-    false = some.filter(pl.col("bits") % 2 == 1).join(pool, on=["name", "place"], maintain_order="left")
+    draws = _draws(candidates.select("passage", "a", "name"), "another answer", seed)
+    candidates = candidates.with_columns(bits=pl.Series(draws)).join(sizes, on="name", maintain_order="left")
+    candidates = candidates.with_columns(place=((pl.col("bits") // 2) % pl.col("size").cast(pl.UInt64)).cast(pl.Int64))
+    true = candidates.filter(pl.col("bits") % 2 == 0).with_columns(other="attribute")
+    false = candidates.filter(pl.col("bits") % 2 == 1).join(pool, on=["name", "place"], maintain_order="left")
     false = _unrelated(false.filter(pl.col("other_entity") != pl.col("answer_entity")), "answer_entity", "other_entity", related)
     return pl.concat([true, false.select(true.columns)])
 
 
-def _with_near(some: pl.DataFrame, rows: pl.DataFrame, seed: int) -> pl.DataFrame:
+def _with_near(candidates: pl.DataFrame, rows: pl.DataFrame, seed: int) -> pl.DataFrame:
     """Adds ``other``: the attribute of another entity in the same relation whose value is one of the nearest."""
-    pool = rows.filter(pl.col("name").is_in(some["name"].unique().implode())).sort("name", "number", "attribute")
+    pool = rows.filter(pl.col("name").is_in(candidates["name"].unique().implode())).sort("name", "number", "attribute")
     pool = pool.with_columns(place=pl.int_range(pl.len()).over("name"), size=pl.len().over("name"))
-    some = some.join(pool.select("attribute", "place", "size"), on="attribute", maintain_order="left")
+    candidates = candidates.join(pool.select("attribute", "place", "size"), on="attribute", maintain_order="left")
     near = (pl.col("size") // NEAR).clip(lower_bound=1).cast(pl.Int64)
-    draws = pl.Series(_draws(some.select("passage", "a", "name"), "a near value", seed) >> np.uint64(8)).cast(pl.Int64)
+    draws = pl.Series(_draws(candidates.select("passage", "a", "name"), "a near value", seed) >> np.uint64(8)).cast(pl.Int64)
     step = draws % (2 * near) - near
     step = pl.when(step >= 0).then(step + 1).otherwise(step)
-    some = some.with_columns(place=(pl.col("place") + step).clip(lower_bound=0, upper_bound=pl.col("size").cast(pl.Int64) - 1))
-    some = some.join(pool.select("name", "place", other="attribute", near="base"), on=["name", "place"], maintain_order="left")
+    candidates = candidates.with_columns(place=(pl.col("place") + step).clip(lower_bound=0, upper_bound=pl.col("size").cast(pl.Int64) - 1))
+    candidates = candidates.join(pool.select("name", "place", other="attribute", near="base"), on=["name", "place"], maintain_order="left")
     # A city has no billion inhabitants, as everybody knows.
     is_near = pl.col("base").is_null() | (pl.max_horizontal("base", "near") <= RATIO * pl.min_horizontal("base", "near"))
-    return some.filter(is_near & (pl.col("other") != pl.col("attribute")))
+    return candidates.filter(is_near & (pl.col("other") != pl.col("attribute")))
 
 
 def _unrelated(pairs: pl.DataFrame, first: str, second: str, related: pl.DataFrame) -> pl.DataFrame:
@@ -169,10 +177,10 @@ def _unrelated(pairs: pl.DataFrame, first: str, second: str, related: pl.DataFra
 
 
 def _row(
-    some: pl.DataFrame, *, roles: list[str | pl.Expr], entities: list[str], articles: list[str], attributes: list[str],
+    candidates: pl.DataFrame, *, roles: list[str | pl.Expr], entities: list[str], articles: list[str], attributes: list[str],
     relations: list[str], other: str | None = None,
 ) -> pl.DataFrame:  # fmt: skip
-    return some.select(
+    return candidates.select(
         "passage", "subject", group=pl.lit(None, pl.String), roles=pl.concat_list(roles), entities=pl.concat_list(entities),
         articles=pl.concat_list(articles), attributes=pl.concat_list(attributes), other=pl.col(other) if other else pl.lit(-1, pl.Int32),
         relations=pl.concat_list(relations),
@@ -184,9 +192,9 @@ def _draws(keys: pl.DataFrame, purpose: str, seed: int) -> np.ndarray[tuple[int]
     return shuffling(text_hashes(texts), np.zeros(len(texts), np.int64), purpose=purpose, seed=seed)
 
 
-def _limited(some: pl.DataFrame, pattern: PatternSettings, settings: IircSettings, seed: int) -> pl.DataFrame:
+def _limited(candidates: pl.DataFrame, pattern: PatternSettings, settings: IircSettings, seed: int) -> pl.DataFrame:
     """A random sample that is large enough for all later limits."""
-    key = some.select(
+    key = candidates.select(
         "pattern",
         "passage",
         pl.col("entities").list.join("\0"),
@@ -194,11 +202,11 @@ def _limited(some: pl.DataFrame, pattern: PatternSettings, settings: IircSetting
         pl.col("roles").cast(pl.List(pl.String)).list.join(" "),
     )
     draws = _draws(key, "candidates", seed)
-    some = some.with_columns(draw=pl.Series(draws)).sort("draw", "passage")
+    candidates = candidates.with_columns(draw=pl.Series(draws)).sort("draw", "passage")
     share = min(settings.max_pattern, pattern.share)
     most, alike = (ceil(POOL * part * settings.size) for part in (share, min(share, settings.max_relations)))
     place = pl.int_range(pl.len()).over(pl.col("relations").list.join("\0"))
-    return some.filter(place < max(alike, 20)).head(max(most, 20)).select(COLUMNS)
+    return candidates.filter(place < max(alike, 20)).head(max(most, 20)).select(COLUMNS)
 
 
 def related_entities(facts: pa.Table) -> pl.DataFrame:

@@ -49,8 +49,8 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
         write_split(splits[split], folder / f"{split}.parquet", OF_RECIPES)
         add_split(shared, split, splits[split])
         run.progress.advance(rows.height)
-    rejected = frame(run.table("asked")).join(questions.select("id"), on="id", how="anti", maintain_order="left")
-    _write_rejected(folder / "rejected.parquet", rejected)
+    rejections = frame(run.table("asked")).join(questions.select("id"), on="id", how="anti", maintain_order="left")
+    _write_rejected(folder / "rejected.parquet", rejections)
     counts = {split: len(instances) for split, instances in splits.items()}
     card = partial(
         dataset_card, run.domain.settings, seed=run.seed, counts=counts, funnel=funnel, splits=splits, is_seed=run.domain.is_seed,

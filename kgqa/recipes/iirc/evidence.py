@@ -27,31 +27,33 @@ WORD = r"\b\p{Ll}[\p{L}'’]*|[()]"
 KEY = ["document", "entity", "relation"]
 
 
-def stating_places(facts: pl.DataFrame, known: pl.DataFrame, places: pl.DataFrame, texts: pl.DataFrame, *, least: float) -> pl.DataFrame:
+def stating_places(
+    facts: pl.DataFrame, known_facts: pl.DataFrame, places: pl.DataFrame, texts: pl.DataFrame, *, least: float
+) -> pl.DataFrame:
     """``document, entity, relation, start, end`` of the best place of each fact that has one with a score of ``least`` or more.
 
     ``facts``: ``document, entity, relation, rival``, where ``entity`` is what the document names. A fact with a ``rival``, something else
-    of which the document states the same, has no place. ``known`` are facts of the graph, to learn from. ``places``: ``document, entity,
-    start, end``; ``texts``: ``document, text``. With few known facts nothing is learned: the first place counts, and no rival.
+    of which the document states the same, has no place. ``known_facts`` are facts of the graph, to learn from. ``places``: ``document,
+    entity, start, end``; ``texts``: ``document, text``. With few known facts nothing is learned: the first place counts, and no rival.
     O(places); memory: the words around them.
     """
-    wanted = pl.concat([facts.select(KEY), known.select(KEY)]).unique().sort(KEY)
-    rows = wanted.join(places, on=["document", "entity"]).sort(*KEY, "start").with_row_index("row")
-    lone = rows.join(known.select(KEY).unique(), on=KEY, how="semi").filter(pl.len().over(KEY) == 1)
-    asked = facts.filter(~pl.col("rival")).select(KEY).unique()
+    keys_of_facts = pl.concat([facts.select(KEY), known_facts.select(KEY)]).unique().sort(KEY)
+    rows = keys_of_facts.join(places, on=["document", "entity"]).sort(*KEY, "start").with_row_index("row")
+    lone = rows.join(known_facts.select(KEY).unique(), on=KEY, how="semi").filter(pl.len().over(KEY) == 1)
+    asked_facts = facts.filter(~pl.col("rival")).select(KEY).unique()
     if lone.height < TESTED:
-        first = rows.join(asked, on=KEY, how="semi").unique(KEY, keep="first", maintain_order=True)
+        first = rows.join(asked_facts, on=KEY, how="semi").unique(KEY, keep="first", maintain_order=True)
         return first.select(*KEY, "start", "end")
     words = _words(rows, texts)
     weights = _weights(words.join(lone.select("row", "relation"), on="row"))
-    learned = lone.group_by("relation").len().filter(pl.col("len") >= LEARNED)
+    learned_relations = lone.group_by("relation").len().filter(pl.col("len") >= LEARNED)
     scores = words.join(rows.select("row", "relation"), on="row").join(weights, on=["relation", "word"], how="left")
     scores = scores.group_by("row").agg(score=pl.col("weight").fill_null(0.0).sum())
-    ranked = rows.join(scores, on="row", how="left").join(learned, on="relation", how="semi")
-    ranked = ranked.with_columns(pl.col("score").fill_null(0.0).round(6)).filter(pl.col("score") >= least)
-    best = ranked.sort(*KEY, -pl.col("score"), "start").unique(KEY, keep="first", maintain_order=True)
+    candidates = rows.join(scores, on="row", how="left").join(learned_relations, on="relation", how="semi")
+    candidates = candidates.with_columns(pl.col("score").fill_null(0.0).round(6)).filter(pl.col("score") >= least)
+    best = candidates.sort(*KEY, -pl.col("score"), "start").unique(KEY, keep="first", maintain_order=True)
     rivals = best.join(facts.filter("rival").select(KEY).unique(), on=KEY, how="semi").select("document", "relation").unique()
-    best = best.join(asked, on=KEY, how="semi", maintain_order="left").join(
+    best = best.join(asked_facts, on=KEY, how="semi", maintain_order="left").join(
         rivals, on=["document", "relation"], how="anti", maintain_order="left"
     )
     return best.select(*KEY, "start", "end")
@@ -69,12 +71,12 @@ def _words(rows: pl.DataFrame, texts: pl.DataFrame) -> pl.DataFrame:
     )
     parts = []
     for side in ("before", "after"):
-        found = around.select("row", word=pl.col(side).str.extract_all(WORD))
-        ordered = found.with_columns(pl.col("word").list.reverse()) if side == "before" else found
-        ordered = ordered.with_columns(pl.col("word").list.head(FAR)).explode("word", empty_as_null=False).drop_nulls()
+        words = around.select("row", word=pl.col(side).str.extract_all(WORD))
+        words_in_order = words.with_columns(pl.col("word").list.reverse()) if side == "before" else words
+        words_in_order = words_in_order.with_columns(pl.col("word").list.head(FAR)).explode("word", empty_as_null=False).drop_nulls()
         place = pl.int_range(pl.len()).over("row")
         mark = pl.when(place < NEAR).then(pl.lit(f"{side} ")).otherwise(pl.lit(f"far {side} "))
-        parts.append(ordered.select("row", word=mark + pl.col("word")))
+        parts.append(words_in_order.select("row", word=mark + pl.col("word")))
     return pl.concat(parts).unique()
 
 

@@ -36,15 +36,15 @@ class InstanceMaker:
         """The Instance of one question."""
         corpus, titles, passage = self._texts, self._titles, row["passage"]
         record = json.loads(row["record"])
-        shown = self._shown(row)
+        shown_articles = self._articles_of(row)
         is_answerable = not row["withheld"]
-        needed = [titles[article] for article in row["articles"]]
+        gold_titles = [titles[article] for article in row["articles"]]
         question: dict[str, Any] = {
             "qid": row["id"],
             "question": row["question"],
             "answer": self._answer(row, record) if is_answerable else {"type": "none"},
-            "question_links": needed,
-            "paragraphs": [MAIN, *(titles[article] for article in shown)],
+            "question_links": gold_titles,
+            "paragraphs": [MAIN, *(titles[article] for article in shown_articles)],
         }
         support = self._support(record) if is_answerable else {}
         if is_answerable:
@@ -53,9 +53,9 @@ class InstanceMaker:
                 for document, places in support.items()
                 for start, end in places
             ]
-        texts = {titles[article].lower(): corpus.texts[article] for article in shown}
+        texts = {titles[article].lower(): corpus.texts[article] for article in shown_articles}
         instance = from_question(question, *self._passage(passage), texts, row["id"])
-        documents = [passage, *shown]
+        documents = [passage, *shown_articles]
         notes = {
             "pattern": row["pattern"], "program": record["program"], "values": record["values"], "unit": record["unit"],
             "entities": record["entities"], "relations": row["relations"].split(" "),
@@ -67,20 +67,22 @@ class InstanceMaker:
                 self._with_sentences(paragraph, document, support if is_answerable else None)
                 for paragraph, document in zip(instance.paragraphs, documents, strict=True)
             ),
-            decomposition=self._steps(row["id"], record["steps"], passage, set(shown)),
+            decomposition=self._steps(row["id"], record["steps"], passage, set(shown_articles)),
             # Both are JSON objects; parsing the official note to add one takes longer than all the rest.
             provenance=f"{(instance.provenance or '{}')[:-1]}, {ENCODER.encode({NAME: notes})[1:]}",
         )
 
-    def _shown(self, row: Mapping[str, Any]) -> list[str]:
+    def _articles_of(self, row: Mapping[str, Any]) -> list[str]:
         """The needed articles and others that the passage links to, in random order; as many in every question on the passage."""
         withheld = self._texts.withheld
-        linked = list(dict.fromkeys(article for article, _, _ in self._texts.links[row["passage"]].values() if article not in withheld))
-        needed = [article for article in row["articles"] if article not in withheld]
-        others = [article for article in linked if article not in needed]
-        count = max(min(self._most, len(linked)), len(needed)) - len(needed)
-        some = [*needed, *sample(others, count, purpose="articles", seed=self._seed, id=row["id"])]
-        return sample(some, len(some), purpose="order of articles", seed=self._seed, id=row["id"])
+        linked_articles = list(
+            dict.fromkeys(article for article, _, _ in self._texts.links[row["passage"]].values() if article not in withheld)
+        )
+        gold_articles = [article for article in row["articles"] if article not in withheld]
+        other_articles = [article for article in linked_articles if article not in gold_articles]
+        count = max(min(self._most, len(linked_articles)), len(gold_articles)) - len(gold_articles)
+        titles = [*gold_articles, *sample(other_articles, count, purpose="articles", seed=self._seed, id=row["id"])]
+        return sample(titles, len(titles), purpose="order of articles", seed=self._seed, id=row["id"])
 
     def _passage(self, passage: str) -> tuple[dict[str, Any], Any]:
         if passage not in self._records:
@@ -135,11 +137,13 @@ class InstanceMaker:
             self._paragraphs[key] = replace(paragraph, sentences=tuple(starts), supporting_sentences=marks)
         return self._paragraphs[key]
 
-    def _steps(self, name: str, steps: Sequence[Sequence[Any]], passage: str, shown: set[str]) -> tuple[Step, ...]:
+    def _steps(self, name: str, steps: Sequence[Sequence[Any]], passage: str, shown_articles: set[str]) -> tuple[Step, ...]:
         """The decomposition; what a withheld article says is unknown, and so is what needs it."""
         result: list[Step] = []
         for number, (question, answer, document, _, needs) in enumerate(steps, start=1):
-            is_known = document in shown or document == passage or (not document and all(result[need - 1].answer for need in needs))
+            is_known = (
+                document in shown_articles or document == passage or (not document and all(result[need - 1].answer for need in needs))
+            )
             result.append(
                 Step(
                     id=f"{name}_{number}", question=question, answer=answer if is_known else None,

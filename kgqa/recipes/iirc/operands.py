@@ -44,23 +44,23 @@ def asked_hops(tables: Mapping[str, pa.Table], related: pl.DataFrame, *, least: 
     rows = rows.with_columns(relation=pl.concat_str("kind", "template", separator=" "))
     facts = rows.select("document", "read", "relation", entity="answer_entity")
     texts = documents.select("document", "text").join(facts.select("document"), on="document", how="semi")
-    named = _named_places(tables, texts)
-    pairs = pl.concat([facts.select(*KEY, rival=pl.lit(value=False)), _rivals(facts, named, related)])
-    places = stating_places(pairs, facts.filter(~pl.col("read")), named, texts, least=least)
-    said = places.join(texts, on="document").with_columns(said=pl.col("text").str.slice("start", pl.col("end") - pl.col("start")))
-    places_of_facts = said.select("document", "relation", "start", "end", "said", answer_entity="entity")
+    named_places = _named_places(tables, texts)
+    pairs = pl.concat([facts.select(*KEY, rival=pl.lit(value=False)), _rivals(facts, named_places, related)])
+    places = stating_places(pairs, facts.filter(~pl.col("read")), named_places, texts, least=least)
+    spellings = places.join(texts, on="document").with_columns(said=pl.col("text").str.slice("start", pl.col("end") - pl.col("start")))
+    places_of_facts = spellings.select("document", "relation", "start", "end", "said", answer_entity="entity")
     return rows.join(places_of_facts, on=["document", "relation", "answer_entity"], maintain_order="left").drop(
         "paragraph", "relations", "entities"
     )
 
 
-def _rivals(facts: pl.DataFrame, named: pl.DataFrame, related: pl.DataFrame) -> pl.DataFrame:
+def _rivals(facts: pl.DataFrame, named_places: pl.DataFrame, related: pl.DataFrame) -> pl.DataFrame:
     """``document, entity, relation, rival``: what a document names too, and what answers the same question about other subjects.
 
     Without what a fact joins to the answer, as a city and its state.
     """
     answers = facts.select("relation", other="entity").unique()
-    pairs = facts.select("document", "relation", "entity").join(named.select("document", other="entity").unique(), on="document")
+    pairs = facts.select("document", "relation", "entity").join(named_places.select("document", other="entity").unique(), on="document")
     pairs = pairs.filter(pl.col("other") != pl.col("entity")).join(answers, on=["relation", "other"], how="semi")
     pairs = pairs.join(related, on=["entity", "other"], how="anti")
     return pairs.select("document", "relation", entity="other", rival=pl.lit(value=True)).unique().select(*KEY, "rival")
@@ -127,16 +127,16 @@ def members(
         schema={"kind": pl.String, "group": pl.String},
         orient="row",
     )
-    linked = links.join(kinds_of(links, tables), on="article", how="left", maintain_order="left")
+    links_with_kind = links.join(kinds_of(links, tables), on="article", how="left", maintain_order="left")
     related = frame(tables["stated"]).rename({"paragraph": "passage", "head": "subject", "tail": "a"}).join(of, on="template")
     related = related.join(passages, on=["passage", "subject"], how="semi").select("passage", "subject", "group", "a").unique()
-    alike = linked.join(of_kind, on="kind")
+    alike = links_with_kind.join(of_kind, on="kind")
     odd = alike.filter(pl.Series(_odd_names(alike, tables["documents"]))).select("passage", "group")
-    anything = linked.filter(pl.col("doubt") == ANYTHING).select("passage").unique().join(of_kind.select("group"), how="cross")
-    doubtful = linked.join(of_kind, left_on="doubt", right_on="kind").select("passage", "group")
+    anything = links_with_kind.filter(pl.col("doubt") == ANYTHING).select("passage").unique().join(of_kind.select("group"), how="cross")
+    doubtful = links_with_kind.join(of_kind, left_on="doubt", right_on="kind").select("passage", "group")
     alike = alike.join(pl.concat([odd, anything, doubtful]).unique(), on=["passage", "group"], how="anti").join(passages, on="passage")
     alike = alike.select("passage", "subject", "group", a="entity")
-    rows = pl.concat([_whole(related, linked), alike]).filter(pl.col("a") != pl.col("subject")).unique()
+    rows = pl.concat([_whole(related, links_with_kind), alike]).filter(pl.col("a") != pl.col("subject")).unique()
     rows = rows.with_columns(size=pl.len().over("passage", "group")).filter(pl.col("size").is_between(2, most))
     operands = rows.join(links.select("passage", "article", "start", a="entity"), on=["passage", "a"])
     return operands.filter(pl.len().over("passage", "group") == pl.col("size")).sort("passage", "group", "start", "a")
@@ -153,18 +153,18 @@ def _odd_names(alike: pl.DataFrame, documents: pa.Table) -> pl.Series:
     return rows.select(pl.col("text").str.slice("end", 4).str.contains(GOES_ON) | is_nickname).to_series()
 
 
-def _whole(related: pl.DataFrame, linked: pl.DataFrame) -> pl.DataFrame:
+def _whole(related: pl.DataFrame, links: pl.DataFrame) -> pl.DataFrame:
     """The members of groups between whose first and last link the passage has no link to another thing of their kind.
 
     A graph that lacks a fact would leave out a member ("It stars A, B and C").
     """
-    rows = related.join(linked.select("passage", "start", "kind", a="entity"), on=["passage", "a"])
+    rows = related.join(links.select("passage", "start", "kind", a="entity"), on=["passage", "a"])
     spans = rows.group_by("passage", "subject", "group", "kind").agg(first=pl.col("start").min(), last=pl.col("start").max())
-    between = spans.join(linked.select("passage", "kind", "start", other="entity"), on=["passage", "kind"]).filter(pl.col("kind") != "")
+    between = spans.join(links.select("passage", "kind", "start", other="entity"), on=["passage", "kind"]).filter(pl.col("kind") != "")
     # The sentence may go on after the last member.
     between = between.filter(pl.col("start").is_between(pl.col("first") - MARGIN, pl.col("last") + MARGIN))
-    others = between.join(related.select("passage", "group", other="a"), on=["passage", "group", "other"], how="anti")
-    return related.join(others, on=["passage", "group"], how="anti")
+    outsiders = between.join(related.select("passage", "group", other="a"), on=["passage", "group", "other"], how="anti")
+    return related.join(outsiders, on=["passage", "group"], how="anti")
 
 
 def kinds_of(links: pl.DataFrame, tables: Mapping[str, pa.Table]) -> pl.DataFrame:
@@ -173,23 +173,23 @@ def kinds_of(links: pl.DataFrame, tables: Mapping[str, pa.Table]) -> pl.DataFram
     There is doubt if the article does not tell the class but the facts do, or if they tell another one. An article that begins with a
     year and tells no class, as some about people and works do, may be about ``ANYTHING``.
     """
-    some = frame(tables["documents"].select(["id", "title", "about", "text"]))
-    some = some.filter(pl.col("id").is_in(links["article"].unique().implode()))
-    some = some.select("title", article="id", entity="about", text=pl.col("text").str.slice(0, LEAD))
-    named = frame(tables["entities"]).select("kind", entity="id")
-    some = some.join(named, on="entity", how="left", maintain_order="left")
-    subjects = some.select("kind", "title", "text").iter_rows()
-    classes = [next((each[0] for each in subject_kinds(*row)), "") for row in subjects]
-    some = some.with_columns(kind=pl.Series(classes, dtype=pl.String))
+    articles = frame(tables["documents"].select(["id", "title", "about", "text"]))
+    articles = articles.filter(pl.col("id").is_in(links["article"].unique().implode()))
+    articles = articles.select("title", article="id", entity="about", text=pl.col("text").str.slice(0, LEAD))
+    entity_kinds = frame(tables["entities"]).select("kind", entity="id")
+    articles = articles.join(entity_kinds, on="entity", how="left", maintain_order="left")
+    subjects = articles.select("kind", "title", "text").iter_rows()
+    classes = [next((kind[0] for kind in subject_kinds(*row)), "") for row in subjects]
+    articles = articles.with_columns(kind=pl.Series(classes, dtype=pl.String))
     facts = frame(tables["facts"])
     ends = pl.concat([facts.select("relation", entity=side).unique().with_columns(side=pl.lit(side)) for side in ("head", "tail")])
-    ends = ends.join(some.select("entity", "kind"), on="entity")
+    ends = ends.join(articles.select("entity", "kind"), on="entity")
     shares = ends.filter(pl.col("kind") != "").group_by("relation", "side", "kind").agg(count=pl.len())
     shares = shares.with_columns(total=pl.col("count").sum().over("relation", "side"))
     telling = shares.filter((pl.col("total") >= LEAST_KNOWN) & (pl.col("count") >= TELLING * pl.col("total")))
     by_facts = ends.join(telling.select("relation", "side", told="kind"), on=["relation", "side"])
     by_facts = by_facts.group_by("entity").agg(told=pl.col("told").sort().first(), agrees=(pl.col("told") == pl.col("kind")).any())
-    rows = some.join(by_facts, on="entity", how="left", maintain_order="left")
+    rows = articles.join(by_facts, on="entity", how="left", maintain_order="left")
     is_unknown = pl.col("kind") == ""
     doubt = (
         pl.when(is_unknown & pl.col("told").is_not_null())

@@ -61,14 +61,14 @@ def ask_over_links(run: Run) -> StageOutput:
     values = _values(run, funnel)
     rows = attributes(prepared.hops, values, tables["documents"])
     group_members = members(tables, prepared.passages, prepared.links, groups, most=settings.max_group)
-    named = frame(tables["links"]).select(passage="document", answer_entity="entity")
-    named = named.join(prepared.passages, on="passage", how="semi")
+    named_hops = frame(tables["links"]).select(passage="document", answer_entity="entity")
+    named_hops = named_hops.join(prepared.passages, on="passage", how="semi")
     candidates = combinations(
         patterns,
         roles(prepared.hops, prepared.links),
         group_members,
         rows,
-        named,
+        named_hops,
         related_entities(tables["facts"]),
         settings,
         seed=run.seed,
@@ -76,30 +76,31 @@ def ask_over_links(run: Run) -> StageOutput:
     funnel.append(FunnelRow(stage=STAGE, what="questions", reason="put together by patterns", removed=None, left=candidates.height))
     if not candidates.height:
         raise EmptyResult(
-            f"no passage links to an article that says more: {reasons_of(funnel)}; give more documents and facts, or lower iirc.min_links."
+            f"no passage links to an article with more information: {reasons_of(funnel)}; provide more documents and facts, or "
+            "lower iirc.min_links."
         )
-    links, documents = _shown(candidates, tables, prepared)
+    links, documents = _texts_of(candidates, tables, prepared)
     corpus = _corpus(candidates, rows, prepared.hops, tables, Texts.of(links, documents))
     asker = Asker(corpus, patterns, templates_of(tables["relations"], musique), groups)
     questions_asked: list[dict[str, Any]] = []
     refused = Counter[str]()
-    seen: set[str] = set()
+    ids: set[str] = set()
     for candidate in candidates.sort("draw", "pattern", "passage").iter_rows(named=True):
         result = asker.ask(candidate)
-        if isinstance(result, dict) and result["question"] in seen:
+        if isinstance(result, dict) and result["question"] in ids:
             result = "again"
         if isinstance(result, str):
             refused[result] += 1
             continue
-        seen.add(result["question"])
+        ids.add(result["question"])
         questions_asked.append(result)
         run.progress.advance(1)
-    left = candidates.height
+    remaining = candidates.height
     for reason, sentence in REASONS.items():
-        left -= refused[reason]
-        funnel.append(FunnelRow(stage=STAGE, what="questions", reason=sentence, removed=refused[reason], left=left))
+        remaining -= refused[reason]
+        funnel.append(FunnelRow(stage=STAGE, what="questions", reason=sentence, removed=refused[reason], left=remaining))
     if not questions_asked:
-        raise EmptyResult(f"no question over links is good: {reasons_of(funnel)}; give more documents and facts.")
+        raise EmptyResult(f"no question over links qualifies: {reasons_of(funnel)}; provide more documents and facts.")
     questions = pl.DataFrame(
         questions_asked,
         infer_schema_length=None,
@@ -127,7 +128,9 @@ def _prepared(run: Run, tables: Mapping[str, pa.Table], funnel: list[FunnelRow])
     settings = _settings(run)
     passages, links = seed_passages(tables, settings, funnel)
     if not passages.height:
-        raise EmptyResult(f"no article is a passage: {reasons_of(funnel)}; give longer or more articles, or lower iirc.min_links.")
+        raise EmptyResult(
+            f"no article qualifies as a passage: {reasons_of(funnel)}; give longer or more articles, or lower iirc.min_links."
+        )
     withheld = withheld_articles(links, settings, seed=run.seed)
     # The text of a withheld article is nowhere in the dataset.
     passages = passages.filter(~pl.col("passage").is_in(list(withheld)))
@@ -155,13 +158,13 @@ def withheld_articles(links: pl.DataFrame, settings: IircSettings, *, seed: int)
     return frozenset(articles.filter(pl.Series(draws < WITHHELD * settings.answers["none"])).to_list())
 
 
-def _shown(candidates: pl.DataFrame, tables: Mapping[str, pa.Table], prepared: Prepared) -> tuple[pa.Table, pa.Table]:
+def _texts_of(candidates: pl.DataFrame, tables: Mapping[str, pa.Table], prepared: Prepared) -> tuple[pa.Table, pa.Table]:
     """The links of the candidates' passages, and the texts of these passages and of the articles."""
     passages = candidates["passage"].unique()
     links = prepared.links.filter(pl.col("passage").is_in(passages.implode()))
     links = links.with_columns(withheld=pl.col("article").is_in(sorted(prepared.withheld)))
-    needed = pl.concat([passages, links["article"]]).unique()
-    documents = frame(tables["documents"].select(["id", "title", "text"])).filter(pl.col("id").is_in(needed.implode()))
+    articles = pl.concat([passages, links["article"]]).unique()
+    documents = frame(tables["documents"].select(["id", "title", "text"])).filter(pl.col("id").is_in(articles.implode()))
     return arrow(links), arrow(documents)
 
 
@@ -169,10 +172,10 @@ def _values(run: Run, funnel: list[FunnelRow]) -> pl.DataFrame:
     """One value for each entity and relation."""
     language = language_of(_settings(run).values, run.domain.settings.linking.language)
     values, drops = one_each(frame(run.table("values")), language.factors)
-    left = run.table("values", columns=["entity"]).num_rows
+    remaining = run.table("values", columns=["entity"]).num_rows
     for reason, count in drops.items():
-        left -= count
-        funnel.append(FunnelRow(stage=STAGE, what="values", reason=reason, removed=count, left=left))
+        remaining -= count
+        funnel.append(FunnelRow(stage=STAGE, what="values", reason=reason, removed=count, left=remaining))
     if not values.height:
         reason = "neither graph nor texts have dates or quantities, so patterns over values ask nothing"
         funnel.append(FunnelRow(stage=STAGE, what="values", reason=reason, removed=None, left=None, setting="iirc.values"))
@@ -181,16 +184,16 @@ def _values(run: Run, funnel: list[FunnelRow]) -> pl.DataFrame:
 
 def _corpus(candidates: pl.DataFrame, rows: pl.DataFrame, hops: pl.DataFrame, tables: Mapping[str, pa.Table], texts: Texts) -> Corpus:
     """The hops, attributes and names that the candidates need."""
-    used = pl.concat([candidates["attributes"].explode(), candidates["other"]]).unique()
-    some = rows.with_row_index("attribute").filter(pl.col("attribute").cast(pl.Int32).is_in(used.implode()))
-    attribute_rows = {row.pop("attribute"): row for row in some.iter_rows(named=True)}
-    used_hops = pl.concat([candidates["roles"].explode(), some["hop"].drop_nulls()]).unique()
+    used_attributes = pl.concat([candidates["attributes"].explode(), candidates["other"]]).unique()
+    used_rows = rows.with_row_index("attribute").filter(pl.col("attribute").cast(pl.Int32).is_in(used_attributes.implode()))
+    attribute_rows = {row.pop("attribute"): row for row in used_rows.iter_rows(named=True)}
+    used_hops = pl.concat([candidates["roles"].explode(), used_rows["hop"].drop_nulls()]).unique()
     hop_rows = hops.filter(pl.col("hop").is_in(used_hops.implode())).select("hop", "start", answer="said").sort("hop")
     columns = tables["single_hop"].select(["question", "kind", "relations", "names", "noun"]).take(hop_rows["hop"].to_arrow())
     hop_rows = pl.concat([hop_rows, frame(columns)], how="horizontal")
-    entities = pl.concat([candidates["entities"].explode(), candidates["subject"], some["answer_entity"].drop_nulls()]).unique()
+    entities = pl.concat([candidates["entities"].explode(), candidates["subject"], used_rows["answer_entity"].drop_nulls()]).unique()
     names = frame(tables["names"].select(["entity", "name"])).filter(pl.col("entity").is_in(entities.implode()))
-    named_values = some.filter(pl.col("attribute").cast(pl.Int32).is_in(candidates["other"].unique().implode()))[
+    named_values = used_rows.filter(pl.col("attribute").cast(pl.Int32).is_in(candidates["other"].unique().implode()))[
         "answer_entity"
     ].drop_nulls()
     labelled = pl.concat([candidates["entities"].explode(), candidates["subject"], named_values]).unique().sort()
@@ -211,25 +214,27 @@ def choose(run: Run) -> StageOutput:
     if run.limit is not None:
         settings = settings.model_copy(update={"size": min(run.limit, settings.size)})
     mask, drops, is_raised = chosen(questions, patterns_of(settings), settings)
-    left, funnel = questions.height, []
+    remaining, funnel = questions.height, []
     for name, sentence in LIMIT_REASONS.items():
-        left -= drops[name]
-        funnel.append(FunnelRow(stage="choose", what="questions", reason=sentence, removed=drops[name], left=left, setting=LIMITS[name]))
+        remaining -= drops[name]
+        funnel.append(
+            FunnelRow(stage="choose", what="questions", reason=sentence, removed=drops[name], left=remaining, setting=LIMITS[name])
+        )
     if is_raised:
         reason = "there are too few patterns or types of answer to keep all shares, so they were raised"
         funnel.append(FunnelRow(stage="choose", what="questions", reason=reason, removed=None, left=None, setting="iirc.max_pattern"))
-    some = questions.filter(mask)
-    if not some.height:
-        raise EmptyResult(f"no question fits under the limits: {reasons_of(funnel)}; change [iirc].")
-    split = splits_of(some, settings, seed=run.seed)
+    in_limits = questions.filter(mask)
+    if not in_limits.height:
+        raise EmptyResult(f"no question satisfies the limits: {reasons_of(funnel)}; change [iirc].")
+    split = splits_of(in_limits, settings, seed=run.seed)
     leaks = int((split == DROPPED).sum())
     funnel.append(
         FunnelRow(
-            stage="split", what="questions", reason="some of it is shared with another split", removed=leaks, left=some.height - leaks,
+            stage="split", what="questions", reason="some of it is shared with another split", removed=leaks, left=in_limits.height - leaks,
             setting="iirc.split.leak_free",
         )
     )  # fmt: skip
-    split_questions = some.with_columns(split=pl.Series(split)).filter(pl.col("split") != DROPPED)
+    split_questions = in_limits.with_columns(split=pl.Series(split)).filter(pl.col("split") != DROPPED)
     counts = {name: int((split == number).sum()) for number, name in enumerate(SPLITS)}
     note = ", ".join(f"{name} {count:,}" for name, count in counts.items())
     return StageOutput(tables={"chosen": arrow(split_questions)}, funnel=funnel, report={"split": counts}, note=note)
@@ -284,7 +289,7 @@ def asked_queries(domain: Domain, traversal: str) -> list[str]:
     language = domain.settings.linking.language
     if language and not is_english(language):
         raise SettingsError(
-            f"domain {domain.settings.name}: linking.language is {language!r}, and the recipe iirc asks in English alone; use kgqa compose "
+            f"domain {domain.settings.name}: linking.language is {language!r}, and the recipe iirc asks in English only; use kgqa compose "
             "with [musique.languages], or set linking.language to '' if names and labels are English."
         )
     return []

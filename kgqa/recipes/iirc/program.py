@@ -141,20 +141,20 @@ def _is_less(first: Value, second: Value) -> bool:
         if low >= other_high:
             return False
         raise Undecided
-    number, other = float(first["base"]), float(second["base"])
-    if abs(number - other) <= ROUNDED * max(abs(number), abs(other)):
+    number, second_number = float(first["base"]), float(second["base"])
+    if abs(number - second_number) <= ROUNDED * max(abs(number), abs(second_number)):
         raise Undecided
-    return number < other
+    return number < second_number
 
 
 def _least(things: Sequence[Value], values: Sequence[Value]) -> Value:
     """The thing with the least value."""
-    return _extreme([all(_is_less(value, other) for other in _others(values, place)) for place, value in enumerate(values)], things)
+    return _extreme([all(_is_less(value, rival) for rival in _other_values(values, place)) for place, value in enumerate(values)], things)
 
 
 def _most(things: Sequence[Value], values: Sequence[Value]) -> Value:
     """The thing with the greatest value."""
-    return _extreme([all(_is_less(other, value) for other in _others(values, place)) for place, value in enumerate(values)], things)
+    return _extreme([all(_is_less(rival, value) for rival in _other_values(values, place)) for place, value in enumerate(values)], things)
 
 
 def _extreme(is_extreme: Sequence[bool], things: Sequence[Value]) -> Value:
@@ -163,7 +163,7 @@ def _extreme(is_extreme: Sequence[bool], things: Sequence[Value]) -> Value:
     return things[is_extreme.index(True)]
 
 
-def _others(values: Sequence[Value], place: int) -> list[Value]:
+def _other_values(values: Sequence[Value], place: int) -> list[Value]:
     return [value for number, value in enumerate(values) if number != place]
 
 

@@ -26,8 +26,8 @@ def asked_about(hop: Mapping[str, object], templates: Mapping[str, TemplateSetti
     """A single-hop question with another ``name``: a phrase that describes its subject, or ``#1``."""
     relations = hop["relations"]
     assert isinstance(relations, list)
-    some = [templates[relation] for relation in relations]
-    return question(str(hop["kind"]), some, [name], str(hop["noun"]), NESTED if nested else frozenset(), draw=draw)
+    relation_templates = [templates[relation] for relation in relations]
+    return question(str(hop["kind"]), relation_templates, [name], str(hop["noun"]), NESTED if nested else frozenset(), draw=draw)
 
 
 def noun_of(template: TemplateSettings, draw: int) -> str:
@@ -47,12 +47,12 @@ def its(template: TemplateSettings, name: str, draw: int) -> str:
 
 def worded(forms_of_pattern: str | tuple[str, ...], places: Mapping[str, Place], draw: int) -> str | None:
     """One of the forms, drawn from those whose places can all be filled; None if there are none."""
-    some = list(forms(forms_of_pattern))
-    while some:
-        form = some.pop(draw % len(some))
-        filled = _filled(form, places)
-        if filled is not None:
-            return filled[0].upper() + filled[1:]
+    question_forms = list(forms(forms_of_pattern))
+    while question_forms:
+        form = question_forms.pop(draw % len(question_forms))
+        text = _filled(form, places)
+        if text is not None:
+            return text[0].upper() + text[1:]
     return None
 
 

@@ -137,7 +137,7 @@ def _over(rows: list[int], chain_features: list[Features], settings: LeakageSett
     for row in rows:
         chain = chain_features[row]
         keys = {name: chain.relations if name == "relation" else (str(getattr(chain, name)),) for name in limits}
-        reason = next((name for name, some in keys.items() if any(counts[name][key] >= limits[name](key) for key in some)), "")
+        reason = next((name for name, values in keys.items() if any(counts[name][key] >= limits[name](key) for key in values)), "")
         of_last = answers[chain.last]
         gain = _guessable(of_last + Counter([chain.answer])) - _guessable(of_last)
         if not reason and guess_count + gain > may and gain > 0:
@@ -147,8 +147,8 @@ def _over(rows: list[int], chain_features: list[Features], settings: LeakageSett
             continue
         guess_count += gain
         of_last[chain.answer] += 1
-        for name, some in keys.items():
-            counts[name].update(some)
+        for name, values in keys.items():
+            counts[name].update(values)
     return reasons
 
 

@@ -42,6 +42,7 @@ def choose_chains(
     hops = hops_of(shape, edges, pairs)
     length = (hops >= 0).sum(axis=1)
     table = pl.DataFrame({"row": np.arange(len(shape)), "shape": shape, "type": types, "draw": draw, "length": length})
+    # A turn for each chain within its type, then a place within its shape: so types take turns in a shape, and shapes with each other.
     table = table.sort("shape", "type", "draw").with_columns(turn=pl.int_range(pl.len()).over("shape", "type"))
     table = table.sort("shape", "turn", "draw").with_columns(place=pl.int_range(pl.len()).over("shape"))
     order = (

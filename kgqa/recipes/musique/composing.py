@@ -98,8 +98,8 @@ def choose_expressible(run: Run, candidates: pa.Table, tables: Mapping[str, pa.T
         new_rows = rows[~tried_rows[rows]].tolist()
         if composer is None or not new_rows:
             break
-        some = [chains[row] for row in new_rows]
-        for row, chain, result in zip(new_rows, some, composer.write(some, run.progress), strict=True):
+        new_chains = [chains[row] for row in new_rows]
+        for row, chain, result in zip(new_rows, new_chains, composer.write(new_chains, run.progress), strict=True):
             tried_rows[row] = True
             reason = _fault(chain, result, settings.composition)
             if reason:

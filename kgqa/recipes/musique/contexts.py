@@ -158,6 +158,7 @@ def build_contexts(
     required, first = no_rows if required is None else required, no_rows if first is None else first
     uses_left = np.full(len(paragraphs), np.iinfo(np.int32).max, np.int32) if often is None else often
     pending_rows = np.arange(len(queries))
+    # A short list of candidates fills most contexts; only the others search for more, and at last add random paragraphs.
     for max_candidates, random_count in ((FIRST, 0), (MORE, 0), (MORE, RANDOM)):
         if not len(pending_rows):
             break

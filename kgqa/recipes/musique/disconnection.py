@@ -103,9 +103,9 @@ def identity(reader: Specification) -> tuple[object, ...]:
 
 
 def head_questions(heads: npt.NDArray[np.integer], single_hop: pa.Table) -> list[Instance]:
-    """The heads without paragraphs."""
-    some = single_hop.take(pa.array(heads)).to_pylist()
-    return [_instance(row["id"], row["id"], row["question"], (), row) for row in some]
+    """The head questions of the pairs as Instances without paragraphs."""
+    rows = single_hop.take(pa.array(heads)).to_pylist()
+    return [_instance(row["id"], row["id"], row["question"], (), row) for row in rows]
 
 
 def tail_questions(
@@ -127,10 +127,10 @@ def tail_questions(
     hashes = text_hashes(pa.array(ids, pa.string()))
     count = settings.distractors + 1
     stating = Stating.of(single_hop, paragraphs)
-    required, first = _rivals(hops[:, 0].tolist(), ids, single_hop, paragraphs, stated, stating, settings, seed=seed)
+    required_rivals, first = _rivals(hops[:, 0].tolist(), ids, single_hop, paragraphs, stated, stating, settings, seed=seed)
     contexts = build_contexts(
         queries, hops, single_hop, paragraphs, count=count, seed=seed, ids=hashes, engine=engine, stating=stating,
-        required=required, first=first,
+        required=required_rivals, first=first,
     )  # fmt: skip
     texts, titles, names = (paragraphs[name].to_pylist() for name in ("text", "title", "id"))
     instances = []
@@ -156,11 +156,11 @@ def _rivals(
         if of:  # questions of annotators have no kind
             like[kind].add(paragraph)
     anywhere, context_settings = np.ones(len(paragraphs), np.bool_), ContextSettings(bridges=0, rivals=settings.rivals)
-    required, first = [], []
+    required_rows, first = [], []
     for name, row in zip(ids, rows, strict=True):
-        required.append(rivals.required(name, [row], anywhere, seed=seed))
+        required_rows.append(rivals.required(name, [row], anywhere, seed=seed))
         first.append(rivals.first(name, [row], like[kinds[row]], anywhere, context_settings, seed=seed))
-    return padded(required), padded(first)
+    return padded(required_rows), padded(first)
 
 
 def _instance(id: str, group: str, question: str, paragraphs: tuple[Paragraph, ...], row: Mapping[str, object]) -> Instance:  # noqa: A002

@@ -103,7 +103,7 @@ def graph_questions(
     )
     facts = _with_read(facts, texts, tables, settings.single_hop.reading, rows)
     facts = _with_names(facts, tables)
-    stated_pairs = _stated(facts, tables, documents, settings.single_hop)
+    stated_pairs = _statements(facts, tables, documents, settings.single_hop)
     stated_facts = facts.join(stated_pairs, on=["head", "tail"], how="inner")
     located_count = stated_facts.select("head", "template", "tail").unique().height
     rows.append(_row("facts", "unnamed", facts.height - located_count, located_count, "musique.single_hop.documents"))
@@ -272,7 +272,7 @@ def _good_documents(tables: Mapping[str, pa.Table], settings: SingleHopSettings,
     return usable_documents.select("about", "links", "title", "text", document="id").unique("text", keep="first", maintain_order=True)
 
 
-def _stated(facts: pl.DataFrame, tables: Mapping[str, pa.Table], documents: pl.DataFrame, settings: SingleHopSettings) -> pl.DataFrame:
+def _statements(facts: pl.DataFrame, tables: Mapping[str, pa.Table], documents: pl.DataFrame, settings: SingleHopSettings) -> pl.DataFrame:
     """``head``, ``tail``, ``document``, ``place``: the documents that name both; a lower ``place`` makes the fact more likely.
 
     The article about the head may name the tail anywhere, since all of it is about the head. Other documents must name both in one
@@ -400,7 +400,7 @@ def _two_fact_questions(
     firsts, seconds = (pairs[name].to_numpy() for name in ("row", "row_2"))
     totals = pairs.join(noun_heads, on="noun", maintain_order="left")["heads"].to_numpy()
     is_rare = head_counts[firsts] * head_counts[seconds] <= settings.single_hop.by_chance * totals
-    pairs = pairs.filter(pl.Series((_shared(bounds, heads, firsts, seconds) == 1) & is_rare))
+    pairs = pairs.filter(pl.Series((_shared_heads(bounds, heads, firsts, seconds) == 1) & is_rare))
     group = text_hashes(arrow(pairs.select("head"))["head"])
     draws = shuffling(
         group, pairs["row"].to_numpy().astype(np.int64) * rows.height + pairs["row_2"].to_numpy(), purpose="clauses", seed=seed
@@ -424,7 +424,7 @@ def _joined(facts: pl.DataFrame) -> pl.DataFrame:
 
 
 @kernel
-def _shared(bounds, heads, firsts, seconds):  # type: ignore[no-untyped-def]
+def _shared_heads(bounds, heads, firsts, seconds):  # type: ignore[no-untyped-def]
     """The number of heads that two rows share, 2 for more than one; the heads of each row ascend."""
     out = np.zeros(len(firsts), np.int64)
     for i in range(len(firsts)):

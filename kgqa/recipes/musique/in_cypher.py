@@ -75,13 +75,13 @@ class InStore:
         if run.store == "neo4j":
             with Neo4jStore(run.neo4j or Neo4jSettings.from_environment()) as server:
                 put_questions(server, rows_hash(rows), rows, advance=advance)
-                run.progress.start("Asking Neo4j")
+                run.progress.start("Querying Neo4j")
                 yield server
             return
         path = run.workspace.questions
         make = partial(embedded.build, rows=rows, tables=QUESTION_TABLES, threads=run.workers, advance=advance)
         run.workspace.replace(path, make)
-        run.progress.start("Asking the store")
+        run.progress.start("Querying the store")
         with embedded.EmbeddedStore(path, threads=run.workers) as store:
             yield store
 

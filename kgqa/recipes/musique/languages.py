@@ -35,7 +35,7 @@ def in_its_language(domain: Domain) -> Domain:
     settings = domain.settings.section(MusiqueSettings).asking_in(language)
     if settings is None:
         raise SettingsError(
-            f"domain {domain.settings.name}: linking.language is {language!r}, and kgqa asks in English alone; write the questions in "
+            f"domain {domain.settings.name}: linking.language is {language!r}, and kgqa asks in English only; write the questions in "
             f"[musique.languages.{language}.templates.NAME] or [musique.languages.{language}.neutral], or set linking.language to '' "
             "if the labels of relations are English."
         )

@@ -19,14 +19,16 @@ def shared_items(hops: Rows4, single_hop: pa.Table) -> Adjacency:
     chain, place = np.nonzero(hops >= 0)
     hop = hops[chain, place]
     hop_rows, inverse = np.unique(hop, return_inverse=True)
-    some = single_hop.select(["question", "answer", "answer_entity", "paragraph"]).take(pa.array(hop_rows))
-    texts = [normalize(text) for text in some["answer"].to_pylist()]
+    hops_of_chain = single_hop.select(["question", "answer", "answer_entity", "paragraph"]).take(pa.array(hop_rows))
+    texts = [normalize(text) for text in hops_of_chain["answer"].to_pylist()]
     # An answer without an entity counts by its text.
-    entities = [f"={text}" if entity is None else entity for entity, text in zip(some["answer_entity"].to_pylist(), texts, strict=True)]
+    entities = [
+        f"={text}" if entity is None else entity for entity, text in zip(hops_of_chain["answer_entity"].to_pylist(), texts, strict=True)
+    ]
     columns = [
-        text_hashes(pa.array([normalize(text) for text in some["question"].to_pylist()], pa.string()), seed=1),
+        text_hashes(pa.array([normalize(text) for text in hops_of_chain["question"].to_pylist()], pa.string()), seed=1),
         text_hashes(pa.array(texts, pa.string()), seed=2),
-        text_hashes(pa.array([str(row) for row in some["paragraph"].to_pylist()], pa.string()), seed=3),
+        text_hashes(pa.array([str(row) for row in hops_of_chain["paragraph"].to_pylist()], pa.string()), seed=3),
         text_hashes(pa.array(entities, pa.string()), seed=4),
     ]
     _, numbers = np.unique(np.concatenate(columns), return_inverse=True)

@@ -164,12 +164,12 @@ class LogLinear:
         """Learn from the instances, as ``Guesser`` says."""
         rng = np.random.default_rng(self._seed)
         for _ in range(self._epochs):
-            self._run(instances, rng.permutation(len(instances)), learn=True)
+            self._pass(instances, rng.permutation(len(instances)), learn=True)
         return self
 
     def answers(self, instances: Sequence[Instance]) -> list[Prediction]:
         """Answer the instances; the best answer is given even where ``answerable`` is false."""
-        best, no_answer = self._run(instances, np.arange(len(instances)), learn=False)
+        best, no_answer = self._pass(instances, np.arange(len(instances)), learn=False)
         return [
             Prediction(
                 id=instance.id,
@@ -180,7 +180,7 @@ class LogLinear:
             for instance, place, share in zip(instances, best.tolist(), no_answer.tolist(), strict=True)
         ]
 
-    def _run(self, instances: Sequence[Instance], order: Numbers, *, learn: bool) -> tuple[Numbers, Floats]:
+    def _pass(self, instances: Sequence[Instance], order: Numbers, *, learn: bool) -> tuple[Numbers, Floats]:
         """The best place and the probability of "no answer" for each question."""
         places = self._places
         features = [_question_features("" if self._context_only else item.question) for item in instances]
@@ -409,15 +409,15 @@ class QuestionOnly:
         usable = [instance for instance in instances if instance.answers[0] in number]  # rare answers cannot be guessed
         targets, rng = np.array([number[instance.answers[0]] for instance in usable], np.int64), np.random.default_rng(self._seed)
         for _ in range(self._epochs):
-            self._run(usable, rng.permutation(len(usable)), targets)
+            self._pass(usable, rng.permutation(len(usable)), targets)
         return self
 
     def answers(self, instances: Sequence[Instance]) -> list[Prediction]:
         """Answer the instances, as ``Guesser`` says."""
-        best = self._run(instances, np.arange(len(instances)), np.zeros(0, np.int64))
+        best = self._pass(instances, np.arange(len(instances)), np.zeros(0, np.int64))
         return [Prediction(id=instance.id, answer=self._choices[place]) for instance, place in zip(instances, best.tolist(), strict=True)]
 
-    def _run(self, instances: Sequence[Instance], order: Numbers, right: Numbers) -> Numbers:
+    def _pass(self, instances: Sequence[Instance], order: Numbers, right: Numbers) -> Numbers:
         tokens = [[match[0].lower() for match in _WORD.finditer(instance.question)] for instance in instances]
         words = [_hashes(dict.fromkeys([*some, *map(" ".join, pairwise(some))])) for some in tokens]
         best = np.zeros(len(instances), np.int64)

@@ -50,17 +50,17 @@ class Evenness:
 
 def evenness(instances: Sequence[Instance]) -> Evenness:
     """The balance of one split."""
-    some = [instance for instance in instances if instance.decomposition]
-    answers = Counter(_answer(instance) for instance in some)
-    relations = Counter(relation for instance in some for relation in relations_of(instance))
-    hops = Counter(len(instance.decomposition or ()) for instance in some)
+    with_steps = [instance for instance in instances if instance.decomposition]
+    answers = Counter(_answer(instance) for instance in with_steps)
+    relations = Counter(relation for instance in with_steps for relation in relations_of(instance))
+    hops = Counter(len(instance.decomposition or ()) for instance in with_steps)
     return Evenness(
-        questions=len(some),
-        hops={number: hops[number] / len(some) for number in sorted(hops)},
+        questions=len(with_steps),
+        hops={number: hops[number] / len(with_steps) for number in sorted(hops)},
         answers=len(answers),
         answer=_most(answers),
-        last=_most(Counter(_last(instance) for instance in some)),
-        template=_most(Counter(without_names(instance.question) for instance in some)),
+        last=_most(Counter(_last(instance) for instance in with_steps)),
+        template=_most(Counter(without_names(instance.question) for instance in with_steps)),
         relation=_most(relations),
     )
 

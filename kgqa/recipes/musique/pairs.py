@@ -59,7 +59,7 @@ def composable_pairs(
     empty.
     """
     sides = Sides.of(single_hop, paragraphs, settings, lengths, seed=seed)
-    rows, left_count = _counted(sides)
+    rows, left_count = _count_pairs(sides)
     table = _joined(sides, settings, lengths) if ask is None else ask(sides)
     pairs = table.sort("tail", "start", "head", "bridge").unique(["head", "tail"], keep="first", maintain_order=True)
     rows.append(_row("many", left_count - pairs.height, pairs.height, "musique.pairs.max_heads"))
@@ -100,7 +100,7 @@ def _filtered(pairs: pl.DataFrame, mask: Bools, reason: str, rows: list[FunnelRo
     return pairs.filter(pl.Series(mask, dtype=pl.Boolean))
 
 
-def _counted(sides: Sides) -> tuple[list[FunnelRow], int]:
+def _count_pairs(sides: Sides) -> tuple[list[FunnelRow], int]:
     """The funnel of the conditions on each side alone, and the number of pairs left; pairs are counted without being built."""
     left_count = _products(sides.heads, sides.tails, None, None)
     rows = [FunnelRow(stage=STAGE, what="pairs", reason=CONDITIONS["raw"], removed=None, left=left_count)]

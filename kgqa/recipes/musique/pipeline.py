@@ -84,7 +84,7 @@ def _single_hop(
     single_hop, refusals = drop_unanswered(tables, funnel, _settings(run).single_hop.readers, run.progress)
     single_hop, paragraphs = _used_paragraphs(single_hop, paragraphs, statements)
     if not single_hop.num_rows:
-        raise EmptyResult(f"no single-hop question is good: {reasons_of(funnel)}; give others, or change [musique.single_hop].")
+        raise EmptyResult(f"no single-hop question qualifies: {reasons_of(funnel)}; provide others, or change [musique.single_hop].")
     note = f"{single_hop.num_rows:,} questions on {paragraphs.num_rows:,} paragraphs"
     report = {"questions": single_hop.num_rows, "paragraphs": paragraphs.num_rows, "silent": [asdict(relation) for relation in silent]}
     tables = {"single_hop": single_hop, "paragraphs": paragraphs, "refused_single_hop": refusals, "stated": statements}
@@ -112,7 +112,7 @@ def find_pairs(run: Run) -> StageOutput:
     )  # fmt: skip
     if not pairs.num_rows:
         reasons = reasons_of(funnel, none="none names the answer to another one")
-        raise EmptyResult(f"no two questions can be composed: {reasons}; give more questions, or change [musique.pairs].")
+        raise EmptyResult(f"no two questions can be composed: {reasons}; provide more questions, or change [musique.pairs].")
     if run.limit is not None and pairs.num_rows > run.limit:
         pairs = _limited(pairs, tables["single_hop"], run.limit, run.seed)
         reason = "only so many pairs are wanted for a try (--limit)"
@@ -143,7 +143,7 @@ def filter_pairs(run: Run) -> StageOutput:
         row = FunnelRow(
             stage="disconnection", what="pairs", removed=None, left=None, setting="musique.disconnection",
             reason=f"the {tables['pairs'].num_rows:,} pairs have too few different questions to fit the filter's readers, so nothing is "
-            "filtered; give more documents and facts",
+            "filtered; provide more documents and facts",
         )  # fmt: skip
         return StageOutput(tables={"connected": tables["pairs"]}, funnel=[row], report={"filter": "none"}, note="too few to filter")
     judgements = judge(
@@ -152,20 +152,25 @@ def filter_pairs(run: Run) -> StageOutput:
     )  # fmt: skip
     connected_pairs, funnel = connected(tables["pairs"], judgements, settings)
     if not connected_pairs.num_rows:
-        raise EmptyResult(f"no pair is connected: {reasons_of(funnel)}; give more questions, or change [musique.disconnection].")
+        raise EmptyResult(f"no pair is connected: {reasons_of(funnel)}; provide more questions, or change [musique.disconnection].")
     outputs = {"connected": connected_pairs, "judged_heads": judgements.heads.to_arrow(), "judged_tails": judgements.tails.to_arrow()}
     run.progress.start("Comparing pairs before and after the filter", None, "pairs")
     sides = {
         name: two_hops(
-            some, tables["single_hop"], tables["paragraphs"], count=min(connected_pairs.num_rows, MOST), seed=run.seed, engine=run.engine
+            side_pairs,
+            tables["single_hop"],
+            tables["paragraphs"],
+            count=min(connected_pairs.num_rows, MOST),
+            seed=run.seed,
+            engine=run.engine,
         )
-        for name, some in (("before", tables["pairs"]), ("after", connected_pairs))
+        for name, side_pairs in (("before", tables["pairs"]), ("after", connected_pairs))
     }
     hops = hop_figures(judgements, frame(connected_pairs), seed=run.seed)
     guess_figures = {
         "hops": hops,
         "tells_support": judgements.tells_support,
-        "pairs": {side: set_figures(some, seed=run.seed) for side, some in sides.items()},
+        "pairs": {side: set_figures(side_pairs, seed=run.seed) for side, side_pairs in sides.items()},
     }
     return StageOutput(
         tables=outputs,
@@ -281,15 +286,15 @@ def show_paragraphs(run: Run) -> StageOutput:
     tables = run.tables("single_hop", "paragraphs", "stated", "connected", "chains", "parted")
     single_hop, paragraphs = tables["single_hop"], tables["paragraphs"]
     chain_rows = tables["parted"]["chain"].combine_chunks()
-    some = tables["chains"].take(chain_rows)
-    run.progress.start("Building contexts", len(some), "questions")
-    chains = Chains(some, tables["connected"], single_hop, paragraphs)
+    shown_chains = tables["chains"].take(chain_rows)
+    run.progress.start("Building contexts", len(shown_chains), "questions")
+    chains = Chains(shown_chains, tables["connected"], single_hop, paragraphs)
     stating = Stating.of(single_hop, paragraphs)
     showing = SplitContexts(
-        queries=masked_texts(single_hop, tables["connected"], chains.hops, chains.edges), hops=chains.hops, ids=some["draw"].to_numpy(),
-        split=tables["parted"]["split"].to_numpy(), features=features(chains), single_hop=single_hop, paragraphs=paragraphs,
-        stating=stating, rivals=Rivals.of(single_hop, paragraphs, tables["stated"], stating), settings=settings, seed=run.seed,
-        engine=run.engine,
+        queries=masked_texts(single_hop, tables["connected"], chains.hops, chains.edges), hops=chains.hops,
+        ids=shown_chains["draw"].to_numpy(), split=tables["parted"]["split"].to_numpy(), features=features(chains),
+        single_hop=single_hop, paragraphs=paragraphs, stating=stating,
+        rivals=Rivals.of(single_hop, paragraphs, tables["stated"], stating), settings=settings, seed=run.seed, engine=run.engine,
     )  # fmt: skip
     funnel: list[FunnelRow] = []
     for count in _context_sizes(settings.paragraphs, chains.hops.shape[1]):
@@ -299,12 +304,13 @@ def show_paragraphs(run: Run) -> StageOutput:
             break
     if not is_complete.any():
         raise EmptyResult(
-            f"there are too few paragraphs to show {count} with a question ({len(paragraphs):,} in all); give more documents or questions."
+            f"there are too few paragraphs to show {count} with a question ({len(paragraphs):,} in all); provide more documents or "
+            "questions."
         )
     if count < settings.paragraphs:
         reason = (
             f"the pool has {len(paragraphs):,} paragraphs, too few to show {settings.paragraphs} with a question, so "
-            f"each shows {count}; give more documents for harder contexts"
+            f"each shows {count}; provide more documents for harder contexts"
         )
         setting = "musique.contexts.paragraphs"
         funnel.append(FunnelRow(stage="contexts", what="chains", reason=reason, removed=None, left=None, setting=setting))
@@ -320,7 +326,9 @@ def show_paragraphs(run: Run) -> StageOutput:
         )
     complete = is_complete & ~lacks_rival
     if not complete.any():
-        raise EmptyResult(f"no question can be shown: {reasons_of(funnel)}; give more documents, or change [musique.contexts].")
+        raise EmptyResult(
+            f"no question has a complete context: {reasons_of(funnel)}; provide more documents, or change [musique.contexts]."
+        )
     contexts = pa.table(
         {"chain": chain_rows.filter(pa.array(complete)), "paragraphs": pa.array(list(paragraph_rows[complete]), pa.list_(pa.int32()))}
     )

@@ -108,6 +108,6 @@ def _texts(values: object) -> list[str]:
 def padded(rows: Sequence[Sequence[int]]) -> Rows2:
     """The rows as an array, padded with -1."""
     table = np.full((len(rows), max(map(len, rows), default=0)), -1, np.int32)
-    for number, some in enumerate(rows):
-        table[number, : len(some)] = some
+    for number, row in enumerate(rows):
+        table[number, : len(row)] = row
     return table

@@ -54,9 +54,9 @@ def two_subjects(pairs: pl.DataFrame, single_hop: pa.Table) -> Bools:
     entities = entities.with_columns(pl.col("row").cast(pl.Int32))
     rows = pairs.select("head", "tail").with_row_index("pair")
     head_rows = rows.join(entities.rename({"row": "head"}), on="head")
-    shared = head_rows.join(entities.rename({"row": "tail"}), on=["tail", "entities"], how="semi")["pair"].unique()
+    same_entity = head_rows.join(entities.rename({"row": "tail"}), on=["tail", "entities"], how="semi")["pair"].unique()
     stays = np.ones(pairs.height, np.bool_)
-    stays[shared.to_numpy()] = False
+    stays[same_entity.to_numpy()] = False
     return stays
 
 

@@ -162,7 +162,7 @@ def _apart(mention_offsets, mentions, group_offsets, groups, paragraph, first, s
 
 
 @kernel(inline=True)
-def _added(out, count, shape, first, second, third):  # type: ignore[no-untyped-def]
+def _append(out, count, shape, first, second, third):  # type: ignore[no-untyped-def]
     if count == len(out):
         out = grown(out, count + 1)
     out[count, 0], out[count, 1], out[count, 2], out[count, 3] = shape, first, second, third
@@ -181,11 +181,11 @@ def _chains(  # type: ignore[no-untyped-def]
         e = edges[i]
         a, b = head[e], tail[e]
         if tokens[a] + tokens[b] <= max_short:
-            out, count = _added(out, count, 0, e, -1, -1)
+            out, count = _append(out, count, 0, e, -1, -1)
         for j in range(i + 1, edge_starts[b + 1]):  # a second head of b
             f = edges[j]
             if start[f] != start[e] and tokens[a] + tokens[b] + tokens[head[f]] <= max_short and _apart(*index, a, head[f]):
-                out, count = _added(out, count, 2, e, f, -1)
+                out, count = _append(out, count, 2, e, f, -1)
         for j in range(edge_starts[a], edge_starts[a + 1]):  # c leads to a
             f = edges[j]
             c = head[f]
@@ -193,19 +193,19 @@ def _chains(  # type: ignore[no-untyped-def]
             if not _apart(*index, c, b):
                 continue
             if total <= max_short:
-                out, count = _added(out, count, 1, f, e, -1)
+                out, count = _append(out, count, 1, f, e, -1)
             for k in range(edge_starts[c], edge_starts[c + 1]):  # d leads to c
                 d = head[edges[k]]
                 if total + tokens[d] <= max_long and _apart(*index, d, a) and _apart(*index, d, b):
-                    out, count = _added(out, count, 3, edges[k], f, e)
+                    out, count = _append(out, count, 3, edges[k], f, e)
             for k in range(j + 1, edge_starts[a + 1]):  # d and c both lead to a
                 d = head[edges[k]]
                 fits = start[edges[k]] != start[f] and total + tokens[d] <= max_long
                 if fits and _apart(*index, d, c) and _apart(*index, d, b):
-                    out, count = _added(out, count, 4, f, edges[k], e)
+                    out, count = _append(out, count, 4, f, edges[k], e)
             for k in range(edge_starts[b], edge_starts[b + 1]):  # d and a both lead to b
                 d = head[edges[k]]
                 fits = start[edges[k]] != start[e] and total + tokens[d] <= max_long
                 if fits and _apart(*index, d, a) and _apart(*index, d, c):
-                    out, count = _added(out, count, 5, f, e, edges[k])
+                    out, count = _append(out, count, 5, f, e, edges[k])
     return out[:count]

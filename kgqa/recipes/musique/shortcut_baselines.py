@@ -119,11 +119,11 @@ def disconnected(reader: Reader, instances: Sequence[Instance], *, seed: int) ->
         if not isinstance(question := question_of(instance, level="paragraph", max_facts=MAX_FACTS), Rejection)
     ]
     parts = [probe(question) for _, question in items]
-    flat = [part for some in parts for part in some]
-    predicted = iter(reader.predict(of_list(flat), Silent()) if flat else ())
+    flat = [part for questions_of_item in parts for part in questions_of_item]
+    predictions_of_items = iter(reader.predict(of_list(flat), Silent()) if flat else ())
     scores = []
-    for (instance, _), some in zip(items, parts, strict=True):
-        predictions = [next(predicted) for _ in some]
+    for (instance, _), questions_of_item in zip(items, parts, strict=True):
+        predictions = [next(predictions_of_items) for _ in questions_of_item]
         surer = [
             first if first.confidence > second.confidence else second
             for first, second in zip(predictions[::2], predictions[1::2], strict=True)

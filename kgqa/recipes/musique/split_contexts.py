@@ -57,7 +57,7 @@ class SplitContexts:
         out = np.zeros(len(contexts), np.bool_)
         for row, rows in enumerate(contexts.tolist()):
             context = set(rows)
-            out[row] = any(not context & some for some in self.rivals.branches([hop for hop in self.hops[row].tolist() if hop >= 0]))
+            out[row] = any(not context & branch for branch in self.rivals.branches([hop for hop in self.hops[row].tolist() if hop >= 0]))
         return out
 
     def _of_split(
@@ -69,18 +69,20 @@ class SplitContexts:
         often = np.ceil(self.settings.reuse * share * uses).astype(np.int32)
         may = np.zeros(len(self.paragraphs), np.bool_)
         may[among] = True
-        hops = [[hop for hop in some if hop >= 0] for some in self.hops[members].tolist()]
+        hops = [[hop for hop in hop_rows if hop >= 0] for hop_rows in self.hops[members].tolist()]
         names = [f"{int(self.ids[row]):016x}" for row in members.tolist()]
         like: dict[str, set[int]] = defaultdict(set)
         paragraph = self.single_hop["paragraph"].to_pylist()
-        for row, some in zip(members.tolist(), hops, strict=True):
-            like[_kind(self.features[row])].add(paragraph[some[-1]])
+        for row, hop_rows in zip(members.tolist(), hops, strict=True):
+            like[_kind(self.features[row])].add(paragraph[hop_rows[-1]])
         # The rival of a branch may come from another split: it is one or two of twenty paragraphs.
         anywhere = np.ones(len(self.paragraphs), np.bool_)
-        required = [self.rivals.required(name, some, anywhere, seed=self.seed) for name, some in zip(names, hops, strict=True)]
+        required_rivals = [
+            self.rivals.required(name, hop_rows, anywhere, seed=self.seed) for name, hop_rows in zip(names, hops, strict=True)
+        ]
         first = [
-            self.rivals.first(name, some, like[_kind(self.features[row])], may, self.settings, seed=self.seed)
-            for name, row, some in zip(names, members.tolist(), hops, strict=True)
+            self.rivals.first(name, hop_rows, like[_kind(self.features[row])], may, self.settings, seed=self.seed)
+            for name, row, hop_rows in zip(names, members.tolist(), hops, strict=True)
         ]
         out = np.full((len(members), count), -1, np.int32)
         pending_rows = np.arange(len(members))
@@ -92,7 +94,7 @@ class SplitContexts:
                 [self.queries[row] for row in members[pending_rows].tolist()], self.hops[members[pending_rows]], self.single_hop,
                 self.paragraphs, count=count, seed=self.seed, ids=self.ids[members[pending_rows]], engine=self.engine,
                 stating=self.stating, among=None if rows is None else rows.astype(np.int32),
-                required=padded([required[row] for row in pending_rows.tolist()]),
+                required=padded([required_rivals[row] for row in pending_rows.tolist()]),
                 first=padded([first[row] for row in pending_rows.tolist()]), often=limit, advance=advance,
             )  # fmt: skip
             pending_rows = pending_rows[out[pending_rows, -1] < 0]

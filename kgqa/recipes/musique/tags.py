@@ -55,7 +55,7 @@ def _load_pipeline(name: str) -> Language:
                 f"musique.pairs.spacy: the pipeline {name} cannot be loaded ({reason}); install it, or give its folder."
             ) from None
     if not {"ner", "entity_ruler", "span_ruler"} & set(language.pipe_names):
-        raise SettingsError(f"musique.pairs.spacy: the pipeline {name} recognises no entities; give another one.")
+        raise SettingsError(f"musique.pairs.spacy: the pipeline {name} recognises no entities; choose another one.")
     return language
 
 

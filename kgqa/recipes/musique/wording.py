@@ -34,8 +34,8 @@ def with_article(name: str) -> str:
 
 def pick(value: str | tuple[str, ...], draw: int) -> str:
     """One of the forms, chosen by ``draw``; empty if there are no forms."""
-    some = forms(value)
-    return some[draw % len(some)] if some else ""
+    options = forms(value)
+    return options[draw % len(options)] if options else ""
 
 
 def at_end(value: str | tuple[str, ...], nested_numbers: bool) -> str | tuple[str, ...]:

@@ -133,7 +133,7 @@ def answer_kinds(question: str, answer: str, paragraphs: Iterable[Paragraph] = (
     if figures := _figures(answer, words):
         return figures
     # Figures decide alone; then the noun of the question, checked against what the paragraph and the name say.
-    asking, expected_kind = _expected(question)
+    asking, expected_kind = _expected_sense(question)
     if 2 * sum(word[0].islower() for word in words) >= len(words) or ADJECTIVE.fullmatch(answer):
         return [("phrase", expected_kind.noun)] if expected_kind and expected_kind.noun not in PLACES else []
     descriptions = _described_as(answer, paragraphs)
@@ -198,14 +198,14 @@ def _defined(title: str, text: str) -> Sense | None:
     if not match:
         return Sense(PERSON, PERSON) if _LIFE.search(subject) else None
     # A person wins over other senses ("a movie and stage actor"), then the first sense with a class.
-    senses = [sense for sense in map(_sense, _listed(match[1])) if sense]
+    senses = [sense for sense in map(_sense, _items(match[1])) if sense]
     person = next((sense for sense in senses if sense.group == PERSON), None)
     if person or _LIFE.search(subject):
         return person or Sense(PERSON, PERSON)
     return next((sense for sense in senses if sense.group), senses[0] if senses else None)
 
 
-def _listed(definition: str) -> Iterator[list[str]]:
+def _items(definition: str) -> Iterator[list[str]]:
     """The items of a definition: all three of "movie, television and stage actor", because the last one explains the first two."""
     for part in _AND.split(definition):
         words = _WORD.findall(part)
@@ -279,7 +279,7 @@ def _own_sense(name: str) -> Sense | None:
     return Sense(NOUNS[noun], noun) if noun else None
 
 
-def _expected(question: str) -> tuple[str, Sense | None]:
+def _expected_sense(question: str) -> tuple[str, Sense | None]:
     """The question word and the sense of its noun: "which river", "who is the father of"; MuSiQue's ">> mouth of" has a noun only."""
     _, arrow, relation = question.rpartition(">>")
     if arrow:

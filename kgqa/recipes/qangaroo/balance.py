@@ -39,6 +39,7 @@ def draw_alternatives(samples: Samples, *, candidates: int, seed: int) -> Sample
     draws = shuffling(samples.questions.id[question], samples.candidates.targets, purpose="alternatives", seed=seed)
     order = np.lexsort((draws, ~samples.is_answer(), question))
     is_dropped = np.zeros(len(order), np.bool_)
+    # The order keeps the questions together, so places within a question count the answer first, then the draws.
     is_dropped[order] = samples.candidates.places() >= candidates
     return samples.without_candidates(is_dropped)
 

@@ -34,7 +34,7 @@ def dataset_card(
         "## Shortcut baselines\n\n" + _BASELINES + "\n\n" + baseline_table(filters),
         *([f"## Grades\n\n{GRADES}"] if has_grades else []),
         *([beside_the_paper(counts, recipe_counts, baselines)] if has_grades and recipe_counts else []),
-        f"## What the masked twin hides\n\n{_masked(hidden_counts)}",
+        f"## What the masked twin hides\n\n{_masking_note(hidden_counts)}",
     ]
     return readme(
         about=_about(is_seed=is_seed),
@@ -70,7 +70,7 @@ def _paths(paths: Sequence[tuple[str, int, int]]) -> str:
     )
 
 
-def _masked(hidden_counts: Hidden) -> str:
+def _masking_note(hidden_counts: Hidden) -> str:
     places = hidden_counts.places + hidden_counts.readable
     return (
         f"Names left readable in the masked twin: {hidden_counts.readable:,} of {places:,}. "

@@ -59,9 +59,9 @@ class Evidence:
         candidate = samples.chains.sources()
         relation = samples.questions.relation[samples.question_of_candidate()[candidate]]
         least_facts = np.where(samples.is_answer(), facts, 0)[candidate]
-        shared = (samples.nodes.offsets, samples.nodes.targets, samples.chains.targets, relation, least_facts, *self._arrays)
+        arguments = (samples.nodes.offsets, samples.nodes.targets, samples.chains.targets, relation, least_facts, *self._arrays)
         grades, begins = _no_grades(len(relation)), range(0, len(relation), STEP)
-        for begin, part in zip(begins, (engine or Threads()).map(_grade_part, begins, shared), strict=True):
+        for begin, part in zip(begins, (engine or Threads()).map(_grade_part, begins, arguments), strict=True):
             grades[begin : begin + len(part)] = part
         return grades
 

@@ -74,7 +74,7 @@ class InstanceMaker:
         self._expressions = expression_numbers(tables["entities"], settings.section(QangarooSettings).surface)
 
     def plain(self, samples: Samples) -> pa.Table:
-        """The Instances of ``samples``."""
+        """The Instances of ``samples`` with their texts as they are, not masked."""
         samples = samples.with_candidates_by(self._expressions[samples.candidates.targets])
         documents = self._shuffled(samples)
         texts = self._documents["text"].take(pa.array(documents.targets))

@@ -243,13 +243,13 @@ class PairFinder:
         )  # fmt: skip
         # No document of the two chains may name two of subject, answer and rival: it would link them without the bridge.
         subject, rival, at = (chains[name].to_numpy() for name in ("subject", "rival", "at"))
-        named = pairs.named
+        named_pairs = pairs.named
         one_document = (
-            named.contains(at, subject)
-            | named.contains(chains["document"].to_numpy(), rival)
-            | named.contains(at, chains["answer"].to_numpy())
+            named_pairs.contains(at, subject)
+            | named_pairs.contains(chains["document"].to_numpy(), rival)
+            | named_pairs.contains(at, chains["answer"].to_numpy())
         )
-        one_document |= named.contains(chains["answer_document"].to_numpy(), rival)
+        one_document |= named_pairs.contains(chains["answer_document"].to_numpy(), rival)
         chains = chains.filter(pl.Series(~one_document & ~self._true.contains(subject, rival), dtype=pl.Boolean))
         left_count = chains.select("query", "rival").n_unique()
         rows = [traverse_row("candidates", NAMED, "qangaroo.pairs.per_entity", left=left_count)]
@@ -277,14 +277,14 @@ class PairFinder:
             right_on=["document", "answer"],
             how="left",
         )
-        shared = count_shared(
+        shared_counts = count_shared(
             pairs.linked.offsets,
             pairs.linked.targets,
             answer_counts["document"].to_numpy(),
             answer_counts["answer_document"].to_numpy(),
             NO_LIMIT,
         )
-        answer_counts = answer_counts.select("query", mine=pl.col("mine").fill_null(1), shared=pl.Series(shared))
+        answer_counts = answer_counts.select("query", mine=pl.col("mine").fill_null(1), shared=pl.Series(shared_counts))
         chains = chains.join(answer_counts, on="query")
         shared_by_rival = count_shared(
             pairs.linked.offsets, pairs.linked.targets, chains["document"].to_numpy(), chains["at"].to_numpy(), NO_LIMIT

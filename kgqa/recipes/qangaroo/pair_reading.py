@@ -91,9 +91,9 @@ def stated_by_words(
     not cover is no negative example. If too few pairs are left, facts have probability 1 and all other pairs 0, and no pair is for testing.
     ``hashes`` of the entities determine folds and halves. ``is_example``: the pairs that may be used for training (default: all).
     """
-    some = np.zeros(facts.entities, np.bool_)
-    some[pairs.one[labels]] = some[pairs.other[labels]] = True
-    with_facts = some[pairs.one] & some[pairs.other]
+    has_fact = np.zeros(facts.entities, np.bool_)
+    has_fact[pairs.one[labels]] = has_fact[pairs.other[labels]] = True
+    with_facts = has_fact[pairs.one] & has_fact[pairs.other]
     is_example = with_facts if is_example is None else with_facts & is_example
     half = (hashes >> np.uint64(48) & np.uint64(1)).astype(np.bool_)[pairs.one]
     if min((is_example & half).sum(), (is_example & ~half).sum()) < TESTED:

@@ -32,7 +32,9 @@ def ask_questions(run: Run) -> StageOutput:
     questions = ask(tables, _settings(run), seed=run.seed)
     run.progress.advance(tables["facts"].num_rows)
     if not (questions.split == 0).any():
-        raise EmptyResult("no fact is in the training split, which provides the candidates; raise qangaroo.splits.train, or add facts.")
+        raise EmptyResult(
+            "there are no facts in the training split, which provides the candidates; raise qangaroo.splits.train, or add facts."
+        )
     row = FunnelRow(stage="ask", what="questions", reason="asked: one per fact and direction", removed=None, left=len(questions))
     counts = questions.by_split()
     return StageOutput(tables={"questions": questions.to_table()}, funnel=[row], report={"questions": counts}, note=splits_note(counts))

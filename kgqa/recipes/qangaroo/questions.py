@@ -26,7 +26,7 @@ def ask(tables: Mapping[str, pa.Table], settings: QangarooSettings, *, seed: int
     """
     facts = asked_facts(tables, settings)
     if not len(facts.head):
-        raise EmptyResult("no fact has a relation that qangaroo.relations names; change that setting, or add facts.")
+        raise EmptyResult("no fact has one of the relations in qangaroo.relations; change that setting, or add facts.")
     entities = tables["entities"]["id"].combine_chunks()
     head, tail = entities.take(pa.array(facts.head)), entities.take(pa.array(facts.tail))
     relation = tables["relations"]["id"].combine_chunks().take(pa.array(facts.relation))

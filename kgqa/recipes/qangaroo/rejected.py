@@ -58,8 +58,8 @@ class FilteredChains:
 
     def keep(self, mask: BoolArray, reason: str, setting: str) -> None:
         """Keep the chains with a true entry in ``mask``, and count the others."""
-        left = int(mask.sum())
-        self.rows.append(traverse_row(self.what, reason, setting, removed=len(mask) - left, left=left))
+        remaining = int(mask.sum())
+        self.rows.append(traverse_row(self.what, reason, setting, removed=len(mask) - remaining, left=remaining))
         self.frame = self.frame.filter(pl.Series(mask, dtype=pl.Boolean))
 
 
@@ -72,16 +72,16 @@ def pass_gates(items: T, gates: Iterable[Gate]) -> tuple[T, list[RejectedQuestio
     """Apply the gates in order; return the items that pass all of them, and those that each gate rejects. kept + rejected = input."""
     rejections = []
     for gate in gates:
-        rejected = gate.rejected(items)  # type: ignore[attr-defined]
+        rejected_mask = gate.rejected(items)  # type: ignore[attr-defined]
         questions = items.questions if isinstance(items, Samples) else items
         assert isinstance(questions, Questions)
-        value, threshold = _measured(gate, items, rejected)
-        rejections.append(RejectedQuestions(gate=type(gate), questions=questions.select(rejected), value=value, threshold=threshold))
-        items = items.select(~rejected)
+        value, threshold = _measures(gate, items, rejected_mask)
+        rejections.append(RejectedQuestions(gate=type(gate), questions=questions.select(rejected_mask), value=value, threshold=threshold))
+        items = items.select(~rejected_mask)
     return items, rejections
 
 
-def _measured(gate: Gate, items: object, is_rejected: BoolArray) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def _measures(gate: Gate, items: object, is_rejected: BoolArray) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """The number that the gate compares for each rejected item, and the threshold; nan if there is none."""
     measure = gate.measured(items) if isinstance(gate, SampleGate) and isinstance(items, Samples) and is_rejected.any() else None
     no_values = np.full(len(is_rejected), np.nan)

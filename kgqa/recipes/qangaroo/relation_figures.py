@@ -110,12 +110,12 @@ def _verdicts(rows: Sequence[Mapping[str, float | None]], measured_verdicts: Seq
     >>> list(_verdicts([row, {**row, "kept": 2}], ["", ""], 0.1, ruled=True)) == [NOT_IMPLIED, ASKED]
     True
     """
-    for row, measured in zip(rows, measured_verdicts, strict=True):
+    for row, measured_verdict in zip(rows, measured_verdicts, strict=True):
         share = row["share_implied"]
         if not row["questions"]:
             yield NO_QUESTION
-        elif ruled and measured:
-            yield measured
+        elif ruled and measured_verdict:
+            yield measured_verdict
         elif row["kept"] or row["reached"] is None:
             yield ASKED
         elif not row["reached"] and share is None:

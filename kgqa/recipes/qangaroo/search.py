@@ -67,8 +67,8 @@ def add_chains(
     advance: Callable[[int], None] | None = None,
 ) -> Samples:
     """The same samples with all shortest or all simple chains to every candidate, at most ``max_chains`` each."""
-    shared = (traversal, samples.questions.head, samples.candidates, settings.chains == "all_simple", settings.max_chains)
-    parts = _in_batches(_chains, shared, samples.questions.head, engine, advance)
+    arguments = (traversal, samples.questions.head, samples.candidates, settings.chains == "all_simple", settings.max_chains)
+    parts = _in_batches(_chains, arguments, samples.questions.head, engine, advance)
     counts, lengths, nodes = (np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Chains))
     chains = Rows.numbering(counts, *CHAINS)
     with_chains = Samples(
@@ -89,13 +89,14 @@ def without_same_expression(samples: Samples, expressions: IntArray, facts: Fact
     """
     question = samples.question_of_candidate()
     expression = expressions[samples.candidates.targets]
+    # The answer sorts first among candidates with its text, so that it is the one that stays.
     order = np.lexsort((samples.candidates.targets, ~samples.is_answer(), expression, question))
     again = np.zeros(len(order), np.bool_)
     again[1:] = (question[order][1:] == question[order][:-1]) & (expression[order][1:] == expression[order][:-1])
-    dropped = np.zeros(len(order), np.bool_)
-    dropped[order] = again
+    drop_mask = np.zeros(len(order), np.bool_)
+    drop_mask[order] = again
     expressions_taken = _taken_expressions(samples, expressions, facts)
-    return samples.without_candidates(dropped | (expressions_taken.contains(question, expression) & ~samples.is_answer()))
+    return samples.without_candidates(drop_mask | (expressions_taken.contains(question, expression) & ~samples.is_answer()))
 
 
 def _taken_expressions(samples: Samples, expressions: IntArray, facts: Facts) -> Adjacency:

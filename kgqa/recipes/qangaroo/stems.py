@@ -26,20 +26,26 @@ def shares_stem(labels: pa.ChunkedArray, names: IntArray, texts: pa.ChunkedArray
     label. Memory: a row for each word of the queried texts; in scripts without spaces, for each letter."""
     every = _words(pl.Series(labels.combine_chunks()), pl.int_range(len(labels), eager=True))
     counts = every.group_by("word").agg(pl.len())
+    # Frequent words of names, such as "University", reveal nothing.
     rare = counts.filter(pl.col("len") <= max(SHARED_WORD, RARE_WORD * len(labels)))
-    named = every.filter(pl.col("row").is_in(np.unique(names))).join(rare, on="word", how="semi")
+    name_stems = every.filter(pl.col("row").is_in(np.unique(names))).join(rare, on="word", how="semi")
     length = pl.max_horizontal("least", (pl.col("word").str.len_chars() * SHARE).ceil().cast(pl.Int64))
     begin = pl.col("word").str.slice(0, pl.col("least"))
-    named = named.select(name="row", stem=pl.col("word").str.slice(0, length), begin=begin).unique()
-    longest = max([STEM, *named["stem"].str.len_chars()])
-    shown = np.unique(documents[documents >= 0])
-    read = _begun(_words(pl.Series(texts.take(pa.array(shown)).combine_chunks()), pl.Series(shown)), longest)
-    read = read.select(document="row", word="word", begin=begin)
+    name_stems = name_stems.select(name="row", stem=pl.col("word").str.slice(0, length), begin=begin).unique()
+    longest = max([STEM, *name_stems["stem"].str.len_chars()])
+    # Split each text into words once, however many pairs it is in.
+    shown_documents = np.unique(documents[documents >= 0])
+    word_rows = _with_beginnings(
+        _words(pl.Series(texts.take(pa.array(shown_documents)).combine_chunks()), pl.Series(shown_documents)), longest
+    )
+    word_rows = word_rows.select(document="row", word="word", begin=begin)
     pairs = pl.DataFrame({"pair": np.arange(len(names)), "name": names.astype(np.int64), "document": documents.astype(np.int64)})
-    pairs = pairs.join(named, on="name").join(read, on=["document", "begin"]).filter(pl.col("word").str.starts_with(pl.col("stem")))
-    told = np.zeros(len(names), np.bool_)
-    told[pairs["pair"].to_numpy()] = True
-    return told
+    pairs = (
+        pairs.join(name_stems, on="name").join(word_rows, on=["document", "begin"]).filter(pl.col("word").str.starts_with(pl.col("stem")))
+    )
+    is_told = np.zeros(len(names), np.bool_)
+    is_told[pairs["pair"].to_numpy()] = True
+    return is_told
 
 
 def _words(texts: pl.Series, rows: pl.Series) -> pl.DataFrame:
@@ -51,13 +57,13 @@ def _words(texts: pl.Series, rows: pl.Series) -> pl.DataFrame:
     return words.filter(pl.col("word").str.len_chars() >= pl.col("least")).unique()
 
 
-def _begun(words: pl.DataFrame, longest: int) -> pl.DataFrame:
+def _with_beginnings(words: pl.DataFrame, longest: int) -> pl.DataFrame:
     """The same with what begins at each letter of a run without spaces, of at most ``longest`` letters."""
     patterns = run_patterns()
     unspaced = pl.col("word").str.contains(f"^{patterns.unspaced}")
     letters = words.filter(unspaced).with_row_index("run").with_columns(letter=pl.col("word").str.extract_all(patterns.token))
     letters = letters.explode("letter").with_columns(size=pl.col("letter").str.len_chars())
     start = (pl.col("size").cum_sum() - pl.col("size")).over("run")
-    begun = letters.with_columns(word=pl.col("word").str.slice(start, longest)).select(words.columns)
-    begun = begun.filter(pl.col("word").str.len_chars() >= pl.col("least"))
-    return pl.concat([words.filter(~unspaced), begun.unique()])
+    beginnings = letters.with_columns(word=pl.col("word").str.slice(start, longest)).select(words.columns)
+    beginnings = beginnings.filter(pl.col("word").str.len_chars() >= pl.col("least"))
+    return pl.concat([words.filter(~unspaced), beginnings.unique()])

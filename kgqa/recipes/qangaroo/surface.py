@@ -79,8 +79,8 @@ def _function_words(names: pl.DataFrame, tables: Mapping[str, pa.Table]) -> pl.D
     mentions = mentions.join(candidates, left_on=["entity", "length"], right_on=["id", "length"])
     texts = frame(tables["documents"]).select(document="id", text="text")
     mentions = mentions.join(texts, on="document", how="left")
-    linked = mentions.filter(pl.col("text").str.slice(pl.col("start"), pl.col("length")).str.to_lowercase() == pl.col("form"))
-    return common.join(linked.select(entity="entity_right", form="form"), on=["entity", "form"], how="anti")
+    lower_mentions = mentions.filter(pl.col("text").str.slice(pl.col("start"), pl.col("length")).str.to_lowercase() == pl.col("form"))
+    return common.join(lower_mentions.select(entity="entity_right", form="form"), on=["entity", "form"], how="anti")
 
 
 def _inflected(names: pl.DataFrame) -> pl.DataFrame:

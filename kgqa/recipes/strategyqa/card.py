@@ -85,8 +85,8 @@ def _test(pattern: PatternSettings) -> str:
 
 
 def _yes(questions: pl.DataFrame, split: int) -> str:
-    some = questions.filter(pl.col("split") == split)["yes"]
-    return _percent(int(some.sum()) / len(some)) + "%" if len(some) else "–"
+    answers = questions.filter(pl.col("split") == split)["yes"]
+    return _percent(int(answers.sum()) / len(answers)) + "%" if len(answers) else "–"
 
 
 def _percent(share: float) -> str:

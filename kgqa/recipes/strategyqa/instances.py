@@ -45,12 +45,12 @@ def _instance(row: Mapping[str, Any], evidence: list[Paragraph], pattern: Patter
         Step(id=ids[place], question=questions[place], answer=answers[place], paragraph_id=supports[place], depends_on=depends_on[place])
         for place in range(len(questions))
     )
-    facts = [f"{question} {found}" for question, found in zip(questions[:-1], answers, strict=False)]
+    facts = [f"{question} {answer_text}" for question, answer_text in zip(questions[:-1], answers, strict=False)]
     record = {
         "term": row["a_name"], "description": row["description"], "facts": facts,
         "evidence": [[[[evidence[0].id]], [[evidence[1].id]], ["operation"]]],
     }  # fmt: skip
-    made = {"pattern": row["pattern"], "test": pattern.test, "entities": [row["a"], row["b"]]}
+    origin = {"pattern": row["pattern"], "test": pattern.test, "entities": [row["a"], row["b"]]}
     return Instance(
         id=row["id"],
         question=filled(pattern.question[row["draw"] % len(pattern.question)], names),
@@ -60,7 +60,7 @@ def _instance(row: Mapping[str, Any], evidence: list[Paragraph], pattern: Patter
         decomposition=steps,
         answerable=True,
         group=row["id"],
-        provenance=ENCODER.encode({NAME: made, official.NAME: record}),
+        provenance=ENCODER.encode({NAME: origin, official.NAME: record}),
     )
 
 

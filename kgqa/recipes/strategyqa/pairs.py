@@ -29,19 +29,19 @@ def value_pairs(pattern: PatternSettings, first: pl.DataFrame, second: pl.DataFr
     """At most one pair for each first entity (columns ``PAIRS``). O(n log n) for n entities of both sides."""
     parts = []
     for split in sorted(set(first["split"].to_list()) & set(second["split"].to_list())):
-        some = first.filter(pl.col("split") == split)
-        others = second.filter(pl.col("split") == split).sort("number", "entity")
-        parts.append(_pairs(pattern, some, others, random))
+        first_sides = first.filter(pl.col("split") == split)
+        second_sides = second.filter(pl.col("split") == split).sort("number", "entity")
+        parts.append(_pairs(pattern, first_sides, second_sides, random))
     return pl.concat(parts) if parts else pl.DataFrame(schema=PAIRS)
 
 
 def _pairs(pattern: PatternSettings, first: pl.DataFrame, second: pl.DataFrame, random: np.random.Generator) -> pl.DataFrame:
     numbers = second["number"].to_numpy()
     yes, no = _ranges(pattern, {name: first[name].to_numpy().astype(np.float64) for name in ("low", "low_last", "high", "high_last")})
-    chosen = [_drawn(numbers, ranges, random) for ranges in (yes, no)]
+    rows_of_answer = [_draw(numbers, ranges, random) for ranges in (yes, no)]
     is_yes = random.random(first.height) < 0.5
-    rows = np.where(is_yes, chosen[0], chosen[1])
-    keep = (chosen[0] >= 0) & (chosen[1] >= 0)
+    rows = np.where(is_yes, rows_of_answer[0], rows_of_answer[1])
+    keep = (rows_of_answer[0] >= 0) & (rows_of_answer[1] >= 0)
     left, right = first.filter(pl.Series(keep)), second[rows[keep]]
     pairs = pl.DataFrame(
         {
@@ -72,18 +72,18 @@ def _ranges(pattern: PatternSettings, first: dict[str, Array]) -> tuple[Sequence
     return [(low - margin, low + margin)], [(low - reach, low - beyond - year), (low_last + beyond, low_last + reach)]
 
 
-def _drawn(numbers: Array, ranges: Sequence[Range], random: np.random.Generator) -> npt.NDArray[np.int64]:
+def _draw(numbers: Array, ranges: Sequence[Range], random: np.random.Generator) -> npt.NDArray[np.int64]:
     """For each first entity a row of the second side in one of its ranges; -1 where there is none."""
     begins = np.stack([np.searchsorted(numbers, low, side="left") for low, _ in ranges])
     counts = np.maximum(np.stack([np.searchsorted(numbers, high, side="right") for _, high in ranges]) - begins, 0)
     total = counts.sum(axis=0)
     place = np.minimum((random.random(len(total)) * total).astype(np.int64), np.maximum(total - 1, 0))
-    chosen = np.full(len(total), -1, np.int64)
+    rows = np.full(len(total), -1, np.int64)
     for begin, count in zip(begins, counts, strict=True):
-        here = (chosen < 0) & (place < count)
-        chosen[here] = (begin + place)[here]
-        place = np.where(chosen < 0, place - count, place)
-    return np.where(total > 0, chosen, -1)
+        here = (rows < 0) & (place < count)
+        rows[here] = (begin + place)[here]
+        place = np.where(rows < 0, place - count, place)
+    return np.where(total > 0, rows, -1)
 
 
 def same_pairs(side: pl.DataFrame, names: pl.DataFrame, pattern: PatternSettings, random: np.random.Generator) -> pl.DataFrame:

@@ -29,13 +29,13 @@ _PLACE = re.compile(r"\{[ab]\}|#\d+")
 def patterns_of(settings: StrategyqaSettings, language: str) -> dict[str, PatternSettings]:
     """Name → pattern, those of the settings last. Raises SettingsError where one is explicit, or one to leave out is not there."""
     patterns, explicit = _shipped() if is_english(language) else ({}, frozenset())
-    chosen = {**(patterns if settings.english else {}), **settings.patterns}
+    all_patterns = {**(patterns if settings.english else {}), **settings.patterns}
     for name, pattern in settings.patterns.items():
         if fault := explicit_wording(pattern, explicit):
             raise SettingsError(f"strategyqa.patterns.{name}: {fault}.")
-    if unknown := sorted(set(settings.leave_out) - chosen.keys()):
-        raise SettingsError(f"strategyqa.leave_out: there is no pattern {unknown[0]!r}; {suggestion(unknown[0], sorted(chosen))}")
-    return {name: pattern for name, pattern in chosen.items() if name not in settings.leave_out}
+    if unknown := sorted(set(settings.leave_out) - all_patterns.keys()):
+        raise SettingsError(f"strategyqa.leave_out: there is no pattern {unknown[0]!r}; {suggestion(unknown[0], sorted(all_patterns))}")
+    return {name: pattern for name, pattern in all_patterns.items() if name not in settings.leave_out}
 
 
 def explicit_wording(pattern: PatternSettings, explicit: frozenset[str]) -> str:

@@ -45,9 +45,11 @@ def find_terms(run: Run) -> StageOutput:
     terms, kinds = terms_of(tables, pl.concat([values["entity"], facts["entity"]]).unique(), rows)
     run.progress.advance(tables["documents"].num_rows)
     evidence = evidence_of(tables["documents"], (values, facts), terms)
-    found = {"terms": terms, "term_kinds": kinds, "stated_values": values, "stated_facts": facts, "evidence": evidence}
+    output = {"terms": terms, "term_kinds": kinds, "stated_values": values, "stated_facts": facts, "evidence": evidence}
     note = f"{terms.height:,} terms, {values.height:,} values, {facts.height:,} facts"
-    return StageOutput(tables={name: arrow(table) for name, table in found.items()}, funnel=rows, report={"terms": terms.height}, note=note)
+    return StageOutput(
+        tables={name: arrow(table) for name, table in output.items()}, funnel=rows, report={"terms": terms.height}, note=note
+    )
 
 
 def ask_questions(run: Run) -> StageOutput:
@@ -68,14 +70,14 @@ def ask_questions(run: Run) -> StageOutput:
     questions = choose(candidates, settings, limit=run.limit, seed=run.seed, rows=rows)
     if not questions.height:
         raise EmptyResult(
-            f"{_missing(sources)}, so no two terms suit a pattern of the recipe strategyqa; give articles that state them, or add patterns "
-            f"under [strategyqa.values.relations] or [strategyqa.patterns]; {OTHERS}."
+            f"{_missing(sources)}, so no two terms match a pattern of the recipe strategyqa; give articles that state them, or add "
+            f"patterns under [strategyqa.values.relations] or [strategyqa.patterns]; {OTHERS}."
         )
     names = sources.names()
     for side in ("a", "b"):
         more = [pl.col("description")] if side == "a" else []
-        named = names.select(pl.col("entity").alias(side), pl.col("name").alias(f"{side}_name"), *more)
-        questions = questions.join(named, on=side, how="left", maintain_order="left")
+        names_of_side = names.select(pl.col("entity").alias(side), pl.col("name").alias(f"{side}_name"), *more)
+        questions = questions.join(names_of_side, on=side, how="left", maintain_order="left")
     questions = questions.sort("split", "draw", "id")
     note = f"{questions.height:,} questions of {questions['pattern'].n_unique()} patterns"
     return StageOutput(tables={"questions": arrow(questions)}, funnel=rows, report={"questions": questions.height}, note=note)
@@ -84,7 +86,7 @@ def ask_questions(run: Run) -> StageOutput:
 def _missing(sources: Sources) -> str:
     """What the articles of the domain lack."""
     counts = (sum(side.height for side in sources.values.values()), sources.stated.height)
-    wants = [f"{count or 'no'} {what}" for count, what in zip(counts, ("dates and quantities", "facts of the graph"), strict=True)]
+    wants = [f"{count or 'no'} {noun}" for count, noun in zip(counts, ("dates and quantities", "facts of the graph"), strict=True)]
     return f"the articles state {' and '.join(wants)} about terms with a name of their own"
 
 
@@ -120,7 +122,9 @@ class Sources:
         return cls(
             terms=terms,
             kinds=frame(run.table("term_kinds")),
-            values={str(key[0]): some.drop("relation") for key, some in values.group_by("relation", maintain_order=True)},
+            values={
+                str(key[0]): rows_of_relation.drop("relation") for key, rows_of_relation in values.group_by("relation", maintain_order=True)
+            },
             stated=frame(run.table("stated_facts")),
             facts=frame(run.table("facts")),
             labels=frame(run.table("entities", columns=["id", "label"])).rename({"id": "entity", "label": "name"}),
@@ -158,7 +162,7 @@ class Sources:
 
 
 def settings_of(run: Run) -> StrategyqaSettings:
-    """The recipe's settings."""
+    """The section ``strategyqa`` of the run's domain."""
     return run.domain.settings.section(StrategyqaSettings)
 
 

@@ -19,14 +19,14 @@ def from_graph(source: pa.Table, documents: pa.Table, language: Language) -> tup
     the date, or the number, in one of the usual spellings.
     """
     rows = frame(source)
-    used = rows.filter(pl.col("kind").is_in(["time", "quantity"]))
-    drops = {DROPS["kind"]: rows.height - used.height}
-    used = used.select(
+    value_facts = rows.filter(pl.col("kind").is_in(["time", "quantity"]))
+    drops = {DROPS["kind"]: rows.height - value_facts.height}
+    value_facts = value_facts.select(
         "kind", "precision", "calendar", entity="head", relation=pl.col("relation").replace(language.names), text="value",
         unit=pl.when(pl.col("kind") == "time").then(pl.lit("")).otherwise(pl.col("unit").replace(language.symbols)),
     )  # fmt: skip
-    dates = with_numbers(used.filter(pl.col("kind") == "time"))
-    numbers = used.filter(pl.col("kind") == "quantity").with_columns(number=pl.col("text").cast(pl.Float64, strict=False))
+    dates = with_numbers(value_facts.filter(pl.col("kind") == "time"))
+    numbers = value_facts.filter(pl.col("kind") == "quantity").with_columns(number=pl.col("text").cast(pl.Float64, strict=False))
     values = pl.concat([dates, numbers.with_columns(precision=pl.lit(None, pl.Int32), calendar=pl.lit(""))])
     readable = values.filter(pl.col("number").is_finite())
     drops[DROPS["number"]] = values.height - readable.height
@@ -62,11 +62,11 @@ def _located(values: pl.DataFrame, documents: pa.Table, language: Language) -> p
         table = table.with_columns(spelling.alias(f"spelling_{number_}"))
         # Word boundaries, so that 1912 is not found in 11,912. The spelling has letters, figures, commas, points and spaces alone.
         table = table.with_columns(_place(f"spelling_{number_}").alias(f"at_{number_}"))
-    found = pl.when(pl.col("at_0").is_not_null()).then("spelling_0").otherwise("spelling_1")
-    table = table.with_columns(start=pl.coalesce("at_0", "at_1"), spelled=found)
-    stated = pl.col("start").is_not_null()
+    best_spelling = pl.when(pl.col("at_0").is_not_null()).then("spelling_0").otherwise("spelling_1")
+    table = table.with_columns(start=pl.coalesce("at_0", "at_1"), spelled=best_spelling)
+    is_stated = pl.col("start").is_not_null()
     return table.sort("row").with_columns(
-        document=pl.when(stated).then("document"), end=pl.when(stated).then(pl.col("start") + pl.col("spelled").str.len_chars())
+        document=pl.when(is_stated).then("document"), end=pl.when(is_stated).then(pl.col("start") + pl.col("spelled").str.len_chars())
     )
 
 

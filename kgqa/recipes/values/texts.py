@@ -94,27 +94,31 @@ def _sentences(documents: pa.Table, articles: pl.DataFrame, most: int) -> pl.Dat
 def _after_subject(sentences: pl.DataFrame, names: pa.Table, language: Language) -> pl.DataFrame:
     """The rest of each sentence that begins with the entity's name or, but for an article's first sentence, a pronoun."""
     article = f"(?:(?:{_any_of(language.articles)}) )?" if language.articles else ""
-    opened = sentences.with_columns(skipped=pl.col("text").str.extract(f"^((?:{language.lead_in})?{article})").str.len_chars().fill_null(0))
-    opened = opened.with_columns(rest=pl.col("text").str.slice(pl.col("skipped"), LEAD_IN))
-    called = frame(names).select("entity", "name", first=pl.lit(0, pl.Int64))
+    openings = sentences.with_columns(
+        skipped=pl.col("text").str.extract(f"^((?:{language.lead_in})?{article})").str.len_chars().fill_null(0)
+    )
+    openings = openings.with_columns(rest=pl.col("text").str.slice(pl.col("skipped"), LEAD_IN))
+    subject_names = frame(names).select("entity", "name", first=pl.lit(0, pl.Int64))
     # After the first sentence an article may use the last word of a name alone: a family name, or the noun of "Lake Orl".
-    short = called.select("entity", name=pl.col("name").str.extract(r"\s(\pL{3,})$"), first=pl.lit(1, pl.Int64)).drop_nulls()
-    bearers = opened.select("row", "entity", "start", "number", "rest", "skipped").join(pl.concat([called, short]).unique(), on="entity")
+    short = subject_names.select("entity", name=pl.col("name").str.extract(r"\s(\pL{3,})$"), first=pl.lit(1, pl.Int64)).drop_nulls()
+    bearers = openings.select("row", "entity", "start", "number", "rest", "skipped").join(
+        pl.concat([subject_names, short]).unique(), on="entity"
+    )
     bearers = bearers.filter((pl.col("number") >= pl.col("first")) & pl.col("rest").str.starts_with(pl.col("name")))
     bearers = bearers.filter(~pl.col("rest").str.slice(pl.col("name").str.len_chars(), 1).str.contains(r"^\w"))
     at_name = bearers.group_by("row", "start").agg(named=pl.col("name").str.len_chars().max())
-    opened = opened.join(at_name, on=["row", "start"], how="left", maintain_order="left")
+    openings = openings.join(at_name, on=["row", "start"], how="left", maintain_order="left")
     pronoun = (
         pl.col("rest").str.extract(f"^({_any_of(language.pronouns)})\\b").str.len_chars() if language.pronouns else pl.lit(None, pl.UInt32)
     )
-    opened = opened.with_columns(pronoun=pronoun)
+    openings = openings.with_columns(pronoun=pronoun)
     # A pronoun is the entity as long as no sentence between has another subject; the first sentence introduces the entity.
     is_pronoun = pl.col("named").is_null() & pl.col("pronoun").is_not_null() & (pl.col("number") > 0)
     own = pl.when(~is_pronoun).then(pl.col("named").is_not_null() | (pl.col("number") == 0))
-    opened = opened.with_columns(own=own.forward_fill().over("row", order_by="start"))
+    openings = openings.with_columns(own=own.forward_fill().over("row", order_by="start"))
     used = pl.when((pl.col("number") > 0) & pl.col("own")).then("pronoun")
-    opened = opened.with_columns(skip=pl.col("skipped") + pl.coalesce("named", used)).filter(pl.col("skip") > 0)
-    return opened.select("row", "entity", start=pl.col("start") + pl.col("skip"), text=pl.col("text").str.slice("skip"))
+    openings = openings.with_columns(skip=pl.col("skipped") + pl.coalesce("named", used)).filter(pl.col("skip") > 0)
+    return openings.select("row", "entity", start=pl.col("start") + pl.col("skip"), text=pl.col("text").str.slice("skip"))
 
 
 def _any_of(words: Iterator[str] | tuple[str, ...]) -> str:
@@ -144,12 +148,12 @@ def _places(texts: pl.DataFrame, expression: tuple[str, str, str], relation: str
     lazy = "" if before.startswith("^") else ".*?"
     whole = _in_ascii(f"(?s)^(?P<kgqa_before>{lazy}(?:{before.removeprefix('^')}))(?P<kgqa_value>{slot})(?:{after})")
     # Counted repetitions make large automata, so a pattern without the counts, which matches more, is searched for first.
-    some = texts.filter(pl.col("text").str.contains(_COUNTS.sub("*", whole)))
-    some = some.filter(pl.col("text").str.contains(whole))
-    groups = some["text"].str.extract_groups(whole).struct
+    matches = texts.filter(pl.col("text").str.contains(_COUNTS.sub("*", whole)))
+    matches = matches.filter(pl.col("text").str.contains(whole))
+    groups = matches["text"].str.extract_groups(whole).struct
     begin = pl.col("start") + pl.Series(groups.field("kgqa_before").str.len_chars().cast(pl.Int64))
-    some = some.with_columns(written=groups.field("kgqa_value"), at=begin)
-    return some.select(
+    matches = matches.with_columns(written=groups.field("kgqa_value"), at=begin)
+    return matches.select(
         "row", "entity", relation=pl.lit(relation), kind=pl.lit(kind), start="at", end=pl.col("at") + pl.col("written").str.len_chars(),
         written="written", rest=pl.col("text").str.slice(pl.col("at") - pl.col("start") + pl.col("written").str.len_chars(), LEAD_IN),
     )  # fmt: skip
@@ -166,17 +170,17 @@ def _of_kinds(places: pl.DataFrame, documents: pa.Table, entities: pa.Table, rel
     """Without the places in articles about things that have no such relation."""
     kinds_of_relations = {name: relation.of for name, relation in relations.items() if relation.of}
     rows = places.filter(pl.col("relation").is_in(list(kinds_of_relations)))["row"].unique().sort()
-    some = frame(documents.select(["title", "text", "about"]).take(rows.to_arrow()))
-    some = some.join(frame(entities).select("kind", about="id"), on="about", how="left", maintain_order="left")
-    opened = some.select("kind", "title", pl.col("text").str.slice(0, OPENING))
-    kinds = [[part for each in subject_kinds(*row) for part in each[:2]] for row in opened.iter_rows()]
+    sentences = frame(documents.select(["title", "text", "about"]).take(rows.to_arrow()))
+    sentences = sentences.join(frame(entities).select("kind", about="id"), on="about", how="left", maintain_order="left")
+    openings = sentences.select("kind", "title", pl.col("text").str.slice(0, OPENING))
+    kinds = [[part for kind_words in subject_kinds(*row) for part in kind_words[:2]] for row in openings.iter_rows()]
     classes = (
         pl.DataFrame({"row": rows, "kinds": pl.Series(kinds, dtype=pl.List(pl.String))}).explode("kinds", empty_as_null=False).unique()
     )
-    allowed = pl.DataFrame(
+    allowed_kinds = pl.DataFrame(
         [(name, kind) for name, of in kinds_of_relations.items() for kind in of], schema=["relation", "kinds"], orient="row"
     )
-    fitting = places.join(allowed, on="relation").join(classes, on=["row", "kinds"], how="semi").drop("kinds").unique()
+    fitting = places.join(allowed_kinds, on="relation").join(classes, on=["row", "kinds"], how="semi").drop("kinds").unique()
     return pl.concat([places.filter(~pl.col("relation").is_in(list(kinds_of_relations))), fitting])
 
 

@@ -63,26 +63,26 @@ class AnnotationSettings(Settings):
     """What becomes of annotations, in all formats."""
 
     kinds: tuple[str, ...] = ()
-    """Kinds of annotation to keep, as the corpus names them. None given: all."""
+    """Kinds of annotation to keep, as the corpus names them; empty: all."""
     without_id: Literal["skip", "text"] = "skip"
-    """What becomes of annotations without an identifier: ``skip`` them, or take their kind and lower-case ``text`` as one."""
+    """Treatment of annotations without an identifier: ``skip`` them, or use their kind and lower-case ``text`` as the identifier."""
     symmetric: tuple[str, ...] = ()
-    """Kinds of relation that hold in both directions."""
+    """Relations that hold in both directions."""
 
 
 class IdentifierSettings(AnnotationSettings):
     """What becomes of identifiers, in formats that have them."""
 
     prefixes: Mapping[str, str] = PREFIXES
-    """Kind of annotation → what is put before its identifiers, with a colon; the kind itself where none is given. An identifier with
-    a prefix of its own, such as ``OMIM:603903``, stays as it is."""
+    """Kind of annotation → prefix of its identifiers, followed by a colon; by default the kind itself. An identifier that has a prefix,
+    such as ``OMIM:603903``, is kept as it is."""
 
 
 class Annotations:
     """Rows of annotated texts; the entities are added at the end. An entity's label is the text of its first mention."""
 
     def __init__(self, settings: AnnotationSettings, rows: Rows, prefixes: Mapping[str, str] = MappingProxyType({})) -> None:
-        """Start without texts."""
+        """Texts are added with :meth:`add`; ``prefixes``: kind of annotation → prefix of its identifiers."""
         self._settings, self._rows, self._prefixes = settings, rows, prefixes
         self._kinds: dict[str, str] = {}
         self._names: dict[str, dict[str, None]] = {}
@@ -91,14 +91,14 @@ class Annotations:
     def add(self, document: AnnotatedText) -> None:
         """A document with its mentions and the facts between them."""
         self._rows.document(document.id, document.title, document.text)
-        known: dict[str, list[str]] = {}
+        known_ids: dict[str, list[str]] = {}
         mentions: dict[tuple[int, int, str], None] = {}
         for annotation in document.annotations:
             entities = self._entities(document, annotation)
             if annotation.key and entities:
-                known.setdefault(annotation.key, [*entities.values()])
+                known_ids.setdefault(annotation.key, [*entities.values()])
             elif not annotation.key:
-                known.update({name: [entity] for name, entity in entities.items() if name not in known})
+                known_ids.update({name: [entity] for name, entity in entities.items() if name not in known_ids})
             if len(entities) == 1:
                 (entity,) = entities.values()
                 mentions[annotation.start, annotation.end, entity] = None
@@ -109,16 +109,16 @@ class Annotations:
             self._rows.mention(document.id, start, end, entity)
         facts: dict[tuple[str, str, str], None] = {}
         for kind, first, second in document.relations:
-            if first not in known or second not in known or not kind:
+            if first not in known_ids or second not in known_ids or not kind:
                 self._rows.skip("relation of what is not annotated", document.id)
             else:
-                facts.update({(head, kind, tail): None for head in known[first] for tail in known[second] if head != tail})
+                facts.update({(head, kind, tail): None for head in known_ids[first] for tail in known_ids[second] if head != tail})
         for head, kind, tail in facts:
             self._relations[kind] = None
             self._rows.fact(head, kind, tail)
 
     def finish(self) -> Rows:
-        """All rows."""
+        """All rows, now with the entities and relations of the texts."""
         for entity, kind in self._kinds.items():
             names = self._names.get(entity, {})
             self._rows.entity(entity, next(iter(names), ""), kind=kind)
@@ -137,7 +137,7 @@ class Annotations:
         if not 0 <= start < end <= len(document.text) or document.text[start:end] != text or not text.strip():
             self._rows.skip("annotation whose offsets do not have its text", f"{document.id}, {start}-{end}")
             return {}
-        entities = {one: self._entity_id(kind, one) for one in identifiers if one not in MISSING_IDS}
+        entities = {identifier: self._entity_id(kind, identifier) for identifier in identifiers if identifier not in MISSING_IDS}
         if not entities and self._settings.without_id == "text":
             name = f"{kind}:{clean(text).lower()}"
             entities = {name: name}
@@ -152,7 +152,7 @@ class Annotations:
 
 
 def document_id(number: str) -> str:
-    """``PMID:`` before a number."""
+    """The document's id, with ``PMID:`` before a bare number."""
     return f"PMID:{number}" if number.isdecimal() else number
 
 
@@ -166,4 +166,4 @@ def several(identifiers: str) -> tuple[str, ...]:
     parts = identifiers.split("|")
     if not all(NUMBERED.fullmatch(part.strip()) for part in parts):
         parts = [identifiers]
-    return tuple(dict.fromkeys(one.strip() for part in parts for one in re.split(r"[,;]", part)))
+    return tuple(dict.fromkeys(value.strip() for part in parts for value in re.split(r"[,;]", part)))

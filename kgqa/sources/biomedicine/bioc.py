@@ -60,9 +60,9 @@ class BioCSettings(IdentifierSettings):
     """Where BioC's annotations say what they are; each corpus has its own keys."""
 
     kind_key: str = Field(default="type", min_length=1)
-    """Key of the kind of an annotation or relation."""
+    """Key under which the kind of an annotation or relation is stored."""
     identifier_key: str = Field(default="identifier", min_length=1)
-    """Key of an annotation's identifier."""
+    """Key under which the identifier of an annotation is stored."""
 
     def _add(self, document: _Document, annotations: Annotations, rows: Rows) -> None:
         units = [unit for passage in document.passages for unit in (passage.sentences if passage.text is None else (passage,))]
@@ -91,7 +91,7 @@ class BioCSettings(IdentifierSettings):
 
 
 class BioCXml(BioCSettings):
-    """BioC in XML."""
+    """Parser of BioC collections in XML."""
 
     def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
         """The documents from byte ``start`` on."""
@@ -112,7 +112,7 @@ class BioCXml(BioCSettings):
 
 
 class BioCJson(BioCSettings):
-    """BioC in JSON."""
+    """Parser of BioC collections in JSON."""
 
     def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
         """The documents from byte ``start`` on. The file is read whole."""

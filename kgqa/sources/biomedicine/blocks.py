@@ -19,7 +19,9 @@ def block_pieces(text: Bytes, last_line: re.Pattern[bytes], start: int = 0) -> I
         if end:
             yield Piece(piece.file, piece.position, piece.line, piece.data[:end])
         elif len(piece.data) > RECORD_LIMIT:
-            raise BrokenInput(f"{piece.file}, line {piece.line}: a record longer than {RECORD_LIMIT >> 20} MiB; this is another format.")
+            raise BrokenInput(
+                f"{piece.file}, line {piece.line}: a record longer than {RECORD_LIMIT >> 20} MiB; this is a different format."
+            )
         line = piece.line + piece.data.count(b"\n", 0, end)
         rest = Piece(piece.file, piece.position + end, line, piece.data[end:]) if end < len(piece.data) else None
     if rest is not None:

@@ -38,10 +38,11 @@ class _Document(msgspec.Struct):
 
 
 class DocRed(AnnotationSettings):
-    """DocRED's JSON."""
+    """Parser of DocRED's JSON files of annotated documents."""
 
     without_id: Literal["skip", "text"] = "text"
-    """What becomes of clusters: ``skip`` them, or take their kind and lower-case longest name as identifier."""
+    """Treatment of clusters, which have no identifiers: ``skip`` them, or use their kind and longest name in lower case as the
+    identifier."""
 
     def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
         """The documents from byte ``start`` on. The file is read whole."""

@@ -43,17 +43,17 @@ class DrugBank(Settings):
     """DrugBank's full database in XML."""
 
     languages: tuple[str, ...] = ("english",)
-    """Languages of the synonyms that are names, as DrugBank spells them; those without a language are names, too. None given: all."""
+    """Languages of the synonyms that become names, as DrugBank spells them; empty: all. Synonyms without a language always become names."""
     brands: bool = True
-    """Take the international brands as names."""
+    """Use international brands as names."""
     products: bool = False
-    """Take the names of the products on the market as names; many are plain English words."""
+    """Use the names of marketed products as names; many are ordinary English words."""
     groups: tuple[str, ...] = ()
-    """Keep the drugs of these groups alone, such as ``approved``. None given: all."""
+    """Keep only drugs in these groups, such as ``approved``; empty: all."""
     known_action: bool = False
-    """Keep the targets, enzymes, carriers and transporters alone whose part in the drug's action is known."""
+    """Keep only targets, enzymes, carriers and transporters with a known part in the drug's action."""
     organisms: tuple[int, ...] = ()
-    """Keep the proteins of these organisms alone, by NCBI taxonomy number, such as 9606 for humans. None given: all."""
+    """Keep only proteins of these organisms, by NCBI taxonomy number, such as 9606 for humans; empty: all."""
 
     def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
         """The drugs from byte ``start`` on. The element ``drug`` occurs within a drug's pathways too; the outer ones count."""
@@ -76,7 +76,7 @@ class DrugBank(Settings):
 
     def _drug(self, drug: etree._Element, where: str, rows: Rows, proteins: dict[_Protein, None]) -> None:
         ids = list(drug.iterchildren("{*}drugbank-id"))
-        id_ = next((flat(one) for one in ids if one.get("primary") == "true"), flat(ids[0]) if ids else "")
+        id_ = next((flat(element_id) for element_id in ids if element_id.get("primary") == "true"), flat(ids[0]) if ids else "")
         name = flat(drug.find("{*}name"))
         if not id_ or not name:
             rows.skip("drug without id or name", where)
@@ -90,8 +90,8 @@ class DrugBank(Settings):
             if alias not in {"", name}:
                 rows.name(id_, alias, "synonym")
         interactions = drug.find("{*}drug-interactions")
-        for other in interactions.iter("{*}drugbank-id") if interactions is not None else ():
-            if (other_id := flat(other)) and other_id != id_:
+        for partner in interactions.iter("{*}drugbank-id") if interactions is not None else ():
+            if (other_id := flat(partner)) and other_id != id_:
                 # Each of the two drugs lists the other.
                 rows.fact(min(id_, other_id), INTERACTS, max(id_, other_id))
         for role in ROLES:
@@ -113,7 +113,11 @@ class DrugBank(Settings):
         if self.known_action and flat(element.find("{*}known-action")) != "yes":
             rows.skip(f"{role} whose action is not known", drug)
             return
-        polypeptides = [one for one in element.iterchildren("{*}polypeptide") if PROTEIN_ACCESSION.fullmatch(one.get("id", ""))]
+        polypeptides = [
+            element_of_protein
+            for element_of_protein in element.iterchildren("{*}polypeptide")
+            if PROTEIN_ACCESSION.fullmatch(element_of_protein.get("id", ""))
+        ]
         if not polypeptides:
             rows.skip(f"{role} that is no protein with a UniProt accession", f"{drug}, {flat(element.find('{*}name'))}")
         for polypeptide in polypeptides:
@@ -130,8 +134,17 @@ class DrugBank(Settings):
 
 def _protein(element: etree._Element, accession: str) -> _Protein:
     name, gene = flat(element.find("{*}name")), flat(element.find("{*}gene-name"))
-    synonyms = [one for one in map(flat, element.iterfind("{*}synonyms/{*}synonym")) if not ENZYME_NUMBER.fullmatch(one)]
-    return _Protein(accession, gene or name, name, tuple(one for one in dict.fromkeys((gene, name, *synonyms)) if one))
+    synonyms = [
+        name_or_synonym
+        for name_or_synonym in map(flat, element.iterfind("{*}synonyms/{*}synonym"))
+        if not ENZYME_NUMBER.fullmatch(name_or_synonym)
+    ]
+    return _Protein(
+        accession,
+        gene or name,
+        name,
+        tuple(name_or_synonym for name_or_synonym in dict.fromkeys((gene, name, *synonyms)) if name_or_synonym),
+    )
 
 
 class DrugBankVocabulary(Settings):

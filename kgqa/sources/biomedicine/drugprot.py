@@ -27,11 +27,11 @@ class DrugProt(AnnotationSettings):
     """DrugProt's files; the file to read is that of the abstracts."""
 
     entities: Path
-    """File of the entities; held in memory."""
+    """File of the entities, which is held in memory."""
     relations: Path | None = None
-    """File of the relations; held in memory."""
+    """File of the relations, which is held in memory."""
     without_id: Literal["skip", "text"] = "text"
-    """What becomes of entities: ``skip`` them, or take their kind and lower-case ``text`` as identifier."""
+    """Treatment of entities, which have no identifiers: ``skip`` them, or use their kind and lower-case ``text`` as the identifier."""
 
     def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
         """The abstracts from byte ``start`` on."""

@@ -58,7 +58,7 @@ def local_name(element: etree._Element) -> str:
 
 
 def clean(text: str | None) -> str:
-    """NFC, with single spaces."""
+    """The text in Unicode's NFC, with single spaces."""
     return unicodedata.normalize("NFC", " ".join(text.split())) if text else ""
 
 

@@ -35,10 +35,10 @@ def json_pieces(text: Bytes, start: int = 0, *, size: int = PIECE_BYTES) -> Iter
             collection = msgspec.json.decode(whole, type=_Collection)
             records = collection.documents or collection.of_pubtator
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
-        raise BrokenInput(f"{text.name}: no JSON array, nor an object with one in documents ({error}); fetch the file again.") from None
+        raise BrokenInput(f"{text.name}: no JSON array, nor an object with one in documents ({error}); download the file again.") from None
     if not records:
-        raise BrokenInput(f"{text.name}: no documents; this is another kind of JSON.")
-    begin, end, line, counted = -1, 0, 1, 0
+        raise BrokenInput(f"{text.name}: no documents; this is a different kind of JSON.")
+    begin, end, line, counted_to = -1, 0, 1, 0
     for record in records:
         raw = bytes(record)
         first = whole.index(raw, end)
@@ -46,11 +46,11 @@ def json_pieces(text: Bytes, start: int = 0, *, size: int = PIECE_BYTES) -> Iter
         if first >= start:
             begin = first if begin < 0 else begin
         if 0 <= begin <= end - size:
-            line, counted = line + whole.count(b"\n", counted, begin), begin
+            line, counted_to = line + whole.count(b"\n", counted_to, begin), begin
             yield Piece(text.name, begin, line, whole[begin:end])
             begin = -1
     if begin >= 0:
-        yield Piece(text.name, begin, line + whole.count(b"\n", counted, begin), whole[begin:end])
+        yield Piece(text.name, begin, line + whole.count(b"\n", counted_to, begin), whole[begin:end])
 
 
 def json_records(piece: Piece) -> list[msgspec.Raw]:
@@ -58,4 +58,4 @@ def json_records(piece: Piece) -> list[msgspec.Raw]:
     try:
         return msgspec.json.decode(b"[" + piece.data + b"]", type=list[msgspec.Raw])
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
-        raise BrokenInput(f"{piece.file}, line {piece.line}: no JSON ({error}); fetch the file again.") from None
+        raise BrokenInput(f"{piece.file}, line {piece.line}: no JSON ({error}); download the file again.") from None

@@ -24,16 +24,16 @@ TAGS = ("PubmedArticle", "PubmedBookArticle", "DeleteCitation")
 
 
 class PubMed(Settings):
-    """PubMed's XML."""
+    """Parser of PubMed's XML files of abstracts."""
 
     language: str = Field(default="eng", pattern=r"^[a-z]{3}$")
-    """Language of the abstracts by its code of three letters; for another than ``eng`` the article's abstract in that language is taken."""
+    """Language of the abstracts as a three-letter code; if it is not ``eng``, the translated abstract in that language is used."""
     section_labels: bool = True
-    """Keep the labels of a structured abstract, as in "METHODS: We measured"."""
+    """Keep the section labels of structured abstracts, such as "METHODS: We measured"."""
     titles: bool = False
-    """Keep articles without an abstract; their text is the title alone."""
+    """Also keep articles without an abstract; their text is the title."""
     mesh: bool = False
-    """Make entities of the MeSH descriptors and substances that the articles are indexed with."""
+    """Create entities for the MeSH descriptors and substances with which the articles are indexed."""
 
     def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
         """The articles from byte ``start`` on."""
@@ -86,11 +86,11 @@ class PubMed(Settings):
 
     def _abstract(self, citation: etree._Element, article: etree._Element) -> str:
         english = self.language == "eng"
-        found = article.find("Abstract") if english else citation.find(f"OtherAbstract[@Language='{self.language}']")
-        if found is None:
+        abstract = article.find("Abstract") if english else citation.find(f"OtherAbstract[@Language='{self.language}']")
+        if abstract is None:
             return ""
         sections = []
-        for section in found.iterchildren("AbstractText"):
+        for section in abstract.iterchildren("AbstractText"):
             _separate_headings(section)
             text, label = flat(section), clean(section.get("Label")).rstrip(": ")
             if text:

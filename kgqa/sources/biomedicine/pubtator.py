@@ -26,7 +26,7 @@ TEXT_LINE = re.compile(r"([^|\s]+)\|([ta])\|(.*)")
 
 
 class PubTator(IdentifierSettings):
-    """PubTator's format."""
+    """Parser of PubTator's text format of annotated abstracts."""
 
     def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
         """The documents from byte ``start`` on."""
@@ -36,14 +36,14 @@ class PubTator(IdentifierSettings):
         """Documents with mentions, entities and facts."""
         rows = Rows()
         annotations = Annotations(self, rows, self.prefixes)
-        number, position, found = piece.line, 0, 0
+        number, position, document_count = piece.line, 0, 0
         for block in EMPTY_LINE.split(piece.data):
             where = f"{piece.file}, line {number}"
             if block.strip():
                 if document := _document(block.decode(errors="replace"), where, rows):
                     annotations.add(document)
-                    found += 1
-                elif piece.position == 0 and not found and not position:
+                    document_count += 1
+                elif piece.position == 0 and not document_count and not position:
                     raise BrokenInput(f"{where}: no PubTator text, whose lines begin with a number and |t| or |a|.")
                 position += 1
             number += block.count(b"\n") + 1
@@ -56,9 +56,9 @@ def _document(block: str, where: str, rows: Rows) -> AnnotatedText | None:
     texts: dict[str, str] = {}
     number = ""
     for line in lines:
-        if found := TEXT_LINE.fullmatch(line):
-            number = number or found[1]
-            texts.setdefault(found[2], found[3])
+        if match := TEXT_LINE.fullmatch(line):
+            number = number or match[1]
+            texts.setdefault(match[2], match[3])
     if "t" not in texts:
         rows.skip("document without a title line", where)
         return None

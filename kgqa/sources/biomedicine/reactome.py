@@ -34,7 +34,7 @@ TERM = re.compile(r'psi-mi:"?MI:\d+"?\(([^()]+)\)')
 
 
 class _Interaction(NamedTuple):
-    """One row."""
+    """One row of an interaction file."""
 
     ids: tuple[str, str]
     kind: str
@@ -44,17 +44,17 @@ class _Interaction(NamedTuple):
 
 
 class Reactome(Settings):
-    """Reactome's interactions."""
+    """Parser of Reactome's files of interactions between proteins."""
 
     by_kind: bool = False
-    """Make a relation of each kind of interaction that the rows name, such as ``physical_association``; else all are one relation."""
+    """Create a relation for each kind of interaction, such as ``physical_association``; false: one relation for all."""
     organisms: tuple[int, ...] = ()
-    """Keep interactions within these organisms alone, by NCBI taxonomy number (PSI-MITAB alone has it). None given: all."""
+    """Keep only interactions within these organisms, by NCBI taxonomy number (only PSI-MITAB has it); empty: all."""
     min_score: float = Field(default=0.0, ge=0, le=1)
-    """Leave out functional interactions with a lower score; 1 leaves out those that Reactome predicts."""
+    """Minimum score of functional interactions, from 0 to 1; 1 excludes those that Reactome predicts."""
     genes: Path | None = None
-    """Tab-separated file of UniProt's website with the columns Entry and Gene Names (primary): the genes of functional interactions become
-    its proteins, and other genes are left out. Held in memory."""
+    """Tab-separated file from the UniProt website with the columns Entry and Gene Names (primary), which maps the genes of functional
+    interactions to proteins; other genes are skipped. The file is held in memory."""
 
     def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
         """The rows from byte ``start`` on."""
@@ -62,7 +62,7 @@ class Reactome(Settings):
 
     def parse(self, piece: Piece) -> Rows:
         """Proteins or genes, and the interactions between them, which hold in both directions."""
-        rows, seen = Rows(), set[tuple[str, str]]()
+        rows, known_pairs = Rows(), set[tuple[str, str]]()
         rows.relation(RELATION, "protein interaction", symmetric=True)
         for number, line in enumerate(piece.data.decode(errors="replace").split("\n"), piece.line):
             fields = line.rstrip("\r").lstrip("\ufeff").split("\t")
@@ -90,7 +90,7 @@ class Reactome(Settings):
             else:
                 rows.skip("row with too few or too many columns", where)
                 continue
-            self._keep(interaction, where, rows, seen)
+            self._keep(interaction, where, rows, known_pairs)
         return rows
 
     def _gene_id(self, gene: str) -> str:
@@ -98,7 +98,7 @@ class Reactome(Settings):
             return _accessions(self.genes).get(gene, "")
         return f"gene:{gene}" if gene else ""
 
-    def _keep(self, interaction: _Interaction, where: str, rows: Rows, seen: set[tuple[str, str]]) -> None:
+    def _keep(self, interaction: _Interaction, where: str, rows: Rows, known_pairs: set[tuple[str, str]]) -> None:
         first, second = interaction.ids
         if not first or not second:
             rows.skip("interaction with what is no UniProt protein or gene", where)
@@ -112,13 +112,13 @@ class Reactome(Settings):
             relation = RELATION
             if self.by_kind and interaction.kind:
                 relation = interaction.kind.replace(" ", "_")
-                if (relation, "") not in seen:
-                    seen.add((relation, ""))
+                if (relation, "") not in known_pairs:
+                    known_pairs.add((relation, ""))
                     rows.relation(relation, interaction.kind, symmetric=True)
             rows.fact(min(first, second), relation, max(first, second))
             for id_, label in zip(interaction.ids, interaction.labels, strict=True):
-                if (id_, label) not in seen:
-                    seen.add((id_, label))
+                if (id_, label) not in known_pairs:
+                    known_pairs.add((id_, label))
                     rows.entity(id_, label, kind="gene" if id_.startswith("gene:") else "protein")
                     if label:
                         rows.name(id_, label, "gene")
@@ -126,8 +126,8 @@ class Reactome(Settings):
 
 def _mitab(fields: list[str]) -> _Interaction:
     kind = TERM.search(fields[11])
-    taxa = tuple(found[1] if (found := TAXON.match(field)) else "" for field in fields[9:11])
-    labels = tuple(clean(found[1]) if (found := GENE.search(field)) else "" for field in fields[4:6])
+    taxa = tuple(match[1] if (match := TAXON.match(field)) else "" for field in fields[9:11])
+    labels = tuple(clean(match[1]) if (match := GENE.search(field)) else "" for field in fields[4:6])
     return _Interaction(
         # The accession may stand among the alternative ids where the main one is Reactome's own.
         (_accession(f"{fields[0]}|{fields[2]}"), _accession(f"{fields[1]}|{fields[3]}")),
@@ -140,8 +140,8 @@ def _mitab(fields: list[str]) -> _Interaction:
 
 def _accession(identifiers: str) -> str:
     for identifier in identifiers.split("|"):
-        if found := ACCESSION.match(identifier):
-            return found[1].upper()
+        if match := ACCESSION.match(identifier):
+            return match[1].upper()
     return ""
 
 
@@ -151,16 +151,18 @@ def _accessions(path: Path) -> dict[str, str]:
     lines = b"".join(TextFile(path).chunks()).decode(errors="replace").splitlines()
     header = lines[0].split("\t")
     if not {"Entry", "Gene Names (primary)"} <= set(header):
-        raise BrokenInput(f"{path.name}, line 1: no columns Entry and Gene Names (primary); download them from UniProt as TSV.")
+        raise BrokenInput(
+            f"{path.name}, line 1: the columns Entry and Gene Names (primary) are missing; download them from UniProt as TSV."
+        )
     entry, name = header.index("Entry"), header.index("Gene Names (primary)")
-    found: dict[str, str] = {}
+    accessions: dict[str, str] = {}
     for line in lines[1:]:
         fields = line.split("\t")
         if len(fields) > max(entry, name):
             for gene in fields[name].split("; "):
-                found.setdefault(gene.strip(), fields[entry])
-    found.pop("", None)
-    return found
+                accessions.setdefault(gene.strip(), fields[entry])
+    accessions.pop("", None)
+    return accessions
 
 
 def _score(text: str) -> float | None:

@@ -48,11 +48,11 @@ class UniProtSettings(Settings):
     """Which proteins and names of UniProt."""
 
     organisms: tuple[int, ...] = ()
-    """Keep the proteins of these organisms alone, by NCBI taxonomy number, such as 9606 for humans. None given: all."""
+    """Keep only proteins of these organisms, by NCBI taxonomy number, such as 9606 for humans; empty: all."""
     reviewed: bool = False
-    """Keep reviewed entries alone (Swiss-Prot)."""
+    """Keep only reviewed entries (Swiss-Prot)."""
     loci: bool = False
-    """Take the names of ordered loci and open reading frames as names, too."""
+    """Also use the names of ordered loci and open reading frames as names."""
 
     def _keep(self, protein: _Protein, where: str, rows: Rows) -> None:
         if not protein.accession:
@@ -63,7 +63,7 @@ class UniProtSettings(Settings):
             rows.skip("entry that is not reviewed", protein.accession)
         else:
             kinds = GENE_NAMES if self.loci else GENE_NAMES[:2]
-            genes = [name for kind in kinds for found, name in protein.genes if found == kind]
+            genes = [name for kind in kinds for gene_kind, name in protein.genes if gene_kind == kind]
             names = list(filter(None, (*genes, *protein.names)))
             full = protein.names[0] if protein.names else ""
             description = f"{full} ({protein.organism})" if full and protein.organism else full or protein.organism
@@ -73,7 +73,7 @@ class UniProtSettings(Settings):
 
 
 class UniProtXml(UniProtSettings):
-    """UniProtKB in XML."""
+    """Parser of UniProtKB entries in XML."""
 
     def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
         """The entries from byte ``start`` on."""
@@ -90,7 +90,7 @@ class UniProtXml(UniProtSettings):
 
 
 class UniProtText(UniProtSettings):
-    """UniProtKB as flat text."""
+    """Parser of UniProtKB entries in the flat text format."""
 
     def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
         """The entries from byte ``start`` on; the last is cut if its // is missing."""
@@ -99,10 +99,11 @@ class UniProtText(UniProtSettings):
                 yield piece
             elif piece.position == 0:
                 raise BrokenInput(
-                    f"{text.name}: no line // that ends an entry, so this is not UniProt's flat text, or its first entry is cut."
+                    f"{text.name}: there is no line // that ends an entry, so this is not UniProt's flat text, or its first "
+                    "entry is truncated."
                 )
             elif piece.data.strip():
-                text.broken(f"the file ends within the entry of line {piece.line}, so it is cut; fetch it again")
+                text.broken(f"the file ends within the entry of line {piece.line}, so it is cut; download it again")
 
     def parse(self, piece: Piece) -> Rows:
         """Proteins and their names."""
@@ -111,7 +112,7 @@ class UniProtText(UniProtSettings):
             if entry.strip():
                 where = f"{piece.file}, line {line}"
                 if not entry.lstrip(b"\r\n\xef\xbb\xbf").startswith(b"ID   "):
-                    raise BrokenInput(f"{where}: no entry of UniProt's flat text, whose first line begins with ID.")
+                    raise BrokenInput(f"{where}: this is not an entry of UniProt's flat text, whose first line begins with ID.")
                 self._keep(_text_protein(entry.decode(errors="replace")), where, rows)
             line += entry.count(b"\n") + 2
         return rows

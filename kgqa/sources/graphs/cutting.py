@@ -35,9 +35,7 @@ def record_pieces(
             end = boundary(data)
             if not end:
                 if len(buffer) > RECORD_LIMIT:
-                    raise BrokenInput(
-                        f"{text.name}, line {line}: a {record} longer than {RECORD_LIMIT >> 20} MiB; nothing seems to end it."
-                    )
+                    raise BrokenInput(f"{text.name}, line {line}: a {record} longer than {RECORD_LIMIT >> 20} MiB; no end was found.")
                 need = 2 * len(buffer)  # so that a long record is searched a few times only
                 break
             if position < start < position + end:

@@ -39,13 +39,13 @@ class DelimitedTable(Settings):
     """What edges, nodes and relations have in common: the form of the file."""
 
     delimiter: str = Field(default="", max_length=1)
-    """The character between two cells. Empty: a comma for ``.csv``, a tab for ``.tsv``, ``.tab`` and ``.txt``."""
+    """Character between two cells; empty: a comma for ``.csv``, a tab for ``.tsv``, ``.tab`` and ``.txt``."""
     header: bool = True
-    """Whether the first line names the columns. Without it columns are given by number."""
+    """Whether the first line has the column names; otherwise columns are given by number."""
     quoting: Literal["auto", "yes", "no"] = "auto"
-    """Whether a cell may be in quotation marks; auto: not where tabs separate the cells."""
+    """Whether cells may be in quotation marks; auto: only if the cells are not separated by tabs."""
     label_from_id: bool = True
-    """Make the label of what has none from its id: the local part of an IRI, with spaces for underscores."""
+    """Derive missing labels from the id: the local part of an IRI, with spaces for underscores."""
 
     def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
         """The rows after the header. Raises MissingInput for a column that the file does not have."""
@@ -60,9 +60,9 @@ class DelimitedTable(Settings):
         for piece in whole:
             if piece.position < start:
                 continue
-            skipped = len(head) if self.header and not piece.position else 0
-            if len(piece.data) > skipped:
-                yield Piece(piece.file, piece.position + skipped, piece.line + bool(skipped), piece.data[skipped:], head)
+            skip_bytes = len(head) if self.header and not piece.position else 0
+            if len(piece.data) > skip_bytes:
+                yield Piece(piece.file, piece.position + skip_bytes, piece.line + bool(skip_bytes), piece.data[skip_bytes:], head)
 
     def parse(self, piece: Piece) -> Rows:
         """Rows of a piece. BrokenInput where it is not UTF-8, or where more than half of its rows are ragged."""
@@ -89,7 +89,8 @@ class DelimitedTable(Settings):
         ending = name[name.rfind(".") :] if "." in name else ""
         if ending not in DELIMITERS:
             raise MissingInput(
-                f"{file}: the ending does not tell what separates its cells (known are {', '.join(DELIMITERS)}); give the delimiter."
+                f"{file}: the file extension does not determine the delimiter (the known ones are {', '.join(DELIMITERS)}); give the "
+                "delimiter."
             )
         return DELIMITERS[ending]
 
@@ -104,7 +105,7 @@ class DelimitedTable(Settings):
         except UnicodeDecodeError:
             raise _no_utf8(file, 1) from None
         if "\r" in line:
-            raise BrokenInput(f"{file}, line 1: its lines end in carriage returns alone; save the file with line feeds.")
+            raise BrokenInput(f"{file}, line 1: its lines end in carriage returns only; save the file with line feeds.")
         csv.field_size_limit(max(csv.field_size_limit(), len(line)))
         cells = next(csv.reader([line], delimiter=delimiter), []) if self._quoting(file) else line.split(delimiter)
         return [cell.strip() for cell in cells] if self.header else [str(number) for number in range(1, len(cells) + 1)]
@@ -113,7 +114,7 @@ class DelimitedTable(Settings):
         """Field → place of its column from 0, or -1 where the user gave none."""
         return {field: _place(file, names, field, column, header=self.header) for field, column in self._columns().items()}
 
-    def _table(self, piece: Piece, width: int, wanted: list[int], rows: Rows) -> pl.DataFrame | None:
+    def _table(self, piece: Piece, width: int, column_numbers: list[int], rows: Rows) -> pl.DataFrame | None:
         """The wanted columns, by their place as text."""
         data, ragged = piece.data, []
         if not data.strip():
@@ -126,7 +127,7 @@ class DelimitedTable(Settings):
 
         if quoting and (open_at := open_quote(data, delimiter)) >= 0:
             raise BrokenInput(
-                f"{piece.file}, line {_line(piece, open_at)}: nothing closes the quotation mark of a cell; close it, or set quoting to no."
+                f"{piece.file}, line {_line(piece, open_at)}: the quotation mark of a cell is not closed; close it, or set quoting to no."
             )
         try:
             table = pyarrow.csv.read_csv(
@@ -138,8 +139,8 @@ class DelimitedTable(Settings):
                     delimiter=delimiter, quote_char='"' if quoting else False, newlines_in_values=quoting, invalid_row_handler=skip_ragged
                 ),
                 convert_options=pyarrow.csv.ConvertOptions(
-                    column_types={str(place): pa.string() for place in wanted},
-                    include_columns=[str(place) for place in wanted],
+                    column_types={str(place): pa.string() for place in column_numbers},
+                    include_columns=[str(place) for place in column_numbers],
                     strings_can_be_null=False,
                 ),
             )
@@ -193,7 +194,7 @@ class Edges(DelimitedTable):
     tail: Column = "tail"
     """Column of the second entity's id."""
     only_relation: str = ""
-    """The relation of all rows, for a file that has no column for it."""
+    """Relation of all rows, for a file without a relation column."""
     head_label: Column = ""
     """Column of the first entity's label."""
     tail_label: Column = ""
@@ -205,11 +206,11 @@ class Edges(DelimitedTable):
     tail_kind: Column = ""
     """Column of the second entity's kind."""
     kind: str = "entity"
-    """Kind of the entities for which no column gives one."""
+    """Kind of entities for which no column gives one."""
     symmetric: tuple[str, ...] = ()
-    """Relations where (a, r, b) says the same as (b, r, a)."""
+    """Relations in which (a, r, b) means the same as (b, r, a)."""
     values: Mapping[str, ValueKind] = Field(default={})
-    """Relation → kind of value, for relations whose second column is a value and no entity."""
+    """Relation → kind of value, for relations whose second column is a value instead of an entity."""
 
     def _columns(self) -> dict[str, Column]:
         fields = ("head", "relation", "tail", "head_label", "tail_label", "relation_label", "head_kind", "tail_kind")
@@ -238,19 +239,19 @@ class Nodes(DelimitedTable):
     id: Column = "id"
     """Column of the entity's id."""
     label: Column = ""
-    """Column of its label."""
+    """Column of the entity's label."""
     kind_column: Column = ""
-    """Column of its kind."""
+    """Column of the entity's kind."""
     description: Column = ""
-    """Column of its description."""
+    """Column of the entity's description."""
     aliases: tuple[Column, ...] = ()
-    """Columns of its other names."""
+    """Columns of the entity's additional names."""
     separator: str = "|"
-    """What separates several names in one cell; empty: a cell is one name."""
+    """Separator between several names in one cell; empty: a cell has one name."""
     kind: str = "entity"
-    """Kind of the entities for which no column gives one."""
+    """Kind of entities for which no column gives one."""
     values: Mapping[str, ValueKind] = Field(default={})
-    """Column by its name (or its number as text) → kind of value: the column is a relation from the entity to that value."""
+    """Column name, or its number as text → kind of value. The column becomes a relation from the entity to that value."""
 
     def _columns(self) -> dict[str, Column]:
         columns = {"id": self.id, "label": self.label, "kind": self.kind_column, "description": self.description}
@@ -284,9 +285,9 @@ class Relations(DelimitedTable):
     id: Column = "id"
     """Column of the relation's id."""
     label: Column = "label"
-    """Column of its label."""
+    """Column of the relation's label."""
     symmetric: tuple[str, ...] = ()
-    """Relations where (a, r, b) says the same as (b, r, a)."""
+    """Relations in which (a, r, b) means the same as (b, r, a)."""
 
     def _columns(self) -> dict[str, Column]:
         return {"id": self.id, "label": self.label}
@@ -321,8 +322,8 @@ def add_entities(rows: Rows, entities: pl.DataFrame, *, label_from_id: bool) -> 
     labels = unique.filter(pl.col("label") != "").select(entity="id", name="label", source=pl.lit("label"))
     rows.batch("names", labels.select("entity", "name", "source").to_arrow())
     if label_from_id:
-        named = labels["entity"].implode()
-        bare = unique["id"].unique(maintain_order=True).to_frame().filter(~pl.col("id").is_in(named))["id"].to_list()
+        labelled = labels["entity"].implode()
+        bare = unique["id"].unique(maintain_order=True).to_frame().filter(~pl.col("id").is_in(labelled))["id"].to_list()
         _add_words(rows, bare, [entity_words(id_) for id_ in bare])
 
 
@@ -347,10 +348,10 @@ def _relations(edges: pl.DataFrame) -> pl.DataFrame:
 def _side(edges: pl.DataFrame, side: str, kind: str) -> pl.DataFrame:
     """The entities at one end of the edges."""
     empty = pl.lit("")
-    given = pl.col(f"{side}_kind") if f"{side}_kind" in edges.columns else empty
+    given_kind = pl.col(f"{side}_kind") if f"{side}_kind" in edges.columns else empty
     return edges.select(
         id=side,
-        kind=pl.when(given == "").then(pl.lit(kind)).otherwise(given),
+        kind=pl.when(given_kind == "").then(pl.lit(kind)).otherwise(given_kind),
         label=f"{side}_label" if f"{side}_label" in edges.columns else empty,
         description=empty,
     )
@@ -367,18 +368,18 @@ def _place(file: str, names: list[str], field: str, column: Column, *, header: b
         hint = "give a number from 1" if header else "without a header a column is given by its number from 1"
         raise MissingInput(f"{file}, line 1: there is no column {column!r} among the {len(names)} of the file; {hint}.")
     if column not in names:
-        raise MissingInput(f"{file}, line 1: there is no column {column!r}; {_known(field, column, names)}")
+        raise MissingInput(f"{file}, line 1: there is no column {column!r}; {_column_hint(field, column, names)}")
     if names.count(column) > 1:
-        raise MissingInput(f"{file}, line 1: the column {column!r} is there twice; give its number, from 1.")
+        raise MissingInput(f"{file}, line 1: the column {column!r} occurs twice; give its number, from 1.")
     return names.index(column)
 
 
-def _known(field: str, column: str, names: list[str]) -> str:
+def _column_hint(field: str, column: str, names: list[str]) -> str:
     """The columns of the file and, where the user named none for ``field``, the option that does."""
-    listed = shortened(", ".join(names)) or "none"
+    column_list = shortened(", ".join(names)) or "none"
     hint = suggestion(column, [shortened(name) for name in names if name] or ["none"])
     option = f" Name the column by the option {field!r}." if column == field else ""
-    return (f"{hint} The file has {listed}." if hint.startswith("did") else f"the file has {listed}.") + option
+    return (f"{hint} The file has {column_list}." if hint.startswith("did") else f"the file has {column_list}.") + option
 
 
 def _no_utf8(file: str, line: int) -> BrokenInput:

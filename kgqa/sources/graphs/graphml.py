@@ -50,58 +50,58 @@ class GraphMl(Settings):
     """GraphML. Attributes are named by their ``attr.name``; of several the first that an element has is taken."""
 
     labels: tuple[str, ...] = ("label", "name", "title")
-    """Attributes of nodes that hold the label."""
+    """Node attributes of the label."""
     kinds: tuple[str, ...] = ("kind", "type", "labels")
-    """Attributes of nodes that hold the kind; of ``:Person:Actor``, as Neo4j writes it, the first."""
+    """Node attributes of the kind; of several kinds, such as ``:Person:Actor`` from Neo4j, the first."""
     kind: str = "entity"
-    """Kind of the nodes that have none of these."""
+    """Kind of nodes without such an attribute."""
     descriptions: tuple[str, ...] = ("description",)
-    """Attributes of nodes that hold the description."""
+    """Node attributes of the description."""
     aliases: tuple[str, ...] = ()
-    """Attributes of nodes that hold other names."""
+    """Node attributes of additional names."""
     separator: str = "|"
-    """What separates several names in one attribute; empty: it is one name."""
+    """Separator between several names in one attribute; empty: an attribute has one name."""
     relations: tuple[str, ...] = ("relation", "label", "type")
-    """Attributes of edges that hold the relation."""
+    """Edge attributes of the relation."""
     only_relation: str = ""
-    """The relation of edges that have none of these; empty: they are skipped."""
+    """Relation of edges without such an attribute; empty: these edges are skipped."""
     without: tuple[str, ...] = ()
-    """Attributes of nodes that are no values; the others are, a number where the file declares one."""
+    """Node attributes to skip. All others become values: numbers if the file declares them so."""
     symmetric: tuple[str, ...] = ()
-    """Relations where (a, r, b) says the same as (b, r, a), besides those of undirected edges."""
+    """Relations in which (a, r, b) means the same as (b, r, a), besides those of undirected edges."""
     label_from_id: bool = True
-    """Make the label of what has none from its id, with spaces for underscores."""
+    """Derive missing labels from the id, with spaces for underscores."""
 
     def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
         """Whole nodes and edges; the head is what precedes the first, with the tag of the graph that they are in."""
         first_bytes(text)
-        head, ended = b"", True
-        found: list[tuple[int, int]] = []
+        head, is_end = b"", True
+        places: list[tuple[int, int]] = []
 
         def last_end(data: bytes) -> int:
-            found[:] = _elements(data, text.name)
-            return found[-1][1] if found else 0
+            places[:] = _elements(data, text.name)
+            return places[-1][1] if places else 0
 
         for piece in record_pieces(text, last_end, start, record="node or edge"):
-            if not found or len(piece.data) != found[-1][1]:
+            if not places or len(piece.data) != places[-1][1]:
                 last_end(piece.data)
-            spans = list(found)
+            spans = list(places)
             begin, end = (spans[0][0], spans[-1][1]) if spans else (len(piece.data), 0)
             head = _of_graph(head, piece.data[:begin]) if head else _checked_head(text, piece.data[:begin])
             if spans and piece.position >= start:
                 line = piece.line + piece.data.count(b"\n", 0, begin)
                 yield Piece(piece.file, piece.position + begin, line, piece.data[begin:end], head)
             head = _of_graph(head, b"".join(piece.data[last:first] for (_, last), (first, _) in pairwise(spans)))
-            ended = b"</graphml" in piece.data[end:]
-        if not ended:
-            text.broken("</graphml> is missing at the end, so the file is cut; fetch it again")
+            is_end = b"</graphml" in piece.data[end:]
+        if not is_end:
+            text.broken("</graphml> is missing at the end, so the file is cut; download it again")
 
     def parse(self, piece: Piece) -> Rows:
         """Rows of a piece. An element that is no XML is skipped."""
         rows = Rows()
         head = _parsed(piece.head + END)
         if head is None:
-            raise BrokenInput(f"{piece.file}: what precedes the first node is no XML; check the file.")
+            raise BrokenInput(f"{piece.file}: the text before the first node is not XML; check the file.")
         keys = {key.get("id", ""): _key(key) for key in head.iter("{*}key")}
         root = _parsed(piece.head + piece.data + END)
         if root is not None:
@@ -119,7 +119,7 @@ class GraphMl(Settings):
             faults += 1
             if faults >= ENOUGH_ELEMENTS and faults > whole:
                 raise BrokenInput(
-                    f"{rows.examples['element that is no XML']}: this is no XML, nor are most elements that follow; check the file."
+                    f"{rows.examples['element that is no XML']}: this is not XML, nor are most elements that follow; check the file."
                 )
         return rows
 
@@ -142,13 +142,13 @@ class GraphMl(Settings):
         if not id_:
             rows.skip("node without an id", f"line {element.sourceline} of a piece")
             return
-        taken = {*self.without, *self.aliases}
+        reserved_keys = {*self.without, *self.aliases}
 
         def first(names: tuple[str, ...]) -> str:
             name = next((name for name in names if name in attributes), None)
             if name is None:
                 return ""
-            taken.add(name)
+            reserved_keys.add(name)
             return nfc(attributes[name][0])
 
         label, description = first(self.labels), first(self.descriptions)
@@ -164,7 +164,7 @@ class GraphMl(Settings):
                 if alias.strip():
                     rows.name(id_, nfc(alias), "alias")
         for name, (text, type_) in attributes.items():
-            if name in taken or not text.strip():
+            if name in reserved_keys or not text.strip():
                 continue
             number = _NUMBER.fullmatch(text.strip()) if type_ in NUMBERS else None
             if type_ in NUMBERS and not number:
@@ -190,9 +190,9 @@ class GraphMl(Settings):
 def _checked_head(text: Bytes, head: bytes) -> bytes:
     """What precedes the first element. BrokenInput where it is not that of GraphML, or declares a document type."""
     if b"<!DOCTYPE" in head or b"<!ENTITY" in head:
-        raise BrokenInput(f"{text.name}: the file has a document type declaration, which can make it read other files; take it out.")
+        raise BrokenInput(f"{text.name}: the file has a document type declaration, which can make it read other files; remove it.")
     if b"<graphml" not in head:
-        raise BrokenInput(f"{text.name}: there is no <graphml> element, so this is no GraphML; check the file.")
+        raise BrokenInput(f"{text.name}: there is no <graphml> element, so this is not GraphML; check the file.")
     return head
 
 
@@ -225,7 +225,7 @@ def _elements(data: bytes, file: str) -> Iterator[tuple[int, int]]:
             start = mark.start()
         open_.append(name)
         if len(open_) > 2 * DEPTH_LIMIT:
-            raise BrokenInput(f"{file}: a node inside {DEPTH_LIMIT} others, which no graph needs; check the file.")
+            raise BrokenInput(f"{file}: a node nested in {DEPTH_LIMIT} others, which no graph needs; check the file.")
         if mark[0].rstrip().endswith(b"/>"):
             open_.pop()
             if not open_:
@@ -257,19 +257,19 @@ def _key(element: _Element) -> _Key:
 def _attributes(element: _Element, name: str, keys: dict[str, _Key]) -> dict[str, tuple[str, str]]:
     """Name → text and type, of the data of an element, of its own XML attributes, and of defaults."""
     own = {"id", "source", "target", "directed", "sourceport", "targetport"}
-    found = {str(attribute): (str(text), "string") for attribute, text in element.attrib.items() if attribute not in own}
+    attributes = {str(attribute): (str(text), "string") for attribute, text in element.attrib.items() if attribute not in own}
     for key in keys.values():
         if key.default and key.elements in {name, "all"}:
-            found[key.name] = (key.default, key.type)
+            attributes[key.name] = (key.default, key.type)
     for child in element:
         if _local(child) != "data":
             continue
         key = keys.get(child.get("key", "")) or _Key(child.get("key", ""), "string", "", "all")
         if len(child):
-            found |= {_FOREIGN[_local(part)]: (part.text, "string") for part in child.iter() if _local(part) in _FOREIGN and part.text}
+            attributes |= {_FOREIGN[_local(part)]: (part.text, "string") for part in child.iter() if _local(part) in _FOREIGN and part.text}
         else:
-            found[key.name] = (child.text or "", key.type)
-    return found
+            attributes[key.name] = (child.text or "", key.type)
+    return attributes
 
 
 def _local(element: _Element) -> str:

@@ -95,9 +95,9 @@ class Neo4jGraph(Settings):
             add_edges(rows, texts, f"query {name}", kind=self.kind, symmetric=self.symmetric, label_from_id=self.label_from_id,
                       with_entities=not self.entities)  # fmt: skip
         elif name == "relations":
-            given = table["symmetric"].to_pylist() if "symmetric" in table.column_names else [False] * table.num_rows
+            symmetric_flags = table["symmetric"].to_pylist() if "symmetric" in table.column_names else [False] * table.num_rows
             texts = _texts(name, table, ("id", "label"))
-            symmetric = [id_ for id_, is_symmetric in zip(texts["id"].to_list(), given, strict=True) if is_symmetric is True]
+            symmetric = [id_ for id_, is_symmetric in zip(texts["id"].to_list(), symmetric_flags, strict=True) if is_symmetric is True]
             add_relations(rows, texts, (*self.symmetric, *symmetric), label_from_id=self.label_from_id)
         else:
             for number, row in enumerate(_texts(name, table, ("id", "text", "title", "about")).iter_rows(named=True)):
@@ -130,24 +130,26 @@ class Neo4jGraph(Settings):
                     rows.name(column, relation_words(column), "id")
             for id_, cell in cells:
                 for part in cell if isinstance(cell, list) else [cell]:
-                    if found := value_of_cell(part):
-                        rows.value(id_, column, **found)
+                    if label := value_of_cell(part):
+                        rows.value(id_, column, **label)
                     else:
                         rows.skip("property that is no value", f"{id_} {column}")
 
 
 def check_columns(query: str, names: list[str]) -> None:
     """MissingInput for a query that lacks a column, QueryError for one with a column that nothing reads."""
-    needed, known = COLUMNS[query]
-    for column in needed:
+    required_columns, optional_columns = COLUMNS[query]
+    for column in required_columns:
         if column not in names:
             raise MissingInput(
                 f"query {query}: it returns no column {column!r} but {', '.join(names)}; write AS {column} behind one of them."
             )
     if query != "entities":
         for column in names:
-            if column not in needed + known:
-                raise QueryError(f"it returns the column {column!r}, which nothing reads; {suggestion(column, needed + known)}")
+            if column not in required_columns + optional_columns:
+                raise QueryError(
+                    f"it returns the column {column!r}, which is not used; {suggestion(column, required_columns + optional_columns)}"
+                )
 
 
 def value_of_cell(cell: Any) -> dict[str, Any] | None:
@@ -164,7 +166,7 @@ def value_of_cell(cell: Any) -> dict[str, Any] | None:
 
 def _texts(query: str, table: pa.Table, columns: tuple[str, ...]) -> pl.DataFrame:
     """Those of the columns that are there, as text; null is the empty text. QueryError for nodes, lists and values of several types."""
-    found = {}
+    texts = {}
     for column in columns:
         if column not in table.column_names:
             continue
@@ -174,8 +176,8 @@ def _texts(query: str, table: pa.Table, columns: tuple[str, ...]) -> pl.DataFram
                 f"its column {column!r} holds nodes, lists, decimal numbers or values of several types; return a text or a whole "
                 f"number, as in toString(n.{column}) AS {column} or labels(n)[0] AS {column}."
             )
-        found[column] = normalised(pc.fill_null(values.cast(pa.string()), ""))
-    return frame(pa.table(found))
+        texts[column] = normalised(pc.fill_null(values.cast(pa.string()), ""))
+    return frame(pa.table(texts))
 
 
 def _cells(table: pa.Table, column: str) -> list[Any]:

@@ -62,7 +62,7 @@ def _is_turtle(file: str) -> bool:
     if name.endswith(LINES):
         return False
     raise BrokenInput(
-        f"{file}: the ending is none of {', '.join(LINES + TURTLE)}; give the file its ending, or convert it to N-Triples "
+        f"{file}: the file extension is not one of {', '.join(LINES + TURTLE)}; rename the file, or convert it to N-Triples "
         "(riot --output=ntriples)."
     )
 
@@ -77,6 +77,6 @@ def _last(text: Bytes, piece: Piece, boundary: Callable[[bytes], int]) -> Iterat
         whole = len(data) if is_whole(data) else statement_end(data)
     if whole < len(data):
         line_number = piece.line + data.count(b"\n", 0, whole)
-        text.broken(f"the statement that begins near line {line_number} does not end, so the file is cut; fetch it again")
+        text.broken(f"the statement that begins near line {line_number} does not end, so the file is cut; download it again")
     if whole:
         yield replace(piece, data=data[:whole])

@@ -17,7 +17,7 @@ class RdfRows:
     """The statements of one piece on their way to rows. An IRI becomes an id at the very end."""
 
     def __init__(self, options: RdfSettings, rows: Rows) -> None:
-        """For one piece."""
+        """``options`` selects what becomes ``rows``."""
         self.options, self.rows = options, rows
         self.no_language = 2 * len(options.languages)
         self.spaces = sorted(options.prefixes.items(), key=lambda pair: (-len(pair[1]), pair))
@@ -53,8 +53,8 @@ class RdfRows:
         self.relations(pl.concat(properties).unique(maintain_order=True).to_frame(), labels, symmetric)
         for table, source in ((labels, "label"), (aliases, "alias")):
             if table.height:
-                found = _without(table, declared).select(entity=self.id("head"), name="text", source=pl.lit(source))
-                self.rows.batch("names", found.to_arrow())
+                name_rows = _without(table, declared).select(entity=self.id("head"), name="text", source=pl.lit(source))
+                self.rows.batch("names", name_rows.to_arrow())
 
     def what(self) -> pl.Expr:
         """What a statement is: ``declaration`` of a relation, ``kind``, ``name``, ``unwanted``, ``fact`` or ``literal``."""
@@ -79,23 +79,23 @@ class RdfRows:
     def id(self, column: str) -> pl.Expr:
         """The ids of IRIs: themselves, or shortened by the longest prefix that fits."""
         iri = pl.col(column)
-        found = iri
+        short_id = iri
         for prefix, space in reversed(self.spaces):
             short = pl.lit(f"{prefix}:" if prefix else "") + iri.str.strip_prefix(space)
-            found = pl.when(iri.str.starts_with(space) & (iri != space)).then(short).otherwise(found)
-        return found.alias(column)
+            short_id = pl.when(iri.str.starts_with(space) & (iri != space)).then(short).otherwise(short_id)
+        return short_id.alias(column)
 
     def rank(self, languages: pl.Series) -> pl.Series:
         """How good languages are, 0 the best: en-GB comes after en, no language after all that are wanted, then any other."""
-        wanted = list(enumerate(map(str.lower, self.options.languages)))
+        preferences = list(enumerate(map(str.lower, self.options.languages)))
 
         def rank(language: str) -> int:
-            fits = (2 * place + (language != name) for place, name in wanted if language == name or language.startswith(f"{name}-"))
+            fits = (2 * place + (language != name) for place, name in preferences if language == name or language.startswith(f"{name}-"))
             return min(fits, default=self.no_language + 1) if language else self.no_language
 
-        given = languages.fill_null("")
-        known = given.unique().to_list()
-        return given.replace_strict(known, [rank(language) for language in known]).cast(pl.Int32).rename("rank")
+        language_tags = languages.fill_null("")
+        tags = language_tags.unique().to_list()
+        return language_tags.replace_strict(tags, [rank(language) for language in tags]).cast(pl.Int32).rename("rank")
 
     def names(self, names: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
         """Labels, aliases and descriptions (columns head, text): one label and description each, all other names are aliases."""
@@ -106,34 +106,36 @@ class RdfRows:
         empty, names = _split(names, pl.col("text") == "")
         self.skip("empty name", empty, "head")
         labels, descriptions = (self.best(names, properties) for properties in (options.labels, options.descriptions))
-        others = names.filter(pl.col("property").is_in(list(options.labels))).join(labels, on=["head", "text"], how="anti")
-        found = []
-        for what, table in (("label", others), ("alias", names.filter(pl.col("property").is_in(list(options.aliases))))):
+        other_names = names.filter(pl.col("property").is_in(list(options.labels))).join(labels, on=["head", "text"], how="anti")
+        parts = []
+        for source, table in (("label", other_names), ("alias", names.filter(pl.col("property").is_in(list(options.aliases))))):
             if table.height:
-                wanted, left = _split(table, is_wanted)
-                self.skip(f"{what} in another language", left, "head")
-                found.append(wanted)
-        return labels, pl.concat([names.clear(), *found]).select("head", "text"), descriptions
+                wanted_rows, skipped_rows = _split(table, is_wanted)
+                self.skip(f"{source} in another language", skipped_rows, "head")
+                parts.append(wanted_rows)
+        return labels, pl.concat([names.clear(), *parts]).select("head", "text"), descriptions
 
     def best(self, names: pl.DataFrame, properties: tuple[str, ...]) -> pl.DataFrame:
         """The text of each head in the best language, of the best property."""
-        found = names.filter(pl.col("property").is_in(list(properties)))
-        if not found.height:
-            return found.select("head", "text")
+        ranked_rows = names.filter(pl.col("property").is_in(list(properties)))
+        if not ranked_rows.height:
+            return ranked_rows.select("head", "text")
         if not self.options.fall_back:
-            found = found.filter(pl.col("rank") <= self.no_language)
+            ranked_rows = ranked_rows.filter(pl.col("rank") <= self.no_language)
         place = pl.col("property").replace_strict(list(properties), list(range(len(properties)))).cast(pl.Int32)
-        return found.sort("head", "rank", place, "text").unique("head", keep="first", maintain_order=True).select("head", "text")
+        return ranked_rows.sort("head", "rank", place, "text").unique("head", keep="first", maintain_order=True).select("head", "text")
 
     def kinds(self, kinds: pl.DataFrame) -> pl.DataFrame:
         """The kind of each head (columns head, kind): of its classes the one that comes first among those that are wanted."""
         if not kinds.height:
             return kinds.select("head", kind="tail")
-        wanted = list(self.options.kinds)
-        place = pl.col("tail").replace_strict(wanted, list(range(len(wanted))), default=wanted.index(ANY) if ANY in wanted else None)
+        wanted_kinds = list(self.options.kinds)
+        place = pl.col("tail").replace_strict(
+            wanted_kinds, list(range(len(wanted_kinds))), default=wanted_kinds.index(ANY) if ANY in wanted_kinds else None
+        )
         kinds = kinds.with_columns(place=place.cast(pl.Int32))
-        left, kinds = _split(kinds, pl.col("place").is_null())
-        self.skip("kind that is not wanted", left, "tail")
+        skipped_rows, kinds = _split(kinds, pl.col("place").is_null())
+        self.skip("kind that is not wanted", skipped_rows, "tail")
         first = kinds.sort("head", "place", "tail").unique("head", keep="first", maintain_order=True)
         return first.select("head", kind=_mapped(first["tail"], local_part))
 
@@ -174,28 +176,28 @@ class RdfRows:
             return literals.select("head", "property")
         literals = literals.with_columns(self.rank(literals["language"]))
         is_text = pl.col("datatype").is_null() | pl.col("datatype").is_in(list(TEXTS))
-        texts, others = _split(literals, is_text)
-        left, texts = _split(texts, pl.col("rank") > self.no_language)
-        self.skip("text in another language", left, "head")
+        texts, other_literals = _split(literals, is_text)
+        skipped_rows, texts = _split(texts, pl.col("rank") > self.no_language)
+        self.skip("text in another language", skipped_rows, "head")
         texts = texts.with_columns(kind=pl.lit("text"), value=clean("text"), unit=pl.col("language").fill_null(""))
         texts = texts.with_columns(
             value=pl.when(pl.col("value") != "").then("value"), precision=pl.lit(None, pl.Int32), calendar=pl.lit("")
         )
-        unlike = others.select("text", "datatype").unique(maintain_order=True)
-        found = [value_of_literal(text, datatype, self.short) or {} for text, datatype in unlike.iter_rows()]
+        unlike = other_literals.select("text", "datatype").unique(maintain_order=True)
+        parsed_values = [value_of_literal(text, datatype, self.short) or {} for text, datatype in unlike.iter_rows()]
         columns = {
-            "kind": [row.get("kind") for row in found],
-            "value": [row.get("value") for row in found],
-            "unit": [row.get("unit", "") for row in found],
-            "precision": [row.get("precision") for row in found],
-            "calendar": [row.get("calendar", "") for row in found],
+            "kind": [row.get("kind") for row in parsed_values],
+            "value": [row.get("value") for row in parsed_values],
+            "unit": [row.get("unit", "") for row in parsed_values],
+            "precision": [row.get("precision") for row in parsed_values],
+            "calendar": [row.get("calendar", "") for row in parsed_values],
         }
         schema = {"kind": pl.String, "value": pl.String, "unit": pl.String, "precision": pl.Int32, "calendar": pl.String}
         unlike = pl.concat([unlike, pl.DataFrame(columns, schema=schema)], how="horizontal")
-        others = others.join(unlike, on=["text", "datatype"], how="left", maintain_order="left")
-        left, values = _split(pl.concat([texts, others.select(texts.columns)]), pl.col("value").is_null())
-        self.skip("literal that does not fit its datatype", left, "head")
-        chosen = values.select(
+        other_literals = other_literals.join(unlike, on=["text", "datatype"], how="left", maintain_order="left")
+        skipped_rows, values = _split(pl.concat([texts, other_literals.select(texts.columns)]), pl.col("value").is_null())
+        self.skip("literal that does not fit its datatype", skipped_rows, "head")
+        value_columns = values.select(
             self.id("head"),
             "kind",
             "value",
@@ -206,7 +208,7 @@ class RdfRows:
             lower=pl.lit(""),
             upper=pl.lit(""),
         )
-        self.rows.batch("values", chosen.to_arrow())
+        self.rows.batch("values", value_columns.to_arrow())
         return values.select("head", "property")
 
     def short(self, iri: str) -> str:

@@ -15,37 +15,37 @@ class RdfSettings(Settings):
     """Which statements become what. An option names a property or class by its IRI or with a prefix."""
 
     prefixes: Mapping[str, str] = Field(default={})
-    """Prefix → beginning of IRIs, to shorten ids: ``dbr`` makes ``dbr:Ulm`` of one, the empty prefix ``Ulm``. The longest that fits."""
+    """Prefix → beginning of IRIs, to shorten ids: ``dbr`` gives ``dbr:Ulm``, the empty prefix ``Ulm``. The longest matching one is used."""
     languages: tuple[str, ...] = ("en",)
-    """Languages of labels, aliases, descriptions and texts, the best first. Text without a language is taken like them."""
+    """Languages of labels, aliases, descriptions and texts, best first. Text without a language tag is treated in the same way."""
     fall_back: bool = True
-    """Take a label or description in any other language where there is none in these."""
+    """If there is no label or description in these languages, use one in any other language."""
     labels: tuple[str, ...] = ("rdfs:label", "skos:prefLabel")
-    """Properties of the label, the best first."""
+    """Properties of the label, best first."""
     aliases: tuple[str, ...] = ("skos:altLabel",)
-    """Properties of other names."""
+    """Properties of additional names."""
     descriptions: tuple[str, ...] = ("schema:description", "schemas:description", "rdfs:comment")
-    """Properties of the description, the best first."""
+    """Properties of the description, best first."""
     kind: str = "rdf:type"
-    """Property of the kind, where ``kinds`` is given."""
+    """Property of the kind; used if ``kinds`` is given."""
     kinds: tuple[str, ...] = ()
-    """Classes that are kinds of entity, the best first; ``*``: any other. Without them every entity is one of the kind ``entity``, and the
+    """Classes that become kinds of entity, best first; ``*``: any other class. Empty: every entity has the kind ``entity``, and the
     property of the kind is a relation like any other."""
     only: tuple[str, ...] = ()
     """Relations to keep; empty: all."""
     without: tuple[str, ...] = ()
-    """Relations to leave out."""
+    """Relations that are skipped."""
     symmetric: tuple[str, ...] = ()
-    """Relations where (a, r, b) says the same as (b, r, a), besides those that the file calls an owl:SymmetricProperty."""
+    """Relations in which (a, r, b) means the same as (b, r, a), besides those that the file declares as owl:SymmetricProperty."""
     label_from_id: bool = True
-    """Make the label of what has none from its IRI: the local part, with spaces for underscores."""
+    """Derive missing labels from the IRI: its local part, with spaces for underscores."""
 
     @field_validator("labels", "aliases", "descriptions", "kind", "kinds", "only", "without", "symmetric")
     @classmethod
-    def _are_iris(cls, given: Any, info: Any) -> Any:
+    def _are_iris(cls, value: Any, info: Any) -> Any:
         """Full IRIs in place of prefixed ones."""
-        known = NAMESPACES | info.data.get("prefixes", {})
-        return expanded(given, known) if isinstance(given, str) else tuple(expanded(name, known) for name in given)
+        prefixes = NAMESPACES | info.data.get("prefixes", {})
+        return expanded(value, prefixes) if isinstance(value, str) else tuple(expanded(name, prefixes) for name in value)
 
 
 def expanded(name: str, namespaces: Mapping[str, str]) -> str:
@@ -55,4 +55,4 @@ def expanded(name: str, namespaces: Mapping[str, str]) -> str:
         return name
     if colon and prefix in namespaces:
         return namespaces[prefix] + rest
-    raise ValueError(f"{name!r} is neither an IRI nor begins with a known prefix ({', '.join(sorted(filter(None, namespaces)))})")
+    raise ValueError(f"{name!r} is neither an IRI nor does it begin with a known prefix ({', '.join(sorted(filter(None, namespaces)))})")

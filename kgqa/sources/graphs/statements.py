@@ -39,16 +39,16 @@ _MARKS = re.compile(rb'"""(?s:.*?)"""|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'
 def line_statements(piece: Piece, rows: Rows) -> pl.DataFrame:
     """The statements of N-Triples or N-Quads. A line that is none is skipped; BrokenInput where most are none."""
     data, faults = _whole_lines(piece)
-    found = _plain_lines(data)
-    plain = found.filter(pl.col("head").is_not_null()).select(COLUMNS)
-    others = found.with_row_index("number", offset=piece.line).filter(pl.col("head").is_null())
-    others = others.select("number", text=pl.col("line").str.strip_chars())
-    others = others.filter((pl.col("text") != "") & ~pl.col("text").str.starts_with("#"))
-    nested = others.filter(pl.col("text").str.contains("<<", literal=True))  # nesting them crashes the parser
+    plain_lines = _plain_lines(data)
+    plain = plain_lines.filter(pl.col("head").is_not_null()).select(COLUMNS)
+    other_lines = plain_lines.with_row_index("number", offset=piece.line).filter(pl.col("head").is_null())
+    other_lines = other_lines.select("number", text=pl.col("line").str.strip_chars())
+    other_lines = other_lines.filter((pl.col("text") != "") & ~pl.col("text").str.starts_with("#"))
+    nested = other_lines.filter(pl.col("text").str.contains("<<", literal=True))  # nesting them crashes the parser
     if nested.height:
         rows.skip("statement about a statement", f"{piece.file}, line {nested['number'][0]}", nested.height)
-        others = others.filter(~pl.col("text").str.contains("<<", literal=True))
-    quads, more_faults = _line_quads(others, plain.height)
+        other_lines = other_lines.filter(~pl.col("text").str.contains("<<", literal=True))
+    quads, more_faults = _line_quads(other_lines, plain.height)
     _count_faults(piece, sorted(faults + more_faults), plain.height + len(quads), rows)
     return pl.concat([plain, _table(quads, rows)]) if quads else plain
 
@@ -86,7 +86,7 @@ def check_nesting(piece: Piece) -> None:
             depths[opening] = max(0, depths[opening] - 1)
         if max(depths.values()) > NESTING:
             line = piece.line + piece.data.count(b"\n", 0, mark.start())
-            raise BrokenInput(f"{piece.file}, line {line}: more than {NESTING} levels within one another; no graph needs as many.")
+            raise BrokenInput(f"{piece.file}, line {line}: more than {NESTING} nested levels, more than any graph needs.")
 
 
 def _plain_lines(data: bytes) -> pl.DataFrame:
@@ -109,8 +109,8 @@ def _plain_statements(data: bytes) -> pl.DataFrame | None:
     start = data.find(b"<")
     if start < 0 or data[:start].strip() or not re.match(_PLAIN, data[start : data.find(b"\n", start)].decode()):
         return None
-    found = _plain_lines(data[start:].rstrip())
-    return None if found["head"].null_count() else found.select(COLUMNS)
+    plain_lines = _plain_lines(data[start:].rstrip())
+    return None if plain_lines["head"].null_count() else plain_lines.select(COLUMNS)
 
 
 def _whole_lines(piece: Piece) -> tuple[bytes, list[tuple[int, str]]]:
@@ -129,10 +129,10 @@ def _whole_lines(piece: Piece) -> tuple[bytes, list[tuple[int, str]]]:
     return piece.data, []
 
 
-def _line_quads(lines: pl.DataFrame, others: int) -> tuple[list[pyoxigraph.Quad], list[tuple[int, str]]]:
+def _line_quads(lines: pl.DataFrame, other_count: int) -> tuple[list[pyoxigraph.Quad], list[tuple[int, str]]]:
     """The statements of these lines (columns number, text), and the lines that are none; not all, where most are none.
 
-    ``others`` are statements that were read before.
+    ``other_count`` are statements that were read before.
     """
     import pyoxigraph
 
@@ -151,7 +151,7 @@ def _line_quads(lines: pl.DataFrame, others: int) -> tuple[list[pyoxigraph.Quad]
             quads.extend(pyoxigraph.parse(text, syntax, lenient=True))
         except SyntaxError as error:
             faults.append((number, str(error.msg)))
-            if len(faults) >= ENOUGH_STATEMENTS and len(faults) > len(quads) + others:
+            if len(faults) >= ENOUGH_STATEMENTS and len(faults) > len(quads) + other_count:
                 break
     return quads, faults
 

@@ -21,17 +21,17 @@ class JsonTexts(Settings):
     """JSON lines, one document each. A line without an id or a text is skipped."""
 
     id: str = "id"
-    """Field of the document's id, a text or a whole number."""
+    """Field of the document's id, a string or an integer."""
     title: str = "title"
-    """Field of its title; it may be absent."""
+    """Field of the document's title, which may be absent."""
     text: str = "text"
-    """Field of its text."""
+    """Field of the document's text."""
     about: str = "about"
-    """Field of the id of the entity that it is about; it may be absent."""
+    """Field of the id of the entity that the document is about, which may be absent."""
     space: str = " "
-    """What replaces a space in the id of that entity: ``_`` makes ``New_York``, DBpedia's id, of the title ``New York``."""
+    """Replacement for spaces in the id of that entity: ``_`` turns ``New York`` into DBpedia's id ``New_York``."""
     name_of_about: bool = False
-    """Take the title as a name of that entity."""
+    """Use the title as a name of that entity."""
 
     def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
         """Whole lines. A last line without a line feed that is no JSON is where the file was cut."""
@@ -50,7 +50,7 @@ class JsonTexts(Settings):
                 record = decode(line)
                 id_, title, text, about = (_text(getattr(record, name)) for name in places)
             except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-                first = first or f"{where}: this is no record with these fields ({_reason(error)})"
+                first = first or f"{where}: this is not a record with these fields ({_reason(error)})"
                 faults += 1
                 rows.skip("line that is no record", where)
                 continue
@@ -82,9 +82,9 @@ class TextFiles(Settings):
     """``.txt`` files, one document each; its id is the file's name without ending."""
 
     title: Literal["name", "first line"] = "name"
-    """The title: the file's name with spaces for underscores, or the first line, which is then no part of the text."""
+    """Title of a document: the file name with spaces for underscores, or the first line, which is then not part of the text."""
     about: Literal["", "name"] = ""
-    """``name``: the document is about the entity whose id is the file's name without ending."""
+    """``name``: the document is about the entity whose id is the file name without its extension."""
 
     def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
         """The whole file. BrokenInput beyond the limit of a record, and where the last character is cut."""
@@ -97,7 +97,7 @@ class TextFiles(Settings):
             data.decode()
         except UnicodeDecodeError as error:
             if error.reason == "unexpected end of data":
-                text.broken("the file ends within a character, so it is cut; fetch it again")
+                text.broken("the file ends within a character, so it is cut; download it again")
                 del data[error.start :]
         if start < len(data):
             yield Piece(text.name, 0, 1, bytes(data))

@@ -65,7 +65,7 @@ def statement_end(data: bytes) -> int:
 def directives(data: bytes) -> Iterator[bytes]:
     """The declarations of prefixes and bases, where statements begin, each on one line."""
     small = data.lower()
-    places = [found.start() for maybe in _MAYBE for found in maybe.finditer(small)]
+    places = [directive.start() for maybe in _MAYBE for directive in maybe.finditer(small)]
     if not places:
         return
     at = 0
@@ -74,9 +74,9 @@ def directives(data: bytes) -> Iterator[bytes]:
             yield b" ".join(line[1].split())
         return
     while True:
-        if found := _DIRECTIVE.match(data, at):
-            yield b" ".join(found[1].split())
-            at = found.end()
+        if directive := _DIRECTIVE.match(data, at):
+            yield b" ".join(directive[1].split())
+            at = directive.end()
         elif match := _STATEMENT.match(data, at):
             at = match.end()
         else:

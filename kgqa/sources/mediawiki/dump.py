@@ -30,19 +30,19 @@ class MediaWikiDump(Settings):
     """Pages of a dump as documents, with the links in their texts."""
 
     site: str = ""
-    """The wiki's name, such as enwiki, where the dump does not tell or tells a wrong one."""
+    """Name of the wiki, such as enwiki, if the dump has none or a wrong one."""
     namespaces: tuple[int, ...] = (0,)
-    """Numbers of the namespaces whose pages are documents; 0 has the articles."""
+    """Numbers of the namespaces whose pages become documents; 0: the articles."""
     characters: Annotated[int, Field(ge=0)] = 0
-    """Length of the texts: 0 is the lead, up to the first heading; otherwise that many characters, headings left out."""
+    """Maximum length of a text in characters, without headings; 0: the lead section, up to the first heading."""
     templates: Mapping[str, str] = Field(default_factory=dict)
-    """Templates that are shown, with the text in the place of each, as ``lang:{2}`` for its second argument. All others go."""
+    """Template → replacement text, such as ``lang:{2}`` for its second argument. All other templates are removed."""
     keep_disambiguations: bool = False
-    """Whether pages that only list the meanings of a title are documents."""
+    """Keep disambiguation pages, which only list the meanings of a title, as documents."""
     disambiguation_templates: tuple[str, ...] = ()
-    """Names of templates that make a page a disambiguation page in this wiki."""
+    """Names of the templates that mark disambiguation pages in this wiki."""
     disambiguation_category: str = ""
-    """Name of a category that does so."""
+    """Name of a category of disambiguation pages in this wiki."""
 
     def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
         """The pages, some MiB at a time."""

@@ -39,9 +39,9 @@ class WikiExtractor(Settings):
     """Texts that WikiExtractor made of a dump as documents, with their links where it kept them."""
 
     site: str = ""
-    """The wiki's name, such as enwiki; without it, what the pages' addresses say."""
+    """Name of the wiki, such as enwiki; empty: taken from the addresses of the pages."""
     characters: Annotated[int, Field(ge=0)] = 0
-    """Length of the texts in characters; 0 for all of them. WikiExtractor does not tell where the lead ends."""
+    """Maximum length of a text in characters; 0: no limit. WikiExtractor does not mark the end of the lead section."""
 
     def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
         """The lines, some MiB at a time. A last line that is no JSON is where the file was cut."""

@@ -93,14 +93,14 @@ def tidy(line: str) -> str:
 
     "Rome (\\0; Latin: \\0) is\\0 a city" becomes "Rome (Latin) is a city".
     """
-    done: list[str] = []
+    lines: list[str] = []
     left, *rest = line.split(GONE)
     for right in rest:
         left = _joined(left, right)
         if len(left) > 2 * CONTEXT:
-            done.append(left[:-CONTEXT])
+            lines.append(left[:-CONTEXT])
             left = left[-CONTEXT:]
-    return "".join(done) + left
+    return "".join(lines) + left
 
 
 def _joined(left: str, right: str) -> str:

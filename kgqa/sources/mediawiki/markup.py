@@ -80,7 +80,7 @@ class Outline:
             self.open = self.open or bool(self._stack or self._unclosed)
             if not self._stack:
                 break
-            self._ignored |= {opened.start for opened in self._stack}
+            self._ignored |= {mark.start for mark in self._stack}
         self._out.append(self.text[self._last : end])
         return "".join(self._out)
 
@@ -120,30 +120,30 @@ class Outline:
 
     def _cut(self, start: int, end: int, instead: str = GONE) -> None:
         """Take out the characters from ``start`` to ``end``."""
-        kept = self.text[self._last : start]
-        self._out += (kept, instead)
-        self._size += len(kept)
+        text_before = self.text[self._last : start]
+        self._out += (text_before, instead)
+        self._size += len(text_before)
         self._last = end
 
     def _close_braces(self, start: int, end: int) -> int:
         """Close as many templates as the run of closing braces does; returns where to go on."""
-        stack, left = self._stack, end - start
-        while left >= 2 and self._braces:
+        stack, remaining = self._stack, end - start
+        while remaining >= 2 and self._braces:
             # A table that a template opens and another closes does not concern the braces around both.
             depth = len(stack) - 1
             while stack[depth].kind != "{":
                 depth -= 1
-            opened = stack[depth]
-            taken = 3 if opened.count >= 3 and left >= 3 else 2
+            mark = stack[depth]
+            width = 3 if mark.count >= 3 and remaining >= 3 else 2
             del stack[depth + 1 :]
-            left -= taken
-            opened.count -= taken
-            if opened.count < 2:
+            remaining -= width
+            mark.count -= width
+            if mark.count < 2:
                 stack.pop()
                 self._braces -= 1
                 if not stack:
-                    begin = opened.start + opened.count
-                    self._cut(begin, end - left, self._instead(begin, end - left))
+                    begin = mark.start + mark.count
+                    self._cut(begin, end - remaining, self._instead(begin, end - remaining))
         return end
 
     def _instead(self, start: int, end: int) -> str:
@@ -158,15 +158,17 @@ class Outline:
         inner = Outline(self.text[start + 2 : end - 2], self.title, enough=end).read()
         for argument in ARGUMENT.split(inner)[1:]:
             key, equals, value = argument.partition("=")
-            named = equals and "[" not in key
-            values[key.strip() if named else str(1 + sum(known.isdigit() for known in values))] = (value if named else argument).strip()
+            is_named = equals and "[" not in key
+            values[key.strip() if is_named else str(1 + sum(key_so_far.isdigit() for key_so_far in values))] = (
+                value if is_named else argument
+            ).strip()
         return PLACE.sub(lambda place: values.get(place[1], ""), self.shown[name])
 
     def _close_table(self, end: int) -> None:
         if self._stack and self._stack[-1].kind == "|":
-            opened = self._stack.pop()
+            mark = self._stack.pop()
             if not self._stack:
-                self._cut(opened.start, end, f"\n{GONE}")
+                self._cut(mark.start, end, f"\n{GONE}")
 
     def _tag(self, match: re.Match[str]) -> int:
         """A comment, table or other tag; returns where to go on."""

@@ -45,7 +45,7 @@ TITLE_BYTES = 255
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A wiki."""
+    """The names and namespaces of a wiki, from the head of its dump."""
 
     name: str
     """Its database: enwiki."""
@@ -138,7 +138,7 @@ def read_site(head: bytes, file: str, name: str, content: tuple[int, ...]) -> Si
 def _root(head: bytes, file: str) -> etree._Element:
     """The root element of a dump's head, closed."""
     if b"<!DOCTYPE" in head:
-        raise BrokenInput(f"{file}: it has a document type declaration, which no dump of MediaWiki has; fetch the file again.")
+        raise BrokenInput(f"{file}: it has a document type declaration, which no dump of MediaWiki has; download the file again.")
     head = head.strip()
     if not head:
         return etree.Element("mediawiki")
@@ -147,5 +147,5 @@ def _root(head: bytes, file: str) -> etree._Element:
     except etree.XMLSyntaxError:
         root = None
     if root is None or etree.QName(root).localname != "mediawiki":
-        raise BrokenInput(f"{file}: it does not begin as a dump of MediaWiki, with <mediawiki> and <siteinfo>; fetch the file again.")
+        raise BrokenInput(f"{file}: it does not begin as a dump of MediaWiki, with <mediawiki> and <siteinfo>; download the file again.")
     return root

@@ -96,8 +96,8 @@ def _page_text(outline: Outline, site: Site) -> PageText:
     prose = [line.text for line in lines if not line.item]
     announces = bool(prose) and prose[0].rstrip(f" {CLOSE}").endswith((":", "："))
     text, places = links.place("\n".join(line.text for line in lines))
-    if lost := links.marked - len(places):
-        links.skipped["link in a caption, or in a line that only leads to other pages"] += lost
+    if lost_count := links.marked - len(places):
+        links.skipped["link in a caption, or in a line that only leads to other pages"] += lost_count
     return PageText(text, places, links.skipped, len(prose), len(lines) - len(prose), announces, outline.open)
 
 
@@ -150,20 +150,20 @@ class _Links:
                 break
             parts, last = [], 0
             for match in LINK.finditer(body):
-                shown, end = self._shown(match, nested=level > 0), match.end()
+                text, end = self._label_of(match, nested=level > 0), match.end()
                 parts.append(body[last : match.start()])
-                if shown[-1:] == CLOSE and body[end : end + 1].isalpha():
+                if text[-1:] == CLOSE and body[end : end + 1].isalpha():
                     last = _trail(body, end)
-                    parts += (shown[:-1], body[end:last], CLOSE)
+                    parts += (text[:-1], body[end:last], CLOSE)
                 else:
-                    parts.append(shown)
+                    parts.append(text)
                     last = end
             if not last:
                 break
             body = "".join(parts) + body[last:]
         return body
 
-    def _shown(self, match: re.Match[str], *, nested: bool) -> str:
+    def _label_of(self, match: re.Match[str], *, nested: bool) -> str:
         """What a link shows in the text, with marks if it leads to a page."""
         target, label = match[1], match[2]
         if GONE in target:

@@ -76,7 +76,7 @@ class DataValue(Struct, gc=False):
 
 
 class Snak(Struct, gc=False):
-    """Property and value."""
+    """A property and its value, if the value is known."""
 
     snaktype: str = "value"
     datavalue: DataValue | None = None
@@ -140,7 +140,7 @@ class WikidataJson(RankedSelection):
     """Parser of the JSON dump, or of one entity's JSON."""
 
     property_classes: tuple[str, ...] = ()
-    """Properties that are an instance of (P31) one of these, not of a subclass; empty for all. Their records must be in the files."""
+    """Keep only properties that are a direct instance of (P31) one of these classes; empty: all. Their records must be in the files."""
 
     def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
         """Lines, or the whole file where it is one document over several lines."""
@@ -194,7 +194,7 @@ class WikidataJson(RankedSelection):
                     rows.skip(reasons.OTHER_PROPERTY, record.id)
                     return
                 rows.choose(record.id)
-            constraints = [found for found in _objects(_statements(record, read, CONSTRAINT)) if found]
+            constraints = [constraint for constraint in _objects(_statements(record, read, CONSTRAINT)) if constraint]
             self.relation(rows, record.id, _labels(record.labels, read), constraints)
         else:
             rows.skip(reasons.LEXEME if record.type == "lexeme" else reasons.OTHER_RECORD, record.id)
@@ -206,7 +206,7 @@ class WikidataJson(RankedSelection):
             else:
                 records = [msgspec.json.decode(piece.data, type=Raw)]
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            raise BrokenInput(f"{piece.file}: this is no JSON ({error}); fetch the file again.") from None
+            raise BrokenInput(f"{piece.file}: this is not JSON ({error}); download the file again.") from None
         for number_, record in enumerate(records, 1):
             self.record(record, rows, f"record {number_}")
 
@@ -217,8 +217,8 @@ class WikidataJson(RankedSelection):
         aliases = {}
         if record.aliases:
             for field, language in read.terms:
-                if found := getattr(record.aliases, field):
-                    aliases[language] = [term.value for term in found]
+                if values := getattr(record.aliases, field):
+                    aliases[language] = [term.value for term in values]
         self.entity(rows, record.id, labels=_labels(record.labels, read), aliases=aliases, descriptions=_labels(record.descriptions, read))
         if record.sitelinks and self.chosen_site and record.sitelinks.chosen:
             self.page(rows, record.id, record.sitelinks.chosen.title)
@@ -244,8 +244,8 @@ class WikidataJson(RankedSelection):
 
     def _snak(self, head: str, property_: str, snak: Snak, rows: Rows) -> None:
         if snak.snaktype != "value" or snak.datavalue is None:
-            known = {"novalue": reasons.NO_VALUE, "somevalue": reasons.SOME_VALUE}
-            rows.skip(known.get(snak.snaktype, reasons.UNREADABLE_VALUE), f"{head} {property_}")
+            reasons_by_type = {"novalue": reasons.NO_VALUE, "somevalue": reasons.SOME_VALUE}
+            rows.skip(reasons_by_type.get(snak.snaktype, reasons.UNREADABLE_VALUE), f"{head} {property_}")
             return
         value, kind = snak.datavalue.value, snak.datavalue.type
         if isinstance(value, str):

@@ -45,13 +45,13 @@ Binding = dict[str, Term]
 
 
 class Head(Struct):
-    """Variables of a result."""
+    """The head of a SPARQL result: its variables."""
 
     vars: list[str]
 
 
 class Results(Struct):
-    """Rows of a result."""
+    """The body of a SPARQL result: its rows."""
 
     bindings: list[Binding]
 
@@ -117,7 +117,8 @@ class Endpoint:
             finally:
                 self._ready = time.monotonic() + self.pause
         raise EndpointError(
-            f"{self.address} {reason}, {self.retries + 1} times; start again later, which goes on after the last page, or lower page_size."
+            f"{self.address} {reason}, {self.retries + 1} times; run the same command again later, which continues after the last page, or "
+            "lower page_size."
         )
 
     def _wait_for_turn(self) -> None:
@@ -127,32 +128,32 @@ class Endpoint:
     def _answer(self, query: str) -> Answer:
         deadline = time.monotonic() + self.timeout
         try:
-            with self._opened(query) as response:
+            with self._open(query) as response:
                 self._check_head(response)
                 body = self._body(response, deadline)
                 kind = response.headers.get_content_type()
         except urllib.error.HTTPError as error:
             raise self._refusal(error) from None
         except UnicodeError:
-            raise EndpointError(f"{self.address}: this is no host's name; correct the endpoint.") from None
+            raise EndpointError(f"{self.address}: this is not a host name; correct the endpoint.") from None
         except (OSError, http.client.HTTPException) as error:
             reason = getattr(error, "reason", None) or error
             raise AgainError(f"does not answer ({reason or type(error).__name__})") from None
         try:
             return ANSWER.decode(body)
         except msgspec.ValidationError as error:
-            raise EndpointError(f"{self.address} answers with JSON that is no result of a SELECT query ({error}).") from None
+            raise EndpointError(f"{self.address} answers with JSON that is not the result of a SELECT query ({error}).") from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             if OUT_OF_TIME.search(body):
-                raise AgainError("ran out of time within its answer") from None
+                raise AgainError("ran out of time in the middle of its response") from None
             if "json" not in kind:
                 raise EndpointError(
                     f"{self.address} answers with text in place of a result: {_first_line(body)!r}; is this the address of a SPARQL "
                     "endpoint, and is contact set?"
                 ) from None
-            raise AgainError("sent an answer that ends or breaks in the middle") from None
+            raise AgainError("sent an incomplete response") from None
 
-    def _opened(self, query: str) -> Any:
+    def _open(self, query: str) -> Any:
         from SPARQLWrapper import GET, JSON, POST, SPARQLWrapper
 
         opener, timeout = urllib.request.build_opener(SameHost(self.address)), self.timeout
@@ -173,31 +174,31 @@ class Endpoint:
 
     def _check_head(self, response: Any) -> None:
         if response.status != 200:
-            raise EndpointError(f"{self.address} answers with status {response.status}, which is no whole result.")
+            raise EndpointError(f"{self.address} answers with status {response.status}, which is not a complete result.")
         if (encoding := response.headers.get("Content-Encoding", "identity").lower()) not in {"identity", "gzip"}:
-            raise EndpointError(f"{self.address} packs its answer by {encoding!r}, which nobody asked for.")
+            raise EndpointError(f"{self.address} compresses its response with {encoding!r}, which was not requested.")
         # Virtuoso says 200 and marks a result that it stopped in this way.
         if response.headers.get("X-SQL-State"):
             raise AgainError("ran out of time and sent a part of the result")
 
     def _body(self, response: Any, deadline: float) -> bytes:
         unpack = zlib.decompressobj(31) if response.headers.get("Content-Encoding", "").lower() == "gzip" else None
-        body, read = bytearray(), 0
+        body, byte_count = bytearray(), 0
         while chunk := response.read1(CHUNK):
-            read += len(chunk)
+            byte_count += len(chunk)
             if time.monotonic() > deadline:
                 raise AgainError(f"took more than {self.timeout:g} seconds")
             try:
                 body += chunk if unpack is None else unpack.decompress(chunk, self.max_bytes + 1 - len(body))
             except zlib.error:
-                raise AgainError("sent an answer that is packed badly") from None
+                raise AgainError("sent a response that cannot be decompressed") from None
             if len(body) > self.max_bytes:
                 raise EndpointError(f"{self.address} sent more than {self.max_bytes >> 20} MiB in one answer; lower page_size.")
         length = response.headers.get("Content-Length")
-        if (length is not None and length.isdigit() and read < int(length)) or (unpack is not None and not unpack.eof):
-            raise AgainError("closed the connection within its answer")
+        if (length is not None and length.isdigit() and byte_count < int(length)) or (unpack is not None and not unpack.eof):
+            raise AgainError("closed the connection in the middle of its response")
         if unpack is not None and unpack.unused_data:
-            raise AgainError("sent an answer that is packed badly")
+            raise AgainError("sent a response that cannot be decompressed")
         return bytes(body)
 
     def _refusal(self, error: urllib.error.HTTPError) -> Exception:
@@ -226,8 +227,8 @@ class SameHost(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
         """The request that follows. EndpointError for another host."""
         old, new = urlsplit(req.full_url), urlsplit(newurl)
-        same = (old.scheme, old.port) == (new.scheme, new.port) or (old.scheme, new.scheme) == ("http", "https")
-        if old.hostname != new.hostname or not same:
+        is_same_server = (old.scheme, old.port) == (new.scheme, new.port) or (old.scheme, new.scheme) == ("http", "https")
+        if old.hostname != new.hostname or not is_same_server:
             raise EndpointError(
                 f"{self.address} redirects to {new.scheme}://{new.netloc}, another server; if that is right, give that address as the "
                 "endpoint."

@@ -23,7 +23,7 @@ class WikidataXml(WikidataJson):
     """
 
     def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
-        """Whole pages."""
+        """The pages from byte ``start`` on; a page is never divided."""
         return element_pieces(text, "page", start)
 
     def parse(self, piece: Piece) -> Rows:
@@ -32,11 +32,11 @@ class WikidataXml(WikidataJson):
 
         rows = self._rows()
         parser = xml_parser(huge_tree=True)
-        for found in PAGE.finditer(piece.data):
+        for match in PAGE.finditer(piece.data):
             try:
-                page = etree.fromstring(found[0], parser)
+                page = etree.fromstring(match[0], parser)
             except etree.XMLSyntaxError:
-                line = piece.line + piece.data.count(b"\n", 0, found.start())
+                line = piece.line + piece.data.count(b"\n", 0, match.start())
                 rows.skip(reasons.UNREADABLE, f"line {line}")
                 continue
             revisions = page.findall("revision")  # A dump with history has the oldest first.

@@ -63,15 +63,15 @@ def address_of(site: str) -> str:
     """Address that the pages of a Wikimedia wiki begin with: ``https://en.wikipedia.org/`` for ``enwiki``; empty for what is none."""
     if site in HOSTS:
         return f"https://{HOSTS[site]}.org/"
-    found = re.fullmatch(r"([a-z0-9_]+?)(wiki|wikibooks|wikinews|wikiquote|wikisource|wikiversity|wikivoyage|wiktionary)", site)
-    return f"https://{found[1].replace('_', '-')}.{'wikipedia' if found[2] == 'wiki' else found[2]}.org/" if found else ""
+    match = re.fullmatch(r"([a-z0-9_]+?)(wiki|wikibooks|wikinews|wikiquote|wikisource|wikiversity|wikivoyage|wiktionary)", site)
+    return f"https://{match[1].replace('_', '-')}.{'wikipedia' if match[2] == 'wiki' else match[2]}.org/" if match else ""
 
 
 class WikidataRdf(RankedSelection):
     """Parser of the truthy dump in N-Triples, or of Turtle for some entities."""
 
     base: str = "http://www.wikidata.org/"
-    """What the repository's own names begin with, before ``entity/`` and ``prop/direct/``."""
+    """Beginning of the repository's own IRIs, before ``entity/`` and ``prop/direct/``."""
 
     def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
         """The lines of whole entities; Turtle in one piece."""
@@ -104,28 +104,28 @@ class WikidataRdf(RankedSelection):
             graph.read(_turtle(piece))
             return graph.rows()
         # Lines that the selection does not keep are passed over before they are parsed, which saves most of the time.
-        lines = self._wanted().findall(piece.data if piece.data.endswith(b"\n") else piece.data + b"\n")
-        graph, broken = _Graph(self), list[int]()
+        lines = self._entity_pattern().findall(piece.data if piece.data.endswith(b"\n") else piece.data + b"\n")
+        graph, broken_lines = _Graph(self), list[int]()
         try:
             graph.read(parse(b"".join(lines), RdfFormat.N_TRIPLES, lenient=True))
         except SyntaxError:
-            graph, broken = self._line_by_line(lines)
+            graph, broken_lines = self._line_by_line(lines)
         rows = graph.rows()
-        for number_ in broken:
+        for number_ in broken_lines:
             rows.skip(reasons.UNREADABLE, f"line {piece.line + number_}")
         return rows
 
     def _line_by_line(self, lines: list[bytes]) -> tuple[_Graph, list[int]]:
         """The graph of the lines that can be read, and the numbers of those that cannot."""
-        graph, broken = _Graph(self), list[int]()
+        graph, broken_lines = _Graph(self), list[int]()
         for line_number, line in enumerate(lines):
             try:
                 graph.read(parse(line, RdfFormat.N_TRIPLES, lenient=True))
             except SyntaxError:
-                broken.append(line_number)
-        return graph, broken
+                broken_lines.append(line_number)
+        return graph, broken_lines
 
-    def _wanted(self) -> re.Pattern[bytes]:
+    def _entity_pattern(self) -> re.Pattern[bytes]:
         base = re.escape(self.base).encode()
         properties = b"|".join(sorted({id_.encode() for id_ in (*self.properties, INSTANCE_OF, CONSTRAINT)}))
         languages = b"|".join(language.encode() for language in self.languages)
@@ -137,22 +137,22 @@ class WikidataRdf(RankedSelection):
             re.escape(TYPE).encode() + rb">[ \t]*<(?:" + base + b"prop/novalue/|" + re.escape(ITEM_TYPE).encode() + b">)",
         ]
         # Triples as objects, which Wikibase does not write, are left out, as nesting them crashes the parser.
-        wanted = [base + rb"entity/[^>\n]+>[ \t]*<(?:" + b"|".join(entity) + rb")[ \t]*+(?!<<)"]
+        patterns = [base + rb"entity/[^>\n]+>[ \t]*<(?:" + b"|".join(entity) + rb")[ \t]*+(?!<<)"]
         if address := address_of(self.chosen_site):
             page = b"|".join(re.escape(iri).encode() for iri in (ABOUT, NAME))
-            wanted.append(re.escape(address).encode() + rb"[^>\n]+>[ \t]*<(?:" + page + rb")>[ \t]*+(?!<<)")
+            patterns.append(re.escape(address).encode() + rb"[^>\n]+>[ \t]*<(?:" + page + rb")>[ \t]*+(?!<<)")
         # The second branch takes any other line whole, so that a search never begins within a line.
-        return re.compile(rb"(<(?:" + b"|".join(wanted) + rb")[^\n]*\n)|[^\n]*\n")
+        return re.compile(rb"(<(?:" + b"|".join(patterns) + rb")[^\n]*\n)|[^\n]*\n")
 
 
 class _Graph:
     """Triples of some entities, gathered by subject and written as rows."""
 
-    def __init__(self, chosen: WikidataRdf, *, full: bool = False) -> None:
-        self.chosen = chosen
-        self.entity, self.direct = chosen.base + "entity/", chosen.base + "prop/direct/"
-        self.no_value = chosen.base + "prop/novalue/"
-        self.address = address_of(chosen.chosen_site)
+    def __init__(self, options: WikidataRdf, *, full: bool = False) -> None:
+        self.chosen = options
+        self.entity, self.direct = options.base + "entity/", options.base + "prop/direct/"
+        self.no_value = options.base + "prop/novalue/"
+        self.address = address_of(options.chosen_site)
         self.terms: dict[str, dict[str, list[tuple[str, str]]]] = {iri: {} for iri in (RDFS_LABEL, ALIAS, DESCRIPTION)}
         """Predicate → entity → its languages and texts."""
         self.claims: dict[str, list[tuple[str, Any]]] = {}
@@ -191,18 +191,18 @@ class _Graph:
 
     def rows(self) -> Rows:
         """Rows of what was read."""
-        chosen, rows = self.chosen, Rows()
+        selection, rows = self.chosen, Rows()
         for id_ in self.redirects:
             rows.skip(reasons.REDIRECT, id_)
         left_out = set()
         for id_ in dict.fromkeys((*self.items, *self.terms[RDFS_LABEL], *self.terms[ALIAS], *self.terms[DESCRIPTION], *self.claims)):
             if not ITEM.fullmatch(id_):
                 if id_.startswith("P") and ID.fullmatch(id_):
-                    chosen.relation(rows, id_, self._first(RDFS_LABEL, id_), self._objects(id_, CONSTRAINT))
+                    selection.relation(rows, id_, self._first(RDFS_LABEL, id_), self._objects(id_, CONSTRAINT))
                 elif ID.fullmatch(id_):
                     rows.skip(reasons.LEXEME if id_.startswith("L") else reasons.OTHER_RECORD, id_)
                 continue
-            if chosen.classes and not set(chosen.classes).intersection(self._objects(id_, INSTANCE_OF)):
+            if selection.classes and not set(selection.classes).intersection(self._objects(id_, INSTANCE_OF)):
                 left_out.add(id_)
                 rows.skip(reasons.OTHER_CLASS, id_)
                 continue
@@ -210,7 +210,7 @@ class _Graph:
             for language, alias in self.terms[ALIAS].get(id_, ()):
                 aliases.setdefault(language, []).append(alias)
             labels, descriptions = self._first(RDFS_LABEL, id_), self._first(DESCRIPTION, id_)
-            chosen.entity(rows, id_, labels=labels, aliases=aliases, descriptions=descriptions)
+            selection.entity(rows, id_, labels=labels, aliases=aliases, descriptions=descriptions)
             self._statements(id_, rows)
         for head, property_ in self.no_values if self.nodes is None else ():
             if head not in left_out and ITEM.fullmatch(head) and self._wants(property_):
@@ -225,7 +225,9 @@ class _Graph:
         return dict(reversed(self.terms[relation].get(id_, [])))
 
     def _objects(self, id_: str, property_: str) -> list[str]:
-        return [object_.value.rsplit("/", 1)[-1] for found, object_ in self.claims.get(id_, ()) if found == property_]
+        return [
+            object_.value.rsplit("/", 1)[-1] for property_of_claim, object_ in self.claims.get(id_, ()) if property_of_claim == property_
+        ]
 
     def _pages(self, left_out: set[str], rows: Rows) -> None:
         """Pages on the chosen site. An entity whose own lines are in another piece counts as chosen."""
@@ -247,8 +249,8 @@ class _Graph:
         assert self.nodes is not None
         begin = self.chosen.base + "prop/"
         size = len(begin)
-        found = self.nodes.get(self.entity + id_, ())
-        return [(relation[size:], node.value) for relation, node in found if relation.startswith(begin) and "/" not in relation[size:]]
+        nodes = self.nodes.get(self.entity + id_, ())
+        return [(relation[size:], node.value) for relation, node in nodes if relation.startswith(begin) and "/" not in relation[size:]]
 
     def _full_statements(self, id_: str, nodes: list[tuple[str, str]], graph: Nodes, rows: Rows) -> None:
         """Statements with their ranks, and values with precision, unit and bounds."""
@@ -353,10 +355,10 @@ ONE = "Q199"
 
 def _point(text: str) -> tuple[str, str]:
     """Coordinate and globe of a point in well-known text, which has the longitude first. ValueError for what is none."""
-    found = POINT.fullmatch(text.strip())
-    if not found:
+    match = POINT.fullmatch(text.strip())
+    if not match:
         raise ValueError(text)
-    return f"{degrees(float(found[3]))},{degrees(float(found[2]))}", last_part(found[1] or "")
+    return f"{degrees(float(match[3]))},{degrees(float(match[2]))}", last_part(match[1] or "")
 
 
 def _rank(node: list[tuple[str, Any]]) -> str:
@@ -369,7 +371,7 @@ def _turtle(piece: Piece) -> Iterator[Quad]:
     try:
         yield from parse(piece.data, RdfFormat.TURTLE, lenient=True)
     except SyntaxError as error:
-        raise BrokenInput(f"{piece.file}, line {error.lineno}: this is no Turtle ({error.msg}); fetch the file again.") from None
+        raise BrokenInput(f"{piece.file}, line {error.lineno}: this is not Turtle ({error.msg}); download the file again.") from None
 
 
 def _is_turtle(data: bytes) -> bool:

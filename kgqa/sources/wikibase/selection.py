@@ -62,22 +62,22 @@ class Selection(Settings):
 
     language: tuple[str, ...] = Field(default=("en",), min_length=1)
     """Languages of labels, aliases and descriptions, best first, as BCP 47 or wiki codes: ``en``, ``pt-BR``, ``zh-hant``. ``mul``, for
-    names that are the same in all languages, comes last."""
+    names that are the same in all languages, always comes last."""
     site: str | None = None
-    """Site whose pages are kept, such as ``enwiki``; empty for none; by default the Wikipedia of the first language."""
+    """Site whose page titles are kept, such as ``enwiki``; empty: none; by default the Wikipedia of the first language."""
     properties: tuple[str, ...] = ()
-    """Properties whose statements are kept; empty for all."""
+    """Ids of the properties whose statements are kept; empty: all."""
     classes: tuple[str, ...] = ()
-    """Keep entities that are an instance of (P31) one of these, not of a subclass; empty for all."""
+    """Keep only entities that are a direct instance of (P31) one of these classes; empty: all."""
     texts: bool = False
-    """Keep texts in one language, strings and external identifiers as values."""
+    """Also keep monolingual texts, strings and external identifiers, as values."""
 
     @field_validator("language")
     @classmethod
     def _codes(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         codes = tuple(code.strip().lower().replace("_", "-") for code in value)
         if bad := [code for code in codes if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", code)]:
-            raise ValueError(f"{bad[0]!r} is no language code; write for instance en, pt-br or zh-hant")
+            raise ValueError(f"{bad[0]!r} is not a language code; write for instance en, pt-br or zh-hant")
         return codes
 
     @field_validator("properties", "classes", "property_classes", check_fields=False)
@@ -141,7 +141,7 @@ class RankedSelection(Selection):
     """A selection from a form that says the rank of each statement."""
 
     all_ranks: bool = Field(default=False)
-    """Keep statements of normal rank beside preferred ones, which are otherwise left out; deprecated ones never."""
+    """Also keep statements of normal rank where there are preferred ones. Deprecated statements are never kept."""
 
 
 def last_part(uri: str) -> str:

@@ -60,23 +60,23 @@ class SparqlEndpoint(Settings):
     endpoint: str
     """Address of the endpoint, such as https://query.wikidata.org/sparql."""
     contact: str = ""
-    """Address of a page or mailbox for the endpoint's operators, sent with each request. Public endpoints ask for one."""
+    """Web or e-mail address for the endpoint's operators, sent with each request. Public endpoints ask for one."""
     prefixes: tuple[str, ...] = ("http://www.wikidata.org/entity/", "http://www.wikidata.org/prop/direct/")
-    """Beginnings of IRIs to leave out of ids. Objects with other IRIs are left out; without any prefix all IRIs are ids as they are."""
+    """Beginnings of IRIs to remove from ids. Objects with other IRIs are skipped; empty: all IRIs are kept as ids."""
     texts: bool = False
     """Keep texts, strings and external identifiers as values."""
     page_size: int = Field(default=10_000, ge=2, le=1_000_000)
-    """Rows to ask for at once."""
+    """Number of rows per request."""
     pause: float = Field(default=1.0, ge=0, le=3600)
-    """Seconds between the end of an answer and the next question."""
+    """Pause in seconds between a response and the next request."""
     timeout: float = Field(default=90.0, gt=0, le=3600)
-    """Seconds that one answer may take."""
+    """Timeout of a request in seconds."""
     retries: int = Field(default=5, ge=0, le=100)
-    """Further attempts after a failure that may pass."""
+    """Maximum retries after a temporary failure."""
     longest_wait: float = Field(default=600.0, ge=0, le=86_400)
-    """Seconds to wait at most before another attempt."""
+    """Maximum wait before a retry, in seconds."""
     max_megabytes: int = Field(default=256, ge=1, le=4096)
-    """Size of one answer, unpacked, beyond which it is refused."""
+    """Maximum size of a response in megabytes, decompressed; larger responses are refused."""
 
     @field_validator("endpoint")
     @classmethod
@@ -84,7 +84,7 @@ class SparqlEndpoint(Settings):
         parts = urlsplit(value)
         if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query or parts.fragment:
             raise ValueError(
-                "this is no address of an endpoint without a name and password; write for instance https://query.wikidata.org/sparql"
+                "this is not the address of an endpoint without a name and password; write for instance https://query.wikidata.org/sparql"
             )
         return value
 
@@ -92,7 +92,7 @@ class SparqlEndpoint(Settings):
     @classmethod
     def _header(cls, value: str) -> str:
         if not re.fullmatch(r"[!-'*-~]*", value):
-            raise ValueError(f"{value!r} is no address of a page or mailbox")
+            raise ValueError(f"{value!r} is not the address of a page or mailbox")
         return value
 
     def pages(self, queries: str, token: str = "") -> Iterator[tuple[Rows, str]]:
@@ -100,7 +100,7 @@ class SparqlEndpoint(Settings):
         try:
             settings = SparqlSettings(**self.model_dump(), queries=(queries,))
         except ValidationError as error:
-            raise SettingsError(f"{plain_fault(error.errors(include_url=False)[0])}; mend the query.") from None
+            raise SettingsError(f"{plain_fault(error.errors(include_url=False)[0])}; fix the query.") from None
         return pages(settings, token)
 
 
@@ -124,8 +124,8 @@ class SparqlSettings(SparqlEndpoint):
 
     def digest(self) -> str:
         """Of what the rows depend on."""
-        told = self.model_dump_json(include={"endpoint", "queries", "prefixes", "texts"})
-        return hashlib.sha256(told.encode()).hexdigest()[:16]
+        settings_json = self.model_dump_json(include={"endpoint", "queries", "prefixes", "texts"})
+        return hashlib.sha256(settings_json.encode()).hexdigest()[:16]
 
 
 class Token(Struct, forbid_unknown_fields=True):
@@ -172,7 +172,7 @@ def _read_token(settings: SparqlSettings, token: str) -> Token:
     try:
         at = msgspec.json.decode(token, type=Token)
     except msgspec.MsgspecError:
-        raise SettingsError(f"{token!r} is no token of a page; start without one.") from None
+        raise SettingsError(f"{token!r} is not the token of a page; start without one.") from None
     if at.settings != settings.digest():
         raise SettingsError("the token of a page belongs to another endpoint or other queries; start without one.")
     return at
@@ -183,18 +183,18 @@ def _next(endpoint: Endpoint, query: SelectQuery, at: Token, size: int) -> tuple
     overlap = 1 if at.offset else 0
     answer = endpoint.ask(query.page(at.after, at.offset - overlap, size))
     _check_variables(endpoint, query, answer)
-    found = answer.results.bindings
+    candidates = answer.results.bindings
     if overlap:
-        if not found or _digest(query, found[0]) != at.last:
+        if not candidates or _digest(query, candidates[0]) != at.last:
             raise EndpointError(
                 f"{endpoint.address} does not repeat the last row of the page before, so its order or data changed in between; start again "
                 "without the pages so far."
             )
-        found = found[1:]
-    if not found:
+        candidates = candidates[1:]
+    if not candidates:
         return [], Token(at.settings, at.query + 1)
     if query.by_key:
-        keys = [row[query.variables[0]].value if query.variables[0] in row else "" for row in found]
+        keys = [row[query.variables[0]].value if query.variables[0] in row else "" for row in candidates]
         if keys != sorted(keys) or (keys[0] <= at.after and at.after):
             raise EndpointError(
                 f"{endpoint.address} does not order ?{query.variables[0]} as it compares it with $after, or the query has no such filter; "
@@ -203,31 +203,31 @@ def _next(endpoint: Endpoint, query: SelectQuery, at: Token, size: int) -> tuple
         # The last key's rows may go on in the next page, so they are read again as a whole.
         whole = next((number for number in range(len(keys), 0, -1) if keys[number - 1] != keys[-1]), 0)
         if whole:
-            return found[:whole], Token(at.settings, at.query, keys[whole - 1])
-    return found, Token(at.settings, at.query, at.after, at.offset + len(found), _digest(query, found[-1]))
+            return candidates[:whole], Token(at.settings, at.query, keys[whole - 1])
+    return candidates, Token(at.settings, at.query, at.after, at.offset + len(candidates), _digest(query, candidates[-1]))
 
 
 def _check_variables(endpoint: Endpoint, query: SelectQuery, answer: Answer) -> None:
     if missing := set(query.variables).difference(answer.head.vars):
-        raise EndpointError(f"{endpoint.address} answers without ?{min(missing)}, so this is no answer to the query.")
+        raise EndpointError(f"{endpoint.address} answers without ?{min(missing)}, so this is not a result of the query.")
 
 
 def _digest(query: SelectQuery, row: Binding) -> str:
     """Of a row. Blank nodes have other names in each answer."""
     terms = [row.get(variable) for variable in query.variables]
-    told = [
+    parts = [
         None if term is None else (term.type, "" if term.type == "bnode" else term.value, term.datatype, term.language) for term in terms
     ]
-    return hashlib.sha256(msgspec.json.encode(told)).hexdigest()[:16]
+    return hashlib.sha256(msgspec.json.encode(parts)).hexdigest()[:16]
 
 
 def _parsed(text: str) -> SelectQuery:
     """A query with its variables. ValueError for what cannot be paged."""
     plain = re.sub(r"(?m)(^|\s)#.*$", " ", text)
-    found = SELECT.search(plain)
-    if found is None:
-        raise ValueError("a query is no SELECT query with variables")
-    clause = found[1]
+    match = SELECT.search(plain)
+    if match is None:
+        raise ValueError("a query is not a SELECT query with variables")
+    clause = match[1]
     while (shorter := re.sub(r"\([^()]*?(?:\bAS\s+([?$]\w+)\s*)?\)", r" \1 ", clause, flags=re.IGNORECASE)) != clause:
         clause = shorter
     variables = tuple(re.findall(r"[?$](\w+)", clause))
@@ -237,7 +237,7 @@ def _parsed(text: str) -> SelectQuery:
         if needed <= set(variables) <= needed | OPTIONAL.get(role, set()):
             return SelectQuery(text.strip(), variables, role, AFTER.search(plain) is not None)
     raise ValueError(
-        f"nothing is known of a query for {' '.join('?' + variable for variable in variables) or '*'}; name the variables "
+        f"the results cannot be interpreted for {' '.join('?' + variable for variable in variables) or '*'}; name the variables "
         + ", or ".join(" ".join(f"?{variable}" for variable in sorted(needed)) for needed in ROLES.values())
     )
 

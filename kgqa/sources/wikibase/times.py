@@ -19,8 +19,8 @@ TIME = re.compile(r"([+-]?)(\d{1,16})-(\d\d)-(\d\d)T[\d:.]+(?:Z|[+-]\d\d:\d\d)?"
 def json_time(text: str, precision: int) -> tuple[str, int]:
     """Date with the parts that the precision and the date itself know, and that precision. ValueError for what is no time."""
     year, month, day = _parts(text, precision)
-    known = min(precision, YEAR if not month else MONTH if not day else precision)
-    return _written(year, month, day, known), known
+    exactness = min(precision, YEAR if not month else MONTH if not day else precision)
+    return _written(year, month, day, exactness), exactness
 
 
 def rdf_time(text: str, precision: int | None = None, calendar: str = "gregorian") -> tuple[str, int | None]:
@@ -38,11 +38,11 @@ def rdf_time(text: str, precision: int | None = None, calendar: str = "gregorian
 
 
 def _parts(text: str, precision: int) -> tuple[int, int, int]:
-    found = TIME.fullmatch(text)
-    if not found or not 0 <= precision <= SECOND or int(found[3]) > 12 or int(found[4]) > 31:
+    match = TIME.fullmatch(text)
+    if not match or not 0 <= precision <= SECOND or int(match[3]) > 12 or int(match[4]) > 31:
         raise ValueError(text)
-    year = int(found[2])
-    return -year if found[1] == "-" else year, int(found[3]), int(found[4])
+    year = int(match[2])
+    return -year if match[1] == "-" else year, int(match[3]), int(match[4])
 
 
 def _written(year: int, month: int, day: int, precision: int) -> str:

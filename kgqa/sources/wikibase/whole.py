@@ -16,14 +16,14 @@ class Peeked:
     def __init__(self, text: Bytes) -> None:
         """Read up to the end of the first line that holds more than brackets."""
         self._text, self._chunks = text, text.chunks()
-        read = []
+        chunks = []
         size = 0
         for chunk in self._chunks:
-            read.append(chunk)
+            chunks.append(chunk)
             size += len(chunk)
             if b"\n" in chunk.lstrip(b"[ \t\r\n") or size > streams.RECORD_LIMIT:
                 break
-        self.first = b"".join(read)
+        self.first = b"".join(chunks)
 
     @property
     def name(self) -> str:
@@ -31,7 +31,7 @@ class Peeked:
         return self._text.name
 
     def chunks(self) -> Iterator[bytes]:
-        """The whole text."""
+        """All chunks of the text, including the first ones that were read ahead."""
         return chain([self.first], self._chunks)
 
     def broken(self, sentence: str) -> None:
@@ -56,4 +56,4 @@ def checked_end(pieces: Iterator[Piece], text: Bytes, ends: tuple[bytes, ...]) -
         last = piece
     if last is not None and not last.data.rstrip().endswith(ends):
         line = last.line + last.data.rstrip().count(b"\n")
-        text.broken(f"line {line}, the last, has no end, so the file is cut or of another format; fetch it again")
+        text.broken(f"line {line}, the last, has no end, so the file is cut or of another format; download it again")

@@ -17,13 +17,13 @@ Item = TypeVar("Item")
 
 
 def listed(table: pa.Table) -> list[list[Any]]:
-    """The rows of ``table``."""
+    """The rows of ``table`` as lists of values, for ``UNWIND``."""
     return list(map(list, zip(*(column.to_pylist() for column in table.columns), strict=True)))
 
 
 def by_place(table: pa.Table, columns: Mapping[str, str]) -> tuple[pa.Table, dict[str, list[str]]]:
     """``table`` with list indexes in place of the ids in some ``columns`` (column → name of its list), and these lists."""
-    lists = {name: distinct_ids(table[column] for column, its in columns.items() if its == name) for name in columns.values()}
+    lists = {name: distinct_ids(table[column] for column, kind in columns.items() if kind == name) for name in columns.values()}
     for column, name in columns.items():
         table = table.set_column(table.column_names.index(column), column, pc.index_in(table[column], value_set=lists[name]))
     return table, {name: ids.to_pylist() for name, ids in lists.items()}

@@ -240,7 +240,7 @@ class Neo4jStore:
         except QueryError as error:
             raise QueryError(_PLACE.sub(_without_explain, str(error))) from None
         if kind not in {"r", "s"}:  # "s": SHOW INDEXES or CONSTRAINTS; other SHOW commands were refused before
-            raise QueryError(f"{errors.subject} does more than to read; leave out what changes the database or asks about the server.")
+            raise QueryError(f"{errors.subject} does more than read; remove the parts that change the database or ask about the server.")
 
     def _timed(
         self, text: str, arguments: dict[str, Any], errors: LimitErrors, seconds: float, work: Callable[[neo4j.Result], Result],
@@ -319,7 +319,9 @@ class Neo4jStore:
                 raise errors.too_long(seconds) from None
             if "OutOfMemory" in code:
                 limit = "db.memory.transaction.max or dbms.memory.transaction.total.max"
-                raise QueryMemory(f"{subject} took more memory than the server allows ({limit} there); narrow it, or raise that.") from None
+                raise QueryMemory(
+                    f"{subject} took more memory than the server allows ({limit} there); narrow it, or raise the limit."
+                ) from None
             if "TimedOut" in code:
                 raise QueryTimeout(f"{place}: {subject} took longer than the server allows; raise db.transaction.timeout there.") from None
             if subject == THE_QUERY:

@@ -72,7 +72,7 @@ def check_holds(store: Neo4jStore, tables: str | None = None) -> None:
     if marker.version != GRAPH_VERSION or tables not in {None, marker.tables}:
         raise _other_graph(store, marker)
     if not marker.finished:
-        raise StoreConflict(f"{store.settings.place}: the graph is not loaded to its end; run kgqa load --store neo4j again.")
+        raise StoreConflict(f"{store.settings.place}: the graph is not completely loaded; run kgqa load --store neo4j again.")
     _check_whole(store, marker, GRAPH)
 
 
@@ -84,7 +84,7 @@ def check_can_load(store: Neo4jStore, tables: str | None = None, layout: Layout 
         if read_marker(store, occupant) is not None:
             raise StoreConflict(f"{store.settings.place}: the database holds kgqa's {occupant.holds}; give the {layout.holds} another one.")
         if nodes := store.run(read_queries()["count_nodes"])["nodes"][0].as_py():
-            raise StoreConflict(f"{store.settings.place}: {nodes:,} nodes are here that kgqa did not write; give it an empty database.")
+            raise StoreConflict(f"{store.settings.place}: {nodes:,} nodes in it were not written by kgqa; give kgqa an empty database.")
     elif tables is not None and marker.tables != tables:
         raise _other_graph(store, marker)
     return marker
@@ -95,7 +95,7 @@ def _check_whole(store: Neo4jStore, marker: Marker, layout: Layout) -> None:
     for name, count in _counts(store, layout).items():
         if count != marker.rows[name]:
             raise StoreConflict(
-                f"{store.settings.place}: the graph has {count:,} {name} rows, kgqa loaded {marker.rows[name]:,}; somebody changed it: "
+                f"{store.settings.place}: the graph has {count:,} {name} rows, kgqa loaded {marker.rows[name]:,}; someone changed it: "
                 f"{layout.anew}."
             )
 
@@ -105,7 +105,7 @@ def check_can_erase(store: Neo4jStore, marker: Marker, layout: Layout = GRAPH) -
     strangers = sum(store.run(read_queries()[layout.strangers])["strangers"].to_pylist())
     if strangers or any(count > marker.rows[name] for name, count in _counts(store, layout).items()):
         raise StoreConflict(
-            f"{store.settings.place}: somebody added nodes or relationships to kgqa's graph, so it is not erased; "
+            f"{store.settings.place}: someone added nodes or relationships to kgqa's graph, so kgqa does not erase it; "
             "give kgqa an empty database."
         )
 

@@ -136,7 +136,7 @@ def add_part(
     key = _marker_id(part, dataset)
     if marker is not None and marker.content != content:
         raise StoreConflict(
-            f"{store.settings.place}: the database holds other samples of {dataset}; replace them with kgqa load --store neo4j "
+            f"{store.settings.place}: the database has other samples of {dataset}; replace them with kgqa load --store neo4j "
             f"--dataset {dataset} --replace."
         )
     if marker is not None and marker.finished:
@@ -197,7 +197,7 @@ def check_only_ours(store: Neo4jStore) -> None:
     """Raise StoreConflict where the database holds samples, chains, questions or filters that kgqa did not add."""
     for row in store.run(read_queries()["strange_samples"]).to_pylist():
         description = f"{row['nodes']:,} {row['label'].lower()}s"
-        raise StoreConflict(f"{store.settings.place}: {description} are here that kgqa did not add; give it an empty database.")
+        raise StoreConflict(f"{store.settings.place}: {description} in it were not added by kgqa; give kgqa an empty database.")
 
 
 def _marker_id(part: Part, dataset: str) -> str:

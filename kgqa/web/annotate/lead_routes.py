@@ -36,11 +36,11 @@ def lead_routes(journal: Journal, pages: Pages) -> APIRouter:
     def dispute(request: Request, visitor: Reader, id: Id) -> Response:  # noqa: A002 - what it is
         """An item on which people disagree, with their answers; the lead gives one."""
         check_lead(visitor)
-        decided = next((each for each in journal.disputes() if each.item.id == id), None)
+        decided = next((item for item in journal.disputes() if item.item.id == id), None)
         if decided is None:
             return RedirectResponse("/disputes", status_code=303)
         step = journal.task.steps[decided.item.step]
-        answers = [(given.person, step.labels(given.answer), given.answer.model_dump(mode="json")) for given in decided.answers]
+        answers = [(answer.person, step.labels(answer.answer), answer.answer.model_dump(mode="json")) for answer in decided.answers]
         return person_page(
             pages, journal, request, visitor, "item.html", item=decided.item, step=step, draft={}, version=0,
             shown=step.shown(decided.item, {}),
@@ -49,7 +49,7 @@ def lead_routes(journal: Journal, pages: Pages) -> APIRouter:
 
     @router.post("/api/adjudicate", response_class=JSONResponse)
     def adjudicate(visitor: Writer, body: Submission) -> Any:
-        """Settle a disagreement."""
+        """Settle a disagreement with the lead's answer. Refuses people who are not leads."""
         check_lead(visitor)
         try:
             return {"event": journal.adjudicate(visitor.person, body.item, body.answer, token=body.token)}

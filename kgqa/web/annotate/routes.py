@@ -24,32 +24,32 @@ Id = Annotated[str, Query(min_length=1, max_length=200)]
 
 
 class Body(BaseModel):
-    """What a page sends."""
+    """The JSON body of a request from a page."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class OfItem(Body):
-    """Something about an item."""
+    """A request about one item."""
 
     item: str = Field(max_length=200)
 
 
 class Draft(OfItem):
-    """An unfinished answer."""
+    """An unfinished answer, which is saved while the person writes."""
 
     answer: dict[str, Any]
     version: int = Field(ge=0)
 
 
 class Check(OfItem):
-    """An answer to check."""
+    """An unfinished answer to check for faults."""
 
     answer: dict[str, Any]
 
 
 class Submission(OfItem):
-    """A finished answer."""
+    """A finished answer; ``token`` makes a repeated request harmless."""
 
     answer: dict[str, Any]
     token: str = Field(max_length=64)
@@ -73,12 +73,12 @@ def routes(journal: Journal, visitors: Visitors, pages: Pages, submitted: Callab
         earlier = request.cookies.get(visitors.cookie, "")
         if earlier and earlier != key:
             try:
-                other = visitors.by_key(earlier).person
+                other_person = visitors.by_key(earlier).person
             except HTTPException:
-                other = visitor.person
-            if other != visitor.person:
+                other_person = visitor.person
+            if other_person != visitor.person:
                 return pages.page(
-                    request, "enter.html", key=key, other=other, name=visitor.person, person="", role="", form=""
+                    request, "enter.html", key=key, other=other_person, name=visitor.person, person="", role="", form=""
                 )  # fmt: skip
         return _welcome(visitors.cookie, key)
 
@@ -109,7 +109,7 @@ def routes(journal: Journal, visitors: Visitors, pages: Pages, submitted: Callab
 
     @router.post("/api/draft", response_class=JSONResponse)
     def draft(visitor: Writer, body: Draft) -> dict[str, Any]:
-        """Keep an unfinished answer."""
+        """Save an unfinished answer."""
         return {"version": journal.save_draft(visitor.person, body.item, body.answer, version=body.version)}
 
     @router.post("/api/check", response_class=JSONResponse)
@@ -134,7 +134,7 @@ def routes(journal: Journal, visitors: Visitors, pages: Pages, submitted: Callab
 
     @router.post("/api/skip", response_class=JSONResponse)
     def skip(visitor: Writer, body: Reason) -> dict[str, Any]:
-        """Pass on an item."""
+        """Skip an item, which goes to another person."""
         journal.skip(visitor.person, body.item, body.reason)
         return {}
 

@@ -60,14 +60,14 @@ class Visitors:
             raise HTTPException(401, "Open the link that the lead of the project gave you")
         visitor = self.by_key(key)
         if not self._limit.take(visitor.person):
-            raise HTTPException(429, "Too many requests at once; wait a moment")
+            raise HTTPException(429, "Too many requests at the same time; wait a moment")
         return visitor
 
     def changing(self, request: Request) -> Visitor:
         """As :meth:`of`, for a request that changes something: it has the key of this person's own pages."""
         visitor = self.of(request)
         if not hmac.compare_digest(request.headers.get("x-kgqa-form", "").encode(), visitor.form.encode()):
-            raise HTTPException(403, "This page is of another link or an earlier time; load it again")
+            raise HTTPException(403, "This page belongs to another link or is outdated; load it again")
         return visitor
 
 

@@ -30,6 +30,6 @@ def _parse(word: str) -> tuple[str, Sizes]:
     numbers, tilde, key = word.partition("~")
     parts = numbers.split(".")
     if not tilde or len(parts) != 4 or not all(part.isascii() and part.isdigit() and len(part) < 4 for part in parts):
-        raise UnknownId(f"{word!r} opens no node; write four numbers and a node, as 8.10.7.16~e:Q84.")
+        raise UnknownId(f"{word!r} does not open a node; write four numbers and a node, such as 8.10.7.16~e:Q84.")
     facts_in, facts_out, documents, entities = map(int, parts)
     return key, Sizes(facts_in=facts_in, facts_out=facts_out, documents=documents, entities=entities)

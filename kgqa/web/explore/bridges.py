@@ -63,8 +63,10 @@ def bridges_picture(graph: Graph, first: Subject, second: Subject, bridges: Brid
             break
     picture.add(replace(second.node, layer=4, role="answer"))
     hidden_count = bridges.total - DRAWN
-    hidden = f" {hidden_count:,} more bridge {'entity is' if hidden_count == 1 else 'entities are'} not drawn." if hidden_count > 0 else ""
-    picture.hidden = f"One document of those that connect is drawn for each bridge.{hidden}"
+    hidden_note = (
+        f" {hidden_count:,} more bridge {'entity is' if hidden_count == 1 else 'entities are'} not drawn." if hidden_count > 0 else ""
+    )
+    picture.hidden = f"One document of those that connect is drawn for each bridge.{hidden_note}"
     return picture
 
 

@@ -68,7 +68,7 @@ def _fitting(
 ) -> Iterable[Suggestion]:
     """All completions after ``head``, regardless of the beginning of the word."""
     sign = head.rstrip()[-1:] if head[-1:] != "$" else "$"
-    opened = _opened(head)
+    open_brackets = _open_bracket(head)
     variables = _variables(text)
     if sign == "$":
         yield from (Suggestion(word=name, kind="parameter") for name in parameters)
@@ -77,12 +77,12 @@ def _fitting(
             return
         owner = re.search(r"(\w+)\.\Z", head)
         yield from _properties(schema, variables.get(owner[1], "") if owner else "")
-    elif sign in {":", "|", "&", "!"} and opened in {"(", ""}:
+    elif sign in {":", "|", "&", "!"} and open_brackets in {"(", ""}:
         yield from (Suggestion(word=label, kind="label", about=", ".join(properties)) for label, properties in schema.labels.items())
-    elif sign in {":", "|", "&", "!"} and opened == "[":
+    elif sign in {":", "|", "&", "!"} and open_brackets == "[":
         for name, ends in schema.ends.items():
             yield Suggestion(word=name, kind="type", about=", ".join(f"{begin} → {end}" for begin, end in ends))
-    elif opened == "{" and sign in {"{", ","}:
+    elif open_brackets == "{" and sign in {"{", ","}:
         label = re.search(r":\s*(\w+)\s*\{[^{}]*\Z", head)
         yield from _properties(schema, label[1] if label else "")
     elif prefix:
@@ -92,15 +92,15 @@ def _fitting(
             yield from (Suggestion(word=query.name, kind="query", about=query.purpose) for query in queries.values())
 
 
-def _opened(head: str) -> str:
+def _open_bracket(head: str) -> str:
     """The last bracket that ``head`` opens and does not close, or an empty text."""
-    opened: list[str] = []
+    stack: list[str] = []
     for sign in re.findall(r"[()\[\]{}]", head):
         if sign in "([{":
-            opened.append(sign)
-        elif opened:
-            opened.pop()
-    return opened[-1] if opened else ""
+            stack.append(sign)
+        elif stack:
+            stack.pop()
+    return stack[-1] if stack else ""
 
 
 def _variables(text: str) -> dict[str, str]:

@@ -75,7 +75,7 @@ class Written:
             least = math.nan
         if not 0 < least <= seconds:
             number = self.seconds[:20]
-            raise QueryError(f"seconds {number!r} is not a number above 0 and up to {seconds:g}, as this page has it; give another.")
+            raise QueryError(f"seconds {number!r} is not a number above 0 and up to {seconds:g}, as this page has it; choose another one.")
         return limits.Limits(seconds=least, rows=rows or QUERY_ROWS)
 
 
@@ -86,9 +86,9 @@ def of_named(graph: Graph, query: Query, form: Mapping[str, str]) -> Written:
     """
     if query.search:
         raise QueryError(f"{query.name} is a search of several queries and cannot be edited here; run it under /query.")
-    filled = filled_in(form)
-    parameters = tuple(parameter for parameter in query.params if parameter.default is not None or parameter.name in filled)
-    values = replace(query, params=parameters).arguments(filled)
+    filled_query = filled_in(form)
+    parameters = tuple(parameter for parameter in query.params if parameter.default is not None or parameter.name in filled_query)
+    values = replace(query, params=parameters).arguments(filled_query)
     values = resolved(graph.stores, query, values, seconds=graph.seconds)
     lines = [f"{declared.name}={_as_field(values[declared.name]) if declared.name in values else ''}" for declared in query.params]
     return Written(text=query.text.strip(), assignments="\n".join(lines))

@@ -13,7 +13,7 @@ from kgqa.web.explore.project import Project
 
 
 def data_routes(project: Project) -> APIRouter:
-    """The routes below ``/api``."""
+    """The JSON routes below ``/api``."""
     router = APIRouter(prefix="/api", dependencies=[Depends(same_graph(project))])
 
     @router.api_route("/neighbours", methods=["GET", "HEAD"])

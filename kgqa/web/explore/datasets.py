@@ -56,14 +56,14 @@ def datasets(workspace: Path) -> list[Dataset]:
     folder = workspace / "datasets"
     with storage_errors(folder):
         names = sorted(path.name for path in folder.iterdir() if not path.name.startswith(".")) if folder.is_dir() else []
-        listed = []
+        entries = []
         for name in names:
             files = {split: folder / name / f"{split}.parquet" for split in SPLITS if (folder / name / f"{split}.parquet").is_file()}
             if files:
                 counts = {split: native.row_count(path) for split, path in files.items()}
-                masked = all((folder / name / "masked" / path.name).is_file() for path in files.values())
-                listed.append(Dataset(name=name, path=folder / name, counts=counts, masked=masked))
-        return listed
+                has_masked = all((folder / name / "masked" / path.name).is_file() for path in files.values())
+                entries.append(Dataset(name=name, path=folder / name, counts=counts, masked=has_masked))
+        return entries
 
 
 def dataset(workspace: Path, name: str) -> Dataset:

@@ -99,7 +99,7 @@ def entity_picture(graph: Graph, subject: Subject, *, sizes: Sizes, relation: st
     picture.add(subject.node)
     way, _, only = relation.partition(":")
     if relation and way not in {"in", "out"}:
-        raise UnknownId(f"{relation!r} names no relation; write in:RELATION or out:RELATION.")
+        raise UnknownId(f"{relation!r} is not a relation; write in:RELATION or out:RELATION.")
     if not relation:
         for row in subject.articles:
             picture.connect(Edge(source=subject.node.key, target=picture.add(document_node(row)), kind="article", label="article"))

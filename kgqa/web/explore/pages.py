@@ -122,9 +122,15 @@ def _graph_routes(outer: APIRouter, project: Project, pages: Pages) -> None:
         sizes = read_opened(opened)
         picture = entity_picture(graph, subject, sizes=sizes.get(subject.node.key, _root_sizes(subject, relation)), relation=relation)
         opened_data = opened_pictures(subject.node.key, sizes)
-        found = uses(project.workspace.path, name)
+        entity_uses = uses(project.workspace.path, name)
         return pages.page(
-            request, "entity.html", subject=subject, relation=relation, pictures=[picture.data(), *opened_data], uses=found, roles=ROLES
+            request,
+            "entity.html",
+            subject=subject,
+            relation=relation,
+            pictures=[picture.data(), *opened_data],
+            uses=entity_uses,
+            roles=ROLES,
         )
 
     @router.api_route("/document", methods=["GET", "HEAD"])
@@ -183,8 +189,8 @@ def _dataset_routes(router: APIRouter, project: Project, pages: Pages) -> None:
     def dataset(request: Request, name: str, split: str = "", q: str = "", page: int = 1) -> HTMLResponse:
         source = stored.dataset(project.workspace.path, name)
         shown_split = split or next(iter(source.counts))
-        listed = stored.samples(source, shown_split, text=q.strip(), page=page)
-        return pages.page(request, "dataset.html", dataset=source, split=shown_split, q=q.strip(), listed=listed)
+        page_of_samples = stored.samples(source, shown_split, text=q.strip(), page=page)
+        return pages.page(request, "dataset.html", dataset=source, split=shown_split, q=q.strip(), listed=page_of_samples)
 
     @router.api_route("/sample", methods=["GET", "HEAD"])
     def sample(request: Request, dataset: str, split: str, name: Id, masked: bool = False, every: bool = False) -> HTMLResponse:

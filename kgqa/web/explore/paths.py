@@ -56,9 +56,9 @@ def listed_paths(graph: Graph, over: Over, paths: Sequence[tuple[str, ...]], *, 
     compared = paths[: COMPARED if over == "facts" else LISTED]
     between = find_steps(graph.table, over, compared)
     steps = [tuple(between[pair] for pair in pairwise(path)) for path in compared]
-    listed = sorted(in_turn(steps, _relations), key=len)[:LISTED]
-    names = graph.entities(sorted({name for path in listed for step in path for name in (step.before, step.after)}))
-    return Paths(over=over, listed=tuple(listed), names=names, total=len(paths), longest=longest)
+    shortest_paths = sorted(in_turn(steps, _relations), key=len)[:LISTED]
+    names = graph.entities(sorted({name for path in shortest_paths for step in path for name in (step.before, step.after)}))
+    return Paths(over=over, listed=tuple(shortest_paths), names=names, total=len(paths), longest=longest)
 
 
 def paths_picture(first: Subject, second: Subject, paths: Paths) -> Picture:

@@ -61,7 +61,7 @@ class Group:
 
 @dataclass(slots=True, kw_only=True)
 class Picture:
-    """A picture under construction."""
+    """Nodes and edges of a picture while it is composed."""
 
     root: str = ""
     layout: str = "tree"
@@ -113,7 +113,7 @@ def split_key(key: str) -> tuple[str, str]:
     kinds = {"e": "entity", "d": "document"}
     letter, colon, name = key.partition(":")
     if not colon or letter not in kinds:
-        raise UnknownId(f"{key!r} names no node; a node is e:ENTITY or d:DOCUMENT.")
+        raise UnknownId(f"{key!r} is not a node; a node is e:ENTITY or d:DOCUMENT.")
     return kinds[letter], name
 
 

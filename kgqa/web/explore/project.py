@@ -67,7 +67,7 @@ class Project:
         """The graph's mark. Raises StoreConflict if the server no longer holds the graph of ``mark``, with which a page was opened."""
         now = self.mark()
         if mark and mark != now:
-            raise StoreConflict(f"{self.place}: the database holds another graph than when this page was opened; load the page again.")
+            raise StoreConflict(f"{self.place}: the database has a different graph than when this page was opened; load the page again.")
         return now
 
     def _graph_is_of_tables(self) -> bool:
@@ -80,7 +80,7 @@ class Project:
             return False
 
     def close(self) -> None:
-        """Close the graph."""
+        """Close all connections to the graph."""
         self.graph.stores.close()
 
 

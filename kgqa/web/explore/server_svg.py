@@ -121,7 +121,7 @@ def server_svg(pictures: list[Data], node_link: Callable[[str], str], *, is_down
     top, bottom = min(y for _, y in points), max(y for _, y in points)
     return ServerSvg(
         left=round(left) - 12, top=round(top) - HEIGHT, width=round(right - left) + 24, height=round(bottom - top) + 2 * HEIGHT,
-        boxes=list(boxes.values()), lines=lines, root=root, hidden=_hidden(first), tree=tree,
+        boxes=list(boxes.values()), lines=lines, root=root, hidden=_hidden_note(first), tree=tree,
     )  # fmt: skip
 
 
@@ -274,7 +274,7 @@ def _letter_width(letter: str) -> float:
     return 9.2 if letter.isupper() or letter in "mwMW@%" else 7.6
 
 
-def _hidden(picture: Data) -> str:
+def _hidden_note(picture: Data) -> str:
     where = {"facts_in": " to it", "facts_out": " from it"}
     parts = [
         f"{group['total'] - group['shown']:,} {group['noun']}{where.get(group['name'], '')}"

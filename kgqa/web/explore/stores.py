@@ -49,7 +49,7 @@ class StorePool:
 
     def use(self, work: Callable[[GraphStore], Result], *, seconds: float) -> Result:
         """The result of ``work`` on a free store, tried again once if a server has come back. Raises QueryTimeout like :meth:`run`."""
-        with self._lent(seconds) as slot:
+        with self._lend(seconds) as slot:
             begin = time.monotonic()
             try:
                 return work(slot.opened(self._open_one))
@@ -67,7 +67,7 @@ class StorePool:
                 self._free.get_nowait().close()
 
     @contextmanager
-    def _lent(self, seconds: float) -> Iterator[_Slot]:
+    def _lend(self, seconds: float) -> Iterator[_Slot]:
         try:
             slot = self._free.get(timeout=seconds)
         except queue.Empty:

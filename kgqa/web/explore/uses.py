@@ -59,10 +59,10 @@ def uses(workspace: Path, entity: str) -> list[Uses]:
     found; rejected questions are found where the dataset notes their subject and answer.
     """
     try:
-        found = [_uses(dataset, entity) for dataset in datasets(workspace)]
+        uses_by_dataset = [_uses(dataset, entity) for dataset in datasets(workspace)]
     except (KgqaError, OSError, pl.exceptions.PolarsError):
         return []
-    return [of for of in found if of.total or of.total_rejected]
+    return [of for of in uses_by_dataset if of.total or of.total_rejected]
 
 
 def _uses(dataset: Dataset, entity: str) -> Uses:
@@ -72,22 +72,22 @@ def _uses(dataset: Dataset, entity: str) -> Uses:
         rows = _samples(split_file(dataset, split), entity)
         total += rows.height
         samples += [
-            Use(split=split, role=_role(row, entity), **_shown(row)) for row in rows.head(SHOWN - len(samples)).iter_rows(named=True)
+            Use(split=split, role=_role(row, entity), **_cells(row)) for row in rows.head(SHOWN - len(samples)).iter_rows(named=True)
         ]
     refusals = _rejected(dataset.path / f"{REJECTED}.parquet", entity)
-    shown = tuple(Refusal(**row) for row in refusals.head(SHOWN).iter_rows(named=True))
-    return Uses(dataset=dataset.name, samples=tuple(samples), total=total, rejected=shown, total_rejected=refusals.height)
+    refused_queries = tuple(Refusal(**row) for row in refusals.head(SHOWN).iter_rows(named=True))
+    return Uses(dataset=dataset.name, samples=tuple(samples), total=total, rejected=refused_queries, total_rejected=refusals.height)
 
 
 def _samples(path: Path, entity: str) -> pl.DataFrame:
     on_chain = answer_chains(path).filter(pl.col("chains").list.eval(pl.element().list.contains(entity)).list.any()).select("id").collect()
     # Ids are quoted in the note of a recipe, as in its list of entities.
     quoted = json.dumps(entity, ensure_ascii=False)
-    named = pl.col("provenance").str.contains(quoted, literal=True)
+    is_named = pl.col("provenance").str.contains(quoted, literal=True)
     return (
         pl.scan_parquet(path, glob=False)
         .select("id", "question", "answer_id", "provenance", pl.col("answers").list.first().alias("answer"))
-        .filter(pl.col("id").is_in(on_chain["id"].implode()) | (pl.col("answer_id") == entity) | named)
+        .filter(pl.col("id").is_in(on_chain["id"].implode()) | (pl.col("answer_id") == entity) | is_named)
         .collect()
     )
 
@@ -98,7 +98,7 @@ def _role(row: dict[str, Any], entity: str) -> str:
     return "subject" if json.loads(row["provenance"] or "{}").get("head") == entity else "bridge"
 
 
-def _shown(row: dict[str, Any]) -> dict[str, str]:
+def _cells(row: dict[str, Any]) -> dict[str, str]:
     return {"id": row["id"], "question": row["question"], "answer": row["answer"] or ""}
 
 

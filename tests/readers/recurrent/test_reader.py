@@ -72,26 +72,30 @@ def test_words_have_the_vectors_of_the_file_or_of_their_lower_case(tmp_path: Pat
 
 @pytest.mark.parametrize(
     ("line", "reason"),
-    [("Oslo 1", "it has 1 numbers, not 2"), ("Oslo 1 x", "not all of it are numbers"), ("Oslo 1 nan", "its numbers are not finite")],
+    [
+        ("Oslo 1", "it has 1 numbers, not 2"),
+        ("Oslo 1 x", "not all of its values are numbers"),
+        ("Oslo 1 nan", "its numbers are not finite"),
+    ],
 )
 def test_a_bad_line_is_named(line: str, reason: str, tmp_path: Path) -> None:
     path = glove(tmp_path / "vectors.txt", "Lima 1 2", line)
-    with pytest.raises(BrokenInput, match=re.escape(f"{path}, line 2: this is no word with its vector, as {reason}")):
+    with pytest.raises(BrokenInput, match=re.escape(f"{path}, line 2: this is not a word with its vector, as {reason}")):
         word_vectors(str(path), Vocabulary(["Oslo"], []))
 
 
 def test_bytes_that_are_no_text_and_files_without_a_word_are_told(tmp_path: Path) -> None:
     path = tmp_path / "vectors.txt"
     path.write_bytes(b"Lima 1 2\n\xff 1 2\n")
-    with pytest.raises(BrokenInput, match="line 2: this is no word with its vector, as it is not UTF-8"):
+    with pytest.raises(BrokenInput, match="line 2: this is not a word with its vector, as it is not UTF-8"):
         word_vectors(str(path), Vocabulary(["Oslo"], []))
     with path.open("wb") as file:
         file.truncate(1 << 40)
-    with pytest.raises(BrokenInput, match="line 1: this is no word with its vector, as it is longer than 1,048,576 bytes"):
+    with pytest.raises(BrokenInput, match="line 1: this is not a word with its vector, as it is longer than 1,048,576 bytes"):
         word_vectors(str(path), Vocabulary(["Oslo"], []))
     with pytest.raises(BrokenInput, match="it is empty"):
         word_vectors(str(glove(path)), Vocabulary(["Oslo"], []))
-    with pytest.raises(EmptyResult, match="a vector for no word"):
+    with pytest.raises(EmptyResult, match="no vector for any word"):
         fitted("bidaf", tmp_path, embeddings=str(glove(path, "Zz 1 2")))
 
 

@@ -59,7 +59,9 @@ def test_an_index_names_plain_safetensors_alone(folder: Path, name: Any, key: st
     sharded(folder, name, key)
     (folder / "w.bin").write_bytes(pickle.dumps(Code(folder / "ran")))
     shutil.copy(folder / "weights-1.safetensors", folder.parent / "w.safetensors")
-    with pytest.raises(BrokenInput, match=r"index\.json: it names .* weights are read only from \.safetensors files in the same folder"):
+    with pytest.raises(
+        BrokenInput, match=r"index\.json: it refers to .* weights are read only from \.safetensors files in the same folder"
+    ):
         loaded(folder)
     assert not (folder / "ran").exists()
 
@@ -81,7 +83,7 @@ def test_an_index_that_is_none(folder: Path, index: str) -> None:
 
 CONFIGS: dict[str, tuple[dict[str, Any], str]] = {
     "attention": ({"_attn_implementation": "somebody/kernel"}, "_attn_implementation is 'somebody/kernel', which may be code of others"),
-    "flash": ({"attn_implementation": "flash_attention_2"}, "take one of eager, sdpa"),
+    "flash": ({"attn_implementation": "flash_attention_2"}, "use one of eager, sdpa"),
     "within": ({"text_config": {"_attn_implementation": {"": "a/b:c"}}}, "_attn_implementation is 'a/b:c'"),
     "experts": ({"_experts_implementation": "somebody/kernel"}, "which may be code of others"),
     "weights": ({"transformers_weights": "w.bin"}, "its transformers_weights asks for weights of another name"),
@@ -95,7 +97,7 @@ CONFIGS: dict[str, tuple[dict[str, Any], str]] = {
     "types": ({"type_vocab_size": 10**10}, "type_vocab_size is"),
     "labels": ({"num_labels": 10**9}, "num_labels is"),
     "floating": ({"hidden_size": 1e9}, "hidden_size is"),
-    "no number": ({"hidden_dropout_prob": float("nan")}, "hidden_dropout_prob is nan, which is no number"),
+    "no number": ({"hidden_dropout_prob": float("nan")}, "hidden_dropout_prob is nan, which is not a number"),
     "all at their bounds": (
         {"hidden_size": 65_536, "num_attention_heads": 64, "intermediate_size": 65_536, "vocab_size": 1 << 22, "num_hidden_layers": 20},
         "it asks for a network of 794,",
@@ -138,7 +140,7 @@ def test_a_tokenizer_without_end_is_not_read(folder: Path, name: str) -> None:
 
 def test_an_adapter_names_no_other_model(folder: Path) -> None:
     (folder / "adapter_config.json").write_text('{"base_model_name_or_path": "somebody/model", "peft_type": "LORA"}', "utf-8")
-    with pytest.raises(BrokenInput, match=r"adapter_config\.json: adapters of another model are not read"):
+    with pytest.raises(BrokenInput, match=r"adapter_config\.json: adapters of another model are not supported"):
         loaded(folder)
 
 
@@ -162,11 +164,11 @@ def enormous(path: Path) -> None:
 
 
 RUNS: dict[str, tuple[str, str, Callable[[Path], None], str]] = {
-    "answers": ("question-only", "answers.json", nested, "this is no list of answers"),
-    "reader": ("question-only", "reader.json", nested, "this is no JSON"),
-    "tokenizer": ("ee", "encoder/tokenizer_config.json", unmeasured, "says no number of tokens"),
-    "length": ("ee", "encoder/tokenizer_config.json", negative, "says no number of tokens"),
-    "shape": ("ee", "encoder/config.json", enormous, "and its weights hold"),
+    "answers": ("question-only", "answers.json", nested, "this is not a list of answers"),
+    "reader": ("question-only", "reader.json", nested, "this is not JSON"),
+    "tokenizer": ("ee", "encoder/tokenizer_config.json", unmeasured, "has no maximum number of tokens"),
+    "length": ("ee", "encoder/tokenizer_config.json", negative, "has no maximum number of tokens"),
+    "shape": ("ee", "encoder/config.json", enormous, "but its weights have"),
     "words": ("bidaf", "vocabulary.json", nested, "this is not a reader's vocabulary"),
 }
 

@@ -88,7 +88,7 @@ def test_a_long_question_set_is_one_window(tiny_encoder: str) -> None:
         ("positions", 512, r"positions = 512: .*greater than 1024"),
         ("positions", 5000, r"positions = 5000: .*less than or equal to 4096"),
         ("layers", 0, r"layers = 0: "),
-        ("layers", 3, r"layers = 3: .* has 2; give at most so many"),
+        ("layers", 3, r"layers = 3: .* has 2; use at most that many"),
         ("head_layers", 3, r"head_layers = 3: "),
     ],
 )

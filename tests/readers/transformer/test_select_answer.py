@@ -127,7 +127,7 @@ def test_a_run_resumes_predicts_and_starts_another(
 def test_an_encoder_of_the_answerer_that_is_not_there(tiny_encoder: str, tmp_path: Path) -> None:
     folder = write_set(tmp_path / "set", train=questions(4))
     toml = str(write_toml(tmp_path / "sa.toml", "sa", tiny_encoder, settings='answerer_encoder = "./nowhere"', epochs=1))
-    with pytest.raises(MissingInput, match=r"\./nowhere: there is no such folder with an encoder"):
+    with pytest.raises(MissingInput, match=r"\./nowhere: there is no folder with an encoder of this name"):
         kgqa.train(toml, folder, out=tmp_path / "run")
     assert not (tmp_path / "run").exists()
 

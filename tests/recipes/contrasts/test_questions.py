@@ -92,7 +92,7 @@ def test_the_limit_of_facts_and_the_distractors_that_they_need() -> None:
 
 def test_parts_of_questions_are_not_transformed_again_but_a_whole_question_is() -> None:
     for instance in (*probe(faced(asked([A, B, C]))), *sufficiency(faced(asked([A, B, C])), seed=1)):
-        with pytest.raises(SettingsError, match="holds parts of questions"):
+        with pytest.raises(SettingsError, match="contains parts of questions"):
             question_of(instance, level="paragraph", max_facts=6)
     earlier = json.dumps({"dire": {"transform": "adversarial", "question": "q"}, "ours": {}})
     (again, *_) = probe(faced(asked([A, B, C], provenance=earlier)))

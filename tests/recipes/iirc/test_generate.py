@@ -203,7 +203,7 @@ def test_without_values_the_other_patterns_ask(tmp_path: Path) -> None:
 def test_a_domain_whose_texts_link_to_little_is_told_so(tmp_path: Path) -> None:
     own = world.settings(tmp_path / "own.toml")
     own.write_text(own.read_text().replace("min_links = 3", "min_links = 30"))
-    with pytest.raises(EmptyResult, match=r"no article is a passage: .*links to too few articles"):
+    with pytest.raises(EmptyResult, match=r"no article qualifies as a passage: .*links to too few articles"):
         kgqa.generate(own, recipe="iirc", source=world.write(tmp_path / "source"), workspace=tmp_path / "w")
 
 
@@ -213,7 +213,7 @@ def test_a_domain_whose_texts_link_to_little_is_told_so(tmp_path: Path) -> None:
         ('[iirc.patterns.x]\nkind = "value"\nquestion = "When {a}?"', "needs values"),
         ('[iirc.patterns.x]\nkind = "ask"\nvalues = ["area"]\nquestion = "What {a}?"', "has no values"),
         ('[iirc.patterns.x]\nkind = "ask"\nover = "group"\nquestion = "What {a}?"', "cannot be over group"),
-        ('[iirc.patterns.x]\nkind = "ask"\nquestion = "What {c}?"', "there is no place"),
+        ('[iirc.patterns.x]\nkind = "ask"\nquestion = "What {c}?"', "there is no placeholder {c}"),
         ('[iirc.patterns.x]\nkind = "ask"', "question is missing"),
         ('[iirc.groups.x]\ntext = "those of {head}"', "either templates or kinds"),
         ('[iirc.groups.x]\nkinds = ["film"]\ntext = "the films"', "one place for a name"),

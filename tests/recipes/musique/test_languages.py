@@ -94,10 +94,10 @@ def test_a_neutral_form_asks_what_no_template_asks(german: Callable[[str], Path]
 def test_german_facts_get_no_english_questions(german: Callable[[str], Path], tmp_path: Path, cli: Cli) -> None:
     path = german("")
     cli("compose", "--domain", path, "--source", path.parent, "--workspace", tmp_path / "w").sentence(
-        "linking.language is 'de-AT', and kgqa asks in English alone", "[musique.languages.de-AT.templates.NAME]"
+        "linking.language is 'de-AT', and kgqa asks in English only", "[musique.languages.de-AT.templates.NAME]"
     )
     cli("generate", "--recipe", "iirc", "--domain", path, "--source", path.parent, "--workspace", tmp_path / "w").sentence(
-        "the recipe iirc asks in English alone"
+        "the recipe iirc asks in English only"
     )
     assert not (tmp_path / "w").exists()
     assert sum(kgqa.generate(path, source=path.parent, workspace=tmp_path / "w").counts.values()) > 0  # whose queries are no sentences
@@ -171,10 +171,13 @@ def test_a_neutral_form_keeps_any_label() -> None:
         ('languages.de.neutral = { question = "Was ist {relation}?", phrase = "{relation} {head}" }', "one {relation}, one {head}"),
         ('languages.de.neutral = { question = "Was ist {relation} von {head}?" }', "phrase"),
         ('languages.de.templates.a = { relations = ["P1"], question = "Wo ist {head}?" }', "go together"),
-        ('languages.de.templates.a = { relations = ["P1"], clause = "ist {tail}", noun = "Ort" }', "question and phrase, and no clause"),
+        (
+            'languages.de.templates.a = { relations = ["P1"], clause = "ist {tail}", noun = "Ort" }',
+            "a question and a phrase, but no clause",
+        ),
         ('languages.de.templates.a = { question = "Wo {head}?", phrase = "{head}", nested = "Wo?" }', "one place for a name"),
-        ('languages.en.templates.a = { question = "Where {head}?", phrase = "{head}" }', "no code of another language than English"),
-        ('languages.german.templates.a = { question = "Wo {head}?", phrase = "{head}" }', "no code of another language than English"),
+        ('languages.en.templates.a = { question = "Where {head}?", phrase = "{head}" }', "not the code of a language other than English"),
+        ('languages.german.templates.a = { question = "Wo {head}?", phrase = "{head}" }', "not the code of a language other than English"),
     ],
 )
 def test_what_is_no_language(section: str, said: str, tmp_path: Path) -> None:

@@ -466,7 +466,7 @@ def test_who_composes_must_make_sense(place: Place, cli: Cli, monkeypatch: pytes
     cli(*questions, "--reader", "nowhere").sentence("nowhere: there is no run of kgqa train here")
     cli(*questions, "--reader", "").sentence("--reader is empty")
     cli(*questions, "--composer", "rules", "--max-cost", "3").sentence("--max-cost is for --composer llm")
-    cli(*questions, "--composer", "llm", "--max-cost", "0").sentence("--max-cost 0 is no amount above 0")
+    cli(*questions, "--composer", "llm", "--max-cost", "0").sentence("--max-cost 0 is not an amount above 0")
     cli(*questions, "--composer", "people", "--answers", str(place.folder)).sentence("this is no file")
 
 
@@ -498,7 +498,7 @@ def test_people_compose(place: Place, cli: Cli) -> None:
     assert sum(output.counts.values()) == len(tasks) - 4
     # What people have begun to fill in is never written over.
     path.write_bytes(filled.read_bytes())
-    cli(*questions).sentence("this is there and holds something else, maybe what people wrote; give it as --answers, or move it")
+    cli(*questions).sentence("this file exists and has other content, perhaps what people wrote; give it as --answers, or move it")
     assert path.read_bytes() == filled.read_bytes()
     filled.write_text("".join(json.dumps(task) + "\n" for task in tasks), "utf-8")
     extra = kgqa.compose(place.folder / "set", filter="none", workspace=place.folder / "w", composer="people", answers=filled)
@@ -512,7 +512,7 @@ def test_people_compose(place: Place, cli: Cli) -> None:
         (["{}"], MissingInput, "the field 'id' is missing"),
         (['{"id": [3]}'], BrokenInput, "line 1, field 'id': expected text"),
         (['{"id": "a"'], BrokenInput, "line 1"),
-        ([""], BrokenInput, "the file holds no record"),
+        ([""], BrokenInput, "the file has no records"),
         (["FIRST", "FIRST"], DuplicateId, "line 2: id "),
         (["BOTH"], BrokenInput, "it has a question and a refusal"),
     ],

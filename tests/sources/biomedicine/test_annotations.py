@@ -289,7 +289,7 @@ def test_json_is_cut_between_documents(tmp_path: Path, monkeypatch: pytest.Monke
 def test_json_without_documents_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "corpus.json"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(BrokenInput, match=r"corpus.json: no documents; this is another kind of JSON"):
+    with pytest.raises(BrokenInput, match=r"corpus.json: no documents; this is a different kind of JSON"):
         list(BioCJson().pieces(TextFile(path)))
 
 

@@ -96,7 +96,7 @@ def test_genes_become_proteins(tmp_path: Path) -> None:
     assert parsed(Reactome(genes=path), FUNCTIONAL)["facts"] == [("P90001", "protein_interaction", "P90002")]
     assert skipped(Reactome(genes=path), FUNCTIONAL)["interaction with what is no UniProt protein or gene"] == (1, "data, line 3")
     path.with_name("other.tsv").write_text("a\tb\n")
-    with pytest.raises(BrokenInput, match=r"other.tsv, line 1: no columns Entry and Gene Names \(primary\)"):
+    with pytest.raises(BrokenInput, match=r"other.tsv, line 1: the columns Entry and Gene Names \(primary\) are missing"):
         parsed(Reactome(genes=path.with_name("other.tsv")), FUNCTIONAL)
 
 

@@ -132,7 +132,7 @@ def test_entries_without_an_accession_are_left_out() -> None:
 def test_other_files_of_uniprot_are_refused() -> None:
     with pytest.raises(BrokenInput, match="clusters or sequences, not proteins"):
         parsed(UniProtXml(), '<entry id="UniRef90_P1"/>', '<UniRef xmlns="http://uniprot.org/uniref">')
-    with pytest.raises(BrokenInput, match="data, line 1: no entry of UniProt's flat text"):
+    with pytest.raises(BrokenInput, match="data, line 1: this is not an entry of UniProt's flat text"):
         parsed(UniProtText(), ">sp|P90001\nMAG\n//\n")
 
 
@@ -161,7 +161,7 @@ def test_cut_text_is_refused(tmp_path: Path) -> None:
     assert sum(len(UniProtText().parse(piece).tables()["entities"]) for piece in UniProtText().pieces(text)) == 2
     assert len(text.notes) == 1
     path.write_text(XML, encoding="utf-8")
-    with pytest.raises(BrokenInput, match="this is not UniProt's flat text, or its first entry is cut"):
+    with pytest.raises(BrokenInput, match="this is not UniProt's flat text, or its first entry is truncated"):
         read(UniProtText(), path)
 
 

@@ -141,7 +141,7 @@ def test_a_column_that_is_not_there_is_named_before_anything_is_read() -> None:
     with pytest.raises(MissingInput, match=r"the file has a column number 0, .*… \([0-9,]+ characters\)\. Name") as fault:
         list(Edges().pieces(MemoryText("file.csv", wide)))
     assert len(str(fault.value)) < 500
-    with pytest.raises(MissingInput, match="is there twice"):
+    with pytest.raises(MissingInput, match="occurs twice"):
         list(Edges().pieces(MemoryText("f.tsv", b"head\thead\trelation\ttail\n")))
     with pytest.raises(MissingInput, match="give the delimiter"):
         list(Edges().pieces(MemoryText("f.dat", b"head,relation,tail\n")))
@@ -169,7 +169,7 @@ def test_wrong_encoding() -> None:
 
 
 def test_a_quotation_mark_that_nothing_closes() -> None:
-    with pytest.raises(BrokenInput, match=r"file.csv, line 3: nothing closes the quotation mark"):
+    with pytest.raises(BrokenInput, match=r"file.csv, line 3: the quotation mark of a cell is not closed"):
         read(Edges(), 'head,relation,tail\na,r,b\nb,r,"c\nd,r,e\n')
     assert len(read(Edges(quoting="no"), 'head,relation,tail\na,r,b\nb,r,"c\nd,r,e\n')["facts"]) == 3
     assert len(read(Edges(), 'head\trelation\ttail\na\tr\t"b\n', "x.tsv")["facts"]) == 1

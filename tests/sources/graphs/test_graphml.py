@@ -170,7 +170,7 @@ def test_only_the_broken_element_goes_and_is_counted(broken: str, size: int, mon
 
 def test_elements_that_are_mostly_no_xml_are_an_error() -> None:
     text = HEAD + '<graph edgedefault="directed">' + '<node id="a">&x;</node>' * 2_000 + "</graph></graphml>"
-    with pytest.raises(BrokenInput, match=r"^x.graphml, line 10: this is no XML, nor are most elements"):
+    with pytest.raises(BrokenInput, match=r"^x.graphml, line 10: this is not XML, nor are most elements"):
         read(GraphMl(), text, "x.graphml")
 
 
@@ -180,7 +180,7 @@ def test_nothing_outside_is_read_and_no_entity_expanded() -> None:
         with pytest.raises(BrokenInput, match="document type declaration"):
             read(GraphMl(), text, "x.graphml")
     deep = "<graphml><graph>" + "<node id='a'><graph>" * 100_000
-    with pytest.raises(BrokenInput, match="inside 200 others"):
+    with pytest.raises(BrokenInput, match="nested in 200 others"):
         read(GraphMl(), deep, "x.graphml")
     inside = f"<graphml><graph><node id='a'><data key='k'>{'<a>' * 10_000}{'</a>' * 10_000}</data></node></graph></graphml>"
     assert read(GraphMl(), inside, "x.graphml").skipped == {"element that is no XML": 1}
@@ -193,7 +193,7 @@ def test_a_file_that_is_cut_or_something_else() -> None:
     text = MemoryText("x.graphml", cut.encode(), partial=True)
     assert ("ada", "LIVED_IN", "Isle_of_Dogs") in read(GraphMl(), text)["facts"]
     assert len(text.notes) == 1
-    with pytest.raises(BrokenInput, match="no GraphML"):
+    with pytest.raises(BrokenInput, match="not GraphML"):
         read(GraphMl(), "<gexf><node id='a'/></gexf>", "x.gexf")
     with pytest.raises(BrokenInput, match="Cypher script"):
         read(GraphMl(), "CREATE (a:B)", "x.graphml")

@@ -108,7 +108,7 @@ def test_reading_goes_on_after_a_whole_query() -> None:
         (
             {"head": ["a"], "relation": ["r"], "tail": ["b"], "since": [1]},
             QueryError,
-            "query facts: it returns the column 'since', which nothing",
+            "query facts: it returns the column 'since', which is not used",
         ),
     ],
 )

@@ -194,7 +194,7 @@ def test_what_is_no_rdf_at_all_is_an_error() -> None:
         read(Rdf(), "<http://a> <http://b> <http://c> .\na b c .\nd e f .", "x.nt")
     with pytest.raises(BrokenInput, match=r"^x.ttl, line 1: this cannot be read \(The prefix r: has not been declared\)"):
         read(Rdf(), "r:a r:b r:c .\nr:d r:e r:f .", "x.ttl")
-    with pytest.raises(BrokenInput, match=r"^x.owl: the ending is none of"):
+    with pytest.raises(BrokenInput, match=r"^x.owl: the file extension is not one of"):
         read(Rdf(), "<rdf/>", "x.owl")
     with pytest.raises(BrokenInput, match="Cypher script"):
         read(Rdf(), "CREATE (a:B)", "x.ttl")
@@ -219,7 +219,7 @@ def test_a_text_with_a_line_feed_is_no_line_of_ntriples() -> None:
 
 
 def test_options_name_known_prefixes_and_travel() -> None:
-    with pytest.raises(ValidationError, match="neither an IRI nor begins with a known prefix"):
+    with pytest.raises(ValidationError, match="neither an IRI nor does it begin with a known prefix"):
         Rdf(only=("dbo:birthPlace",))
     parser = Rdf(prefixes={"dbo": "http://dbpedia.org/ontology/"}, only=("dbo:birthPlace",))
     assert parser.only == ("http://dbpedia.org/ontology/birthPlace",)

@@ -55,7 +55,7 @@ def test_what_is_no_document_is_skipped_with_its_line() -> None:
 
 
 def test_lines_that_are_no_records_are_an_error() -> None:
-    with pytest.raises(BrokenInput, match=r"^x.jsonl, line 1: this is no record with these fields"):
+    with pytest.raises(BrokenInput, match=r"^x.jsonl, line 1: this is not a record with these fields"):
         read(JsonTexts(), "[1]\n[2]\n", "x.jsonl")
 
 

@@ -99,7 +99,7 @@ def test_names_come_from_the_first_language_that_has_a_label(
 def test_codes_with_a_script_or_region_are_read_in_either_spelling() -> None:
     item = entity("Q1", labels=terms(zh_hant="河", pt_br="rio"))
     assert [tables(item, language=[code])["entities"][0][2] for code in ("zh-Hant", "zh_hant", "pt-BR")] == ["河", "河", "rio"]
-    with pytest.raises(ValidationError, match="is no language code"):
+    with pytest.raises(ValidationError, match="is not a language code"):
         WikidataJson(language=("English!",))
 
 
@@ -342,7 +342,7 @@ def test_a_document_that_is_no_json_is_one_sentence(tmp_path: Path, monkeypatch:
     path = tmp_path / "Q1.json"
     path.write_bytes(json.dumps(RIVER, indent=1).encode()[:-40])
     [found] = WikidataJson().pieces(TextFile(path))
-    with pytest.raises(BrokenInput, match=r"Q1\.json: this is no JSON .*fetch the file again"):
+    with pytest.raises(BrokenInput, match=r"Q1\.json: this is not JSON .*download the file again"):
         WikidataJson().parse(found)
     monkeypatch.setattr(streams, "RECORD_LIMIT", 100)
     with pytest.raises(BrokenInput, match="write one entity a line"):

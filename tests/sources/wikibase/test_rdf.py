@@ -259,7 +259,7 @@ def test_turtle_that_is_broken_or_too_large_is_one_sentence(tmp_path: Path, monk
     path = tmp_path / "Q1.ttl"
     path.write_bytes(b"# made by hand\n@prefix wd: <http://www.wikidata.org/entity/> .\nwd:Q1 wd:Q2 nonsense .\n")
     [found] = WikidataRdf().pieces(TextFile(path))
-    with pytest.raises(BrokenInput, match=r"Q1\.ttl, line 3: this is no Turtle"):
+    with pytest.raises(BrokenInput, match=r"Q1\.ttl, line 3: this is not Turtle"):
         WikidataRdf().parse(found)
     monkeypatch.setattr(streams, "RECORD_LIMIT", 20)
     with pytest.raises(BrokenInput, match="use N-Triples"):

@@ -179,7 +179,7 @@ def test_a_fault_that_stays_is_one_sentence_after_a_bounded_number_of_attempts(
 ) -> None:
     server.fault = always(reply)
     waits: list[float] = []
-    with pytest.raises(EndpointError, match="4 times; start again later") as caught:
+    with pytest.raises(EndpointError, match="4 times; run the same command again later") as caught:
         list(pages(settings(server, retries=3), sleep=waits.append))
     assert "\n" not in str(caught.value)
     assert len(server.queries) == 4
@@ -233,9 +233,9 @@ LASTING: dict[str, tuple[Callable[[Reply], Reply], str]] = {
     "403": (lambda _: Reply(body=b"", status=403), "set contact"),
     "400": (lambda _: Reply(body=b"MalformedQueryException: line 1", status=400), "MalformedQueryException: line 1"),
     "206": (lambda right: replace(right, status=206), "status 206"),
-    "ASK": (lambda right: replace(right, body=b'{"head":{},"boolean":true}'), "no result of a SELECT query"),
+    "ASK": (lambda right: replace(right, body=b'{"head":{},"boolean":true}'), "not the result of a SELECT query"),
     "other variables": (lambda right: replace(right, body=b'{"head":{"vars":["x"]},"results":{"bindings":[]}}'), r"without \?head"),
-    "brotli": (lambda right: replace(right, headers={"Content-Encoding": "br"}), "packs its answer by 'br'"),
+    "brotli": (lambda right: replace(right, headers={"Content-Encoding": "br"}), "compresses its response with 'br'"),
     "other host": (
         lambda _: Reply(body=b"", status=302, headers={"Location": "http://localhost:1/sparql"}),
         "redirects to http://localhost:1",
@@ -317,23 +317,23 @@ def test_a_token_of_other_settings_is_refused(server: SparqlServer) -> None:
     with pytest.raises(SettingsError, match="another endpoint or other queries"):
         next(pages(settings(server, LABELS), token))
     for bad in ("{", "[]", '{"settings":1}', "x"):
-        with pytest.raises(SettingsError, match="is no token"):
+        with pytest.raises(SettingsError, match="is not the token"):
             next(pages(settings(server), bad))
 
 
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"queries": ["ASK { ?a ?b ?c }"]}, "no SELECT query"),
+        ({"queries": ["ASK { ?a ?b ?c }"]}, "not a SELECT query"),
         ({"queries": ["SELECT * { ?head ?relation ?tail }"]}, "name the variables"),
-        ({"queries": ["SELECT ?head ?tail { ?head ?relation ?tail }"]}, "nothing is known of a query for .head .tail"),
+        ({"queries": ["SELECT ?head ?tail { ?head ?relation ?tail }"]}, "the results cannot be interpreted for .head .tail"),
         ({"queries": [FACTS + " LIMIT 5"]}, "leave ORDER BY"),
         ({"queries": [FACTS + " order by ?head"]}, "leave ORDER BY"),
         ({"queries": []}, "at least 1 item"),
-        ({"endpoint": "ftp://x/y"}, "no address of an endpoint"),
-        ({"endpoint": "http://me:secret@x/y"}, "no address of an endpoint"),
-        ({"endpoint": "file:///etc/passwd"}, "no address of an endpoint"),
-        ({"contact": "a\r\nX-Evil: 1"}, "no address of a page or mailbox"),
+        ({"endpoint": "ftp://x/y"}, "not the address of an endpoint"),
+        ({"endpoint": "http://me:secret@x/y"}, "not the address of an endpoint"),
+        ({"endpoint": "file:///etc/passwd"}, "not the address of an endpoint"),
+        ({"contact": "a\r\nX-Evil: 1"}, "not the address of a page or mailbox"),
         ({"speed": 3}, "Extra inputs"),
     ],
 )

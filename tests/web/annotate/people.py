@@ -288,7 +288,7 @@ def submit_in_browser(window: Window, journal: Journal, person: str, rng: random
     window.until("item => { const form = document.getElementById('answer'); return !form || form.dataset.item !== item; }", item)
     other.bring_to_front()
     other.keyboard.press("Control+Enter")
-    expect(other.locator("#trouble")).to_contain_text("was answered by")
+    expect(other.locator("#trouble")).to_contain_text("was already answered by")
     other.close()
     sent = [event for event in journal.events() if event.kind == "submit" and (event.person, event.item) == (person, item)]
     shape = journal.task.steps[journal.item(item).step].answer

@@ -42,7 +42,7 @@ def test_a_forged_link_is_refused(make_journal: MakeJournal, key: str, sentence:
 def test_links_end_and_belong_to_one_project_and_its_people(make_journal: MakeJournal, tmp_path: Any) -> None:
     journal = make_journal()
     client = TestClient(create_app(journal), base_url=HERE)
-    assert "this link is over".capitalize() in client.get("/enter", params={"key": key_of(journal, "ana", days=-1)}).text
+    assert "this link has expired".capitalize() in client.get("/enter", params={"key": key_of(journal, "ana", days=-1)}).text
     assert "is not one of the people" in client.get("/enter", params={"key": key_of(journal, "dora")}).text
     other = make_journal(at=tmp_path / "other.sqlite", name="tints")
     assert "not valid here" in client.get("/enter", params={"key": key_of(other, "ana")}).text

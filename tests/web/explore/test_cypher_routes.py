@@ -210,11 +210,11 @@ def test_ten_million_rows_are_cut_and_that_is_said(seed_wikidata: Path, on_serve
         ({"params": "id"}, "the parameter 'id' is not NAME=VALUE"),
         ({"params": "id=\n"}, "the parameter 'id' has no value; write one after the ="),
         ({"params": "id=1\nid=2"}, "the parameter 'id' is given twice"),
-        ({"params": "id=1"}, "there is a value for the parameter 'id', which the query does not name"),
+        ({"params": "id=1"}, "there is a value for the parameter 'id', which the query does not use"),
         ({"params": "id=" + "[" * 9000}, "too many lists in lists"),
         ({"params": 'id="\\ud800"'}, "half a character"),
         ({"params": "id=99999999999999999999"}, "more than 64 bits"),
-        ({"q": "RETURN $id"}, "the query names the parameter $id, for which there is no value; give one, as id=VALUE."),
+        ({"q": "RETURN $id"}, "the query uses the parameter $id, for which there is no value; give one, as id=VALUE."),
         ({"q": "MATCH (e RETURN e"}, "the query cannot be run: "),
         ({"q": f"RETURN '{'x' * LONGEST}'"}, "more than 20,000 characters"),
         ({"name": "no_such_query", "q": ""}, "no query"),
@@ -425,7 +425,7 @@ def test_a_graph_that_is_taken_out_or_replaced_meanwhile(on_server: Project, neo
         load(store, "other", rows_of(entities=["one", "two"]))
     answer = ask.get("/cypher", params=sent, headers=headers)
     assert answer.status_code == 409
-    assert "the database holds another graph than when this page was opened; load the page again." in sentence(answer)
+    assert "the database has a different graph than when this page was opened; load the page again." in sentence(answer)
     assert field(answer, "q") == ENTITIES
     assert ask.get("/query", params=named, headers=headers).status_code == 409
     assert ask.get("/cypher", params=sent, headers=marked(ask)).status_code == 200  # as the same link, opened again

@@ -268,12 +268,12 @@ def test_a_grade_stands_beside_its_candidate_and_on_the_chain(wikidata_copy: Pat
         ("/nothing", 404, "no such page"),
         ("/entity?id=Q0", 404, "no entity &#39;Q0&#39;"),
         ("/entity", 400, "id"),
-        ("/entity?id=Q45&open=x", 404, "opens no node"),
+        ("/entity?id=Q45&open=x", 404, "does not open a node"),
         ("/entity?id=Q45&open=1.1.1.999~e:Q45", 404, "not between"),
-        ("/entity?id=Q45&relation=P36", 404, "names no relation"),
+        ("/entity?id=Q45&relation=P36", 404, "is not a relation"),
         ("/entity?id=Q45&open=1.1.1.1~e:nothing", 404, "no entity"),
         ("/document?id=nothing", 404, "no document"),
-        ("/panel?node=Q45", 404, "names no node"),
+        ("/panel?node=Q45", 404, "is not a node"),
         ("/bridges?from=Q45&to=Q45", 404, "same entity"),
         ("/dataset?name=..", 404, "no dataset"),
         ("/dataset?name=wikihop/../wikihop", 404, "no dataset"),
@@ -445,7 +445,7 @@ def test_stores_take_turns(seed_wikidata: Path, wikidata: Project) -> None:
         thread.join()
     assert items == [3] * 12
     assert 1 <= len(opened) <= 2
-    with pool._lent(1), pool._lent(1), pytest.raises(QueryTimeout, match="earlier queries"):
+    with pool._lend(1), pool._lend(1), pytest.raises(QueryTimeout, match="earlier queries"):
         pool.run(query, {"limit": 3}, seconds=0.05)
     pool.close()
 
@@ -541,7 +541,7 @@ def test_a_workspace_without_datasets_says_so(seed_wikidata: Path, tmp_path: Pat
     assert client(project).get("/dataset?name=wikihop").status_code == 404
     (copy / "datasets" / "broken").mkdir(parents=True)
     (copy / "datasets" / "broken" / "train.parquet").write_bytes(b"PAR1")
-    assert "not a whole Parquet file" in client(project).get("/datasets").text
+    assert "not a complete Parquet file" in client(project).get("/datasets").text
     project.close()
 
 
@@ -627,7 +627,7 @@ def test_a_page_of_another_graph_mixes_nothing(on_server: Project, neo4j_databas
         load(store, "other", rows_of(entities=["one", "two"]))
     answer = ask.get("/api/neighbours", params={"node": "e:Q45", "mark": mark})
     assert answer.status_code == 409
-    assert "another graph" in answer.json()["error"]["sentence"]
+    assert "a different graph" in answer.json()["error"]["sentence"]
     assert ask.get("/panel", params={"node": "e:Q45", "mark": mark}).status_code == 409
     again = ask.get("/entity?id=e0")
     assert again.status_code == 200

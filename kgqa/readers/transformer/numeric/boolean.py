@@ -1,4 +1,4 @@
-"""Yes or no."""
+"""The head that answers yes or no."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kgqa.records import Instance
 
 
 class BooleanHead(Head):
-    """One of two words."""
+    """Classifies the answer as yes or no."""
 
     name = "boolean"
 
@@ -24,7 +24,7 @@ class BooleanHead(Head):
         self.choice = perceptron(width, len(OPTIONS))
 
     def log_likelihood(self, batch: NumericBatch, features: Features) -> torch.Tensor:
-        """Of the right word."""
+        """The log-probability of the gold word, float32 (B); ``LEAST`` if the answer is neither yes nor no."""
         return of_label(self.choice(features.pooled).log_softmax(1), batch.choice_label, LEAST)
 
     def outputs(self, batch: NumericBatch, features: Features) -> list[Any]:
@@ -33,6 +33,6 @@ class BooleanHead(Head):
         return list(zip(choice.tolist(), best.tolist(), strict=True))
 
     def answer(self, instance: Instance, output: Any) -> Answer | None:
-        """The word."""
+        """The answer "yes" or "no" with its probability."""
         choice, probability = output
         return Answer(text=OPTIONS[choice], probability=probability, type="boolean")

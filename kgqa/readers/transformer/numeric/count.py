@@ -14,7 +14,7 @@ from kgqa.records import Instance
 
 
 class CountHead(Head):
-    """0 to 9."""
+    """Classifies the answer as one of the counts 0 to 9."""
 
     name = "count"
 
@@ -24,15 +24,15 @@ class CountHead(Head):
         self.count = perceptron(width, COUNTS)
 
     def log_likelihood(self, batch: NumericBatch, features: Features) -> torch.Tensor:
-        """Of the answer as a count."""
+        """The log-probability of the gold answer as a count, float32 (B); ``LEAST`` if it is not from 0 to 9."""
         return of_label(self.count(features.pooled).log_softmax(1), batch.count_label, LEAST)
 
     def outputs(self, batch: NumericBatch, features: Features) -> list[Any]:
-        """Count and probability."""
+        """For each question the most probable count and its probability."""
         best, count = self.count(features.pooled).softmax(1).max(1)
         return list(zip(count.tolist(), best.tolist(), strict=True))
 
     def answer(self, instance: Instance, output: Any) -> Answer | None:
-        """The count in figures."""
+        """The count as a number, with its probability."""
         count, probability = output
         return Answer(text=str(count), probability=probability, type="number", value=float(count))

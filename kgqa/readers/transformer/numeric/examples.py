@@ -68,8 +68,8 @@ def right_sums(instance: Instance, numbers: Sequence[NumberMention]) -> list[Sum
     Three numbers are added only where one or two do not give the answer: in a text of fifty, many triples give it by chance.
     """
     targets = right_numbers(instance)
-    sums = [each for target in targets for each in sums_to(target, numbers, operands=OPERANDS - 1)]
-    return (sums or [each for target in targets for each in sums_to(target, numbers)])[:MOST_SUMS]
+    sums = [candidate for target in targets for candidate in sums_to(target, numbers, operands=OPERANDS - 1)]
+    return (sums or [candidate for target in targets for candidate in sums_to(target, numbers)])[:MOST_SUMS]
 
 
 def with_derivations(
@@ -102,9 +102,9 @@ def _row(instance: Instance, paragraph: Any, begin: Any, end: Any, span_first: A
         "number_rank": (values[:, None] > values).sum(1),
         "number_is_year": [int(mention.is_year) for mention in numbers],
         "number_is_asked": [int(instance.paragraphs[place].id == QUESTION) for place, _ in places],
-        "sum_terms": [len(each.places) for each in sums],
-        "term_number": [place for each in sums for place in each.places],
-        "term_sign": [1 if sign > 0 else 2 for each in sums for sign in each.signs],
+        "sum_terms": [len(term_sum.places) for term_sum in sums],
+        "term_number": [place for term_sum in sums for place in term_sum.places],
+        "term_sign": [1 if sign > 0 else 2 for term_sum in sums for sign in term_sum.signs],
         "is_one_span": int(len(span_first) > 0 and instance.answer_type not in {"spans", "boolean", "none"}),
         "is_several_spans": int(len(span_first) > 0 and instance.answer_type == "spans" and _states_all(instance)),
         "count_label": small[0] if small else -1,

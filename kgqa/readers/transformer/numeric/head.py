@@ -69,5 +69,5 @@ def perceptron(inputs: int, outputs: int) -> nn.Sequential:
 
 def of_label(log_probabilities: torch.Tensor, label: torch.Tensor, least: float) -> torch.Tensor:
     """Of each row the log-probability of its label (B × classes, B → B); ``least`` where the label is negative."""
-    chosen = log_probabilities.gather(1, label.clamp_min(0)[:, None]).squeeze(1)
-    return torch.where(label >= 0, chosen, torch.full_like(chosen, least))
+    probabilities_of_label = log_probabilities.gather(1, label.clamp_min(0)[:, None]).squeeze(1)
+    return torch.where(label >= 0, probabilities_of_label, torch.full_like(probabilities_of_label, least))

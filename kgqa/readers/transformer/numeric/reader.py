@@ -40,20 +40,20 @@ class TypedReader(SpanReader):
     def _supervision_of(self, train: Questions) -> TypedSupervision:
         types = {instance.answer_type if instance.answerable else "none" for instance in train if not instance.hidden}
         heads = {head for answer_type in types for head in OF_TYPE[answer_type]}
-        used = tuple(head for head in HEADS if head in heads and head in self._heads)
-        if not used:
+        used_heads = tuple(head for head in HEADS if head in heads and head in self._heads)
+        if not used_heads:
             raise EmptyResult(
                 f"the reader {self.name} has no head for the answers of the train split ({', '.join(sorted(types)) or 'all are hidden'}); "
                 "give another set, or another reader."
             )
         # Heads for yes and no, and for none, take the place of the words before each text and of the label of sufficiency.
-        return TypedSupervision(**{**asdict(supervision_of(train)), "options": False, "sufficiency": False}, heads=used)
+        return TypedSupervision(**{**asdict(supervision_of(train)), "options": False, "sufficiency": False}, heads=used_heads)
 
     def saved_task(self, folder: Path, state: Mapping[str, Any]) -> Task:
         """The task on an encoder of the saved configuration."""
-        learned = dict(state["learned"])
+        learned_state = dict(state["learned"])
         self._encoder = saved_encoder(folder / ENCODER)
-        self._supervision = TypedSupervision(**{**learned, "heads": tuple(name for name in HEADS if name in learned["heads"])})
+        self._supervision = TypedSupervision(**{**learned_state, "heads": tuple(name for name in HEADS if name in learned_state["heads"])})
         return self._make_task()
 
     def task_from(self, folder: Path, state: Mapping[str, Any], train: Questions) -> Task:

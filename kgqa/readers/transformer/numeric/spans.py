@@ -33,9 +33,9 @@ class SpansHead(Head):
         these answers.
         """
         tags, is_text = gold_tags(batch), batch.paragraph >= 0
-        chosen = self._log_probabilities(features).gather(1, tags[:, None]).squeeze(1)
+        tag_probabilities = self._log_probabilities(features).gather(1, tags[:, None]).squeeze(1)
         means = [
-            segment_mean(chosen, batch.token_example, batch.count, among=group)
+            segment_mean(tag_probabilities, batch.token_example, batch.count, among=group)
             for group in (is_text & (tags != OUTSIDE), is_text & (tags == OUTSIDE))
         ]
         total = means[0] + means[1]
@@ -71,10 +71,10 @@ class SpansHead(Head):
             text = instance.paragraphs[paragraph].text[begin:end]
             parts.setdefault(normalize(text), (text, probability))
         parts.pop("", None)
-        found = list(parts.values())[:MOST_PARTS]
-        if not found:
+        answer_parts = list(parts.values())[:MOST_PARTS]
+        if not answer_parts:
             return None
-        texts, probability = tuple(text for text, _ in found), min(share for _, share in found)
+        texts, probability = tuple(text for text, _ in answer_parts), min(share for _, share in answer_parts)
         if len(texts) == 1:
             return Answer(text=texts[0], probability=probability, type="span")
         return Answer(text=", ".join(texts), probability=probability, type="spans", parts=texts)

@@ -63,17 +63,17 @@ class SumHead(Head):
         numbers: list[list[tuple[int, int, float]]] = [[] for _ in total]
         for example, is_subtracted, gain in zip(batch.number_example.tolist(), sign.tolist(), gains, strict=True):
             numbers[example].append((len(numbers[example]), -1 if is_subtracted else 1, gain))
-        return [(left_out, sorted(own, key=lambda each: -each[2])[:MOST]) for left_out, own in zip(total, numbers, strict=True)]
+        return [(left_out, sorted(own, key=lambda entry: -entry[2])[:MOST]) for left_out, own in zip(total, numbers, strict=True)]
 
     def answer(self, instance: Instance, output: Any) -> Answer | None:
         """The likeliest sum of numbers that may be added, with the unit of the result; None without numbers."""
-        left_out, ranked = output
+        left_out, numbers_by_gain = output
         mentions = [mention for _, mention in numbers_of(instance)]
         best: tuple[float, Any, Any] | None = None
         for size in range(1, OPERANDS + 1):
-            for chosen in combinations(ranked, size):
-                gain = sum(each[2] for each in chosen)
-                numbers, signs = [mentions[place] for place, _, _ in chosen], [sign for _, sign, _ in chosen]
+            for terms in combinations(numbers_by_gain, size):
+                gain = sum(term[2] for term in terms)
+                numbers, signs = [mentions[place] for place, _, _ in terms], [sign for _, sign, _ in terms]
                 if (best is None or gain > best[0]) and is_sound(numbers, signs):
                     best = gain, numbers, signs
         if best is None:

@@ -64,7 +64,7 @@ class TypedNetwork(SpanNetwork):
         self.choice = perceptron(encoder.width, len(heads))
 
     def named_heads(self) -> dict[str, Head]:
-        """Name → head."""
+        """The heads by name, such as ``span`` or ``count``."""
         return dict(self.heads.items())  # type: ignore[arg-type]
 
 
@@ -133,7 +133,7 @@ class TypedTask(ReadingTask):
         return log_probabilities
 
     def read(self, tensors: Batch) -> Sequence[Any]:
-        """The readings, without texts."""
+        """The best answers of a batch as numbers; texts are added later, in the process that has them."""
         batch = NumericBatch(**tensors)
         hidden = self._net.hidden(batch)
         features = self._features(batch, hidden)

@@ -96,6 +96,6 @@ def write_tasks(path: Path, tasks: Sequence[Mapping[str, Any]]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and path.read_text("utf-8", errors="replace") != text:
             raise StorageError(
-                f"{path}: this is there and holds something else, maybe what people wrote; give it as --answers, or move it."
+                f"{path}: this file exists and has other content, perhaps what people wrote; give it as --answers, or move it."
             )
     write_whole(path, text)
