@@ -234,6 +234,8 @@ class DisconnectionSettings(Settings):
     """Folds of the cross-fitting; one of them decides when to stop."""
     seeds: Annotated[int, Field(ge=1, le=20)] = 2
     """Readers per kind and fold. Their scores are averaged."""
+    llm: Mapping[str, Any] = {}
+    """With ``use = "readers"``: settings of the reader ``llm`` (``kgqa.settings.llm``)."""
     settings: Mapping[str, Any] = {}
     """Settings of the readers (``kgqa.settings.reader``)."""
     training: Mapping[str, Any] = {}
