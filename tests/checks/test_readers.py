@@ -179,7 +179,7 @@ def test_without_readers_it_is_said_what_is_missing(dataset: Path, tmp_path: Pat
         ({"fail_on": ["reader>0.5"]}, "add --readers minimal"),
         ({"fail_on": ["one-paragraf>0.5"], "readers": "minimal"}, "did you mean one-paragraph"),
         ({"readers": "some"}, "--readers some: there is no such level"),
-        ({"encoder": "x"}, "--encoder: this setting is for trained readers"),
+        ({"encoder": "x"}, "--encoder: this setting is for readers"),
         ({"readers": "minimal", "encoder": "./nowhere"}, "there is no such folder with an encoder"),
         ({"readers": "minimal", "reader_settings": "nowhere.toml"}, "nowhere.toml: there is no such file"),
     ],
