@@ -36,6 +36,12 @@ def audit(
         str | None, Option(help="Encoder: a name on the Hugging Face hub, a folder, a run of kgqa train, or package:NAME.")
     ] = None,
     device: Annotated[str | None, Option(help="Device of the readers: auto (the default: a GPU if there is one), cpu or cuda.")] = None,
+    endpoint: Annotated[
+        str | None, Option(help="Chat-completions endpoint of the reader llm; by default OPENAI_BASE_URL, or OpenAI's.")
+    ] = None,
+    recording: Annotated[
+        Path | None, Option(help="File with the endpoint's answers; by default llm.recording.jsonl in the report's folder.")
+    ] = None,
     seed: Annotated[int, Option(help="Seed of intervals, folds and hash functions.")] = DRAWS_SEED,
     cluster: Cluster = None,
 ) -> None:
@@ -48,7 +54,8 @@ def audit(
     with ConsoleProgress(console) as progress:
         result = kgqa.audit(
             dataset, against=against or (), fail_on=fail_on or (), out=out, format=from_, paragraphs=paragraphs, strict=strict,
-            readers=readers, reader_settings=reader_settings, encoder=encoder, device=device, seed=seed, cluster=cluster, progress=progress,
+            readers=readers, reader_settings=reader_settings, encoder=encoder, device=device, endpoint=endpoint,
+            recording=recording, seed=seed, cluster=cluster, progress=progress,
         )  # fmt: skip
     _print(console, result)
     print_remarks(console, result.remarks)

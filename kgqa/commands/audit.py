@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kgqa.chat.connection import Connection
 from kgqa.checks import CHECKS
 from kgqa.checks.check import Check
 from kgqa.checks.conditions import Condition, decide, parse, unmeasured
@@ -22,6 +23,7 @@ from kgqa.cluster.opening import opened_engine
 from kgqa.errors import MOST_SEED, BrokenInput, SettingsError, check_seed
 from kgqa.formats.question_set import QuestionSet, open_dataset
 from kgqa.progress import Progress, Silent
+from kgqa.readers.registry import LLM
 from kgqa.settings.defaults import DRAWS_SEED
 from kgqa.settings.judging import JudgingSettings
 from kgqa.splits.certificate import Certificate, certificate, differences, read_certificate
@@ -32,6 +34,8 @@ from kgqa.training.extra import require_readers
 if TYPE_CHECKING:
     from kgqa.checks.readers.judging import Judging
 
+RECORDING = "llm.recording.jsonl"
+"""File inside the report's folder with the answers of an endpoint."""
 FOLDS = "readers"
 """Folder inside the report's, while readers are running."""
 _NAMING = "kgqa convert --from"
@@ -51,6 +55,8 @@ def audit(
     reader_settings: str | Path | None = None,
     encoder: str | None = None,
     device: str | None = None,
+    endpoint: str | None = None,
+    recording: str | Path | None = None,
     seed: int = DRAWS_SEED,
     cluster: str | None = None,
     progress: Progress | None = None,
@@ -65,17 +71,21 @@ def audit(
 
     ``readers``: ``minimal`` or ``full`` (``kgqa.settings.judging``) also judges the set with trained readers, with the settings of the TOML
     file ``reader_settings``; ``encoder`` and ``device`` override it. Intermediate results are kept in ``readers`` in the report's folder
-    until the report is written, so an interrupted audit resumes.
+    until the report is written, so an interrupted audit resumes. A reader ``llm`` asks ``endpoint`` (by default ``OPENAI_BASE_URL``; the
+    key is ``OPENAI_API_KEY``); all answers are kept in ``recording``, by default ``llm.recording.jsonl`` in the report's folder.
     """
     check_seed(seed)
     conditions = [parse(text, CHECKS, readers=readers) for text in fail_on]
     require_plots()
-    judging = _judging_settings(readers, reader_settings, encoder, device)
+    judging = _judging_settings(readers, reader_settings, encoder, device, endpoint, recording)
     question_set = open_dataset(dataset, format, paragraphs=paragraphs, strict=strict)
     other_sets = [open_dataset(path, naming=_NAMING) for path in against]
     report = Report.at(out, question_set.name, [opened.path for opened in (question_set, *other_sets) if isinstance(opened.path, Path)])
     sources = sources_of(question_set, other_sets)
-    judge = None if readers is None else _prepared(question_set, readers, judging, encoder, device, seed)
+    connection = Connection(path=report.html.parent / RECORDING if recording is None else Path(recording), address=endpoint)
+    for source in (question_set, *other_sets):
+        source.check_outside(connection.path, "--recording")
+    judge = None if readers is None else _prepared(question_set, readers, judging, encoder, device, connection, seed)
     if judge is not None:
         _check_measured(judge, conditions)
     checks = [check(seed=seed) for check in CHECKS]
@@ -109,26 +119,45 @@ def audit(
     return result
 
 
-def _judging_settings(level: str | None, path: str | Path | None, encoder: str | None, device: str | None) -> JudgingSettings:
-    """Raise SettingsError for reader options without ``readers``, or if their packages are missing."""
-    options = {"--reader-settings": path, "--encoder": encoder, "--device": device}
+def _judging_settings(
+    level: str | None,
+    path: str | Path | None,
+    encoder: str | None,
+    device: str | None,
+    endpoint: str | None,
+    recording: str | Path | None,
+) -> JudgingSettings:
+    """Raise SettingsError for reader options without readers that have them, or if their packages are missing."""
+    options = {
+        "--reader-settings": path, "--encoder": encoder, "--device": device, "--endpoint": endpoint, "--recording": recording,
+    }  # fmt: skip
     if level is None:
         for option, value in options.items():
             if value is not None:
-                raise SettingsError(f"{option}: this setting is for trained readers; add --readers minimal, or drop it.")
+                raise SettingsError(f"{option}: this setting is for readers; add --readers minimal, or drop it.")
         return JudgingSettings()
     check_level(level)
     require_readers("kgqa audit --readers")
-    return judging_settings(path)
+    settings = judging_settings(path)
+    unused = ("--encoder", "--device") if settings.reader == LLM else () if LLM in settings.beside else ("--endpoint", "--recording")
+    for option in unused:
+        if options[option] is not None:
+            who = "trained readers" if settings.reader == LLM else "the reader llm"
+            raise SettingsError(f"{option} is for {who}, and none is set in --reader-settings; leave it out.")
+    return settings
 
 
 def _prepared(
-    question_set: QuestionSet, level: str, settings: JudgingSettings, encoder: str | None, device: str | None, seed: int
-) -> Judging:
+    question_set: QuestionSet, level: str, settings: JudgingSettings, encoder: str | None, device: str | None, connection: Connection,
+    seed: int,
+) -> Judging:  # fmt: skip
     from kgqa.checks.readers.judging import prepared
     from kgqa.checks.readers.material import material
 
-    return prepared(level, material(question_set, settings, seed=seed), settings, encoder=encoder, device=device, seed=seed)
+    return prepared(
+        level, material(question_set, settings, seed=seed), settings, encoder=encoder, device=device, connection=connection,
+        seed=seed,
+    )  # fmt: skip
 
 
 def _check_measured(judge: Judging, conditions: Sequence[Condition]) -> None:

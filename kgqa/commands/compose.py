@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from kgqa.chat.connection import Connection
 from kgqa.chat.endpoint import NO_KEY, Endpoint
 from kgqa.checks.verdict import examine
 from kgqa.cluster.opening import opened_engine
@@ -18,13 +19,14 @@ from kgqa.errors import MissingInput, SettingsError, check_seed, storage_errors,
 from kgqa.formats import native
 from kgqa.formats.question_set import open_dataset
 from kgqa.progress import Progress, Silent
+from kgqa.readers.llm.endpoint_reader import check_connection
 from kgqa.readers.pretrained import pretrained_files
 from kgqa.readers.registry import find_reader
 from kgqa.readers.trained import reader_name
 from kgqa.recipes.musique.card import FACTS_LIMITS
 from kgqa.recipes.musique.composers.model import check_run
 from kgqa.recipes.musique.composing import RECORDING, write_tasks
-from kgqa.recipes.musique.disconnection import readers_of
+from kgqa.recipes.musique.disconnection import FILTER_RECORDING, readers_of
 from kgqa.recipes.musique.languages import in_its_language
 from kgqa.recipes.musique.pipeline import UNWRITTEN
 from kgqa.recipes.musique.recipe import RECIPE, SETS
@@ -48,7 +50,7 @@ from kgqa.store.neo4j.questions import check_can_put
 from kgqa.training.extra import NETWORKS, require_readers
 
 FILTERS = ("readers", "lexical", "none")
-SAYS_TO = dict.fromkeys(("head_reader", "tail_reader", "settings", "training"), ("readers",))
+SAYS_TO = dict.fromkeys(("head_reader", "tail_reader", "llm", "settings", "training"), ("readers",))
 """Setting of the filter → the filters that use it, if not both."""
 OF_GRAPHS = frozenset({"templates", "languages", "neutral", "unasked"})
 SINGLE_HOP_OF_GRAPHS = frozenset({"max_objects", "functional", "by_chance", "documents", "clauses", "min_both"})
@@ -155,11 +157,14 @@ def compose(
     if not set_paths:
         opened_domain = in_its_language(opened_domain)
     settings = opened_domain.settings.section(MusiqueSettings)
-    _check_readers(settings)
+    filter_asks = _check_readers(settings, Connection(path=place.path / FILTER_RECORDING, address=endpoint))
     if settings.pairs.spacy:
         check_pipeline(settings.pairs.spacy)
     people = None if answers is None else Path(answers)
-    _check_composer(settings.composition, model=model, endpoint=endpoint, max_cost=max_cost, answers=people, workspace=Path(workspace))
+    _check_composer(
+        settings.composition, model=model, endpoint=endpoint, max_cost=max_cost, answers=people, workspace=Path(workspace),
+        filter_asks=filter_asks,
+    )  # fmt: skip
     if (opened_domain.settings.source.layout == QUESTIONS) != bool(set_paths):
         fault = "holds no graph; give question sets too" if not set_paths else "has a graph; leave out the question sets"
         raise SettingsError(f"the domain {opened_domain.settings.name} {fault}.")
@@ -293,6 +298,7 @@ def _check_composer(
     max_cost: float | None,
     answers: Path | None,
     workspace: Path,
+    filter_asks: bool,
 ) -> None:
     """Check all options of the composer before anything is read."""
     composer = settings.composer
@@ -301,7 +307,7 @@ def _check_composer(
         "--answers": (answers, ("people",)),
     }  # fmt: skip
     for option, (value, users) in places.items():
-        if value is not None and composer not in users:
+        if value is not None and composer not in users and not (option == "--endpoint" and filter_asks):
             raise SettingsError(
                 f"{option} is for --composer {' or '.join(users)}, but the composer is {composer}; leave out one of the two."
             )
@@ -334,8 +340,8 @@ def _check_composer(
         raise MissingInput(f"{answers}: {noun}; give the tasks that people have filled in.")
 
 
-def _check_readers(settings: MusiqueSettings) -> None:
-    """Check all options of the filter's readers before anything is read."""
+def _check_readers(settings: MusiqueSettings, connection: Connection) -> bool:
+    """Check all options of the filter's readers before anything is read. Returns whether one of them asks an endpoint."""
     for run in settings.single_hop.readers:
         if not find_reader(reader_name(run)).answers:
             raise SettingsError(f"{run}: this run trained the reader {reader_name(run)}, which answers nothing; give one that does.")
@@ -344,9 +350,12 @@ def _check_readers(settings: MusiqueSettings) -> None:
     if idle:
         raise SettingsError(f"musique.disconnection.{idle[0]} has no effect with the filter {disconnection.use}; leave out one of the two.")
     if disconnection.use == "none":
-        return
-    if any(reader.steps for reader in readers_of(disconnection).values()):
+        return False
+    readers = readers_of(disconnection).values()
+    check_connection(readers, connection)
+    if any(reader.steps for reader in readers):
         require_readers("The filter by trained readers, for which --filter lexical is a quick stand-in,")
+    return any(reader.kind.asks for reader in readers)
 
 
 def _in_order(sets: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:

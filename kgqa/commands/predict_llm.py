@@ -20,12 +20,10 @@ from kgqa.readers.llm.reader import NAME, LlmReader, draw_examples
 from kgqa.runs.files import check_new_file, put_all, real_path
 from kgqa.runs.scratch import scratch
 from kgqa.scoring.prediction_files import ANSWER_TYPES, LABELLED, OF_SENTENCES, write_predictions
-from kgqa.settings.llm import LlmReaderSettings
+from kgqa.settings.llm import OF_REQUESTS, LlmReaderSettings
 from kgqa.training.questions import Questions, of_split
 from kgqa.version import __version__
 
-OF_REQUESTS = ("at_once", "timeout_seconds", "retries", "max_cost")
-"""Settings that change no answer."""
 EMPTY_IS_NONE = ("squad2", "iirc")
 """Metrics in whose files a question without prediction looks like one that is predicted to have no answer."""
 

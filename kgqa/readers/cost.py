@@ -17,6 +17,7 @@ from kgqa.progress import Silent
 from kgqa.readers.answers import answer_spans, candidate_spans, is_option, right_candidate
 from kgqa.readers.specification import Specification
 from kgqa.records import Instance
+from kgqa.training.cross_fit import Fold, cross_fit_plan, held_out_plan
 from kgqa.training.questions import of_list
 from kgqa.training.reader import Fitting
 from kgqa.training.task import TOKENS
@@ -40,6 +41,14 @@ class Job:
     beside: Mapping[str, Sequence[Instance]] = field(default_factory=lambda: MappingProxyType({}))
     weight: float = 1.0
     """Cost per character, relative to the reader that sees everything."""
+
+
+def folds_of_job(job: Job, *, folds: int) -> list[Fold]:
+    """The training questions of a job's readers, and what they read."""
+    questions, beside = of_list(job.judged), {name: of_list(some) for name, some in job.beside.items()}
+    if job.train is None:
+        return cross_fit_plan(questions, folds=folds, beside=beside)
+    return held_out_plan(of_list(job.train), questions, folds=folds, beside=beside)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from typing import Any
 from kgqa.errors import SettingsError, suggestion
 from kgqa.readers import own
 from kgqa.settings.base import Settings
+from kgqa.settings.llm import OF_REQUESTS, EndpointReaderSettings
 from kgqa.settings.reader import (
     CONNECTED,
     ArticleSettings,
@@ -59,6 +60,10 @@ class Kind:
     """Whether it answers questions, and does not only make steps or questions or select what another reader reads."""
     connects: str = "no"
     """A key of :data:`CONNECTS`, or empty if unknown; without meaning for a reader that does not answer."""
+    asks: bool = False
+    """Whether it asks an endpoint, and so cannot be trained and saved."""
+    incidental: tuple[str, ...] = ()
+    """Settings that change no prediction."""
 
     @property
     def description(self) -> str:
@@ -172,6 +177,11 @@ READERS: Mapping[str, Kind] = MappingProxyType(
 )  # fmt: skip
 """Name of each built-in reader → its entry."""
 LLM = "llm"
+_LLM = Kind(
+    purpose="a language model behind an endpoint, which is not trained",
+    module="kgqa.readers.llm.endpoint_reader", maker="EndpointReader", settings=EndpointReaderSettings, training=None, connects="yes",
+    asks=True, incidental=(*OF_REQUESTS, "input_price", "output_price"),
+)  # fmt: skip
 
 
 def reader_descriptions() -> dict[str, str]:
@@ -186,7 +196,7 @@ def find_reader(name: str, *, named: bool = False) -> Kind:
     that runs its code; an installed reader always is, since its user installed it to be found.
     """
     if name == LLM:
-        raise SettingsError("the reader llm is not trained; run: kgqa predict llm SET --model NAME --out FILE")
+        return _LLM
     if own.is_class_path(name):
         if not named:
             raise SettingsError(

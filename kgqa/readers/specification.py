@@ -43,22 +43,27 @@ class Specification:
         return self.kind.make(self.name, self.settings, self.training)
 
     def record(self) -> dict[str, Any]:
-        """The reader's name and all settings as JSON-able data."""
-        settings, training = self.settings.model_dump(mode="json"), self.training.model_dump(mode="json")
+        """The reader's name and all settings that change a prediction, as JSON-able data."""
+        settings, training = self.settings.model_dump(mode="json", exclude=set(self.kind.incidental)), self.training.model_dump(mode="json")
         return {"reader": self.name, "settings": settings, "training": training}
 
 
-def specification(reader: str, *, settings: Mapping[str, Any], training: Mapping[str, Any], named: bool = False) -> Specification:
+def specification(
+    reader: str, *, settings: Mapping[str, Any], training: Mapping[str, Any], named: bool = False, may_ask: bool = False
+) -> Specification:
     """The reader of a name or TOML file ``reader``; entries of ``settings`` and ``training`` that are not None override the file.
 
     A file has ``reader = "ee"`` and may have the sections ``[settings]`` and ``[training]``. ``named``: as in
-    :func:`~kgqa.readers.registry.find_reader`. Raises SettingsError, MissingInput.
+    :func:`~kgqa.readers.registry.find_reader`. ``may_ask``: whether a reader that asks an endpoint is of use. Raises SettingsError,
+    MissingInput.
     """
     values: Mapping[str, Any] = {"reader": reader}
     source = f"reader {reader}"
     if reader.endswith(".toml"):
         values, source = _read_toml(Path(reader)), reader
     kind = find_reader(values["reader"], named=named)
+    if kind.asks and not may_ask:
+        raise SettingsError(f"the reader {values['reader']} is not trained; run: kgqa predict llm SET --model NAME --out FILE")
     training_names = [*values.get("training", {}), *(name for name, value in training.items() if value is not None)]
     if kind.training is None and training_names:
         raise SettingsError(

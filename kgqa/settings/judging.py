@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -32,10 +32,14 @@ class JudgingSettings(Settings):
     instances of the probe."""
     beside: tuple[Annotated[str, Field(min_length=1)], ...] = ()
     """Additional readers to judge with: names, or ``module:Class``, whose code is imported."""
+    reader: Literal["ee", "llm"] = "ee"
+    """The full reader, with which partial readers are compared, and which DiRe's scores use; with ``llm`` the partial ones are too."""
+    llm: Mapping[str, Any] = {}
+    """Settings of the reader ``llm`` (``kgqa.settings.llm``)."""
     settings: Mapping[str, Any] = {}
-    """Settings of every reader (``kgqa.settings.reader``)."""
+    """Settings of every trained reader (``kgqa.settings.reader``)."""
     training: Mapping[str, Any] = {}
-    """Training settings of every reader (``kgqa.settings.training``)."""
+    """Training settings of every trained reader (``kgqa.settings.training``)."""
 
     def seed_count(self, level: str) -> int:
         """Number of readers of each kind at this level."""

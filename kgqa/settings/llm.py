@@ -40,6 +40,10 @@ class LlmSettings(Settings):
         return self
 
 
+OF_REQUESTS = ("at_once", "timeout_seconds", "retries", "max_cost")
+"""Settings that change no answer."""
+
+
 class LlmReaderSettings(LlmSettings):
     """The reader ``llm``: its prompts, and the requests that send them."""
 
@@ -59,4 +63,19 @@ class LlmReaderSettings(LlmSettings):
     def _samples_differ(self) -> LlmReaderSettings:
         if self.samples > 1 and self.temperature == 0:
             raise ValueError("with a temperature of 0 all samples are the same; set samples = 1, or a higher temperature")
+        return self
+
+
+class EndpointReaderSettings(LlmReaderSettings):
+    """The reader ``llm`` in the place of a trained one."""
+
+    model: Annotated[str, Field(min_length=1)]
+    """The endpoint's name of its model."""
+    shows: Literal["all", "question", "context", "paragraph"] = "all"
+    """What a prompt shows: everything, the question only, the paragraphs only, or each paragraph by itself."""
+
+    @model_validator(mode="after")
+    def _shows_own_paragraphs(self) -> EndpointReaderSettings:
+        if self.retrieve:
+            raise ValueError("here the paragraphs are the question's own; leave it out")
         return self

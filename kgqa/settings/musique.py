@@ -244,6 +244,8 @@ class DisconnectionSettings(Settings):
     """Folds of the cross-fitting; one of them is used for early stopping. Larger values train more readers, each on more data."""
     seeds: Annotated[int, Field(ge=1, le=20)] = 2
     """Readers per kind and fold, whose scores are averaged. Larger values give more stable scores and take more time."""
+    llm: Mapping[str, Any] = {}
+    """With ``use = "readers"``: settings of the reader ``llm`` (``kgqa.settings.llm``)."""
     settings: Mapping[str, Any] = {}
     """Settings of the readers (``kgqa.settings.reader``)."""
     training: Mapping[str, Any] = {}

@@ -19,6 +19,7 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
+from kgqa.chat.connection import Connection
 from kgqa.errors import RunMismatch, SettingsError, storage_errors
 from kgqa.progress import Progress, Silent, Within
 from kgqa.runs.files import key_of, write_whole
@@ -60,22 +61,33 @@ def cross_fit(
     beside: Mapping[str, Questions] = MappingProxyType({}),
     progress: Progress | None = None,
     record: Record | None = None,
+    connection: Connection | None = None,
 ) -> CrossFitted:
     """Predict ``questions`` by readers of ``make_reader``, in the folder ``place``; a folder of the same cross-fit is resumed or reused.
 
     ``key`` identifies everything that the readers depend on, besides the ``settings``. With ``validate`` the fold after the predicted one
     is the dev set; else the reader trains on all other folds. Questions ``beside``, by name, belong to the same groups (a probe's, for
     example); each is predicted by the readers of its group's fold. ``record`` receives every point of every curve, with seed and fold.
+    ``connection`` is for readers that ask an endpoint.
 
     Raises SettingsError if there are fewer groups than folds, RunMismatch if the folder holds something else, and the errors of readers.
     """
+    plan = cross_fit_plan(questions, folds=folds, validate=validate, beside=beside)
+    run = _Run(place, tuple(seeds), settings, key, progress or Silent(), record, connection)
+    return _run_plan(plan, {JUDGED: questions, **beside}, make_reader, run)
+
+
+def cross_fit_plan(
+    questions: Questions, *, folds: int = FOLDS, validate: bool = True, beside: Mapping[str, Questions] = MappingProxyType({})
+) -> list[Fold]:
+    """The folds of :func:`cross_fit`. Raises SettingsError if there are fewer groups than folds."""
     if folds < (3 if validate else 2):
         raise SettingsError(f"{folds} folds leave nothing to learn from; give at least {3 if validate else 2}.")
     groups = [instance.group for instance in questions]
     fold_of_group = dict(zip(groups, folds_of(groups, folds, seed=0).tolist(), strict=True))
     questions_by_name = {JUDGED: questions, **beside}
     folds_by_name = {name: _fold_of_rows(part, fold_of_group) for name, part in questions_by_name.items()}
-    plan = [
+    return [
         Fold(
             train=questions.only(_other_folds(folds_by_name[JUDGED], (number, (number + 1) % folds) if validate else (number,))),
             dev=questions.only(folds_by_name[JUDGED] == (number + 1) % folds) if validate else None,
@@ -83,7 +95,6 @@ def cross_fit(
         )
         for number in range(folds)
     ]
-    return _run_plan(plan, questions_by_name, make_reader, _Run(place, tuple(seeds), settings, key, progress or Silent(), record))
 
 
 def held_out(
@@ -100,19 +111,32 @@ def held_out(
     beside: Mapping[str, Questions] = MappingProxyType({}),
     progress: Progress | None = None,
     record: Record | None = None,
+    connection: Connection | None = None,
 ) -> CrossFitted:
     """The same with one reader per seed, fitted to ``train``, one of whose ``folds`` is the dev set.
 
     Shared groups of ``train`` and ``questions`` are not checked.
     """
-    questions_by_name = {JUDGED: questions, **beside}
+    plan = held_out_plan(train, questions, folds=folds, validate=validate, beside=beside)
+    run = _Run(place, tuple(seeds), settings, key, progress or Silent(), record, connection)
+    return _run_plan(plan, {JUDGED: questions, **beside}, make_reader, run)
+
+
+def held_out_plan(
+    train: Questions,
+    questions: Questions,
+    *,
+    folds: int = FOLDS,
+    validate: bool = True,
+    beside: Mapping[str, Questions] = MappingProxyType({}),
+) -> list[Fold]:
+    """The only fold of :func:`held_out`."""
     train_part, dev = train, None
     if validate:
         groups = [instance.group for instance in train]
         folds_of_train = _fold_of_rows(train, dict(zip(groups, folds_of(groups, folds, seed=0).tolist(), strict=True)))
         train_part, dev = train.only(folds_of_train != 0), train.only(folds_of_train == 0)
-    plan = [Fold(train=train_part, dev=dev, read=questions_by_name)]
-    return _run_plan(plan, questions_by_name, make_reader, _Run(place, tuple(seeds), settings, key, progress or Silent(), record))
+    return [Fold(train=train_part, dev=dev, read={JUDGED: questions, **beside})]
 
 
 def _fold_of_rows(questions: Questions, fold: Mapping[str, int]) -> npt.NDArray[np.int16]:
@@ -142,6 +166,7 @@ class _Run:
     key: str
     progress: Progress
     record: Record | None
+    connection: Connection | None
 
     def whole_key(self, plan: Sequence[Fold]) -> str:
         """Hash of everything that the predictions depend on."""
@@ -200,6 +225,7 @@ def _fit_and_predict(fold: Fold, seed: int, reader: Reader, folder: Path, run: _
     fitting = Fitting(
         place=folder / FIT, settings=run.settings, seed=seed, progress=progress,
         record=lambda point: run.record({"seed": seed, "fold": where, **point}) if run.record else None,
+        connection=run.connection,
     )  # fmt: skip
     (folder / FIT).mkdir(parents=True, exist_ok=True)
     reader.fit(_with_shared_tokens(fold.train, place), None if fold.dev is None else _with_shared_tokens(fold.dev, place), fitting)

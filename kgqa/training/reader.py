@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from kgqa.chat.connection import Connection
 from kgqa.progress import Progress
 from kgqa.records import Step
 from kgqa.settings.training import TrainingSettings
@@ -58,6 +59,8 @@ class Fitting:
     """Receives each point of the curve: ``step``, and ``loss`` or ``score``; with ``part`` if the reader has several parts."""
     start: Path | None = None
     """A saved reader of the same kind, whose weights are the initial ones."""
+    connection: Connection | None = None
+    """For a reader that asks an endpoint."""
 
     def part(self, name: str) -> Fitting:
         """The arguments for one of a reader's parts, in a subfolder."""
@@ -68,6 +71,7 @@ class Fitting:
             progress=self.progress,
             record=lambda point: self.record({"part": name, **point}),
             start=None if self.start is None else self.start / name,
+            connection=self.connection,
         )
 
 

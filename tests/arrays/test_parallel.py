@@ -32,6 +32,7 @@ class Processes:
 
     def map(self, function: Callable[..., R], parts: Iterable[P], shared: tuple[Any, ...] = ()) -> Iterator[R]:
         with ProcessPoolExecutor(self.workers, mp_context=get_context("spawn")) as pool:
+            parts = list(parts)
             self.parts += len(parts)
             yield from pool.map(partial(_with_shared, function, shared), parts)
 

@@ -16,6 +16,7 @@ import pytest
 from safetensors.torch import load_file, save_file
 from typer.testing import CliRunner
 
+from kgqa.chat.connection import Connection
 from kgqa.checks import CHECKS
 from kgqa.checks.conditions import decide, parse
 from kgqa.checks.readers.conclusions import conclusions
@@ -139,7 +140,7 @@ def test_a_stopped_audit_does_not_go_on_with_another_encoder_of_the_same_name(da
     shutil.copytree(tiny_encoder, encoder)
     settings = JudgingSettings(questions=20, train_questions=20)
     asked = material(open_dataset(dataset), settings, seed=0)
-    options = {"encoder": str(encoder), "device": "cpu", "seed": 0}
+    options = {"encoder": str(encoder), "device": "cpu", "connection": Connection(path=tmp_path / "r.jsonl"), "seed": 0}
     before = prepared("minimal", asked, settings, **options)  # type: ignore[arg-type]
     assert prepared("minimal", asked, settings, **options) == before  # type: ignore[arg-type]
     weights = load_file(encoder / "model.safetensors")
@@ -178,7 +179,7 @@ def test_without_readers_it_is_said_what_is_missing(dataset: Path, tmp_path: Pat
         ({"fail_on": ["reader>0.5"]}, "add --readers minimal"),
         ({"fail_on": ["one-paragraf>0.5"], "readers": "minimal"}, "did you mean one-paragraph"),
         ({"readers": "some"}, "--readers some: there is no such level"),
-        ({"encoder": "x"}, "--encoder: this setting is for trained readers"),
+        ({"encoder": "x"}, "--encoder: this setting is for readers"),
         ({"readers": "minimal", "encoder": "./nowhere"}, "there is no folder with an encoder of this name"),
         ({"readers": "minimal", "reader_settings": "nowhere.toml"}, "nowhere.toml: there is no such file"),
     ],
@@ -383,12 +384,13 @@ def test_a_transform_that_no_reader_does_takes_nothing_away() -> None:
     assert "leaves clearly less" not in said
 
 
-def test_question_only_is_asked_what_has_an_answer(tiny_encoder: str) -> None:
+def test_question_only_is_asked_what_has_an_answer(tiny_encoder: str, tmp_path: Path) -> None:
     """Of twins without an answer a guesser of labels would have half, and a reader that always answers nothing."""
     asked = [*spans(25), *(replace(each, id=f"{each.id}-twin", answers=(), answerable=False, answer_type="none") for each in spans(25))]
     judging = prepared(
-        "minimal", Material(train=None, judged=tuple(asked), how=""), JudgingSettings(), encoder=tiny_encoder, device="cpu", seed=0
-    )
+        "minimal", Material(train=None, judged=tuple(asked), how=""), JudgingSettings(), encoder=tiny_encoder, device="cpu",
+        connection=Connection(path=tmp_path / "r.jsonl"), seed=0,
+    )  # fmt: skip
 
     class Perfect:
         def scores(self, score: Callable[[Instance, Prediction], float]) -> Any:

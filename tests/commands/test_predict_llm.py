@@ -124,7 +124,7 @@ def report(folder: Path, out: str = "out.json") -> dict[str, Any]:
 
 
 def test_every_setting_is_described() -> None:
-    page = (ROOT / "docs" / "llm-reader.md").read_text("utf-8").partition("## Settings")[2].partition("## Costs")[0]
+    page = (ROOT / "docs" / "llm-reader.md").read_text("utf-8").partition("## Settings")[2].partition("## In audits")[0]
     rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
     assert set(re.findall(r"`(\w+)`", " ".join(rows))) == set(LlmReaderSettings.model_fields)
 

@@ -10,13 +10,13 @@ from kgqa.checks.readers.disconnection import Transformed, transformed
 from kgqa.checks.readers.material import Material
 from kgqa.errors import SettingsError
 from kgqa.readers.cost import Job
-from kgqa.readers.registry import find_reader
+from kgqa.readers.registry import LLM, find_reader
 from kgqa.readers.specification import Specification, specification
 from kgqa.settings.judging import JudgingSettings
 
-EVERYTHING = "ee"
-"""The full reader; partial readers are compared with it, and DiRe's scores use it."""
 PARTIAL = ("question-only", "context-only", "one-paragraph")
+SHOWN = {"question-only": "question", "context-only": "context", "one-paragraph": "paragraph"}
+"""Partial reader → what an ``llm`` is shown in its place."""
 BESIDE = "beside"
 """Jobs of further readers are called ``beside-1`` and so on."""
 KINDS = ("probe", "sufficiency", "probe-of-sufficiency")
@@ -38,12 +38,14 @@ class Plan:
 def plan_of(level: str, material: Material, settings: JudgingSettings, *, encoder: str | None, device: str | None, seed: int) -> Plan:
     """Jobs of ``level``. Raises SettingsError if a reader does not accept the settings."""
 
-    def reader(name: str, *, named: bool = False) -> Specification:
+    def reader(name: str, *, named: bool = False, **shown: str) -> Specification:
         kind = find_reader(name, named=named)
+        if kind.asks:
+            return specification(name, settings={**settings.llm, **shown}, training={}, may_ask=True)
         fields = kind.settings.model_fields
         # What the full reader knows is said for all; one that is kept from paragraphs cannot be told how to cut them.
         reader_options = {**settings.settings, **({"encoder": encoder} if encoder else {})}
-        options = {key: value for key, value in reader_options.items() if name == EVERYTHING or key in fields}
+        options = {key: value for key, value in reader_options.items() if name == settings.reader or key in fields}
         training = {} if kind.training is None else {**settings.training, **({"device": device} if device else {})}
         return specification(name, settings=options, training=training, named=named)
 
@@ -61,10 +63,11 @@ def plan_of(level: str, material: Material, settings: JudgingSettings, *, encode
                 f"{ENOUGH_TRANSFORMED} to judge."
             )  # fmt: skip
     extra = {"probe": transforms["probe"].instances} if transforms else {}
-    jobs = [Job(name="everything", reader=reader(EVERYTHING), judged=material.judged, train=material.train, beside=extra)]
+    jobs = [Job(name="everything", reader=reader(settings.reader), judged=material.judged, train=material.train, beside=extra)]
     weights: dict[str, Any] = {"question-only": 0.1, "one-paragraph": 2.4}  # of this 1 for the selectors of two folds
     for name in PARTIAL:
-        jobs.append(Job(name=name, reader=reader(name), judged=material.judged, train=material.train, weight=weights.get(name, 1.0)))
+        part = reader(LLM, shows=SHOWN[name]) if settings.reader == LLM else reader(name)
+        jobs.append(Job(name=name, reader=part, judged=material.judged, train=material.train, weight=weights.get(name, 1.0)))
     for number, name in enumerate(settings.beside, start=1):
         other = reader(name, named=True)  # the user's settings of this audit name it
         if not other.kind.answers:
@@ -75,9 +78,11 @@ def plan_of(level: str, material: Material, settings: JudgingSettings, *, encode
         jobs.append(
             Job(
                 name=kind,
-                reader=reader(EVERYTHING),
+                reader=reader(settings.reader),
                 judged=transform.instances,
                 train=training_transforms[kind].instances if material.train else None,
             )
         )
+    if settings.llm and not any(job.reader.kind.asks for job in jobs):
+        raise SettingsError('[llm] is for the reader llm, but no reader is; set reader = "llm" or beside = ["llm"], or leave it out.')
     return Plan(jobs=tuple(jobs), transforms=transforms, without_dire=reason)

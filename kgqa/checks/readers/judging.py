@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from kgqa.arrays.draws import draw
+from kgqa.chat.connection import Connection
 from kgqa.checks.readers.conclusions import conclusions
 from kgqa.checks.readers.disconnection import ANSWER, SUPPORT, Transformed, answered, label_of, scores_of, whole_score
 from kgqa.checks.readers.figures import Figure, Floats, figure_of
@@ -21,6 +22,7 @@ from kgqa.checks.readers.random_reader import DRAWS, RandomReader
 from kgqa.errors import EmptyResult
 from kgqa.progress import Progress, Within
 from kgqa.readers.cost import Job, cost_of
+from kgqa.readers.llm.endpoint_reader import check_connection, show_cost
 from kgqa.readers.pretrained import pretrained_files, pretrained_key
 from kgqa.readers.scores import answer_score, support_score
 from kgqa.readers.transformer.resizing import encoder_of
@@ -78,6 +80,8 @@ class Judging:
     """Hash of its files, where they are on this machine."""
     connects: bool
     """Whether the full reader sees several paragraphs at once."""
+    connection: Connection
+    """For readers that ask an endpoint."""
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -86,8 +90,11 @@ class Judging:
 
     def judge(self, folder: Path, progress: Progress) -> Judged:
         """Fit all readers and let them read; what is done stays in ``folder`` until :meth:`forget`, so that a stopped audit goes on."""
-        progress.start("Estimating the cost of the readers")
-        progress.finish(str(cost_of(self.plan.jobs, folds=self.settings.folds, seeds=len(self.seeds))))
+        show_cost(self.plan.jobs, self.connection, progress, folds=self.settings.folds, seeds=self.seeds)
+        fitted = [job for job in self.plan.jobs if not job.reader.kind.asks]
+        if fitted:
+            progress.start("Estimating the cost of the readers")
+            progress.finish(str(cost_of(fitted, folds=self.settings.folds, seeds=len(self.seeds))))
         results: dict[str, CrossFitted] = {}
         reasons = self.without_dire()
         for job in self.plan.jobs:
@@ -98,7 +105,9 @@ class Judging:
                     raise
                 reasons |= dict.fromkeys(OF_JOB.get(job.name, (job.name,)), str(error))
         figures = tuple(self._figures(results))
-        encoder = str(getattr(self.plan.jobs[0].reader.settings, "encoder", ""))
+        full_reader = self.plan.jobs[0].reader
+        # What the report names: the pretrained files, or the model behind the endpoint.
+        encoder = str(getattr(full_reader.settings, "model" if full_reader.kind.asks else "encoder", ""))
         return Judged(
             level=self.level, encoder=encoder, seeds=self.seeds, how=self.material.how, figures=figures, missing=reasons,
             conclusions=tuple(conclusions(figures, seeds=len(self.seeds), connects=self.connects)),
@@ -121,7 +130,7 @@ class Judging:
         """The name of a job's folder, which changes with everything that its predictions depend on."""
         training = job.reader.training.model_dump(mode="json", exclude=set(OF_TIME_AND_MEMORY))
         questions = [None if instances is None else of_list(instances).key for instances in (job.judged, job.train, *job.beside.values())]
-        settings = job.reader.settings.model_dump(mode="json")
+        settings = job.reader.record()["settings"]
         return f"{job.name}-{key_of(job.reader.name, settings, self.encoder, training, questions, self.seeds, self.settings.folds)[:16]}"
 
     def _cross_fit(self, job: Job, folder: Path, progress: Progress) -> CrossFitted:
@@ -129,7 +138,7 @@ class Judging:
         options = {
             "place": folder / self._name(job), "folds": self.settings.folds, "seeds": self.seeds, "settings": job.reader.training,
             "key": key_of(job.reader.record()["reader"], job.reader.record()["settings"]), "progress": Within(progress, job.name),
-            "beside": {name: of_list(some) for name, some in job.beside.items()},
+            "beside": {name: of_list(some) for name, some in job.beside.items()}, "connection": self.connection,
         }  # fmt: skip
         if job.train is None:
             return cross_fit(questions, lambda _: job.reader.make(), **options)  # type: ignore[arg-type]
@@ -235,12 +244,19 @@ def _answer_alone(instance: Instance, prediction: Prediction) -> float:
     return answer_score(instance, replace(prediction, answerable=True))
 
 
-def prepared(level: str, material: Material, settings: JudgingSettings, *, encoder: str | None, device: str | None, seed: int) -> Judging:
+def prepared(
+    level: str, material: Material, settings: JudgingSettings, *, encoder: str | None, device: str | None, connection: Connection, seed: int
+) -> Judging:
     """Everything that can be wrong before it begins is found here. Raises SettingsError, MissingInput, BrokenInput."""
     plan = plan_of(level, material, settings, encoder=encoder, device=device, seed=seed)
     from kgqa.training.device import device_of
 
     full_reader = plan.jobs[0].reader
+    check_connection([job.reader for job in plan.jobs], connection)
+    if full_reader.kind.asks:
+        return Judging(
+            level=level, settings=settings, material=material, plan=plan, seed=seed, encoder="", connects=True, connection=connection
+        )
     device_of(full_reader.training)
     assert isinstance(full_reader.settings, EncoderSettings)
     watch = Watch(pretrained_files(full_reader.settings))
@@ -248,4 +264,7 @@ def prepared(level: str, material: Material, settings: JudgingSettings, *, encod
     # Loaded once here, so that one that cannot be is known before hours of training, and not after.
     connects = Cutter(encoder_of(full_reader.settings), full_reader.settings, options=False).packs
     watch.check()
-    return Judging(level=level, settings=settings, material=material, plan=plan, seed=seed, encoder=files, connects=connects)
+    return Judging(
+        level=level, settings=settings, material=material, plan=plan, seed=seed, encoder=files, connects=connects,
+        connection=connection,
+    )  # fmt: skip

@@ -30,7 +30,7 @@ def not_measured(results: Judged | None) -> list[tuple[Measure, str]]:
 
 def _measures(results: Judged) -> str:
     seeds = f"seed {results.seeds[0]}" if len(results.seeds) == 1 else f"seeds {results.seeds[0]} to {results.seeds[-1]}"
-    head = f'<p class="muted">{escape(results.how)} Encoder: {escape(results.encoder)}; {seeds}.</p>'
+    head = f'<p class="muted">{escape(results.how)} Encoder or model: {escape(results.encoder)}; {seeds}.</p>'
     sentences = "".join(f"<li>{escape(sentence)}</li>" for sentence in results.conclusions)
     plot = readers_plot(results.figures, "Readers: figures with intervals")
     note = '<p class="muted"><small>Bar: figure; line on it: 95% interval; upright line: what a random reader gets.</small></p>'

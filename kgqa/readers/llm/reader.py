@@ -55,10 +55,8 @@ class LlmReader:
         A question whose answers stay faulty has the answer "" and confidence 0; ``entries`` has the reason. Memory: a few prompts for each
         parallel request, one answer per question, and the recording. Raises SettingsError, EndpointError, StorageError.
         """
-        tokens = OUTPUT_TOKENS + (REASONING_TOKENS if self._settings.reasoning else 0)
         progress.start("Estimating what the endpoint costs", len(questions), "questions")
-        keyed = ((asker.key(conversation), conversation) for _, conversation in self._conversations(questions, progress))
-        progress.finish(asker.estimate(keyed, output_tokens=tokens))
+        progress.finish(asker.estimate(self.keyed(questions, asker, progress), output_tokens=expected_tokens(self._settings)))
         before = asker.spent()
         progress.start("Asking the model", len(questions), "questions")
         shown: list[Shown] = []
@@ -75,6 +73,12 @@ class LlmReader:
             yield self._vote(question, [judged.result for judged in samples])
             progress.advance(1)
         progress.finish(f"{asker.requests:,} requests{asker.price(asker.spent() - before)}")
+
+    def keyed(
+        self, questions: Questions, asker: Asker, progress: Progress | None = None
+    ) -> Iterator[tuple[str, Conversation[Asked[Form]]]]:
+        """The first requests of :meth:`predict`, each after its hash."""
+        return ((asker.key(conversation), conversation) for _, conversation in self._conversations(questions, progress))
 
     def _conversations(self, questions: Questions, progress: Progress | None = None) -> Iterator[tuple[Shown, Conversation[Asked[Form]]]]:
         """Each question's conversations, one per sample."""
@@ -109,6 +113,11 @@ class LlmReader:
         entry = {"id": prediction.id, "type": kind, "answer": answer, "unit": form.unit.strip(), "confidence": prediction.confidence}
         self.entries.append(entry)
         return prediction
+
+
+def expected_tokens(settings: LlmReaderSettings) -> int:
+    """The estimated tokens of an answer."""
+    return OUTPUT_TOKENS + (REASONING_TOKENS if settings.reasoning else 0)
 
 
 def _answer_key(prediction: Prediction) -> tuple[str, ...]:

@@ -20,9 +20,13 @@ import pyarrow as pa
 from kgqa.arrays.draws import draw
 from kgqa.arrays.hashes import text_hashes
 from kgqa.arrays.parallel import Engine
+from kgqa.chat.connection import Connection
 from kgqa.errors import SettingsError
 from kgqa.progress import Progress, Silent, Within
+from kgqa.readers.cost import Job, cost_of
+from kgqa.readers.llm.endpoint_reader import show_cost
 from kgqa.readers.pretrained import pretrained_key
+from kgqa.readers.registry import LLM
 from kgqa.readers.scores import answer_score, support_score
 from kgqa.readers.specification import Specification, specification
 from kgqa.recipes.musique.contexts import Rows2, Stating, build_contexts, same_name, without
@@ -40,6 +44,8 @@ from kgqa.training.questions import of_list
 from kgqa.training.reader import Fitting, Prediction
 
 STAGE = "disconnection"
+FILTER_RECORDING = "recordings/filter.jsonl"
+"""File of a workspace with the answers of an endpoint to the filter's questions."""
 MASK = "___"
 """Replaces the bridge's name in a tail's question."""
 REASONS = {
@@ -76,16 +82,21 @@ def readers_of(settings: DisconnectionSettings) -> dict[str, Specification]:
     if settings.use != "readers":
         return {}
     names = {"head": settings.head_reader, "tail": settings.tail_reader}
-    specifications = {part: specification(name, settings={}, training={}) for part, name in names.items()}
-    trained_parts = [part for part in names if specifications[part].steps]
+    specifications = {part: specification(name, settings={}, training={}) for part, name in names.items() if name != LLM}
+    trained_parts = [part for part in specifications if specifications[part].steps]
+    if settings.llm and LLM not in names.values():
+        raise SettingsError("musique.disconnection.llm is for the reader llm, but no reader of the filter is; leave it out.")
     idle = [name for name in ("settings", "training") if getattr(settings, name)]
     if idle and not trained_parts:
         reader_names = " and ".join(dict.fromkeys(names.values()))
         raise SettingsError(
-            f"musique.disconnection.{idle[0]} is for trained readers, but {reader_names} only count; leave out one of the two."
+            f"musique.disconnection.{idle[0]} is for trained readers, but {reader_names} are not trained; leave out one of the two."
         )
     readers = {}
     for part, name in names.items():
+        if name == LLM:
+            readers[part] = specification(name, settings=settings.llm, training={}, may_ask=True)
+            continue
         fields = type(specifications[part].settings).model_fields
         # The settings are those of the tails' reader; a reader that sees no paragraph lacks some of them.
         options = (
@@ -189,8 +200,12 @@ def judge(
     seed: int,
     engine: Engine,
     progress: Progress,
+    connection: Connection,
 ) -> Judged:
-    """Let readers answer all heads and tails of ``pairs``; finished parts stay in ``place``, so that a stopped run can resume."""
+    """Let readers answer all heads and tails of ``pairs``; finished parts stay in ``place``, so that a stopped run can resume.
+
+    ``connection`` is for readers that ask an endpoint.
+    """
     table = pl.from_arrow(pairs)
     assert isinstance(table, pl.DataFrame)
     readers = readers_of(settings)
@@ -203,10 +218,11 @@ def judge(
     fewest = min(len(heads), tails["tail"].n_unique())
     if fewest < settings.folds:  # a small dataset; ``can_judge`` ensures FEWEST_FOLDS
         settings = settings.model_copy(update={"folds": max(FEWEST_FOLDS, fewest)})
-    if any(reader.steps for reader in readers.values()):
-        _estimate(readers, questions, settings, progress)
     if readers:
-        scores = {part: _scores(part, readers[part], questions[part], settings, place, seed, progress) for part in questions}
+        jobs = [Job(name=part, reader=reader, judged=questions[part], train=None) for part, reader in readers.items()]
+        show_cost(jobs, connection, progress, folds=settings.folds, seeds=range(seed, seed + settings.seeds))
+        _estimate(jobs, settings, progress)
+        scores = {part: _scores(part, readers[part], questions[part], settings, place, seed, progress, connection) for part in questions}
     else:
         progress.start("Log-linear readers answer heads and tails", None, "questions")
         places, seeds = Places.of(questions["tail"]), tuple(range(seed, seed + settings.seeds))
@@ -235,30 +251,28 @@ def chance(heads: Sequence[Instance], tails: Sequence[Instance], settings: Disco
     return {"heads": float(np.mean(of_heads)), "tails": float(np.mean(of_tails)), "supports": 1 / (settings.distractors + 1)}
 
 
-def _estimate(
-    readers: Mapping[str, Specification], questions: Mapping[str, Sequence[Instance]], settings: DisconnectionSettings, progress: Progress
-) -> None:
-    from kgqa.readers.cost import Job, cost_of
-
-    progress.start("Estimating the cost of the readers")
-    for part, reader in readers.items():
-        if reader.steps:
-            job = Job(name=part, reader=reader, judged=questions[part], train=None)
-            progress.finish(f"{part}s: {cost_of([job], folds=settings.folds, seeds=settings.seeds)}")
+def _estimate(jobs: Sequence[Job], settings: DisconnectionSettings, progress: Progress) -> None:
+    for job in jobs:
+        if job.reader.steps:
+            progress.start("Estimating the cost of the readers")
+            progress.finish(f"{job.name}s: {cost_of([job], folds=settings.folds, seeds=settings.seeds)}")
 
 
 def _scores(
-    part: str, reader: Specification, instances: list[Instance], settings: DisconnectionSettings, place: Path, seed: int, progress: Progress
-) -> tuple[Floats, Floats]:
+    part: str, reader: Specification, instances: list[Instance], settings: DisconnectionSettings, place: Path, seed: int,
+    progress: Progress, connection: Connection,
+) -> tuple[Floats, Floats]:  # fmt: skip
     """Mean answer and support F1 of each question."""
     seeds = tuple(range(seed, seed + settings.seeds))
     questions = of_list(instances)
-    if not reader.steps:
+    shows_progress = reader.steps or reader.kind.asks
+    if not shows_progress:
         progress.start(f"Counting readers answer {part}s", None, "questions")
     key = key_of(*identity(reader), questions.key, seeds, settings.folds)
     result = cross_fit(
         questions, lambda _: reader.make(), place=place / f"{part}-{key[:16]}", folds=settings.folds, seeds=seeds,
-        settings=reader.training, key=key, progress=Within(progress, f"{part}s") if reader.steps else Silent(),
+        settings=reader.training, key=key, progress=Within(progress, f"{part}s") if shows_progress else Silent(),
+        connection=connection,
     )  # fmt: skip
     return result.mean_scores(answer_score), result.mean_scores(support_score)
 

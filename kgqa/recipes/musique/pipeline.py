@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from kgqa.arrays.column_draws import shuffling
 from kgqa.arrays.hashes import text_hashes
+from kgqa.chat.connection import Connection
 from kgqa.errors import EmptyResult
 from kgqa.formats.question_set import open_dataset
 from kgqa.readers.trained import reader_hashes
@@ -27,7 +28,7 @@ from kgqa.recipes.musique.chains import Chains
 from kgqa.recipes.musique.comparison import MOST, two_hops
 from kgqa.recipes.musique.composing import choose_expressible, compose_questions, depends_on, expressible_pairs, was_changed
 from kgqa.recipes.musique.contexts import Stating, masked_texts
-from kgqa.recipes.musique.disconnection import can_judge, connected, identity, judge, readers_of
+from kgqa.recipes.musique.disconnection import FILTER_RECORDING, can_judge, connected, identity, judge, readers_of
 from kgqa.recipes.musique.from_graph import graph_questions
 from kgqa.recipes.musique.from_sets import set_questions
 from kgqa.recipes.musique.heads_and_tails import names_and_answers
@@ -149,6 +150,7 @@ def filter_pairs(run: Run) -> StageOutput:
     judgements = judge(
         tables["pairs"], tables["single_hop"], tables["paragraphs"], settings, stated=tables["stated"],
         place=run.workspace.path / READERS, seed=run.seed, engine=run.engine, progress=run.progress,
+        connection=Connection(path=run.workspace.path / FILTER_RECORDING, address=run.endpoint),
     )  # fmt: skip
     connected_pairs, funnel = connected(tables["pairs"], judgements, settings)
     if not connected_pairs.num_rows:
@@ -364,9 +366,10 @@ def _tagger(run: Run) -> list[object]:
 
 
 def _judges(run: Run) -> list[object]:
-    """The identities of the filter's readers, which the settings only name."""
+    """The filter's settings, and the identities of its readers: what requests may cost and how they are sent does not count."""
     settings = _settings(run).disconnection
-    return [identity(reader) for reader in readers_of(settings).values()]
+    plain = _settings(run).model_dump(mode="json", include={"disconnection": set(type(settings).model_fields) - {"llm"}})
+    return [[plain, run.seed], *(identity(reader) for reader in readers_of(settings).values())]
 
 
 def _lengths(run: Run) -> object:
@@ -397,7 +400,7 @@ COMPOSITION = (
         name="filter_pairs",
         version=4,
         doing="Filtering disconnected pairs",
-        depends_on=lambda run: [_only("disconnection")(run), *_judges(run)],
+        depends_on=_judges,
         run=filter_pairs,
     ),
     Stage(
