@@ -282,10 +282,10 @@ MATCH ()-[r:ABOUT]->() RETURN count(r) AS rows
 // params: none
 // returns: strangers: integer
 // stores: neo4j
-MATCH (n) WHERE NOT (n:Entity OR n:Document OR n:Relation OR n:Sample OR n:Chain OR n:Question OR n:Filter OR n:KgqaGraph)
+MATCH (n) WHERE NOT (n:Entity OR n:Document OR n:Relation OR n:Sample OR n:Chain OR n:SubQuestion OR n:Question OR n:Filter OR n:KgqaGraph)
 RETURN count(n) AS strangers
 UNION ALL
-MATCH ()-[r]->() WHERE NOT type(r) IN ['FACT', 'MENTIONS', 'ABOUT', 'ASKS_ABOUT', 'ANSWER', 'CANDIDATE', 'SUPPORT', 'HAS_CHAIN', 'STEP']
+MATCH ()-[r]->() WHERE NOT type(r) IN ['FACT', 'MENTIONS', 'ABOUT', 'ASKS_ABOUT', 'ANSWER', 'CANDIDATE', 'SUPPORT', 'HAS_CHAIN', 'STEP', 'HAS_SUBQUESTION', 'SUPPORTED_BY', 'DEPENDS_ON']
 RETURN count(r) AS strangers
 
 // name: begin_erasing
@@ -304,7 +304,7 @@ RETURN count(g) AS begun
 // stores: neo4j
 MATCH (g:KgqaGraph {id: 'kgqa'}) SET g.lock = $loader
 WITH g WHERE g.loader = $loader
-MATCH (n) WHERE n:Entity OR n:Document OR n:Relation OR n:Sample OR n:Chain OR n:Question OR n:Filter
+MATCH (n) WHERE n:Entity OR n:Document OR n:Relation OR n:Sample OR n:Chain OR n:SubQuestion OR n:Question OR n:Filter
 WITH n LIMIT $limit
 DETACH DELETE n
 RETURN count(*) AS erased

@@ -29,8 +29,8 @@ RETURN count(g) AS taken
 
 // name: add_samples
 // purpose: one batch of samples with all that hangs on them, unless the graph is another now, or another loader has taken over. Rows name samples, chains, entities and documents by their places in the lists of the batch
-// params: marker: string, tables: string, loader: string, from: integer, to: integer, entities: strings, documents: strings, sample: table, chain: table, sample_about: table, sample_answer: table, candidate: table, support: table, step_entity: table, step_document: table
-// returns: found_entities: integer, found_documents: integer, sample: integer, chain: integer, sample_about: integer, sample_answer: integer, candidate: integer, support: integer, step_entity: integer, step_document: integer
+// params: marker: string, tables: string, loader: string, from: integer, to: integer, entities: strings, documents: strings, sample: table, chain: table, subquestion: table, sample_about: table, sample_answer: table, candidate: table, support: table, step_entity: table, step_document: table, supported_by: table, subquestion_answer: table, depends_on: table
+// returns: found_entities: integer, found_documents: integer, sample: integer, chain: integer, subquestion: integer, sample_about: integer, sample_answer: integer, candidate: integer, support: integer, step_entity: integer, step_document: integer, supported_by: integer, subquestion_answer: integer, depends_on: integer
 // stores: neo4j
 MATCH (k:KgqaGraph {id: 'kgqa'}) SET k.lock = $loader
 WITH k WHERE k.finished AND k.tables = $tables
@@ -53,6 +53,13 @@ CALL {
   WITH samples[r[0]] AS s, r
   CREATE (s)-[:HAS_CHAIN]->(c:Chain {key: r[1], row: r[2], dataset: r[3], sample: r[4], candidate: r[5], number: r[6], correct: r[7], grade: r[8], length: r[9]})
   RETURN collect(c) AS chains
+}
+CALL {
+  WITH samples
+  UNWIND $subquestion AS r
+  WITH samples[r[0]] AS s, r
+  CREATE (s)-[:HAS_SUBQUESTION]->(u:SubQuestion {key: r[1], row: r[2], dataset: r[3], sample: r[4], number: r[5], id: r[6], question: r[7], answer: r[8], relation: r[9]})
+  RETURN collect(u) AS subquestions
 }
 CALL {
   WITH samples, entities, whole
@@ -96,7 +103,28 @@ CALL {
   CREATE (c)-[t:STEP {position: r[2]}]->(d)
   RETURN count(t) AS step_document
 }
-RETURN size(entities) AS found_entities, size(documents) AS found_documents, size(samples) AS sample, size(chains) AS chain, sample_about, sample_answer, candidate, support, step_entity, step_document
+CALL {
+  WITH subquestions, documents, whole
+  UNWIND $supported_by AS r
+  WITH subquestions[r[0]] AS u, documents[r[1]] AS d, whole WHERE whole
+  CREATE (u)-[p:SUPPORTED_BY]->(d)
+  RETURN count(p) AS supported_by
+}
+CALL {
+  WITH subquestions, entities, whole
+  UNWIND $subquestion_answer AS r
+  WITH subquestions[r[0]] AS u, entities[r[1]] AS e, whole WHERE whole
+  CREATE (u)-[a:ANSWER]->(e)
+  RETURN count(a) AS subquestion_answer
+}
+CALL {
+  WITH subquestions
+  UNWIND $depends_on AS r
+  WITH subquestions[r[0]] AS u, subquestions[r[1]] AS needed
+  CREATE (u)-[n:DEPENDS_ON]->(needed)
+  RETURN count(n) AS depends_on
+}
+RETURN size(entities) AS found_entities, size(documents) AS found_documents, size(samples) AS sample, size(chains) AS chain, size(subquestions) AS subquestion, sample_about, sample_answer, candidate, support, step_entity, step_document, supported_by, subquestion_answer, depends_on
 
 // name: add_rejected
 // purpose: one batch of questions that became no sample, unless the graph is another now, or another loader has taken over
@@ -148,13 +176,13 @@ SET g.finished = true
 RETURN count(g) AS finished
 
 // name: strange_samples
-// purpose: samples, chains, rejected questions and filters of datasets that kgqa did not add
+// purpose: samples, chains, sub-questions, rejected questions and filters of datasets that kgqa did not add
 // params: none
 // returns: label: string, nodes: integer
 // stores: neo4j
 OPTIONAL MATCH (g:KgqaGraph) WHERE g.dataset IS NOT NULL
 WITH collect(g.dataset) AS known
-MATCH (s:Sample|Chain|Question|Filter) WHERE s.dataset IS NULL OR NOT s.dataset IN known
+MATCH (s:Sample|Chain|SubQuestion|Question|Filter) WHERE s.dataset IS NULL OR NOT s.dataset IN known
 RETURN labels(s)[0] AS label, count(s) AS nodes
 ORDER BY label
 
@@ -174,7 +202,7 @@ RETURN count(g) AS begun
 // stores: neo4j
 MATCH (s:Sample {dataset: $dataset})
 WITH s LIMIT $limit
-CALL { WITH s OPTIONAL MATCH (s)-[:HAS_CHAIN]->(c:Chain) DETACH DELETE c }
+CALL { WITH s OPTIONAL MATCH (s)-[:HAS_CHAIN|HAS_SUBQUESTION]->(n) DETACH DELETE n }
 DETACH DELETE s
 RETURN count(*) AS erased
 
@@ -210,6 +238,13 @@ COPY Sample FROM $rows
 // returns: result: string
 // stores: embedded
 COPY Chain FROM $rows
+
+// name: load_subquestion
+// purpose: fill SubQuestion from an Arrow table
+// params: rows: table
+// returns: result: string
+// stores: embedded
+COPY SubQuestion FROM $rows
 
 // name: load_blocked
 // purpose: fill Question from an Arrow table
@@ -253,6 +288,13 @@ COPY ANSWER FROM $rows (from='Sample', to='Entity')
 // stores: embedded
 COPY ANSWER FROM $rows (from='Question', to='Entity')
 
+// name: load_subquestion_answer
+// purpose: fill ANSWER from an Arrow table
+// params: rows: table
+// returns: result: string
+// stores: embedded
+COPY ANSWER FROM $rows (from='SubQuestion', to='Entity')
+
 // name: load_candidate
 // purpose: fill CANDIDATE from an Arrow table
 // params: rows: table
@@ -287,3 +329,24 @@ COPY STEP FROM $rows (from='Chain', to='Entity')
 // returns: result: string
 // stores: embedded
 COPY STEP FROM $rows (from='Chain', to='Document')
+
+// name: load_has_subquestion
+// purpose: fill HAS_SUBQUESTION from an Arrow table
+// params: rows: table
+// returns: result: string
+// stores: embedded
+COPY HAS_SUBQUESTION FROM $rows
+
+// name: load_supported_by
+// purpose: fill SUPPORTED_BY from an Arrow table
+// params: rows: table
+// returns: result: string
+// stores: embedded
+COPY SUPPORTED_BY FROM $rows
+
+// name: load_depends_on
+// purpose: fill DEPENDS_ON from an Arrow table
+// params: rows: table
+// returns: result: string
+// stores: embedded
+COPY DEPENDS_ON FROM $rows

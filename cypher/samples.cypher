@@ -162,6 +162,55 @@ RETURN s.id AS sample, s.dataset AS dataset, s.split AS split, s.question AS que
 ORDER BY s.row, dataset
 LIMIT $limit
 
+// name: sample_steps
+// purpose: the sub-questions of a composed question in order, each with its answer and the paragraph that has it; #1 in a sub-question is the answer of the first
+// params: sample: string
+// returns: dataset: string, step: integer, question: string, answer: string, entity: string, document: string, title: string
+// stores: embedded, neo4j
+MATCH (s:Sample)-[h:HAS_SUBQUESTION]->(u:SubQuestion)-[a:ANSWER]->(e:Entity)
+WHERE s.id = $sample
+MATCH (u)-[p:SUPPORTED_BY]->(d:Document)
+RETURN s.dataset AS dataset, u.number AS step, u.question AS question, u.answer AS answer, e.id AS entity, d.id AS document, d.title AS title
+ORDER BY step, dataset
+
+// name: bridges_of_steps
+// purpose: the bridge of two steps of a composed question, optionally only of these two: the answer of a step that a later step asks about, and the paragraphs of both
+// params: sample: string, step: integer = 0, later: integer = 0
+// returns: dataset: string, step: integer, later: integer, bridge: string, label: string, document: string, later_document: string
+// stores: embedded, neo4j
+MATCH (s:Sample)-[h:HAS_SUBQUESTION]->(v:SubQuestion)-[n:DEPENDS_ON]->(u:SubQuestion)-[a:ANSWER]->(e:Entity)
+WHERE s.id = $sample AND ($step = 0 OR u.number = $step) AND ($later = 0 OR v.number = $later)
+MATCH (u)-[p:SUPPORTED_BY]->(d:Document)
+MATCH (v)-[q:SUPPORTED_BY]->(f:Document)
+RETURN s.dataset AS dataset, u.number AS step, v.number AS later, e.id AS bridge, e.label AS label, d.id AS document, f.id AS later_document
+ORDER BY later, step, dataset
+
+// name: steps_over
+// purpose: the steps of composed questions whose answer is an entity; role is bridge where a later step asks about it, else answer
+// params: entity: entity, dataset: string = '', limit: integer = 50
+// returns: sample: string, dataset: string, split: string, step: integer, role: string, step_question: string, question: string
+// stores: embedded, neo4j
+MATCH (s:Sample)-[h:HAS_SUBQUESTION]->(u:SubQuestion)-[a:ANSWER]->(e:Entity)
+WHERE e.id = $entity AND ($dataset = '' OR s.dataset = $dataset)
+WITH s, u
+ORDER BY u.row, s.dataset
+LIMIT $limit
+OPTIONAL MATCH (v:SubQuestion)-[n:DEPENDS_ON]->(u)
+WITH s.id AS sample, s.dataset AS dataset, s.split AS split, u.row AS row, u.number AS step, u.question AS step_question, s.question AS question, count(v.row) AS later
+RETURN sample, dataset, split, step, CASE WHEN later > 0 THEN 'bridge' ELSE 'answer' END AS role, step_question, question
+ORDER BY row, dataset
+
+// name: steps_in
+// purpose: the steps of composed questions whose answer a document has
+// params: document: document, dataset: string = '', limit: integer = 50
+// returns: sample: string, dataset: string, split: string, step: integer, step_question: string, answer: string, question: string
+// stores: embedded, neo4j
+MATCH (s:Sample)-[h:HAS_SUBQUESTION]->(u:SubQuestion)-[p:SUPPORTED_BY]->(d:Document)
+WHERE d.id = $document AND ($dataset = '' OR s.dataset = $dataset)
+RETURN s.id AS sample, s.dataset AS dataset, s.split AS split, u.number AS step, u.question AS step_question, u.answer AS answer, s.question AS question
+ORDER BY u.row, dataset
+LIMIT $limit
+
 // name: documents_of_two_splits
 // purpose: the documents that two splits share, with the number of samples of each split that show them
 // params: dataset: string = '', split: string = train, other: string = test, limit: integer = 50

@@ -91,6 +91,13 @@ CREATE NODE TABLE Sample(key STRING PRIMARY KEY, id STRING, dataset STRING, spli
 // stores: embedded
 CREATE NODE TABLE Chain(key STRING PRIMARY KEY, row INT64, dataset STRING, sample STRING, candidate STRING, number INT64, correct BOOLEAN, grade DOUBLE, length INT64)
 
+// name: schema_subquestion
+// purpose: the table of sub-questions: the steps of composed questions, by number as in #1
+// params: none
+// returns: result: string
+// stores: embedded
+CREATE NODE TABLE SubQuestion(key STRING PRIMARY KEY, row INT64, dataset STRING, sample STRING, number INT64, id STRING, question STRING, answer STRING, relation STRING)
+
 // name: schema_blocked
 // purpose: the table of questions that became no sample
 // params: none
@@ -113,11 +120,11 @@ CREATE NODE TABLE Filter(key STRING PRIMARY KEY, row INT64, dataset STRING, stag
 CREATE REL TABLE ASKS_ABOUT(FROM Sample TO Entity, FROM Question TO Entity)
 
 // name: schema_answers
-// purpose: the answers of samples and of questions
+// purpose: the answers of samples, of sub-questions and of questions
 // params: none
 // returns: result: string
 // stores: embedded
-CREATE REL TABLE ANSWER(FROM Sample TO Entity, FROM Question TO Entity)
+CREATE REL TABLE ANSWER(FROM Sample TO Entity, FROM SubQuestion TO Entity, FROM Question TO Entity)
 
 // name: schema_candidate
 // purpose: the candidates of samples, in the order shown
@@ -146,6 +153,34 @@ CREATE REL TABLE HAS_CHAIN(FROM Sample TO Chain)
 // returns: result: string
 // stores: embedded
 CREATE REL TABLE STEP(FROM Chain TO Entity, FROM Chain TO Document, position INT64)
+
+// name: schema_has_subquestion
+// purpose: the sub-questions of composed questions
+// params: none
+// returns: result: string
+// stores: embedded
+CREATE REL TABLE HAS_SUBQUESTION(FROM Sample TO SubQuestion)
+
+// name: schema_supported_by
+// purpose: the paragraphs that have the answers of sub-questions
+// params: none
+// returns: result: string
+// stores: embedded
+CREATE REL TABLE SUPPORTED_BY(FROM SubQuestion TO Document)
+
+// name: schema_depends_on
+// purpose: which sub-question asks about the answer of which earlier one
+// params: none
+// returns: result: string
+// stores: embedded
+CREATE REL TABLE DEPENDS_ON(FROM SubQuestion TO SubQuestion)
+
+// name: constrain_subquestion
+// purpose: one sub-question has one key, which is looked up by an index
+// params: none
+// returns: none
+// stores: neo4j
+CREATE CONSTRAINT kgqa_subquestion IF NOT EXISTS FOR (u:SubQuestion) REQUIRE u.key IS UNIQUE
 
 // name: constrain_chain
 // purpose: one chain has one key, which is looked up by an index

@@ -91,12 +91,14 @@ def rows_of_sample(rows: Mapping[str, pa.Table], sample: str) -> dict[str, pa.Ta
     samples = rows["sample"].filter(pc.equal(rows["sample"]["id"], sample))
     links = rows["has_chain"].filter(pc.is_in(rows["has_chain"]["sample"], value_set=samples["key"].combine_chunks()))
     chains = rows["chain"].filter(pc.is_in(rows["chain"]["key"], value_set=links["chain"].combine_chunks()))
-    keys = {"sample": samples["key"].combine_chunks(), "chain": chains["key"].combine_chunks()}
-    folders_found = {"sample": samples, "chain": chains}
-    for name in SAMPLE_PART[2:]:
+    steps = rows["has_subquestion"].filter(pc.is_in(rows["has_subquestion"]["sample"], value_set=samples["key"].combine_chunks()))
+    subquestions = rows["subquestion"].filter(pc.is_in(rows["subquestion"]["key"], value_set=steps["subquestion"].combine_chunks()))
+    found = {"sample": samples, "chain": chains, "subquestion": subquestions}
+    keys = {name: table["key"].combine_chunks() for name, table in found.items()}
+    for name in (table for table in SAMPLE_PART if table in RELATIONSHIPS):
         begin = RELATIONSHIPS[name].source
-        folders_found[name] = rows[name].filter(pc.is_in(rows[name][begin], value_set=keys[begin]))
-    return folders_found
+        found[name] = rows[name].filter(pc.is_in(rows[name][begin], value_set=keys[begin]))
+    return found
 
 
 def _check_known(rows: Mapping[str, pa.Table], folder: Path, place: Workspace) -> None:

@@ -49,6 +49,10 @@ def reason_for_empty_result(store: Store, query: Query, arguments: Mapping[str, 
         if value and candidates and not (any(value in name for name in candidates) if parameter.name in PARTS else value in candidates):
             names = set(names_on_graph["setting"] if parameter.name == "filter" else candidates)
             return f"there is no {parameter.name} {value!r} on this graph; {suggestion(value, names)}"
-        if parameter.name == "sample" and not store.run(queries["sample_documents"], {"sample": value}, seconds=seconds).num_rows:
+        if parameter.name != "sample":
+            continue
+        if not store.run(queries["sample_documents"], {"sample": value}, seconds=seconds).num_rows:
             return f"there is no sample {value!r} on this graph; samples_about and samples_of_relation, among others, give ids."
+        if ":SubQuestion" in query.text:
+            return f"sample {value!r} has no such steps; only composed questions have steps, and sample_chain lists the chains of others."
     return ""

@@ -171,7 +171,15 @@ def test_an_imported_graph_is_the_one_that_the_driver_loads(
     assert (again.already, again.samples_already) == (True, True)
     assert (again.samples, again.rejected) == (result.samples, result.rejected)
     assert everything(settings) == everything(neo4j_database)
-    assert _constraints(settings) == {"kgqa_graph", "kgqa_entity", "kgqa_document", "kgqa_sample", "kgqa_chain", "kgqa_blocked"}
+    assert _constraints(settings) == {
+        "kgqa_graph",
+        "kgqa_entity",
+        "kgqa_document",
+        "kgqa_sample",
+        "kgqa_chain",
+        "kgqa_subquestion",
+        "kgqa_blocked",
+    }
 
 
 def _constraints(settings: Neo4jSettings) -> set[str]:

@@ -23,6 +23,7 @@ NODES = {
     "relation": ("Relation", "row:long,id,label,facts:long,answers:long,no_article:long,stated:long,search"),
     "sample": ("Sample", "key:ID(Sample),id,dataset,split,row:long,question,relation,answer,hops:long,grade:double"),
     "chain": ("Chain", "key:ID(Chain),row:long,dataset,sample,candidate,number:long,correct:boolean,grade:double,length:long"),
+    "subquestion": ("SubQuestion", "key:ID(SubQuestion),row:long,dataset,sample,number:long,id,question,answer,relation"),
     "blocked": (
         "Question",
         "key:ID(Question),id,dataset,row:long,split,stage,reason,detail,question,relation,subject,answer,setting,value:double,threshold:double,filter,place:long",
@@ -41,6 +42,10 @@ RELATIONSHIPS = {
     "has_chain": ("HAS_CHAIN", ":START_ID(Sample),:END_ID(Chain)"),
     "step_entity": ("STEP", ":START_ID(Chain),:END_ID(Entity),position:long"),
     "step_document": ("STEP", ":START_ID(Chain),:END_ID(Document),position:long"),
+    "has_subquestion": ("HAS_SUBQUESTION", ":START_ID(Sample),:END_ID(SubQuestion)"),
+    "supported_by": ("SUPPORTED_BY", ":START_ID(SubQuestion),:END_ID(Document)"),
+    "subquestion_answer": ("ANSWER", ":START_ID(SubQuestion),:END_ID(Entity)"),
+    "depends_on": ("DEPENDS_ON", ":START_ID(SubQuestion),:END_ID(SubQuestion)"),
     "blocked_about": ("ASKS_ABOUT", ":START_ID(Question),:END_ID(Entity)"),
     "blocked_answer": ("ANSWER", ":START_ID(Question),:END_ID(Entity)"),
 }
