@@ -54,11 +54,11 @@ ORDER BY grade DESC, s.row, dataset
 // name: sample_chain
 // purpose: the chains of a sample in order, from the subject to its answer or to another candidate
 // params: sample: string, candidate: entity = ''
-// returns: dataset: string, chain: integer, position: integer, kind: string, id: string, name: string
+// returns: dataset: string, chain: integer, position: integer, role: string, kind: string, id: string, name: string
 // stores: embedded, neo4j
 MATCH (s:Sample)-[h:HAS_CHAIN]->(k:Chain)-[t:STEP]->(n)
 WHERE s.id = $sample AND (k.candidate = $candidate OR ($candidate = '' AND k.correct))
-RETURN s.dataset AS dataset, k.number AS chain, t.position AS position, CASE WHEN t.position % 2 = 0 THEN 'Entity' ELSE 'Document' END AS kind,
+RETURN s.dataset AS dataset, k.number AS chain, t.position AS position, t.role AS role, CASE WHEN t.position % 2 = 0 THEN 'Entity' ELSE 'Document' END AS kind,
   n.id AS id, coalesce(n.label, n.title) AS name
 ORDER BY chain, position, dataset
 
@@ -144,7 +144,7 @@ ORDER BY row, dataset
 // returns: bridge: string, label: string, samples: integer
 // stores: embedded, neo4j
 MATCH (s:Sample)-[h:HAS_CHAIN]->(k:Chain)-[t:STEP]->(e:Entity)
-WHERE k.correct AND t.position > 0 AND t.position < 2 * k.length AND ($dataset = '' OR s.dataset = $dataset) AND ($split = '' OR s.split = $split)
+WHERE k.correct AND t.role = 'bridge' AND ($dataset = '' OR s.dataset = $dataset) AND ($split = '' OR s.split = $split)
 WITH e, count(DISTINCT s.key) AS samples
 RETURN e.id AS bridge, e.label AS label, samples
 ORDER BY samples DESC, e.row
@@ -156,7 +156,7 @@ LIMIT $limit
 // returns: sample: string, dataset: string, split: string, question: string, answer: string
 // stores: embedded, neo4j
 MATCH (s:Sample)-[h:HAS_CHAIN]->(k:Chain)-[t:STEP]->(e:Entity)
-WHERE e.id = $entity AND k.correct AND t.position > 0 AND t.position < 2 * k.length AND ($dataset = '' OR s.dataset = $dataset)
+WHERE e.id = $entity AND k.correct AND t.role = 'bridge' AND ($dataset = '' OR s.dataset = $dataset)
 WITH s, count(t.position) AS steps
 RETURN s.id AS sample, s.dataset AS dataset, s.split AS split, s.question AS question, s.answer AS answer
 ORDER BY s.row, dataset
@@ -245,7 +245,7 @@ LIMIT $limit
 MATCH (f:Filter)
 WHERE ($filter = '' OR f.reason CONTAINS $filter OR f.setting CONTAINS $filter) AND ($dataset = '' OR f.dataset = $dataset)
 // Of all these the first are among the first of each.
-MATCH (q:Question)
+MATCH (q:Rejected)
 WHERE q.filter = f.key AND q.place < $limit
 WITH q
 ORDER BY q.row, q.dataset
@@ -259,7 +259,7 @@ ORDER BY q.row, dataset
 // params: relation: relation, dataset: string = '', limit: integer = 50
 // returns: id: string, dataset: string, question: string, answer: string, stage: string, reason: string, detail: string
 // stores: embedded, neo4j
-MATCH (q:Question)
+MATCH (q:Rejected)
 WHERE q.relation = $relation AND ($dataset = '' OR q.dataset = $dataset)
 WITH q
 ORDER BY q.row, q.dataset
@@ -273,7 +273,7 @@ ORDER BY q.row, dataset
 // params: entity: entity, limit: integer = 50
 // returns: id: string, dataset: string, question: string, answer: string, stage: string, reason: string, value: number, threshold: number
 // stores: embedded, neo4j
-MATCH (q:Question)-[r:ASKS_ABOUT|ANSWER]->(x:Entity)
+MATCH (q:Rejected)-[r:ASKS_ABOUT|ANSWER]->(x:Entity)
 WHERE x.id = $entity
 WITH q
 ORDER BY q.row, q.dataset
@@ -287,7 +287,7 @@ ORDER BY q.row, dataset
 // params: setting: string, threshold: number, dataset: string = '', limit: integer = 50
 // returns: id: string, dataset: string, question: string, answer: string, reason: string, value: number, threshold: number
 // stores: embedded, neo4j
-MATCH (q:Question)
+MATCH (q:Rejected)
 WHERE q.value IS NOT NULL AND ($setting = '' OR q.setting CONTAINS $setting) AND ($dataset = '' OR q.dataset = $dataset)
   AND ((q.value < q.threshold AND q.value >= $threshold) OR (q.value > q.threshold AND q.value <= $threshold))
 WITH q

@@ -42,6 +42,7 @@ FILTER = ("stage", "reason", "setting")
 """The columns that identify a filter."""
 MEASURES = ("value", "threshold")
 TEXTS = ("id", "question", "answer_id", "relation", "subject")
+NO_RELATIONS = pl.DataFrame(schema={"name": pl.String, "relation": pl.Int64, "label": pl.String})
 CHAINS = pl.List(pl.List(pl.List(pl.String)))
 GRADE = pl.Struct({"confidence": pl.Float32, "path": pl.String, "text": pl.String})
 STEPS = pl.List(
@@ -49,8 +50,11 @@ STEPS = pl.List(
 )
 
 
-def sample_rows(folder: Path, dataset: str) -> dict[str, pa.Table]:
+def sample_rows(folder: Path, dataset: str, relations: pl.DataFrame | None = None) -> dict[str, pa.Table]:
     """The tables of ``SAMPLE_PART`` for the dataset in ``folder``; ``dataset`` is its name on the graph.
+
+    ``relations`` are those of the graph, ``name, relation, label``: what samples call them (a name may stand for several, and several names
+    for one), the row on the graph, and the label. Without them no sample is joined with its relation.
 
     A composed question has no candidates. Each of its steps is a sub-question, and together they are one chain: the paragraph and the
     answer of each step. Its subject is unknown, because the dataset names only the entities of answers.
@@ -69,9 +73,12 @@ def sample_rows(folder: Path, dataset: str) -> dict[str, pa.Table]:
     samples = pl.concat(parts).with_row_index("row").with_columns(pl.col("row").cast(pl.Int64), key=_key(dataset, pl.col("id")))
     candidates = _candidates(samples)
     chains = _chains(candidates, dataset)
-    places = _exploded(chains.select("key", place="places"), "place").drop_nulls("place")
+    places = _exploded(chains.select("key", "correct", "length", place="places"), "place").drop_nulls("place").with_columns(role=_role())
     answers = chains.filter("correct").group_by("row_of_sample").agg(hops=pl.col("length").min(), grade=pl.col("grade").first())
     samples = samples.join(answers, left_on="row", right_on="row_of_sample", how="left", maintain_order="left")
+    relations = NO_RELATIONS if relations is None else relations
+    labels = relations.group_by("name", maintain_order=True).agg(relation_label=pl.col("label").first())
+    samples = samples.join(labels, left_on="relation", right_on="name", how="left", maintain_order="left")
     dataset_column = pl.lit(dataset).alias("dataset")
     return {
         "sample": arrow(
@@ -86,6 +93,7 @@ def sample_rows(folder: Path, dataset: str) -> dict[str, pa.Table]:
                 answer=pl.col("answers").list.first(),
                 hops="hops",
                 grade="grade",
+                relation_label="relation_label",
             )
         ),
         "chain": arrow(chains.select("key", "row", dataset_column, "sample", "candidate", "number", "correct", "grade", "length")),
@@ -102,10 +110,32 @@ def sample_rows(folder: Path, dataset: str) -> dict[str, pa.Table]:
             )
         ),
         "has_chain": arrow(chains.select(sample="sample_key", chain="key")),
-        "step_entity": arrow(places.filter(pl.col("position") % 2 == 0).select(chain="key", entity="place", position="position")),
-        "step_document": arrow(places.filter(pl.col("position") % 2 == 1).select(chain="key", document="place", position="position")),
-        **_subquestion_tables(samples, dataset),
+        "step_entity": arrow(
+            places.filter(pl.col("position") % 2 == 0).select(chain="key", entity="place", position="position", role="role")
+        ),
+        "step_document": arrow(
+            places.filter(pl.col("position") % 2 == 1).select(chain="key", document="place", position="position", role="role")
+        ),
+        "sample_relation": _of_relation(samples.select("relation", sample="key"), "sample", relations),
+        **_subquestion_tables(samples, dataset, relations),
     }
+
+
+def _role() -> pl.Expr:
+    """The role of a place in its chain."""
+    position = pl.col("position")
+    is_last = position == 2 * pl.col("length")
+    return (
+        pl.when(position % 2 == 1)
+        .then(pl.lit("document"))
+        .when(is_last & pl.col("correct"))
+        .then(pl.lit("answer"))
+        .when(is_last)
+        .then(pl.lit("candidate"))
+        .when(position == 0)
+        .then(pl.lit("subject"))
+        .otherwise(pl.lit("bridge"))
+    )
 
 
 def rejected_rows(folder: Path, dataset: str) -> dict[str, pa.Table]:
@@ -143,6 +173,7 @@ def rejected_rows(folder: Path, dataset: str) -> dict[str, pa.Table]:
         "filter": arrow(filters),
         "blocked_about": arrow(rows.filter(pl.col("subject") != "").select(blocked="key", entity="subject")),
         "blocked_answer": arrow(rows.filter(pl.col("answer") != "").select(blocked="key", entity="answer")),
+        "rejected_by": arrow(rows.select(blocked="key", filter="filter")),
     }
 
 
@@ -265,7 +296,13 @@ def _needs(steps: pl.DataFrame) -> pl.DataFrame:
     return needs.join(numbers, on=("row", "depends_on"), how="left", maintain_order="left").select("row", "number", "needed")
 
 
-def _subquestion_tables(samples: pl.DataFrame, dataset: str) -> dict[str, pa.Table]:
+def _of_relation(nodes: pl.DataFrame, key: str, relations: pl.DataFrame) -> pa.Table:
+    """``key, relation`` of ``nodes``, which have a ``relation`` by name: the rows of the relations on the graph."""
+    joined = nodes.select(key, name="relation").join(relations, on="name", how="inner", maintain_order="left_right")
+    return arrow(joined.select(key, "relation"))
+
+
+def _subquestion_tables(samples: pl.DataFrame, dataset: str, relations: pl.DataFrame) -> dict[str, pa.Table]:
     """The tables of the steps of composed questions."""
     steps, ids = _steps(samples), samples.select("row", sample="id", sample_key="key")
     named = steps.join(ids, on="row", maintain_order="left").with_columns(key=_step_key(pl.col("sample_key"), pl.col("number")))
@@ -280,6 +317,7 @@ def _subquestion_tables(samples: pl.DataFrame, dataset: str) -> dict[str, pa.Tab
         "has_subquestion": arrow(named.select(sample="sample_key", subquestion="key")),
         "supported_by": arrow(named.select(subquestion="key", document="document")),
         "subquestion_answer": arrow(named.select(subquestion="key", entity="entity")),
+        "subquestion_relation": _of_relation(named.select("relation", subquestion="key"), "subquestion", relations),
         "depends_on": arrow(
             needs.select(
                 subquestion=_step_key(pl.col("sample_key"), pl.col("number")), needed=_step_key(pl.col("sample_key"), pl.col("needed"))

@@ -36,7 +36,7 @@ NODES = {
     "sample": NodeKind(label="Sample", key="key", mark="s:"),
     "chain": NodeKind(label="Chain", key="key", mark="c:"),
     "subquestion": NodeKind(label="SubQuestion", key="key", mark="u:"),
-    "blocked": NodeKind(label="Question", key="key", mark="q:"),
+    "blocked": NodeKind(label="Rejected", key="key", mark="q:"),
 }
 RELATIONSHIPS = {
     "fact": RelationshipKind(type="FACT", source="entity", target="entity"),

@@ -93,7 +93,9 @@ def strange_rows() -> dict[str, pa.Table]:
             }
         ),
         "fact": pa.table({"head": ids, "tail": ids[1:] + ids[:1], "row": numbers, "relation": TEXTS, "label": TEXTS[::-1]}),
-        "mentions": pa.table({"document": ids, "entity": ids[::-1], "count": [2**40 + number for number in numbers]}),
+        "mentions": pa.table(
+            {"document": ids, "entity": ids[::-1], "count": [2**40 + number for number in numbers], "start": numbers, "stop": numbers}
+        ),
         "about": pa.table({"entity": ids[3:6], "document": ids[1:4]}),
     }
 
@@ -178,6 +180,7 @@ def test_an_imported_graph_is_the_one_that_the_driver_loads(
         "kgqa_sample",
         "kgqa_chain",
         "kgqa_subquestion",
+        "kgqa_relation",
         "kgqa_blocked",
     }
 

@@ -71,6 +71,7 @@ GRAPH = Layout(
     keys=(
         "constrain_entity",
         "constrain_document",
+        "constrain_relation",
         "index_label",
         "index_entity_row",
         "index_entity_documents",

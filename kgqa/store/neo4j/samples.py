@@ -2,20 +2,22 @@
 
 ::
 
-    (:Sample {key, id, dataset, split, row, question, relation, answer, hops, grade})
+    (:Sample {key, id, dataset, split, row, question, relation, relation_label, answer, hops, grade})
+        -[:OF_RELATION]->                                      (:Relation)
         -[:ASKS_ABOUT]->                                       (:Entity)    the subject
         -[:ANSWER]->                                           (:Entity)
         -[:CANDIDATE {position, answer, grade, path, text}]->  (:Entity)    in the order shown
         -[:SUPPORT {position}]->                               (:Document)  in the order shown
         -[:HAS_CHAIN]-> (:Chain {key, row, dataset, sample, candidate, number, answer, grade, length})
-                            -[:STEP {position}]->              (:Entity | :Document)
+                            -[:STEP {position, role}]->        (:Entity | :Document)
         -[:HAS_SUBQUESTION]-> (:SubQuestion {key, row, dataset, sample, number, id, question, answer, relation})
                                   -[:SUPPORTED_BY]->           (:Document)
                                   -[:ANSWER]->                 (:Entity)
+                                  -[:OF_RELATION]->            (:Relation)
                                   -[:DEPENDS_ON]->             (:SubQuestion)
-    (:Question {key, id, dataset, row, split, stage, reason, detail, question, relation, subject, answer, setting, value, threshold,
+    (:Rejected {key, id, dataset, row, split, stage, reason, detail, question, relation, subject, answer, setting, value, threshold,
                  filter, place})
-        -[:ASKS_ABOUT]-> (:Entity), -[:ANSWER]-> (:Entity)
+        -[:ASKS_ABOUT]-> (:Entity), -[:ANSWER]-> (:Entity), -[:REJECTED_BY]-> (:Filter)
     (:Filter {key, row, dataset, stage, reason, setting, questions})
 
 The rows are those of :mod:`kgqa.store.samples`; nodes have no property for a null. The samples and the rejected questions of a dataset have
@@ -46,6 +48,10 @@ BATCH_ROWS = 20_000
 """In one transaction; fewer are no faster here."""
 ERASE_NODES = {"samples": 50, "rejected": 5_000}
 """In one transaction; a sample of MedHop has 400 steps."""
+
+
+PLURALS = {"entity": "entities", "document": "documents", "relation": "relations", "filter": "filters"}
+"""Table of nodes that relationships of a part lead to → the parameter with their ids."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +90,8 @@ SAMPLES = Part(
         "step_document": ("chain", "document"),
         "supported_by": ("subquestion", "document"),
         "subquestion_answer": ("subquestion", "entity"),
+        "sample_relation": ("sample", "relation"),
+        "subquestion_relation": ("subquestion", "relation"),
         "depends_on": ("subquestion", "subquestion"),
     },
     add="add_samples",
@@ -95,7 +103,7 @@ REJECTED = Part(
     nodes="blocked",
     under={},
     beside="filter",
-    links={"blocked_about": ("blocked", "entity"), "blocked_answer": ("blocked", "entity")},
+    links={"blocked_about": ("blocked", "entity"), "blocked_answer": ("blocked", "entity"), "rejected_by": ("blocked", "filter")},
     add="add_rejected",
     erase="erase_rejected",
 )
@@ -273,7 +281,7 @@ class _Cutter:
                 [a, b, *properties]
                 for a, b, properties in zip(node_numbers, targets, link_properties or [[]] * len(node_numbers), strict=True)
             ]
-        ids = {("entities" if name == "entity" else "documents"): ids.to_pylist() for name, ids in end_ids.items()}
+        ids = {PLURALS[name]: ids.to_pylist() for name, ids in end_ids.items()}
         return {**ids, **tables}
 
 
