@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import shutil
@@ -180,15 +181,14 @@ def test_bad_input_is_said_in_a_sentence(workspace: Path, seed_medline: Path) ->
 
 def test_the_graph_of_an_older_kgqa_gets_one_sentence(workspace: Path) -> None:
     place = Workspace(workspace)
+    record = place.finished("build_store")
+    assert record is not None
     place.graph.unlink()
     # As version 4 made it: no table of sub-questions.
     newer = {"subquestion", "has_subquestion", "supported_by", "depends_on", "answers", "of_relation"}
     older = [name for name in SCHEMA if name not in newer]
     embedded.build(place.graph, rows_of(place), empty=older)
-    record = workspace / "tables" / "build_store.json"
-    told = json.loads(record.read_text("utf-8"))
-    told["outputs"] = dict.fromkeys(told["outputs"], known_hash(place.graph))
-    record.write_text(json.dumps(told), "utf-8")
+    place.record(dataclasses.replace(record, outputs={name: known_hash(place.graph) for name in record.outputs}))
     with pytest.raises(StoreError, match=r"another version of kgqa made this graph.*run kgqa generate in this workspace again"):
         kgqa.load(workspace, store="embedded", dataset="wikihop")
     with pytest.raises(StoreError, match=r"another version of kgqa made this graph.*run kgqa generate in this workspace again"):

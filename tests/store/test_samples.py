@@ -176,9 +176,8 @@ def test_the_database_of_an_older_kgqa_gets_one_sentence_and_is_replaced_when_as
 ) -> None:
     from neo4j import GraphDatabase
 
-    first = kgqa.load(
-        workspace.path, dataset="wikihop" if "wikidata" in str(workspace.path) else "medhop", rejected=True, neo4j=neo4j_database
-    )
+    folder = next((workspace.path / "datasets").iterdir())
+    first = kgqa.load(workspace.path, dataset=folder, rejected=True, neo4j=neo4j_database)
     with GraphDatabase.driver(neo4j_database.uri, auth=("neo4j", neo4j_database.password)) as driver:
         # As version 4 left it: rejected questions had this label.
         driver.execute_query("MATCH (q:Rejected) SET q:Question REMOVE q:Rejected")
