@@ -32,6 +32,8 @@
   const TONES = 8;
   // Lines of an outline that is shown as a whole.
   const MOST_LINES = 45;
+  // Pixels that a picture of layers below one another may take.
+  const MOST_HIGH = 2000;
 
   const counted = (number) => number.toLocaleString("en-GB");
 
@@ -124,6 +126,8 @@
 
     get narrow() { return this.box.clientWidth < 620; }
     get outlined() { return this.narrow && (this.layout === "tree" || this.crowded); }
+    // Whether layers lie below one another on a page that can be scrolled.
+    get long() { return this.box.dataset.direction === "down" && !this.outlined; }
     get down() { return this.box.dataset.direction === "down" || this.narrow; }
 
     // Whether a layer of a flowing picture would not fit beside itself in a narrow window.
@@ -381,6 +385,7 @@
     // All of it where its labels can still be read, or if all of it is asked for; else a part at a readable size.
     frame(whole = false) {
       const grown = this.grow();
+      this.stretch();
       this.cy.userPanningEnabled(!grown).userZoomingEnabled(!grown); // so that the page can be moved where the picture need not be
       const box = this.cy.elements().boundingBox(), room = { w: this.box.clientWidth, h: this.box.clientHeight };
       if (!box.w || !room.w) return;
@@ -390,11 +395,19 @@
         return;
       }
       const zoom = Math.min(1.15, (room.w - 28) / box.w, (room.h - 64) / box.h);
-      const readable = whole ? 0.15 : this.narrow ? NARROW : READABLE;
-      this.cut = zoom < readable;
+      const readable = whole ? 0.15 : this.narrow && !this.long ? NARROW : READABLE;
+      this.cut = zoom < readable - 0.005;
       this.cy.zoom(Math.max(zoom, readable));
       if (zoom >= readable) { this.cy.center(); this.cy.panBy({ x: 0, y: 10 }); }
       else this.cy.center(this.cy.getElementById(this.selected || this.root));
+    }
+
+    // Give a picture of layers below one another the height at which its labels can be read.
+    stretch() {
+      if (!this.long) return;
+      const around = this.box.parentElement, beside = around.offsetHeight - this.box.clientHeight;
+      around.style.minHeight = `${Math.min(MOST_HIGH, Math.ceil(this.cy.elements().boundingBox().h * READABLE) + 68 + beside)}px`;
+      this.cy.resize();
     }
 
     showAll() {
@@ -692,7 +705,7 @@
           "overlay-opacity": 0, "min-zoomed-font-size": 4, ...box("entity", "entity-line", "ink") } },
         { selector: "node.document", style: { shape: "rectangle", ...box("paper", "paper-line", "ink") } },
         { selector: "node.other", style: { "corner-radius": 4, ...box("accent-tint", "line-strong", "ink") } },
-        { selector: "node.more", style: { "border-style": "dashed", ...box("canvas", "line-strong", "muted"), "font-size": 11.5 } },
+        { selector: "node.more", style: { "border-style": "dashed", ...box("canvas", "line-strong", "muted") } },
         { selector: "node.opened", style: { "border-width": 1.6, "border-color": ink("accent") } },
         { selector: "node.candidate", style: { ...box("canvas", "line-strong", "ink"), "border-style": "dashed" } },
         { selector: "node.bridge", style: box("amber-tint", "amber", "ink") },
