@@ -28,6 +28,7 @@ from kgqa.store.neo4j.graph import imported_marker
 from tests import contents
 from tests.conftest import Cli, SmallDisk, unavailable
 from tests.neo4j.server import Neo4jServer, missing
+from tests.store.steps_truth import composed_set
 
 TEXTS = [
     "plain",
