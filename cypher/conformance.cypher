@@ -464,6 +464,13 @@ DROP CONSTRAINT kgqa_entity IF EXISTS
 // stores: neo4j
 DROP CONSTRAINT kgqa_document IF EXISTS
 
+// name: drop_constrain_relation
+// purpose: take back a constraint that the doctor's load made
+// params: none
+// returns: none
+// stores: neo4j
+DROP CONSTRAINT kgqa_relation IF EXISTS
+
 // name: drop_constrain_sample
 // purpose: take back a constraint that the doctor's load made
 // params: none
@@ -484,6 +491,13 @@ DROP INDEX kgqa_sample_id IF EXISTS
 // returns: none
 // stores: neo4j
 DROP CONSTRAINT kgqa_chain IF EXISTS
+
+// name: drop_constrain_subquestion
+// purpose: take back a constraint that the doctor's load made
+// params: none
+// returns: none
+// stores: neo4j
+DROP CONSTRAINT kgqa_subquestion IF EXISTS
 
 // name: drop_constrain_blocked
 // purpose: take back a constraint that the doctor's load made

@@ -34,14 +34,14 @@ RETURN h.id AS head, t.id AS tail, f.row AS row, f.relation AS relation, f.label
 ORDER BY row
 
 // name: graph_mentions
-// purpose: which of some documents mention which of some entities, and how often
+// purpose: which of some documents mention which of some entities, how often, and where first
 // params: documents: strings, entities: strings
-// returns: document: string, entity: string, count: integer
+// returns: document: string, entity: string, count: integer, start: integer, stop: integer
 // stores: embedded, neo4j
 UNWIND $documents AS id
 MATCH (d:Document)-[m:MENTIONS]->(e:Entity)
 WHERE d.id = id AND e.id IN $entities
-RETURN d.id AS document, e.id AS entity, m.count AS count
+RETURN d.id AS document, e.id AS entity, m.count AS count, m.start AS start, m.stop AS stop
 ORDER BY d.row, e.row
 
 // name: graph_about

@@ -54,11 +54,11 @@ ORDER BY grade DESC, s.row, dataset
 // name: sample_chain
 // purpose: the chains of a sample in order, from the subject to its answer or to another candidate
 // params: sample: string, candidate: entity = ''
-// returns: dataset: string, chain: integer, position: integer, kind: string, id: string, name: string
+// returns: dataset: string, chain: integer, position: integer, role: string, kind: string, id: string, name: string
 // stores: embedded, neo4j
 MATCH (s:Sample)-[h:HAS_CHAIN]->(k:Chain)-[t:STEP]->(n)
 WHERE s.id = $sample AND (k.candidate = $candidate OR ($candidate = '' AND k.correct))
-RETURN s.dataset AS dataset, k.number AS chain, t.position AS position, CASE WHEN t.position % 2 = 0 THEN 'Entity' ELSE 'Document' END AS kind,
+RETURN s.dataset AS dataset, k.number AS chain, t.position AS position, t.role AS role, CASE WHEN t.position % 2 = 0 THEN 'Entity' ELSE 'Document' END AS kind,
   n.id AS id, coalesce(n.label, n.title) AS name
 ORDER BY chain, position, dataset
 
@@ -144,7 +144,7 @@ ORDER BY row, dataset
 // returns: bridge: string, label: string, samples: integer
 // stores: embedded, neo4j
 MATCH (s:Sample)-[h:HAS_CHAIN]->(k:Chain)-[t:STEP]->(e:Entity)
-WHERE k.correct AND t.position > 0 AND t.position < 2 * k.length AND ($dataset = '' OR s.dataset = $dataset) AND ($split = '' OR s.split = $split)
+WHERE k.correct AND t.role = 'bridge' AND ($dataset = '' OR s.dataset = $dataset) AND ($split = '' OR s.split = $split)
 WITH e, count(DISTINCT s.key) AS samples
 RETURN e.id AS bridge, e.label AS label, samples
 ORDER BY samples DESC, e.row
@@ -156,10 +156,59 @@ LIMIT $limit
 // returns: sample: string, dataset: string, split: string, question: string, answer: string
 // stores: embedded, neo4j
 MATCH (s:Sample)-[h:HAS_CHAIN]->(k:Chain)-[t:STEP]->(e:Entity)
-WHERE e.id = $entity AND k.correct AND t.position > 0 AND t.position < 2 * k.length AND ($dataset = '' OR s.dataset = $dataset)
+WHERE e.id = $entity AND k.correct AND t.role = 'bridge' AND ($dataset = '' OR s.dataset = $dataset)
 WITH s, count(t.position) AS steps
 RETURN s.id AS sample, s.dataset AS dataset, s.split AS split, s.question AS question, s.answer AS answer
 ORDER BY s.row, dataset
+LIMIT $limit
+
+// name: sample_steps
+// purpose: the sub-questions of a composed question in order, each with its answer and the paragraph that has it; #1 in a sub-question is the answer of the first
+// params: sample: string
+// returns: dataset: string, step: integer, question: string, answer: string, entity: string, document: string, title: string
+// stores: embedded, neo4j
+MATCH (s:Sample)-[h:HAS_SUBQUESTION]->(u:SubQuestion)-[a:ANSWER]->(e:Entity)
+WHERE s.id = $sample
+MATCH (u)-[p:SUPPORTED_BY]->(d:Document)
+RETURN s.dataset AS dataset, u.number AS step, u.question AS question, u.answer AS answer, e.id AS entity, d.id AS document, d.title AS title
+ORDER BY step, dataset
+
+// name: bridges_of_steps
+// purpose: the bridge of two steps of a composed question, optionally only of these two: the answer of a step that a later step asks about, and the paragraphs of both
+// params: sample: string, step: integer = 0, later: integer = 0
+// returns: dataset: string, step: integer, later: integer, bridge: string, label: string, document: string, later_document: string
+// stores: embedded, neo4j
+MATCH (s:Sample)-[h:HAS_SUBQUESTION]->(v:SubQuestion)-[n:DEPENDS_ON]->(u:SubQuestion)-[a:ANSWER]->(e:Entity)
+WHERE s.id = $sample AND ($step = 0 OR u.number = $step) AND ($later = 0 OR v.number = $later)
+MATCH (u)-[p:SUPPORTED_BY]->(d:Document)
+MATCH (v)-[q:SUPPORTED_BY]->(f:Document)
+RETURN s.dataset AS dataset, u.number AS step, v.number AS later, e.id AS bridge, e.label AS label, d.id AS document, f.id AS later_document
+ORDER BY later, step, dataset
+
+// name: steps_over
+// purpose: the steps of composed questions whose answer is an entity; role is bridge where a later step asks about it, else answer
+// params: entity: entity, dataset: string = '', limit: integer = 50
+// returns: sample: string, dataset: string, split: string, step: integer, role: string, step_question: string, question: string
+// stores: embedded, neo4j
+MATCH (s:Sample)-[h:HAS_SUBQUESTION]->(u:SubQuestion)-[a:ANSWER]->(e:Entity)
+WHERE e.id = $entity AND ($dataset = '' OR s.dataset = $dataset)
+WITH s, u
+ORDER BY u.row, s.dataset
+LIMIT $limit
+OPTIONAL MATCH (v:SubQuestion)-[n:DEPENDS_ON]->(u)
+WITH s.id AS sample, s.dataset AS dataset, s.split AS split, u.row AS row, u.number AS step, u.question AS step_question, s.question AS question, count(v.row) AS later
+RETURN sample, dataset, split, step, CASE WHEN later > 0 THEN 'bridge' ELSE 'answer' END AS role, step_question, question
+ORDER BY row, dataset
+
+// name: steps_in
+// purpose: the steps of composed questions whose answer a document has
+// params: document: document, dataset: string = '', limit: integer = 50
+// returns: sample: string, dataset: string, split: string, step: integer, step_question: string, answer: string, question: string
+// stores: embedded, neo4j
+MATCH (s:Sample)-[h:HAS_SUBQUESTION]->(u:SubQuestion)-[p:SUPPORTED_BY]->(d:Document)
+WHERE d.id = $document AND ($dataset = '' OR s.dataset = $dataset)
+RETURN s.id AS sample, s.dataset AS dataset, s.split AS split, u.number AS step, u.question AS step_question, u.answer AS answer, s.question AS question
+ORDER BY u.row, dataset
 LIMIT $limit
 
 // name: documents_of_two_splits
@@ -196,7 +245,7 @@ LIMIT $limit
 MATCH (f:Filter)
 WHERE ($filter = '' OR f.reason CONTAINS $filter OR f.setting CONTAINS $filter) AND ($dataset = '' OR f.dataset = $dataset)
 // Of all these the first are among the first of each.
-MATCH (q:Question)
+MATCH (q:Rejected)
 WHERE q.filter = f.key AND q.place < $limit
 WITH q
 ORDER BY q.row, q.dataset
@@ -210,7 +259,7 @@ ORDER BY q.row, dataset
 // params: relation: relation, dataset: string = '', limit: integer = 50
 // returns: id: string, dataset: string, question: string, answer: string, stage: string, reason: string, detail: string
 // stores: embedded, neo4j
-MATCH (q:Question)
+MATCH (q:Rejected)
 WHERE q.relation = $relation AND ($dataset = '' OR q.dataset = $dataset)
 WITH q
 ORDER BY q.row, q.dataset
@@ -224,7 +273,7 @@ ORDER BY q.row, dataset
 // params: entity: entity, limit: integer = 50
 // returns: id: string, dataset: string, question: string, answer: string, stage: string, reason: string, value: number, threshold: number
 // stores: embedded, neo4j
-MATCH (q:Question)-[r:ASKS_ABOUT|ANSWER]->(x:Entity)
+MATCH (q:Rejected)-[r:ASKS_ABOUT|ANSWER]->(x:Entity)
 WHERE x.id = $entity
 WITH q
 ORDER BY q.row, q.dataset
@@ -238,7 +287,7 @@ ORDER BY q.row, dataset
 // params: setting: string, threshold: number, dataset: string = '', limit: integer = 50
 // returns: id: string, dataset: string, question: string, answer: string, reason: string, value: number, threshold: number
 // stores: embedded, neo4j
-MATCH (q:Question)
+MATCH (q:Rejected)
 WHERE q.value IS NOT NULL AND ($setting = '' OR q.setting CONTAINS $setting) AND ($dataset = '' OR q.dataset = $dataset)
   AND ((q.value < q.threshold AND q.value >= $threshold) OR (q.value > q.threshold AND q.value <= $threshold))
 WITH q

@@ -29,11 +29,11 @@ CREATE NODE TABLE Relation(row INT64 PRIMARY KEY, id STRING, label STRING, facts
 CREATE REL TABLE FACT(FROM Entity TO Entity, row INT64, relation STRING, label STRING)
 
 // name: schema_mentions
-// purpose: which entities a document mentions, and how often
+// purpose: which entities a document mentions, how often, and where in its text the first mention begins and ends, in characters
 // params: none
 // returns: result: string
 // stores: embedded
-CREATE REL TABLE MENTIONS(FROM Document TO Entity, count INT64)
+CREATE REL TABLE MENTIONS(FROM Document TO Entity, count INT64, start INT64, stop INT64)
 
 // name: schema_about
 // purpose: the article about an entity
@@ -63,6 +63,13 @@ CREATE CONSTRAINT kgqa_entity IF NOT EXISTS FOR (e:Entity) REQUIRE e.id IS UNIQU
 // stores: neo4j
 CREATE CONSTRAINT kgqa_document IF NOT EXISTS FOR (d:Document) REQUIRE d.id IS UNIQUE
 
+// name: constrain_relation
+// purpose: one relation has one row, which is looked up by an index
+// params: none
+// returns: none
+// stores: neo4j
+CREATE CONSTRAINT kgqa_relation IF NOT EXISTS FOR (r:Relation) REQUIRE r.row IS UNIQUE
+
 // name: constrain_sample
 // purpose: one sample of a dataset has one id, which is looked up by an index; two datasets may ask the same
 // params: none
@@ -82,7 +89,7 @@ CREATE INDEX kgqa_sample_id IF NOT EXISTS FOR (s:Sample) ON (s.id)
 // params: none
 // returns: result: string
 // stores: embedded
-CREATE NODE TABLE Sample(key STRING PRIMARY KEY, id STRING, dataset STRING, split STRING, row INT64, question STRING, relation STRING, answer STRING, hops INT64, grade DOUBLE)
+CREATE NODE TABLE Sample(key STRING PRIMARY KEY, id STRING, dataset STRING, split STRING, row INT64, question STRING, relation STRING, answer STRING, hops INT64, grade DOUBLE, relation_label STRING)
 
 // name: schema_chain
 // purpose: the table of chains, each of which leads from a sample's subject to one of its candidates
@@ -91,12 +98,19 @@ CREATE NODE TABLE Sample(key STRING PRIMARY KEY, id STRING, dataset STRING, spli
 // stores: embedded
 CREATE NODE TABLE Chain(key STRING PRIMARY KEY, row INT64, dataset STRING, sample STRING, candidate STRING, number INT64, correct BOOLEAN, grade DOUBLE, length INT64)
 
+// name: schema_subquestion
+// purpose: the table of sub-questions: the steps of composed questions, by number as in #1
+// params: none
+// returns: result: string
+// stores: embedded
+CREATE NODE TABLE SubQuestion(key STRING PRIMARY KEY, row INT64, dataset STRING, sample STRING, number INT64, id STRING, question STRING, answer STRING, relation STRING)
+
 // name: schema_blocked
 // purpose: the table of questions that became no sample
 // params: none
 // returns: result: string
 // stores: embedded
-CREATE NODE TABLE Question(key STRING PRIMARY KEY, id STRING, dataset STRING, row INT64, split STRING, stage STRING, reason STRING, detail STRING, question STRING, relation STRING, subject STRING, answer STRING, setting STRING, value DOUBLE, threshold DOUBLE, filter STRING, place INT64)
+CREATE NODE TABLE Rejected(key STRING PRIMARY KEY, id STRING, dataset STRING, row INT64, split STRING, stage STRING, reason STRING, detail STRING, question STRING, relation STRING, subject STRING, answer STRING, setting STRING, value DOUBLE, threshold DOUBLE, filter STRING, place INT64)
 
 // name: schema_filter
 // purpose: the table of filters with how many questions each blocked, so that nobody counts these again
@@ -110,14 +124,14 @@ CREATE NODE TABLE Filter(key STRING PRIMARY KEY, row INT64, dataset STRING, stag
 // params: none
 // returns: result: string
 // stores: embedded
-CREATE REL TABLE ASKS_ABOUT(FROM Sample TO Entity, FROM Question TO Entity)
+CREATE REL TABLE ASKS_ABOUT(FROM Sample TO Entity, FROM Rejected TO Entity)
 
 // name: schema_answers
-// purpose: the answers of samples and of questions
+// purpose: the answers of samples, of sub-questions and of questions
 // params: none
 // returns: result: string
 // stores: embedded
-CREATE REL TABLE ANSWER(FROM Sample TO Entity, FROM Question TO Entity)
+CREATE REL TABLE ANSWER(FROM Sample TO Entity, FROM SubQuestion TO Entity, FROM Rejected TO Entity)
 
 // name: schema_candidate
 // purpose: the candidates of samples, in the order shown
@@ -145,7 +159,49 @@ CREATE REL TABLE HAS_CHAIN(FROM Sample TO Chain)
 // params: none
 // returns: result: string
 // stores: embedded
-CREATE REL TABLE STEP(FROM Chain TO Entity, FROM Chain TO Document, position INT64)
+CREATE REL TABLE STEP(FROM Chain TO Entity, FROM Chain TO Document, position INT64, role STRING)
+
+// name: schema_has_subquestion
+// purpose: the sub-questions of composed questions
+// params: none
+// returns: result: string
+// stores: embedded
+CREATE REL TABLE HAS_SUBQUESTION(FROM Sample TO SubQuestion)
+
+// name: schema_supported_by
+// purpose: the paragraphs that have the answers of sub-questions
+// params: none
+// returns: result: string
+// stores: embedded
+CREATE REL TABLE SUPPORTED_BY(FROM SubQuestion TO Document)
+
+// name: schema_depends_on
+// purpose: which sub-question asks about the answer of which earlier one
+// params: none
+// returns: result: string
+// stores: embedded
+CREATE REL TABLE DEPENDS_ON(FROM SubQuestion TO SubQuestion)
+
+// name: schema_of_relation
+// purpose: the relations that samples and sub-questions ask for
+// params: none
+// returns: result: string
+// stores: embedded
+CREATE REL TABLE OF_RELATION(FROM Sample TO Relation, FROM SubQuestion TO Relation)
+
+// name: schema_rejected_by
+// purpose: the filters that rejected questions
+// params: none
+// returns: result: string
+// stores: embedded
+CREATE REL TABLE REJECTED_BY(FROM Rejected TO Filter)
+
+// name: constrain_subquestion
+// purpose: one sub-question has one key, which is looked up by an index
+// params: none
+// returns: none
+// stores: neo4j
+CREATE CONSTRAINT kgqa_subquestion IF NOT EXISTS FOR (u:SubQuestion) REQUIRE u.key IS UNIQUE
 
 // name: constrain_chain
 // purpose: one chain has one key, which is looked up by an index
@@ -159,7 +215,7 @@ CREATE CONSTRAINT kgqa_chain IF NOT EXISTS FOR (c:Chain) REQUIRE c.key IS UNIQUE
 // params: none
 // returns: none
 // stores: neo4j
-CREATE CONSTRAINT kgqa_blocked IF NOT EXISTS FOR (q:Question) REQUIRE q.key IS UNIQUE
+CREATE CONSTRAINT kgqa_blocked IF NOT EXISTS FOR (q:Rejected) REQUIRE q.key IS UNIQUE
 
 // name: index_sample_relation
 // purpose: samples are looked up by their relation
@@ -180,14 +236,14 @@ CREATE INDEX kgqa_sample_split IF NOT EXISTS FOR (s:Sample) ON (s.split)
 // params: none
 // returns: none
 // stores: neo4j
-CREATE INDEX kgqa_blocked_reason IF NOT EXISTS FOR (q:Question) ON (q.reason)
+CREATE INDEX kgqa_blocked_reason IF NOT EXISTS FOR (q:Rejected) ON (q.reason)
 
 // name: index_blocked_place
 // purpose: the first questions of a filter are looked up
 // params: none
 // returns: none
 // stores: neo4j
-CREATE INDEX kgqa_blocked_place IF NOT EXISTS FOR (q:Question) ON (q.filter, q.place)
+CREATE INDEX kgqa_blocked_place IF NOT EXISTS FOR (q:Rejected) ON (q.filter, q.place)
 
 // name: index_sample_grade
 // purpose: samples are looked up by the grade of their answer
@@ -201,7 +257,7 @@ CREATE INDEX kgqa_sample_grade IF NOT EXISTS FOR (s:Sample) ON (s.grade)
 // params: none
 // returns: none
 // stores: neo4j
-CREATE INDEX kgqa_blocked_relation IF NOT EXISTS FOR (q:Question) ON (q.relation)
+CREATE INDEX kgqa_blocked_relation IF NOT EXISTS FOR (q:Rejected) ON (q.relation)
 
 // name: forget_questions
 // purpose: the nodes of a graph of single-hop questions that was here before had another key
@@ -299,4 +355,4 @@ CREATE INDEX kgqa_sample_hops IF NOT EXISTS FOR (s:Sample) ON (s.hops)
 // params: none
 // returns: none
 // stores: neo4j
-CREATE INDEX kgqa_blocked_value IF NOT EXISTS FOR (q:Question) ON (q.value)
+CREATE INDEX kgqa_blocked_value IF NOT EXISTS FOR (q:Rejected) ON (q.value)

@@ -54,6 +54,8 @@ class Mention(NamedTuple):
     document: str
     entity: str
     count: int  # type: ignore[assignment] # a tuple has a method of that name, which nobody needs here
+    start: int = 0
+    stop: int = 1
 
 
 class Article(NamedTuple):
@@ -87,7 +89,7 @@ class RandomGraph:
 
 
 ROW_TYPES: dict[str, type[Any]] = {"entity": Entity, "document": Document, "fact": Fact, "mentions": Mention, "about": Article}
-NUMBERS, FLAGS, LISTS = ("row", "count", "common"), ("usable",), ("aliases",)
+NUMBERS, FLAGS, LISTS = ("row", "count", "common", "start", "stop"), ("usable",), ("aliases",)
 RELATIONS = ("target", "protein_interaction", "interacts_with", "P17", "r'\"`\\ 🜁")
 KINDS = ("drug", "protein", "entity")
 NAMES = (
@@ -116,7 +118,7 @@ def random_graph(rng: random.Random) -> RandomGraph:
         entities, documents = entities + leaves, documents + pages
     owners = rng.sample(entities, min(len(entities), len(documents), rng.randint(0, 14)))
     articles = list(map(Article, (e.id for e in owners), (d.id for d in rng.sample(documents, len(owners)))))
-    mention_rows = [Mention(d, e, rng.choice((1, 1, 1, 2, 2, 3))) for d, e in sorted(mentions)]
+    mention_rows = [Mention(d, e, rng.choice((1, 1, 1, 2, 2, 3)), rng.randrange(9), rng.randrange(9, 99)) for d, e in sorted(mentions)]
     numbers = rng.sample(range(len(facts)), len(facts))
     graph = RandomGraph(
         entity=tuple(_shuffled(rng, entities)),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -15,6 +16,7 @@ from kgqa.formats.graph_rows import rejected_rows, sample_rows
 from kgqa.progress import Progress
 from kgqa.runs.files import Watch, key_of, known_hash
 from kgqa.runs.workspace import Workspace
+from kgqa.sources.tables import frame
 from kgqa.store.kinds import RELATIONSHIPS
 from kgqa.store.samples import SAMPLE_PART, SAMPLES_VERSION
 
@@ -40,7 +42,7 @@ class DatasetOnGraph:
         native.check_whole(folder)
         files = native.split_files(folder)
         watch = Watch(files.values())
-        rows = sample_rows(folder, name)
+        rows = sample_rows(folder, name, relations_on_graph(folder, place))
         if rejected:
             rows |= rejected_rows(folder, name)
         _check_known(rows, folder, place)
@@ -49,6 +51,35 @@ class DatasetOnGraph:
         watch.check()
         progress.finish(f"{rows['sample'].num_rows:,} samples")
         return cls(name=name, content=content, rows=rows)
+
+
+def relations_on_graph(folder: Path, place: Workspace) -> pl.DataFrame:
+    """``name, relation, label``: what the samples of a dataset call the relations of the graph, the rows of these on it, and their labels.
+
+    A sample calls a relation by its id, and a composed question by a template of the settings, which may stand for several.
+    """
+    facts = frame(place.read_table("facts").select(["relation"])).unique(maintain_order=True)
+    labels = frame(place.read_table("relations")).select(id="id", label="label")
+    # As in the table of relations on the graph: in the order of their first facts.
+    relations = facts.join(labels, left_on="relation", right_on="id", maintain_order="left").with_row_index("row")
+    relations = relations.select("label", id="relation", relation=pl.col("row").cast(pl.Int64))
+    names = [{"name": name, "id": relation} for name, relation in _templates(folder) if relation]
+    by_template = pl.DataFrame(names, schema={"name": pl.String, "id": pl.String})
+    names_of = pl.concat([relations.select(name="id", id="id"), by_template]).unique(maintain_order=True)
+    return names_of.join(relations, on="id", maintain_order="left_right").select("name", "relation", "label")
+
+
+def _templates(folder: Path) -> list[tuple[str, str]]:
+    """Each template of the settings that a dataset was composed with, and each relation that it stands for."""
+    settings = native.manifest_of(folder).get("settings")
+    musique = settings.get("musique") if isinstance(settings, dict) else None
+    templates = musique.get("templates") if isinstance(musique, dict) else None
+    pairs = []
+    for name, template in templates.items() if isinstance(templates, dict) else ():
+        for field in ("relations", "reversed"):
+            relations = template.get(field) if isinstance(template, dict) else None
+            pairs += [(str(name), relation) for relation in (relations if isinstance(relations, list) else ()) if isinstance(relation, str)]
+    return pairs
 
 
 def dataset_folder(place: Workspace, dataset: Path) -> Path:
@@ -91,12 +122,14 @@ def rows_of_sample(rows: Mapping[str, pa.Table], sample: str) -> dict[str, pa.Ta
     samples = rows["sample"].filter(pc.equal(rows["sample"]["id"], sample))
     links = rows["has_chain"].filter(pc.is_in(rows["has_chain"]["sample"], value_set=samples["key"].combine_chunks()))
     chains = rows["chain"].filter(pc.is_in(rows["chain"]["key"], value_set=links["chain"].combine_chunks()))
-    keys = {"sample": samples["key"].combine_chunks(), "chain": chains["key"].combine_chunks()}
-    folders_found = {"sample": samples, "chain": chains}
-    for name in SAMPLE_PART[2:]:
+    steps = rows["has_subquestion"].filter(pc.is_in(rows["has_subquestion"]["sample"], value_set=samples["key"].combine_chunks()))
+    subquestions = rows["subquestion"].filter(pc.is_in(rows["subquestion"]["key"], value_set=steps["subquestion"].combine_chunks()))
+    found = {"sample": samples, "chain": chains, "subquestion": subquestions}
+    keys = {name: table["key"].combine_chunks() for name, table in found.items()}
+    for name in (table for table in SAMPLE_PART if table in RELATIONSHIPS):
         begin = RELATIONSHIPS[name].source
-        folders_found[name] = rows[name].filter(pc.is_in(rows[name][begin], value_set=keys[begin]))
-    return folders_found
+        found[name] = rows[name].filter(pc.is_in(rows[name][begin], value_set=keys[begin]))
+    return found
 
 
 def _check_known(rows: Mapping[str, pa.Table], folder: Path, place: Workspace) -> None:

@@ -22,7 +22,7 @@ FIELDS = (
     "grades",
     "provenance",
     "paragraphs.list.element.id",
-    "decomposition.list.element.paragraph_id",
+    "decomposition",
 )
 REJECTED = "rejected.parquet"
 REJECTED_FIELDS = {
@@ -42,31 +42,43 @@ FILTER = ("stage", "reason", "setting")
 """The columns that identify a filter."""
 MEASURES = ("value", "threshold")
 TEXTS = ("id", "question", "answer_id", "relation", "subject")
+NO_RELATIONS = pl.DataFrame(schema={"name": pl.String, "relation": pl.Int64, "label": pl.String})
 CHAINS = pl.List(pl.List(pl.List(pl.String)))
 GRADE = pl.Struct({"confidence": pl.Float32, "path": pl.String, "text": pl.String})
+STEPS = pl.List(
+    pl.Struct({"id": pl.String, "question": pl.String, "answer": pl.String, "paragraph_id": pl.String, "depends_on": pl.List(pl.String)})
+)
 
 
-def sample_rows(folder: Path, dataset: str) -> dict[str, pa.Table]:
+def sample_rows(folder: Path, dataset: str, relations: pl.DataFrame | None = None) -> dict[str, pa.Table]:
     """The tables of ``SAMPLE_PART`` for the dataset in ``folder``; ``dataset`` is its name on the graph.
 
-    A composed question has no candidates, and its steps are one chain: the paragraph and the answer of each step. Its subject is unknown,
-    because the dataset names only the entities of answers.
+    ``relations`` are those of the graph, ``name, relation, label``: what samples call them (a name may stand for several, and several names
+    for one), the row on the graph, and the label. Without them no sample is joined with its relation.
 
-    Raises BrokenInput for a sample without subject, candidates and a chain to its answer, or without steps that name their entities.
+    A composed question has no candidates. Each of its steps is a sub-question, and together they are one chain: the paragraph and the
+    answer of each step. Its subject is unknown, because the dataset names only the entities of answers.
+
+    Raises BrokenInput for a sample without subject, candidates and a chain to its answer, or without steps that name their entities and
+    depend on earlier ones.
     Memory: all columns except texts.
     """
     parts = []
     for split, path in native.split_files(folder).items():
         part = _read(path).with_columns(split=pl.lit(split))
         _check_composed(part.filter("composed"), path)
+        _check_references(part.filter("composed"), path)
         _check_whole(part.filter(~pl.col("composed")), path)
         parts.append(_with_chains(part))
     samples = pl.concat(parts).with_row_index("row").with_columns(pl.col("row").cast(pl.Int64), key=_key(dataset, pl.col("id")))
     candidates = _candidates(samples)
     chains = _chains(candidates, dataset)
-    places = _exploded(chains.select("key", place="places"), "place").drop_nulls("place")
+    places = _exploded(chains.select("key", "correct", "length", place="places"), "place").drop_nulls("place").with_columns(role=_role())
     answers = chains.filter("correct").group_by("row_of_sample").agg(hops=pl.col("length").min(), grade=pl.col("grade").first())
     samples = samples.join(answers, left_on="row", right_on="row_of_sample", how="left", maintain_order="left")
+    relations = NO_RELATIONS if relations is None else relations
+    labels = relations.group_by("name", maintain_order=True).agg(relation_label=pl.col("label").first())
+    samples = samples.join(labels, left_on="relation", right_on="name", how="left", maintain_order="left")
     dataset_column = pl.lit(dataset).alias("dataset")
     return {
         "sample": arrow(
@@ -81,6 +93,7 @@ def sample_rows(folder: Path, dataset: str) -> dict[str, pa.Table]:
                 answer=pl.col("answers").list.first(),
                 hops="hops",
                 grade="grade",
+                relation_label="relation_label",
             )
         ),
         "chain": arrow(chains.select("key", "row", dataset_column, "sample", "candidate", "number", "correct", "grade", "length")),
@@ -97,9 +110,32 @@ def sample_rows(folder: Path, dataset: str) -> dict[str, pa.Table]:
             )
         ),
         "has_chain": arrow(chains.select(sample="sample_key", chain="key")),
-        "step_entity": arrow(places.filter(pl.col("position") % 2 == 0).select(chain="key", entity="place", position="position")),
-        "step_document": arrow(places.filter(pl.col("position") % 2 == 1).select(chain="key", document="place", position="position")),
+        "step_entity": arrow(
+            places.filter(pl.col("position") % 2 == 0).select(chain="key", entity="place", position="position", role="role")
+        ),
+        "step_document": arrow(
+            places.filter(pl.col("position") % 2 == 1).select(chain="key", document="place", position="position", role="role")
+        ),
+        "sample_relation": _of_relation(samples.select("relation", sample="key"), "sample", relations),
+        **_subquestion_tables(samples, dataset, relations),
     }
+
+
+def _role() -> pl.Expr:
+    """The role of a place in its chain."""
+    position = pl.col("position")
+    is_last = position == 2 * pl.col("length")
+    return (
+        pl.when(position % 2 == 1)
+        .then(pl.lit("document"))
+        .when(is_last & pl.col("correct"))
+        .then(pl.lit("answer"))
+        .when(is_last)
+        .then(pl.lit("candidate"))
+        .when(position == 0)
+        .then(pl.lit("subject"))
+        .otherwise(pl.lit("bridge"))
+    )
 
 
 def rejected_rows(folder: Path, dataset: str) -> dict[str, pa.Table]:
@@ -137,6 +173,7 @@ def rejected_rows(folder: Path, dataset: str) -> dict[str, pa.Table]:
         "filter": arrow(filters),
         "blocked_about": arrow(rows.filter(pl.col("subject") != "").select(blocked="key", entity="subject")),
         "blocked_answer": arrow(rows.filter(pl.col("answer") != "").select(blocked="key", entity="answer")),
+        "rejected_by": arrow(rows.select(blocked="key", filter="filter")),
     }
 
 
@@ -153,13 +190,13 @@ def _key(dataset: str, *parts: pl.Expr) -> pl.Expr:
 
 def _read(path: Path) -> pl.DataFrame:
     """``id, question, answers, answer_id, candidates, chains, grades, relation, subject, documents`` of a split, and of composed questions
-    ``composed``, ``step_documents`` and ``step_entities``.
+    ``composed``, ``steps``, ``step_documents``, ``step_entities`` and ``step_relations``.
     """
     table = frame(native.read_columns(path, *FIELDS))
     if "grades" not in table.columns:
         table = table.with_columns(grades=pl.lit(None, pl.List(GRADE)))
     if "decomposition" not in table.columns:
-        table = table.with_columns(decomposition=pl.lit(None, pl.List(pl.Struct({"paragraph_id": pl.String}))))
+        table = table.with_columns(decomposition=pl.lit(None, STEPS))
     provenance = pl.col("provenance")
     # The last step's relation is what a composed question asks for.
     relations = provenance.str.json_path_match("$.compose.relations").str.json_decode(pl.List(pl.List(pl.String)))
@@ -168,8 +205,10 @@ def _read(path: Path) -> pl.DataFrame:
         candidates=pl.col("candidates").list.eval(pl.element().struct.field("id")),
         documents=pl.col("paragraphs").list.eval(pl.element().struct.field("id")),
         composed=pl.col("candidates").is_null() & (pl.col("decomposition").list.len() > 0).fill_null(value=False),
+        steps=pl.col("decomposition").cast(STEPS),
         step_documents=pl.col("decomposition").list.eval(pl.element().struct.field("paragraph_id")),
         step_entities=provenance.str.json_path_match("$.compose.entities").str.json_decode(pl.List(pl.String)),
+        step_relations=relations,
         relation=provenance.str.json_path_match("$.relation").fill_null(relations.list.last().list.first()),
         subject=provenance.str.json_path_match("$.head"),
     )  # fmt: skip
@@ -219,6 +258,78 @@ def _check_composed(questions: pl.DataFrame, path: Path) -> None:
         )
 
 
+def _check_references(questions: pl.DataFrame, path: Path) -> None:
+    """Raise BrokenInput for the first composed question with two steps of one id, or a step that depends on no earlier one."""
+    steps = _steps(questions.with_row_index("row"))
+    wrong = steps.filter(pl.struct("row", "id").is_duplicated()).select("row")
+    needs = _needs(steps)
+    wrong = pl.concat([wrong, needs.filter((pl.col("needed") >= pl.col("number")).fill_null(value=True)).select("row")])
+    if wrong.height:
+        raise BrokenInput(
+            f"{path}: a step of question {questions['id'][int(wrong['row'].min())]} depends on a step that does not come before it, or two "  # type: ignore[arg-type] # not empty
+            "of its steps have one id; load what kgqa compose made from the graph of a domain."
+        )
+
+
+def _steps(samples: pl.DataFrame) -> pl.DataFrame:
+    """``row`` of the sample and ``number, id, question, answer, document, entity, relation, depends_on`` of every step, in order."""
+    composed = samples.filter("composed").select("row", "steps", "step_entities", "step_relations")
+    rows = _exploded(composed, "steps", "step_entities")
+    field = pl.col("steps").struct.field
+    return rows.select(
+        "row",
+        number=pl.col("position") + 1,
+        id=field("id"),
+        question=field("question"),
+        answer=field("answer"),
+        document=field("paragraph_id"),
+        entity="step_entities",
+        relation=pl.col("step_relations").list.get(pl.col("position"), null_on_oob=True).list.first(),
+        depends_on=field("depends_on"),
+    )
+
+
+def _needs(steps: pl.DataFrame) -> pl.DataFrame:
+    """``row, number, needed``: the number of a step and of each step that it depends on, null if the question has no step of this id."""
+    needs = _exploded(steps.select("row", "number", "depends_on"), "depends_on")
+    numbers = steps.select("row", depends_on="id", needed="number")
+    return needs.join(numbers, on=("row", "depends_on"), how="left", maintain_order="left").select("row", "number", "needed")
+
+
+def _of_relation(nodes: pl.DataFrame, key: str, relations: pl.DataFrame) -> pa.Table:
+    """``key, relation`` of ``nodes``, which have a ``relation`` by name: the rows of the relations on the graph."""
+    joined = nodes.select(key, name="relation").join(relations, on="name", how="inner", maintain_order="left_right")
+    return arrow(joined.select(key, "relation"))
+
+
+def _subquestion_tables(samples: pl.DataFrame, dataset: str, relations: pl.DataFrame) -> dict[str, pa.Table]:
+    """The tables of the steps of composed questions."""
+    steps, ids = _steps(samples), samples.select("row", sample="id", sample_key="key")
+    named = steps.join(ids, on="row", maintain_order="left").with_columns(key=_step_key(pl.col("sample_key"), pl.col("number")))
+    needs = _needs(steps).join(ids, on="row", maintain_order="left")
+    return {
+        "subquestion": arrow(
+            named.select(
+                "key", pl.int_range(pl.len(), dtype=pl.Int64).alias("row"), pl.lit(dataset).alias("dataset"), "sample", "number", "id",
+                "question", "answer", "relation",
+            )
+        ),
+        "has_subquestion": arrow(named.select(sample="sample_key", subquestion="key")),
+        "supported_by": arrow(named.select(subquestion="key", document="document")),
+        "subquestion_answer": arrow(named.select(subquestion="key", entity="entity")),
+        "subquestion_relation": _of_relation(named.select("relation", subquestion="key"), "subquestion", relations),
+        "depends_on": arrow(
+            needs.select(
+                subquestion=_step_key(pl.col("sample_key"), pl.col("number")), needed=_step_key(pl.col("sample_key"), pl.col("needed"))
+            )
+        ),
+    }  # fmt: skip
+
+
+def _step_key(sample: pl.Expr, number: pl.Expr) -> pl.Expr:
+    return pl.concat_str([sample, number.cast(pl.String)], separator="/#")
+
+
 def _with_chains(samples: pl.DataFrame) -> pl.DataFrame:
     """``samples`` with the steps of each composed question as the one chain of its answer; the place of the subject is null."""
     samples = samples.with_columns(pl.col("candidates").cast(pl.List(pl.String)), pl.col("chains").cast(CHAINS)).with_row_index("at")
@@ -227,11 +338,11 @@ def _with_chains(samples: pl.DataFrame) -> pl.DataFrame:
     subjects = steps.select("at", place=pl.lit([None], pl.List(pl.String)))
     # A list of the candidates' lists of chains: here one candidate with one chain.
     nested = pl.col("place").implode().implode().implode()
-    chain = pl.concat([subjects, places]).explode("place").group_by("at", maintain_order=True).agg(steps=nested)
+    chain = pl.concat([subjects, places]).explode("place").group_by("at", maintain_order=True).agg(step_chain=nested)
     return samples.join(chain, on="at", how="left", maintain_order="left").with_columns(
-        chains=pl.coalesce("chains", "steps"),
+        chains=pl.coalesce("chains", "step_chain"),
         candidates=pl.when("composed").then(pl.concat_list("answer_id")).otherwise("candidates"),
-    ).drop("at", "steps")  # fmt: skip
+    ).drop("at", "step_chain")  # fmt: skip
 
 
 def _candidates(samples: pl.DataFrame) -> pl.DataFrame:

@@ -32,7 +32,7 @@ def reason_for_empty_result(store: Store, query: Query, arguments: Mapping[str, 
         return ""
     load = f"put it there with kgqa load --store {store.name} --dataset NAME"
     queries = read_queries()
-    if ":Question" in query.text or ":Filter" in query.text:
+    if ":Rejected" in query.text or ":Filter" in query.text:
         filters = store.run(queries["rejected_counts"], {"dataset": "", "limit": ALL}, seconds=seconds).to_pylist()
         if not filters:
             return f"what a dataset's filters rejected is not on this graph; {load} --rejected."
@@ -49,6 +49,12 @@ def reason_for_empty_result(store: Store, query: Query, arguments: Mapping[str, 
         if value and candidates and not (any(value in name for name in candidates) if parameter.name in PARTS else value in candidates):
             names = set(names_on_graph["setting"] if parameter.name == "filter" else candidates)
             return f"there is no {parameter.name} {value!r} on this graph; {suggestion(value, names)}"
-        if parameter.name == "sample" and not store.run(queries["sample_documents"], {"sample": value}, seconds=seconds).num_rows:
-            return f"there is no sample {value!r} on this graph; samples_about and samples_of_relation, among others, give ids."
+    return _reason_about_sample(store, query, str(arguments["sample"]), seconds=seconds) if "sample" in arguments else ""
+
+
+def _reason_about_sample(store: Store, query: Query, sample: str, *, seconds: float) -> str:
+    if not store.run(read_queries()["sample_documents"], {"sample": sample}, seconds=seconds).num_rows:
+        return f"there is no sample {sample!r} on this graph; samples_about and samples_of_relation, among others, give ids."
+    if ":SubQuestion" in query.text:
+        return f"sample {sample!r} has no such steps; only composed questions have steps, and sample_chain lists the chains of others."
     return ""

@@ -8,7 +8,7 @@ document   ``id``, ``row``, ``title``, ``text``, ``usable`` (false where the set
 relation   ``row``, ``id``, ``label``, ``facts``, ``answers`` (distinct tails), ``no_article`` (facts whose head has no usable article),
            ``stated`` (facts whose head's article mentions the tail), ``search``
 fact       ``head``, ``tail``, ``row``, ``relation``, ``label``
-mentions   ``document``, ``entity``, ``count``
+mentions   ``document``, ``entity``, ``count``, ``start``, ``stop`` (of the first mention, in characters of the text; ``stop`` is exclusive)
 about      ``entity``, ``document``: the article about an entity
 
 ``row`` is the index in the sorted table. Queries order by it, because engines order numbers alike but not texts: outside the basic plane,
@@ -32,7 +32,7 @@ SOURCES = ("entities", "names", "documents", "relations", "facts", "mentions", "
 """The workspace's tables that the graph is made from."""
 TABLES = ("entity", "document", "relation", "fact", "mentions", "about")
 """Tables of nodes first, then those of relationships."""
-GRAPH_VERSION = 4
+GRAPH_VERSION = 5
 """Raised when the same tables give another graph."""
 SEARCH_BYTES = 32_000
 """Maximum bytes of ``search``: a server's index takes texts of up to 32,766 bytes, and the names of one drug take 35,000."""
@@ -52,10 +52,17 @@ def graph_rows(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
         "entity": arrow(entities.select("id", "row", "kind", "label", "description", "aliases", "common")),
         "document": arrow(documents.select("id", "row", "title", "text", usable=~pl.col("id").is_in(left_out))),
         "fact": arrow(facts.select("head", "tail", "row", "relation", "label")),
-        "mentions": tables["links"].select(["document", "entity", "count"]),
+        "mentions": _mentions(tables),
         "about": arrow(documents.filter(pl.col("about").is_not_null()).select(entity="about", document="id")),
     }
     return with_measures(rows)
+
+
+def _mentions(tables: Mapping[str, pa.Table]) -> pa.Table:
+    """The table ``mentions``. It has the place of the first mention alone: lists of all places would make a graph much larger."""
+    places = frame(tables["mentions"]).group_by("document", "entity").agg(pl.col("start", "end").sort_by("start").first())
+    links = frame(tables["links"]).join(places, on=("document", "entity"), how="left", maintain_order="left")
+    return arrow(links.select("document", "entity", "count", start=pl.col("start").cast(pl.Int64), stop=pl.col("end").cast(pl.Int64)))
 
 
 def with_measures(rows: Mapping[str, pa.Table]) -> dict[str, pa.Table]:

@@ -35,7 +35,8 @@ NODES = {
     "document": NodeKind(label="Document", key="id", mark="d:"),
     "sample": NodeKind(label="Sample", key="key", mark="s:"),
     "chain": NodeKind(label="Chain", key="key", mark="c:"),
-    "blocked": NodeKind(label="Question", key="key", mark="q:"),
+    "subquestion": NodeKind(label="SubQuestion", key="key", mark="u:"),
+    "blocked": NodeKind(label="Rejected", key="key", mark="q:"),
 }
 RELATIONSHIPS = {
     "fact": RelationshipKind(type="FACT", source="entity", target="entity"),
@@ -48,6 +49,10 @@ RELATIONSHIPS = {
     "has_chain": RelationshipKind(type="HAS_CHAIN", source="sample", target="chain"),
     "step_entity": RelationshipKind(type="STEP", source="chain", target="entity"),
     "step_document": RelationshipKind(type="STEP", source="chain", target="document"),
+    "has_subquestion": RelationshipKind(type="HAS_SUBQUESTION", source="sample", target="subquestion"),
+    "supported_by": RelationshipKind(type="SUPPORTED_BY", source="subquestion", target="document"),
+    "subquestion_answer": RelationshipKind(type="ANSWER", source="subquestion", target="entity"),
+    "depends_on": RelationshipKind(type="DEPENDS_ON", source="subquestion", target="subquestion"),
     "blocked_about": RelationshipKind(type="ASKS_ABOUT", source="blocked", target="entity"),
     "blocked_answer": RelationshipKind(type="ANSWER", source="blocked", target="entity"),
 }

@@ -193,10 +193,10 @@ def test_the_whole_graph_takes_samples_and_rejected_questions(seed_wikidata: Pat
     outcome = cli("export", "--to", "graphml", out, "--workspace", seed_wikidata, "--dataset", "wikihop", "--rejected")
     assert outcome.status == 0, outcome.err
     result = nx.read_graphml(out, force_multigraph=True)
-    kinds = {kind: sum(data["type"] == kind for _, data in result.nodes(data=True)) for kind in ("Sample", "Chain", "Question")}
+    kinds = {kind: sum(data["type"] == kind for _, data in result.nodes(data=True)) for kind in ("Sample", "Chain", "Rejected")}
     rows = sample_rows(seed_wikidata / "datasets" / "wikihop", "wikihop")
     rejected = pq.read_metadata(seed_wikidata / "datasets" / "wikihop" / "rejected.parquet").num_rows
-    assert kinds == {"Sample": rows["sample"].num_rows, "Chain": rows["chain"].num_rows, "Question": rejected}
+    assert kinds == {"Sample": rows["sample"].num_rows, "Chain": rows["chain"].num_rows, "Rejected": rejected}
     assert json.loads(result.graph["datasets"]) == ["wikihop"]
 
 

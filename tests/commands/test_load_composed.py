@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from contextlib import closing
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,7 +13,14 @@ import pytest
 
 import kgqa
 from kgqa.errors import BrokenInput
+from kgqa.runs.graph import open_store
+from kgqa.runs.workspace import Workspace
 from kgqa.settings.neo4j import Neo4jSettings
+from kgqa.store.limits import Limits
+from kgqa.store.neo4j import samples
+from kgqa.store.queries import STORES, askable_queries
+from tests.conftest import Cli
+from tests.store.steps_truth import QUERIES, StepsTruth, composed_set
 
 TRAIN = Path("datasets") / "musique" / "train.parquet"
 
@@ -32,13 +40,16 @@ def workspace(composed: Path, tmp_path: Path) -> Path:
 def changed(workspace: Path, column: str, value: object) -> Path:
     """The dataset as a folder of its own, whose first question has another ``value`` in ``column``."""
     folder = Path(shutil.copytree(workspace / "datasets" / "musique", workspace.parent / "changed"))
-    table = pq.read_table(folder / "train.parquet")
-    values = [value, *table[column].to_pylist()[1:]]
-    place = table.schema.get_field_index(column)
-    pq.write_table(
-        table.set_column(place, table.schema.field(place), pa.array(values, table.schema.field(place).type)), folder / "train.parquet"
-    )
     (folder / "manifest.json").write_text(json.dumps({"dataset": "changed"}))
+    return again(folder, column, value)
+
+
+def again(folder: Path, column: str, value: object) -> Path:
+    """The same folder with another ``value`` in ``column`` of its first question."""
+    table = pq.read_table(folder / "train.parquet")
+    place = table.schema.get_field_index(column)
+    values = pa.array([value, *table[column].to_pylist()[1:]], table.schema.field(place).type)
+    pq.write_table(table.set_column(place, table.schema.field(place), values), folder / "train.parquet")
     return folder
 
 
@@ -75,6 +86,93 @@ def test_a_set_without_steps_on_the_graph_is_refused(workspace: Path, column: st
     with pytest.raises(BrokenInput, match=sentence):
         kgqa.load(workspace, store="embedded", dataset=changed(workspace, column, value))
     assert not (workspace / "store" / "loaded.json").exists()
+
+
+@pytest.mark.parametrize(("needs", "identifier"), [(["b"], "b"), (["c"], "b"), (["elsewhere"], "b"), ([None], "b"), (["a"], "a")])
+def test_steps_that_do_not_follow_one_another_are_refused(workspace: Path, needs: list[str | None], identifier: str) -> None:
+    ids = ["a", identifier, "c"]
+    steps = [
+        {"id": name, "question": "?", "answer": "x", "paragraph_id": "seed:20", "depends_on": needs if place == 1 else []}
+        for place, name in enumerate(ids)
+    ]
+    folder = changed(workspace, "decomposition", steps)
+    folder = again(folder, "provenance", json.dumps({"compose": {"entities": ["Q212", "Q90", "Q8798"]}}))
+    with pytest.raises(BrokenInput, match="depends on a step that does not come before it, or two of its steps have one id"):
+        kgqa.load(workspace, store="embedded", dataset=folder)
+    assert not (workspace / "store" / "loaded.json").exists()
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_every_query_about_steps_gives_what_the_files_hold(
+    store: str, workspace: Path, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    neo4j: Neo4jSettings | None = request.getfixturevalue("neo4j_database") if store == "neo4j" else None
+    monkeypatch.setattr(samples, "BATCH_ROWS", 60)  # several batches, each with questions of several steps
+    folder = composed_set(tmp_path / "d", Workspace(workspace))
+    loaded = kgqa.load(workspace, store=store, dataset=folder, neo4j=neo4j)
+    truth, asked, found = StepsTruth(folder, Workspace(workspace)), set(), 0
+    assert loaded.samples == len(truth.questions) == 15
+    with closing(open_store(store, Workspace(workspace), neo4j=neo4j)) as graph:
+        for name, arguments, expected in truth.asked():
+            query = askable_queries()[name]
+            rows = [tuple(row.values()) for row in graph.run(query, query.arguments(arguments)).to_pylist()]
+            assert rows == expected, (name, arguments)
+            asked.add(name)
+            found += bool(expected)
+        counts = "MATCH (u:SubQuestion) OPTIONAL MATCH (u)-[r]->(n) RETURN count(r) AS n"
+        steps = [step for question in truth.questions for step in question["steps"]]
+        assert graph.read(counts, limits=Limits(rows=1)).rows["n"].to_pylist() == [
+            2 * len(steps) + sum(len(step["needs"]) for step in steps)
+        ]
+    assert asked == QUERIES
+    assert found > 100
+    # What is replaced leaves nothing behind.
+    kgqa.load(workspace, store=store, dataset=folder, neo4j=neo4j, replace=True)
+    with closing(open_store(store, Workspace(workspace), neo4j=neo4j)) as graph:
+        assert graph.read("MATCH (u:SubQuestion) RETURN count(u) AS n", limits=Limits(rows=1)).rows["n"].to_pylist() == [len(steps)]
+
+
+@pytest.fixture(scope="module")
+def companies(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace with many composed questions, and many that were rejected."""
+    folder = tmp_path_factory.mktemp("companies") / "w"
+    kgqa.compose(domain="companies", filter="none", workspace=folder)
+    return folder
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_what_was_rejected_and_why_is_found(store: str, companies: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    neo4j: Neo4jSettings | None = request.getfixturevalue("neo4j_database") if store == "neo4j" else None
+    place = Path(shutil.copytree(companies, tmp_path / "w"))
+    rejected = pq.read_table(place / "datasets" / "musique" / "rejected.parquet").to_pylist()
+    names = {row["id"]: row["label"] for row in Workspace(place).read_table("entities").to_pylist()}
+    assert {row["setting"] for row in rejected} > {"musique.split.max_answer_share"}
+    assert kgqa.load(place, store=store, dataset="musique", rejected=True, neo4j=neo4j).rejected == len(rejected)
+
+    def ask(name: str, **arguments: str) -> list[dict[str, object]]:
+        return list(kgqa.query(name, {"limit": "1000", **arguments}, workspace=place, store=store, neo4j=neo4j).to_pylist())
+
+    by_filter = ask("rejected_by_filter", filter="max_answer_share")
+    expected = [row for row in rejected if row["setting"] == "musique.split.max_answer_share"]
+    assert [(row["id"], row["question"], row["answer"], row["reason"]) for row in by_filter] == [
+        (row["id"], row["question"], names[row["answer"]], row["reason"]) for row in expected
+    ]
+    answer = expected[0]["answer"]
+    around = [(row["id"], row["stage"]) for row in ask("rejected_around", entity=answer)]
+    assert around == [(row["id"], row["stage"]) for row in rejected if row["answer"] == answer]
+    assert len(around) > 1
+
+
+def test_only_composed_questions_have_steps(workspace: Path, seed_wikidata: Path, tmp_path: Path, cli: Cli) -> None:
+    place = Path(shutil.copytree(seed_wikidata, tmp_path / "both"))
+    kgqa.load(place, store="embedded", dataset="wikihop")
+    kgqa.load(place, store="embedded", dataset=workspace / "datasets" / "musique")
+    composed = pq.read_table(workspace / TRAIN)["id"][0].as_py()
+    chosen = pq.read_table(place / "datasets" / "wikihop" / "train.parquet")["id"][0].as_py()
+    assert kgqa.query("sample_steps", {"sample": composed}, workspace=place).num_rows == 2
+    assert kgqa.query("sample_chain", {"sample": chosen}, workspace=place).num_rows
+    outcome = cli("query", "sample_steps", "--sample", chosen, "--workspace", place)
+    assert f"sample '{chosen}' has no such steps; only composed questions have steps" in " ".join((outcome.out + outcome.err).split())
 
 
 def test_a_hostile_id_is_only_a_value(workspace: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import shutil
@@ -16,8 +17,12 @@ import pytest
 
 import kgqa
 from kgqa.errors import InterruptedRun, SettingsError, StoreConflict, StoreError, UnknownId
+from kgqa.runs.files import known_hash
+from kgqa.runs.graph import rows_of
 from kgqa.runs.workspace import Workspace
+from kgqa.store import embedded
 from kgqa.store.limits import Limits
+from kgqa.store.samples import SCHEMA
 from tests.conftest import Cli
 
 
@@ -41,10 +46,10 @@ def copied(workspace: Path, name: str, *, samples: int) -> Path:
 
 
 def test_samples_and_rejected_questions_lie_on_the_graph(workspace: Path, cli: Cli) -> None:
-    assert count(workspace, "Sample") == count(workspace, "Question") == 0
+    assert count(workspace, "Sample") == count(workspace, "Rejected") == 0
     loaded = kgqa.load(workspace, store="embedded", dataset="wikihop", rejected=True)
     rejected = pq.read_metadata(workspace / "datasets" / "wikihop" / "rejected.parquet").num_rows
-    assert loaded.rejected == count(workspace, "Question") == rejected
+    assert loaded.rejected == count(workspace, "Rejected") == rejected
     assert loaded.samples == count(workspace, "Sample") > 10
     assert count(workspace, "Entity") == loaded.rows["entity"]
     assert not loaded.samples_already
@@ -88,7 +93,7 @@ def test_datasets_are_added_one_by_one_and_replaced_only_when_asked(workspace: P
     kgqa.load(workspace, store="embedded", dataset=part, replace=True)
     assert count(workspace, "Sample") == whole + fewer - 1
     # Replaced without them, the rejected questions are gone too.
-    assert count(workspace, "Question") == 0
+    assert count(workspace, "Rejected") == 0
 
 
 def test_a_run_that_changes_the_graph_leaves_the_samples_out(workspace: Path) -> None:
@@ -172,3 +177,20 @@ def test_bad_input_is_said_in_a_sentence(workspace: Path, seed_medline: Path) ->
     with pytest.raises(UnknownId, match="give the workspace in which the dataset was made"):
         kgqa.load(workspace, store="embedded", dataset=seed_medline / "datasets" / "medhop")
     assert not (workspace / "store" / "loaded.json").exists()
+
+
+def test_the_graph_of_an_older_kgqa_gets_one_sentence(workspace: Path) -> None:
+    place = Workspace(workspace)
+    record = place.finished("build_store")
+    assert record is not None
+    place.graph.unlink()
+    # As version 4 made it: no table of sub-questions.
+    newer = {"subquestion", "has_subquestion", "supported_by", "depends_on", "answers", "of_relation"}
+    older = [name for name in SCHEMA if name not in newer]
+    embedded.build(place.graph, rows_of(place), empty=older)
+    place.record(dataclasses.replace(record, outputs={name: known_hash(place.graph) for name in record.outputs}))
+    with pytest.raises(StoreError, match=r"another version of kgqa made this graph.*run kgqa generate in this workspace again"):
+        kgqa.load(workspace, store="embedded", dataset="wikihop")
+    with pytest.raises(StoreError, match=r"another version of kgqa made this graph.*run kgqa generate in this workspace again"):
+        kgqa.query("sample_steps", {"sample": "x"}, workspace=workspace)
+    assert not place.loaded.exists()

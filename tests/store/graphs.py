@@ -73,7 +73,15 @@ def rows_of(
                 "label": pa.array([label for _, label in relations], text),
             }
         ),
-        "mentions": pa.table({"document": [f"d{i}" for i in range(about)], "entity": ids[:about], "count": pa.array([1] * about, number)}),
+        "mentions": pa.table(
+            {
+                "document": [f"d{i}" for i in range(about)],
+                "entity": ids[:about],
+                "count": pa.array([1] * about, number),
+                "start": pa.array([0] * about, number),
+                "stop": pa.array([1] * about, number),
+            }
+        ),
         "about": pa.table({"entity": ids[:about], "document": [f"d{i}" for i in range(about)]}),
     }
     return with_measures(rows)

@@ -205,17 +205,19 @@ class SamplesTruth:
         supporting = _supporting(row)
         documents = [paragraph["id"] for paragraph in row["paragraphs"]]
         yield "sample_documents", sample, [("d", name, self.titles[name], name in supporting) for name in documents]
-        yield "sample_chain", sample, self._places(chains[answer])
+        yield "sample_chain", sample, self._places(chains[answer], is_answer=True)
         for candidate, found in chains.items():
-            yield "sample_chain", {**sample, "candidate": candidate}, self._places(found)
+            yield "sample_chain", {**sample, "candidate": candidate}, self._places(found, is_answer=candidate == answer)
         yield "sample_chain", {**sample, "candidate": "nobody"}, []
 
-    def _places(self, chains: Iterable[list[str]]) -> Rows:
+    def _places(self, chains: Iterable[list[str]], *, is_answer: bool) -> Rows:
         rows: Rows = []
         for number, chain in enumerate(chains):
             for position, name in enumerate(chain):
                 kind, names = ("Document", self.titles) if position % 2 else ("Entity", self.names)
-                rows.append(("d", number, position, kind, name, names[name]))
+                last = "answer" if is_answer else "candidate"
+                role = "document" if position % 2 else {0: "subject", len(chain) - 1: last}.get(position, "bridge")
+                rows.append(("d", number, position, role, kind, name, names[name]))
         return rows
 
 

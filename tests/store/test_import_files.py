@@ -15,6 +15,7 @@ import pytest
 
 import kgqa
 from kgqa.errors import MissingInput, SettingsError, WorkspaceBusy, WorkspaceError
+from kgqa.formats.dataset_on_graph import relations_on_graph
 from kgqa.formats.graph_rows import rejected_rows, sample_rows
 from kgqa.runs.graph import rows_of, tables_hash
 from kgqa.runs.workspace import Workspace
@@ -27,6 +28,7 @@ from kgqa.store.neo4j.graph import imported_marker
 from tests import contents
 from tests.conftest import Cli, SmallDisk, unavailable
 from tests.neo4j.server import Neo4jServer, missing
+from tests.store.steps_truth import composed_set
 
 TEXTS = [
     "plain",
@@ -93,7 +95,9 @@ def strange_rows() -> dict[str, pa.Table]:
             }
         ),
         "fact": pa.table({"head": ids, "tail": ids[1:] + ids[:1], "row": numbers, "relation": TEXTS, "label": TEXTS[::-1]}),
-        "mentions": pa.table({"document": ids, "entity": ids[::-1], "count": [2**40 + number for number in numbers]}),
+        "mentions": pa.table(
+            {"document": ids, "entity": ids[::-1], "count": [2**40 + number for number in numbers], "start": numbers, "stop": numbers}
+        ),
         "about": pa.table({"entity": ids[3:6], "document": ids[1:4]}),
     }
 
@@ -163,15 +167,27 @@ def test_an_imported_graph_is_the_one_that_the_driver_loads(
     assert result.samples
     assert result.rejected
     # With samples, chains and rejected questions in the files it is the same graph, and nothing is left to load.
-    kgqa.export(dataset, to="neo4j", out=tmp_path / "more", workspace=workspace, rejected=True)
+    steps = composed_set(tmp_path / "steps", Workspace(workspace))
+    shutil.copyfile(dataset / "rejected.parquet", steps / "rejected.parquet")
+    kgqa.export([dataset, steps], to="neo4j", out=tmp_path / "more", workspace=workspace, rejected=True)
     settings = import_into(second_server, tmp_path / "more", monkeypatch)
     assert kgqa.load(workspace, neo4j=neo4j_database, dataset=dataset, rejected=True).samples_already is False
+    assert kgqa.load(workspace, neo4j=neo4j_database, dataset=steps, rejected=True).samples_already is False
     assert everything(settings) == everything(neo4j_database)
     again = kgqa.load(workspace, neo4j=settings, dataset=dataset, rejected=True)
     assert (again.already, again.samples_already) == (True, True)
     assert (again.samples, again.rejected) == (result.samples, result.rejected)
     assert everything(settings) == everything(neo4j_database)
-    assert _constraints(settings) == {"kgqa_graph", "kgqa_entity", "kgqa_document", "kgqa_sample", "kgqa_chain", "kgqa_blocked"}
+    assert _constraints(settings) == {
+        "kgqa_graph",
+        "kgqa_entity",
+        "kgqa_document",
+        "kgqa_sample",
+        "kgqa_chain",
+        "kgqa_subquestion",
+        "kgqa_relation",
+        "kgqa_blocked",
+    }
 
 
 def _constraints(settings: Neo4jSettings) -> set[str]:
@@ -244,8 +260,11 @@ def test_two_datasets_and_what_they_rejected_go_into_the_files(wikidata_copy: Pa
     options = ("--dataset", "wikihop", "--dataset", second, "--rejected")
     outcome = cli("export", "--to", "neo4j", tmp_path / "files", "--workspace", wikidata_copy, *options)
     assert outcome.status == 0, outcome.err
-    rows = sample_rows(first, "wikihop") | rejected_rows(first, "wikihop")
+    rows = sample_rows(first, "wikihop", relations_on_graph(first, Workspace(wikidata_copy))) | rejected_rows(first, "wikihop")
     for name, table in rows.items():
+        if not table.num_rows:
+            assert not (tmp_path / "files" / f"{name}.csv").exists()
+            continue
         with (tmp_path / "files" / f"{name}.csv").open(newline="", encoding="utf-8") as file:
             assert sum(1 for _ in csv.reader(file)) == 2 * table.num_rows, name
     files = [path for path in (tmp_path / "files").glob("marker*.csv") if not path.name.endswith("-header.csv")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections import Counter
 from collections.abc import Iterator
@@ -28,6 +29,7 @@ from kgqa.store.neo4j.samples import SAMPLES, PartMarker, add_part, erase_part, 
 from kgqa.store.queries import STORES, Query, askable_queries, read_queries
 from kgqa.store.samples import SAMPLES_VERSION
 from tests.store.samples_truth import SamplesTruth
+from tests.store.steps_truth import QUERIES
 
 
 @pytest.fixture(params=["seed_wikidata", pytest.param("seed_medline", marks=pytest.mark.thorough)])
@@ -134,7 +136,7 @@ def test_every_query_about_samples_gives_what_the_parquet_files_hold(
     shutil.copyfile(next((workspace.path / "datasets").iterdir()) / "rejected.parquet", there / "rejected.parquet")
     kgqa.load(place, store=store, dataset=there, rejected=True, neo4j=neo4j)
     truth = SamplesTruth(there, workspace)
-    assert truth.queries() == {query.name for query in read_queries().values() if query.file == "samples.cypher"}
+    assert truth.queries() | QUERIES == {query.name for query in read_queries().values() if query.file == "samples.cypher"}
     asked = 0
     with closing(open_store(store, Workspace(place), neo4j=neo4j)) as graph:
         for name, arguments, expected in truth.questions():
@@ -167,6 +169,58 @@ def test_samples_of_an_older_kgqa_are_replaced_only_when_asked(
         kgqa.load(workspace.path, dataset=folder, neo4j=neo4j_database)
     assert not kgqa.load(workspace.path, dataset=folder, neo4j=neo4j_database, replace=True).samples_already
     assert kgqa.load(workspace.path, dataset=folder, neo4j=neo4j_database).samples_already
+
+
+def test_the_database_of_an_older_kgqa_gets_one_sentence_and_is_replaced_when_asked(
+    workspace: Workspace, neo4j_database: Neo4jSettings
+) -> None:
+    from neo4j import GraphDatabase
+
+    folder = next((workspace.path / "datasets").iterdir())
+    first = kgqa.load(workspace.path, dataset=folder, rejected=True, neo4j=neo4j_database)
+    with GraphDatabase.driver(neo4j_database.uri, auth=("neo4j", neo4j_database.password)) as driver:
+        # As version 4 left it: rejected questions had this label.
+        driver.execute_query("MATCH (q:Rejected) SET q:Question REMOVE q:Rejected")
+        driver.execute_query("MATCH (g:KgqaGraph {id: 'kgqa'}) SET g.version = 4, g.tables = 'those of version 4'")
+    for do in (
+        lambda: kgqa.query("hubs", {}, store="neo4j", neo4j=neo4j_database),
+        lambda: kgqa.load(workspace.path, dataset=folder, rejected=True, neo4j=neo4j_database),
+    ):
+        with pytest.raises(StoreConflict, match=r"older kgqa loaded.*--replace"):
+            do()
+    again = kgqa.load(workspace.path, dataset=folder, rejected=True, replace=True, neo4j=neo4j_database)
+    assert (again.samples, again.rejected, again.already) == (first.samples, first.rejected, False)
+    with Neo4jStore(neo4j_database) as store:
+        assert store.read("MATCH (q:Question) RETURN count(q) AS n", limits=Limits(rows=1)).rows["n"].to_pylist() == [0]
+
+
+def test_every_sample_is_joined_with_its_relation(workspace: Workspace, neo4j_database: Neo4jSettings) -> None:
+    folder = next((workspace.path / "datasets").iterdir())
+    kgqa.load(workspace.path, dataset=folder, rejected=True, neo4j=neo4j_database)
+    labels = dict(zip(*(workspace.read_table("relations")[name].to_pylist() for name in ("id", "label")), strict=True))
+    with Neo4jStore(neo4j_database) as store:
+        few = Limits(rows=100, seconds=60)
+        rows = store.read(
+            "MATCH (s:Sample)-[o:OF_RELATION]->(r:Relation) RETURN s.relation AS id, s.relation_label AS label, r.id AS to, count(o) AS n",
+            limits=few,
+        ).rows.to_pylist()
+        asked = Counter(json.loads(instance.provenance or "")["relation"] for _, instance in instances(folder))
+        assert {row["id"]: (row["label"], row["to"], row["n"]) for row in rows} == {
+            name: (labels[name], name, number) for name, number in asked.items()
+        }
+        filters = "MATCH (f:Filter) RETURN f.questions AS n, COUNT { (f)<-[:REJECTED_BY]-(:Rejected) } AS joined"
+        counts = store.read(filters, limits=few).rows.to_pylist()
+        assert counts
+        assert all(row["n"] == row["joined"] for row in counts)
+        places = "MATCH (d:Document)-[m:MENTIONS]->(e:Entity) RETURN d.id AS d, e.id AS e, m.start AS start, m.stop AS stop"
+        found = {
+            (row["d"], row["e"]): (row["start"], row["stop"]) for row in store.read(places, limits=Limits(rows=10**5)).rows.to_pylist()
+        }
+    first: dict[tuple[str, str], tuple[int, int]] = {}
+    for row in workspace.read_table("mentions").to_pylist():
+        place = (row["start"], row["end"])
+        first[row["document"], row["entity"]] = min(place, first.get((row["document"], row["entity"]), place))
+    assert found == first
 
 
 def test_a_chain_without_a_candidate_is_that_of_the_answer(server: Neo4jStore, workspace: Workspace, folder: Path) -> None:

@@ -1,6 +1,7 @@
 // 6 A question, all candidates
 // The first chain to each candidate: where they part; row 1 is the next question.
 MATCH (s:Sample {row: 0})-[:HAS_CHAIN]->(k:Chain {number: 0})-[t:STEP]->(n)
+WHERE EXISTS { (s)-[:ASKS_ABOUT]->() }
 WITH s, k, n ORDER BY s.dataset, k.row, t.position
 WITH s, k, collect(n) AS places
 ORDER BY s.dataset, k.row LIMIT 25

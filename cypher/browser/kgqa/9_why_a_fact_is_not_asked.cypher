@@ -4,7 +4,7 @@ MATCH (subject:Entity {label: 'Lisbon'})-[f:FACT]->(answer:Entity)
 WHERE NOT EXISTS { MATCH (subject)<-[:ASKS_ABOUT]-(s:Sample)-[:ANSWER]->(answer) WHERE s.relation = f.relation }
 OPTIONAL MATCH (subject)-[a:ABOUT]->(article:Document)
 OPTIONAL MATCH (article)-[stated:MENTIONS]->(answer)
-OPTIONAL MATCH (subject)<-[:ASKS_ABOUT]-(q:Question {relation: f.relation})-[:ANSWER]->(answer)
+OPTIONAL MATCH (subject)<-[:ASKS_ABOUT]-(q:Rejected {relation: f.relation})-[:ANSWER]->(answer)
 WITH subject, f, answer, a, article, stated, head(collect(q.reason)) AS reason
 RETURN subject, f, answer, a, article, stated,
   CASE WHEN reason IS NOT NULL THEN reason

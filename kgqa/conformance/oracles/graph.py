@@ -30,7 +30,7 @@ def graph_mentions(index: GraphIndex, documents: list[str], entities: list[str])
     """Mentions from one list to another."""
     mentions = [m for name in documents for m in index.mentions_in[name] if m.entity in entities]
     mentions.sort(key=lambda m: (index.documents[m.document].row, index.row(m.entity)))
-    return [(m.document, m.entity, m.count) for m in mentions]
+    return [(m.document, m.entity, m.count, m.start, m.stop) for m in mentions]
 
 
 def graph_about(index: GraphIndex, documents: list[str], entities: list[str]) -> Rows:

@@ -79,7 +79,7 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
         unpaired_count += _write_full(folder / FULL / f"{split}.parquet", instances, further_names, seed=run.seed)
         add_split(shared, split, instances)
         run.progress.advance(len(instances))
-    _write_rejected(folder / "rejected.parquet", tables, chains)
+    _write_rejected(folder / "rejected.parquet", tables, chains, settings_of={row.reason: row.setting for row in funnel})
     guess_figures = set_figures(splits, seed=run.seed)
     proof = certificate(counts, shared, {}, words={}, threshold=0.0, seed=run.seed)
     card = partial(
@@ -164,8 +164,12 @@ def _write_full(path: Path, instances: list[Instance], further_names: Mapping[st
     return unpaired_count
 
 
-def _write_rejected(path: Path, tables: dict[str, pa.Table], chains: Chains) -> None:
-    """Write ``id, split, stage, reason, detail`` of each refused single-hop question and each chosen chain without a question."""
+def _write_rejected(path: Path, tables: dict[str, pa.Table], chains: Chains, *, settings_of: Mapping[str, str]) -> None:
+    """Write ``id, split, stage, reason, detail`` of each refused single-hop question and each chosen chain without a question.
+
+    A chain also has its ``question`` (those of its hops), the ``relation`` and ``answer`` (an entity) of its last hop, as samples have, and
+    the ``setting`` of the rule, by ``settings_of`` its reason.
+    """
     place = dict(zip(tables["parted"]["chain"].to_pylist(), tables["parted"]["split"].to_pylist(), strict=True))
     with_context = set(tables["contexts"]["chain"].to_pylist())
     cap_reasons = dict(zip(tables["capped"]["chain"].to_pylist(), tables["capped"]["reason"].to_pylist(), strict=True))
@@ -176,9 +180,17 @@ def _write_rejected(path: Path, tables: dict[str, pa.Table], chains: Chains) -> 
     rows += [(row, SPLITS[place[row]], "contexts", NO_RIVAL if row in lone_chains else few) for row in sorted(place.keys() - with_context)]
     refusals = zip(tables["refused"]["chain"].to_pylist(), tables["refused"]["reason"].to_pylist(), strict=True)
     rows += [(row, SPLITS[place[row]], "compose", reason) for row, reason in refusals]
-    names = chains.rows["question"]
+    names, values = chains.rows["question"], chains.rows
     details = [" | ".join(str(names[hop]) for hop in chains.hops[row] if hop >= 0) for row, *_ in rows]
-    columns = [[chains.ids[row] for row, *_ in rows], *([entry[place] for entry in rows] for place in (1, 2, 3)), details]
-    fields = ("id", "split", "stage", "reason", "detail")
-    table = pa.table({name: pa.array(column, pa.string()) for name, column in zip(fields, columns, strict=True)})
-    write_parquet(pa.concat_tables([tables["refused_single_hop"], table]), path)
+    last_hops = [next(int(hop) for hop in reversed(chains.hops[row]) if hop >= 0) for row, *_ in rows]
+    columns = {
+        "id": [chains.ids[row] for row, *_ in rows],
+        **{field: [entry[place] for entry in rows] for field, place in (("split", 1), ("stage", 2), ("reason", 3))},
+        "detail": details,
+        "question": details,
+        "relation": [next(iter(values["relations"][hop]), None) for hop in last_hops],
+        "answer": [values["answer_entity"][hop] for hop in last_hops],
+        "setting": [settings_of.get(entry[3], "") for entry in rows],
+    }
+    table = pa.table({name: pa.array(column, pa.string()) for name, column in columns.items()})
+    write_parquet(pa.concat_tables([tables["refused_single_hop"], table], promote_options="default"), path)

@@ -31,7 +31,8 @@ def by_place(table: pa.Table, columns: Mapping[str, str]) -> tuple[pa.Table, dic
 
 def distinct_ids(columns: Iterable[pa.ChunkedArray]) -> pa.Array:
     """The distinct values of all ``columns``."""
-    return pc.unique(pa.chunked_array([chunk for column in columns for chunk in column.chunks], pa.string()))
+    chunks = [chunk for column in columns for chunk in column.chunks]
+    return pc.unique(pa.chunked_array(chunks, chunks[0].type if chunks else pa.string()))
 
 
 def ahead(items: Iterator[Item]) -> Iterator[Item]:

@@ -20,29 +20,37 @@ from kgqa.progress import Advance
 NODES = {
     "entity": ("Entity", "id:ID(Entity),row:long,kind,label,description,aliases:string[],common:long,documents:long,facts:long,search"),
     "document": ("Document", "id:ID(Document),row:long,title,text,usable:boolean,search"),
-    "relation": ("Relation", "row:long,id,label,facts:long,answers:long,no_article:long,stated:long,search"),
-    "sample": ("Sample", "key:ID(Sample),id,dataset,split,row:long,question,relation,answer,hops:long,grade:double"),
+    "relation": ("Relation", "row:ID(Relation){id-type:long},id,label,facts:long,answers:long,no_article:long,stated:long,search"),
+    "sample": ("Sample", "key:ID(Sample),id,dataset,split,row:long,question,relation,answer,hops:long,grade:double,relation_label"),
     "chain": ("Chain", "key:ID(Chain),row:long,dataset,sample,candidate,number:long,correct:boolean,grade:double,length:long"),
+    "subquestion": ("SubQuestion", "key:ID(SubQuestion),row:long,dataset,sample,number:long,id,question,answer,relation"),
     "blocked": (
-        "Question",
-        "key:ID(Question),id,dataset,row:long,split,stage,reason,detail,question,relation,subject,answer,setting,value:double,threshold:double,filter,place:long",
+        "Rejected",
+        "key:ID(Rejected),id,dataset,row:long,split,stage,reason,detail,question,relation,subject,answer,setting,value:double,threshold:double,filter,place:long",
     ),
     "filter": ("Filter", "key:ID(Filter),row:long,dataset,stage,reason,setting,questions:long"),
 }
 """Table → label and header. An id is looked up among the nodes of its label."""
 RELATIONSHIPS = {
     "fact": ("FACT", ":START_ID(Entity),:END_ID(Entity),row:long,relation,label"),
-    "mentions": ("MENTIONS", ":START_ID(Document),:END_ID(Entity),count:long"),
+    "mentions": ("MENTIONS", ":START_ID(Document),:END_ID(Entity),count:long,start:long,stop:long"),
     "about": ("ABOUT", ":START_ID(Entity),:END_ID(Document)"),
     "sample_about": ("ASKS_ABOUT", ":START_ID(Sample),:END_ID(Entity)"),
     "sample_answer": ("ANSWER", ":START_ID(Sample),:END_ID(Entity)"),
     "candidate": ("CANDIDATE", ":START_ID(Sample),:END_ID(Entity),position:long,correct:boolean,grade:double,path,text"),
     "support": ("SUPPORT", ":START_ID(Sample),:END_ID(Document),position:long"),
     "has_chain": ("HAS_CHAIN", ":START_ID(Sample),:END_ID(Chain)"),
-    "step_entity": ("STEP", ":START_ID(Chain),:END_ID(Entity),position:long"),
-    "step_document": ("STEP", ":START_ID(Chain),:END_ID(Document),position:long"),
-    "blocked_about": ("ASKS_ABOUT", ":START_ID(Question),:END_ID(Entity)"),
-    "blocked_answer": ("ANSWER", ":START_ID(Question),:END_ID(Entity)"),
+    "step_entity": ("STEP", ":START_ID(Chain),:END_ID(Entity),position:long,role"),
+    "step_document": ("STEP", ":START_ID(Chain),:END_ID(Document),position:long,role"),
+    "has_subquestion": ("HAS_SUBQUESTION", ":START_ID(Sample),:END_ID(SubQuestion)"),
+    "supported_by": ("SUPPORTED_BY", ":START_ID(SubQuestion),:END_ID(Document)"),
+    "subquestion_answer": ("ANSWER", ":START_ID(SubQuestion),:END_ID(Entity)"),
+    "sample_relation": ("OF_RELATION", ":START_ID(Sample),:END_ID(Relation)"),
+    "subquestion_relation": ("OF_RELATION", ":START_ID(SubQuestion),:END_ID(Relation)"),
+    "rejected_by": ("REJECTED_BY", ":START_ID(Rejected),:END_ID(Filter)"),
+    "depends_on": ("DEPENDS_ON", ":START_ID(SubQuestion),:END_ID(SubQuestion)"),
+    "blocked_about": ("ASKS_ABOUT", ":START_ID(Rejected),:END_ID(Entity)"),
+    "blocked_answer": ("ANSWER", ":START_ID(Rejected),:END_ID(Entity)"),
 }
 MARKER = "KgqaGraph"
 README = "README.txt"

@@ -10,8 +10,8 @@ from kgqa.store.questions import QUESTION_TABLES
 
 ON_SAMPLES = (
     "index_sample", "index_sample_relation", "index_sample_split", "index_sample_row", "index_sample_hops", "index_sample_grade",
-    "constrain_chain", "constrain_blocked", "index_blocked_value", "index_blocked_reason", "index_blocked_place", "index_blocked_relation",
-    "await_indexes",
+    "constrain_chain", "constrain_subquestion", "constrain_blocked", "index_blocked_value", "index_blocked_reason", "index_blocked_place",
+    "index_blocked_relation", "await_indexes",
 )  # fmt: skip
 """Constraints and indexes on the nodes of :mod:`kgqa.store.samples`. Only users' queries need them, so they are made after the load."""
 
@@ -71,6 +71,7 @@ GRAPH = Layout(
     keys=(
         "constrain_entity",
         "constrain_document",
+        "constrain_relation",
         "index_label",
         "index_entity_row",
         "index_entity_documents",

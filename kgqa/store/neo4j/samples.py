@@ -2,16 +2,22 @@
 
 ::
 
-    (:Sample {key, id, dataset, split, row, question, relation, answer, hops, grade})
+    (:Sample {key, id, dataset, split, row, question, relation, relation_label, answer, hops, grade})
+        -[:OF_RELATION]->                                      (:Relation)
         -[:ASKS_ABOUT]->                                       (:Entity)    the subject
         -[:ANSWER]->                                           (:Entity)
         -[:CANDIDATE {position, answer, grade, path, text}]->  (:Entity)    in the order shown
         -[:SUPPORT {position}]->                               (:Document)  in the order shown
         -[:HAS_CHAIN]-> (:Chain {key, row, dataset, sample, candidate, number, answer, grade, length})
-                            -[:STEP {position}]->              (:Entity | :Document)
-    (:Question {key, id, dataset, row, split, stage, reason, detail, question, relation, subject, answer, setting, value, threshold,
+                            -[:STEP {position, role}]->        (:Entity | :Document)
+        -[:HAS_SUBQUESTION]-> (:SubQuestion {key, row, dataset, sample, number, id, question, answer, relation})
+                                  -[:SUPPORTED_BY]->           (:Document)
+                                  -[:ANSWER]->                 (:Entity)
+                                  -[:OF_RELATION]->            (:Relation)
+                                  -[:DEPENDS_ON]->             (:SubQuestion)
+    (:Rejected {key, id, dataset, row, split, stage, reason, detail, question, relation, subject, answer, setting, value, threshold,
                  filter, place})
-        -[:ASKS_ABOUT]-> (:Entity), -[:ANSWER]-> (:Entity)
+        -[:ASKS_ABOUT]-> (:Entity), -[:ANSWER]-> (:Entity), -[:REJECTED_BY]-> (:Filter)
     (:Filter {key, row, dataset, stage, reason, setting, questions})
 
 The rows are those of :mod:`kgqa.store.samples`; nodes have no property for a null. The samples and the rejected questions of a dataset have
@@ -44,6 +50,10 @@ ERASE_NODES = {"samples": 50, "rejected": 5_000}
 """In one transaction; a sample of MedHop has 400 steps."""
 
 
+PLURALS = {"entity": "entities", "document": "documents", "relation": "relations", "filter": "filters"}
+"""Table of nodes that relationships of a part lead to → the parameter with their ids."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
     """Nodes of one kind, the nodes below them, and their relationships to the graph."""
@@ -54,8 +64,8 @@ class Part:
     """Name of the part in a sentence."""
     nodes: str
     """The table whose rows are counted."""
-    under: str
-    """The table of nodes that hang on them, if there is one."""
+    under: Mapping[str, str]
+    """Table of nodes that hang on them → the table of relationships that says on which."""
     beside: str
     """A small table of nodes that goes in with the first batch, if there is one."""
     links: Mapping[str, tuple[str, str]]
@@ -69,7 +79,7 @@ SAMPLES = Part(
     name="samples",
     noun="samples",
     nodes="sample",
-    under="chain",
+    under={"chain": "has_chain", "subquestion": "has_subquestion"},
     beside="",
     links={
         "sample_about": ("sample", "entity"),
@@ -78,6 +88,11 @@ SAMPLES = Part(
         "support": ("sample", "document"),
         "step_entity": ("chain", "entity"),
         "step_document": ("chain", "document"),
+        "supported_by": ("subquestion", "document"),
+        "subquestion_answer": ("subquestion", "entity"),
+        "sample_relation": ("sample", "relation"),
+        "subquestion_relation": ("subquestion", "relation"),
+        "depends_on": ("subquestion", "subquestion"),
     },
     add="add_samples",
     erase="erase_samples",
@@ -86,9 +101,9 @@ REJECTED = Part(
     name="rejected",
     noun="rejected questions",
     nodes="blocked",
-    under="",
+    under={},
     beside="filter",
-    links={"blocked_about": ("blocked", "entity"), "blocked_answer": ("blocked", "entity")},
+    links={"blocked_about": ("blocked", "entity"), "blocked_answer": ("blocked", "entity"), "rejected_by": ("blocked", "filter")},
     add="add_rejected",
     erase="erase_rejected",
 )
@@ -211,11 +226,11 @@ class _Cutter:
         self._part, self._rows = part, rows
         nodes = rows[part.nodes]["key"]
         self._count = len(nodes)
-        # Table → for each row the index of its sample; rows of a chain have the index of the chain's sample.
+        # Table → for each row the index of its sample; rows of a chain or sub-question have the index of its sample.
         self._places: dict[str, npt.NDArray[np.int64]] = {}
         self._own: dict[str, npt.NDArray[np.int64]] = {}
-        if part.under:
-            self._places[part.under] = _lookup(rows["has_chain"]["sample"], nodes)
+        for name, holding in part.under.items():
+            self._places[name] = _lookup(rows[holding][part.nodes], nodes)
         for name, (begin, _) in part.links.items():
             node_numbers = _lookup(rows[name][begin], rows[begin]["key"])
             self._own[name] = node_numbers
@@ -243,27 +258,30 @@ class _Cutter:
         tables: dict[str, list[Any]] = {part.nodes: listed(self._rows[part.nodes].slice(first, last - first))}
         spans = {name: slice(*np.searchsorted(places, [first, last])) for name, places in self._places.items()}
         starts = {part.nodes: first}
-        if part.under:
-            span = spans[part.under]
-            starts[part.under] = span.start
-            node_numbers = (self._places[part.under][span] - first).tolist()
-            tables[part.under] = [[n, *row] for n, row in zip(node_numbers, listed(_sliced(self._rows[part.under], span)), strict=True)]
+        for name in part.under:
+            span = spans[name]
+            starts[name] = span.start
+            node_numbers = (self._places[name][span] - first).tolist()
+            tables[name] = [[n, *row] for n, row in zip(node_numbers, listed(_sliced(self._rows[name], span)), strict=True)]
         if part.beside:
             tables[part.beside] = listed(self._rows[part.beside].slice(0, None if first == 0 else 0))
         slices = {name: _sliced(self._rows[name], spans[name]) for name in part.links}
-        end_ids = {
-            name: distinct_ids(slices[table][name] for table, (_, to) in part.links.items() if to == name)
-            for _, name in part.links.values()
-        }
+        graph_ends = dict.fromkeys(to for _, to in part.links.values() if to not in part.under)
+        end_ids = {name: distinct_ids(slices[table][name] for table, (_, to) in part.links.items() if to == name) for name in graph_ends}
         for name, (begin, to) in part.links.items():
             node_numbers = (self._own[name][spans[name]] - starts[begin]).tolist()
-            targets = pc.index_in(slices[name][to], value_set=end_ids[to]).to_pylist()
-            link_properties = listed(slices[name].drop_columns([slices[name].column_names[0], to]))
+            ends = slices[name].column_names[:2]
+            if to in part.under:
+                # A relationship between nodes of this part joins two of the same sample, which are in the same batch.
+                targets = (_lookup(slices[name][ends[1]], self._rows[to]["key"]) - starts[to]).tolist()
+            else:
+                targets = pc.index_in(slices[name][to], value_set=end_ids[to]).to_pylist()
+            link_properties = listed(slices[name].drop_columns(ends))
             tables[name] = [
                 [a, b, *properties]
                 for a, b, properties in zip(node_numbers, targets, link_properties or [[]] * len(node_numbers), strict=True)
             ]
-        ids = {("entities" if name == "entity" else "documents"): ids.to_pylist() for name, ids in end_ids.items()}
+        ids = {PLURALS[name]: ids.to_pylist() for name, ids in end_ids.items()}
         return {**ids, **tables}
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from kgqa.records import Grade, Instance
+from kgqa.errors import BrokenInput
+from kgqa.formats.provenance import noted
+from kgqa.records import Grade, Instance, Step
 from kgqa.web.explore.datasets import head_of
 from kgqa.web.explore.picture import Edge, Node, Picture, document_key, entity_key, in_turn
 from kgqa.web.explore.stores import Graph
@@ -67,15 +70,11 @@ def open_sample(graph: Graph, instance: Instance, *, every: bool = False) -> Ope
     roles = dict.fromkeys(candidates, "candidate") | dict.fromkeys(chain[2:-1:2], "bridge")
     roles |= {head: "start"} | ({instance.answer_id: "answer"} if instance.answer_id else {})
     steps = {entity: number for number, entity in enumerate(chain[::2], start=1)}
-    return Opened(
-        instance=instance,
-        head=head,
-        names=names,
-        chain=chain,
-        answer_chains=len(of_answer),
-        grade=instance.answer_grade,
-        documents=_documents(instance, chain, roles, steps),
-        picture=_picture(
+    if instance.decomposition and not chains:
+        picture, places = steps_picture(instance), _step_places(instance.decomposition)
+    else:
+        places = {document: number for number, document in enumerate(chain[1::2], start=1)}
+        picture = _picture(
             instance,
             picture_paths,
             names=names,
@@ -83,8 +82,70 @@ def open_sample(graph: Graph, instance: Instance, *, every: bool = False) -> Ope
             chain=chain,
             articles=_articles(graph, picture_paths),
             hidden=len(candidate_paths) - len(picture_paths),
-        ),
+        )
+    return Opened(
+        instance=instance,
+        head=head,
+        names=names,
+        chain=chain,
+        answer_chains=len(of_answer),
+        grade=instance.answer_grade,
+        documents=_documents(instance, places, roles, steps),
+        picture=picture,
     )
+
+
+def steps_picture(instance: Instance) -> Picture:
+    """The steps of a composed question: from a sub-question over its paragraph to its answer, and on to the sub-questions that need it."""
+    steps = instance.decomposition or ()
+    entities = _step_entities(instance)
+    picture = Picture(layout="flow")
+    titles = {paragraph.id: paragraph.title or paragraph.id for paragraph in instance.paragraphs}
+    numbers = {step.id: number for number, step in enumerate(steps, start=1)}
+    needed = {need for step in steps for need in step.depends_on}
+    answers: dict[str, str] = {}
+    depths: dict[str, int] = {}
+    for number, step in enumerate(steps, start=1):
+        needs = [need for need in step.depends_on if need in answers]
+        depth = depths[step.id] = 1 + max((depths[need] for need in needs), default=-1)
+        question = picture.add(Node(key=f"u:{number}", label=f"#{number} {step.question}", note="sub-question", layer=3 * depth))
+        before = question
+        if step.paragraph_id is not None:
+            title = titles.get(step.paragraph_id, step.paragraph_id)
+            paper = Node(key=document_key(step.paragraph_id), label=title, note="document", layer=3 * depth + 1, step=number, role="chain")
+            before = picture.add(paper)
+            picture.connect(Edge(source=question, target=before, kind="row", label="stated in", chain=True))
+        entity = entities[number - 1]
+        key = f"a:{number}" if entity is None else entity_key(entity)
+        role = "bridge" if step.id in needed else "answer"
+        answer = Node(key=key, label=step.answer or "?", note="answer", layer=3 * depth + 2, role=role)
+        answers[step.id] = picture.add(answer)
+        picture.connect(Edge(source=before, target=key, kind="row", label="answer", chain=True))
+        for need in needs:
+            picture.connect(Edge(source=answers[need], target=question, kind="row", label=f"#{numbers[need]}", chain=True))
+    picture.root = next(iter(picture.nodes), "")
+    return picture
+
+
+def _step_entities(instance: Instance) -> list[str | None]:
+    """The entity of the answer to each step, where the record names it."""
+    count = len(instance.decomposition or ())
+    try:
+        entities = noted(instance, "compose").get("entities")
+    except BrokenInput:
+        entities = None
+    if not isinstance(entities, list) or len(entities) != count:
+        return [None] * count
+    return [entity if isinstance(entity, str) else None for entity in entities]
+
+
+def _step_places(steps: Sequence[Step]) -> dict[str, int]:
+    """Paragraph → the number of the first step whose answer it has."""
+    places: dict[str, int] = {}
+    for number, step in enumerate(steps, start=1):
+        if step.paragraph_id is not None:
+            places.setdefault(step.paragraph_id, number)
+    return places
 
 
 def _chains(instance: Instance) -> dict[str, list[tuple[str, ...]]]:
@@ -97,8 +158,7 @@ def _chains(instance: Instance) -> dict[str, list[tuple[str, ...]]]:
     return by_end
 
 
-def _documents(instance: Instance, chain: tuple[str, ...], roles: dict[str, str], steps: dict[str, int]) -> tuple[Shown, ...]:
-    place = {document: number for number, document in enumerate(chain[1::2], start=1)}
+def _documents(instance: Instance, place: dict[str, int], roles: dict[str, str], steps: dict[str, int]) -> tuple[Shown, ...]:
     documents = [
         Shown(
             id=paragraph.id,

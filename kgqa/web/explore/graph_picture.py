@@ -16,11 +16,12 @@ DRAWN = 60
 """Maximum number of nodes in one picture."""
 STAR = 5
 """Minimum number of edges of a star; a smaller one is as readable in layers."""
-LETTERS = {"Entity": "e", "Document": "d", "Sample": "s", "Chain": "c", "Question": "q"}
+LETTERS = {"Entity": "e", "Document": "d", "Sample": "s", "Chain": "c", "SubQuestion": "u", "Rejected": "q", "Filter": "f"}
 """Label of a node → prefix of the keys of such nodes."""
 ENDS = {
-    "FACT": ("e", "e"), "MENTIONS": ("d", "e"), "ABOUT": ("e", "d"), "ASKS_ABOUT": ("sq", "e"), "ANSWER": ("sq", "e"),
+    "FACT": ("e", "e"), "MENTIONS": ("d", "e"), "ABOUT": ("e", "d"), "ASKS_ABOUT": ("sq", "e"), "ANSWER": ("squ", "e"),
     "CANDIDATE": ("s", "e"), "SUPPORT": ("s", "d"), "HAS_CHAIN": ("s", "c"), "STEP": ("c", "ed"),
+    "HAS_SUBQUESTION": ("s", "u"), "SUPPORTED_BY": ("u", "d"), "DEPENDS_ON": ("u", "u"), "REJECTED_BY": ("q", "f"),
 }  # fmt: skip
 """Relationship type → letters of its source and target nodes. They are needed because an entity and a document may share an id."""
 KINDS = {"FACT": "fact", "MENTIONS": "mention", "ABOUT": "article"}
@@ -143,6 +144,8 @@ def _node(thing: Thing) -> Node | None:
     text = properties.get("question") or name
     if letter == "c" and properties.get("candidate"):
         text = f"chain {properties.get('number', 0) + 1} to {properties['candidate']}"
+    if letter == "u" and properties.get("number"):
+        text = f"#{properties['number']} {text}"
     page = ""
     if letter == "s" and properties.get("dataset") and properties.get("split"):
         page = link("/sample", dataset=properties["dataset"], split=properties["split"], id=properties["id"])

@@ -38,7 +38,7 @@ def words(text: str, given: tuple[str, ...] = ()) -> list[str]:
         ("MATCH (e:Entity) WHERE e.la|", ["label"]),
         ("MATCH (e:Entity {i|", ["id"]),
         ("MATCH (e:Entity {id: 'Q45', la|", ["label"]),
-        ("MATCH (d:Document)-[m:MENTIONS {|", ["count"]),
+        ("MATCH (d:Document)-[m:MENTIONS {|", ["count", "start", "stop"]),
         ("MATCH (e:Entity) WHERE e:Doc|", ["Document"]),
         ("MATCH (e) WHERE e.tit|", ["title"]),
         ("MATCH p = (a)-[*1.|", []),

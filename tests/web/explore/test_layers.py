@@ -8,6 +8,7 @@ from itertools import combinations, pairwise
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from kgqa.web.explore.layers import Area, Point, label_places, place
 from kgqa.web.explore.picture import Edge, Node, Picture
@@ -145,6 +146,13 @@ def test_all_of_a_picture_is_in_view_and_can_be_read(
         window.page.set_viewport_size({"width": width, "height": height})
         window.open("/paths/facts?from=Q45&to=Q29")
         window.nodes()
+        # What would be too small to read as a whole is shown in part until all of it is asked for.
+        is_cut = "0 shows all of it" in window.page.locator("#graph-state").inner_text()
+        assert is_cut == (make is crowded and width == 1024)
+        if is_cut:
+            assert window.graph("cy.zoom()") > 0.8
+            window.page.locator("[data-graph=fit]").click()
+            expect(window.page.locator("#graph-state")).not_to_contain_text("0 shows all of it")
         result: dict[str, Any] = window.page.evaluate(MEASURED)
         outlined = make is crowded and width == 390
         nodes, labels = result["nodes"], [label for edge in result["edges"] for label in edge["labels"]]

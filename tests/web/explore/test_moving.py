@@ -131,7 +131,7 @@ def test_a_place_that_is_none_is_not_used(word: str, wikidata: Project, look: Lo
 def saved(window: Window, kind: str, folder: Path) -> Path:
     """Press the button and keep what the browser saves."""
     with window.page.expect_download() as waiting:
-        window.page.get_by_role("button", name=kind).click()
+        window.page.get_by_role("button", name=kind, exact=True).click()
     path = folder / waiting.value.suggested_filename
     waiting.value.save_as(path)
     return path

@@ -26,10 +26,14 @@
 
   // Labels of edges are written smaller.
   const SMALL = 10.5 / 12.5;
-  // How small a picture may be drawn so that its labels can be read; between layers that lie below one another.
-  const READABLE = 0.6, BELOW = 42;
+  // How small a picture may be drawn so that its labels can be read, and in a narrow window; between layers that lie below one another.
+  const READABLE = 0.82, NARROW = 0.5, BELOW = 42;
+  // Relations with a colour of their own; further ones share the last.
+  const TONES = 8;
   // Lines of an outline that is shown as a whole.
   const MOST_LINES = 45;
+  // Pixels that a picture of layers below one another may take.
+  const MOST_HIGH = 2000;
 
   const counted = (number) => number.toLocaleString("en-GB");
 
@@ -78,6 +82,8 @@
       this.said = pictures[0].hidden;
       this.selected = null;
       this.number = 0;
+      this.off = new Set(new URLSearchParams(location.search).getAll("hide"));
+      this.tones = new Map();
       for (const word of new URLSearchParams(location.search).getAll("open")) {
         const [numbers, key] = [word.slice(0, word.indexOf("~")), word.slice(word.indexOf("~") + 1)];
         const [a, b, c, d] = numbers.split(".").map(Number);
@@ -120,6 +126,8 @@
 
     get narrow() { return this.box.clientWidth < 620; }
     get outlined() { return this.narrow && (this.layout === "tree" || this.crowded); }
+    // Whether layers lie below one another on a page that can be scrolled.
+    get long() { return this.box.dataset.direction === "down" && !this.outlined; }
     get down() { return this.box.dataset.direction === "down" || this.narrow; }
 
     // Whether a layer of a flowing picture would not fit beside itself in a narrow window.
@@ -137,6 +145,7 @@
         this.groups.set(`${group.name}~${group.node}`, group);
         group.keys.forEach((key) => inGroup.set(key, group.name));
       }
+      this.colour(picture);
       for (const edge of picture.edges) {
         const id = JSON.stringify([edge.source, edge.target, edge.kind]);
         if (!this.edges.has(id)) this.edges.set(id, { ...edge, id, owner: picture.root });
@@ -155,6 +164,71 @@
       this.openedNode(picture.root).opened = true;
     }
 
+    // The relations of an edge: one between the same nodes may stand for several facts.
+    relations(edge) { return edge.kind === "fact" && edge.label ? edge.label.split(" · ") : []; }
+
+    // The most frequent relations of the first picture have the first colours; what comes later has the next ones, so that none changes.
+    colour(picture) {
+      const counts = new Map();
+      for (const edge of picture.edges) for (const relation of this.relations(edge)) counts.set(relation, (counts.get(relation) || 0) + 1);
+      for (const [relation] of [...counts].sort((a, b) => b[1] - a[1])) if (!this.tones.has(relation)) this.tones.set(relation, Math.min(this.tones.size, TONES));
+    }
+
+    // What the legend does not hide: edges of a shown relation, and nodes that they still hold. Sets `seen` and `drawn`.
+    sift() {
+      const isOff = (edge) => { const all = this.relations(edge); return all.length > 0 && all.every((relation) => this.off.has(relation)); };
+      const shown = [...this.edges.values()].filter((edge) => !isOff(edge));
+      const beside = (edges) => {
+        const map = new Map();
+        for (const { source, target } of edges) for (const [a, b] of [[source, target], [target, source]]) { if (!map.has(a)) map.set(a, new Set()); map.get(a).add(b); }
+        return map;
+      };
+      const reached = (map) => {
+        const found = new Set([this.root]);
+        for (const key of found) for (const other of map.get(key) || []) found.add(other);
+        return found;
+      };
+      const joined = (map, node) => (map.get(node.key) || new Set()).has(node.parent);
+      const every = beside(this.edges.values()), left = beside(shown), before = reached(every), after = reached(left), gone = new Set();
+      for (const node of this.nodes.values()) {
+        if (node.key === this.root) continue;
+        const lost = this.layout === "tree" ? gone.has(node.parent) || (joined(every, node) && !joined(left, node)) : before.has(node.key) && !after.has(node.key);
+        if (lost) gone.add(node.key);
+      }
+      if (!this.off.size) gone.clear();
+      this.seen = new Map([...this.nodes].filter(([key]) => !gone.has(key)));
+      this.drawn = shown.filter((edge) => this.seen.has(edge.source) && this.seen.has(edge.target));
+    }
+
+    // Relations with their colours; a press hides one, or shows it again.
+    legend() {
+      const list = document.getElementById("relations");
+      if (!list) return;
+      list.hidden = this.tones.size < 2;
+      const names = [...this.tones.keys()];
+      if (list.dataset.names !== JSON.stringify(names)) {
+        list.dataset.names = JSON.stringify(names);
+        list.replaceChildren(...names.map((relation) => {
+          const button = document.createElement("button"), swatch = document.createElement("i");
+          button.type = "button";
+          button.dataset.relation = relation;
+          swatch.className = `tone-${this.tones.get(relation)}`;
+          button.append(swatch, relation);
+          return button;
+        }));
+      }
+      for (const button of list.children) button.setAttribute("aria-pressed", String(!this.off.has(button.dataset.relation)));
+      this.box.style.top = list.hidden ? "" : `${list.offsetTop + list.offsetHeight + 4}px`;
+    }
+
+    turnRelation(relation) {
+      if (!this.off.delete(relation)) this.off.add(relation);
+      this.draw(true);
+      if (!calm.matches) this.frame();
+      this.remember(false);
+      this.state.textContent = `${relation}: ${this.off.has(relation) ? "hidden" : "shown"}.`;
+    }
+
     openedNode(key) { return this.nodes.get(key) || {}; }
 
     // The room for a label where layers lie below one another.
@@ -170,15 +244,21 @@
       return Math.max(64, Math.min(138, ((this.box.clientWidth - 28) / READABLE - (layers - 1) * gap) / layers - 26));
     }
 
+    // The width of a column of a tree, and between two of them: as large as lets the root and its neighbours be read at once.
+    columns() {
+      const room = (this.box.clientWidth - 28) / 0.92 / 2, gap = room < 428 ? 132 : kgqaLayout.GAP;
+      return { width: Math.max(120, Math.min(188, (room - gap) / 1.5)), gap, label: kgqaLayout.LABEL - (kgqaLayout.GAP - gap) };
+    }
+
     // Where the labels of the edges of a flowing picture stand, whole or shortened.
     labels(flow) {
       const forms = new Map();
-      for (const edge of this.edges.values()) {
+      for (const edge of this.drawn) {
         // The library bends an edge from a node to itself in its own way, so that nobody knows where its label would be.
         const texts = edge.label && edge.source !== edge.target ? [...new Set([kgqaLayout.LABEL, kgqaLayout.LABEL / 2].map((most) => fitted(edge.label, most / SMALL, false)))] : [];
         forms.set(edge.id, texts.map((text) => ({ text, width: widthOf(text, false) * SMALL + 9 })));
       }
-      const areas = [...this.nodes.values()].map((node) => {
+      const areas = [...this.seen.values()].map((node) => {
         const { x, y } = flow.places.get(node.key);
         return { x1: x - node.width / 2, x2: x + node.width / 2, y1: y - 13, y2: y + 13 };
       });
@@ -188,7 +268,7 @@
     // An outline hangs each node of a flowing picture on the first one before it that it is connected with.
     hang() {
       for (const node of this.nodes.values()) node.parent = null;
-      for (const edge of this.edges.values()) {
+      for (const edge of this.drawn) {
         const [a, b] = [this.nodes.get(edge.source), this.nodes.get(edge.target)];
         if (!a || !b || a.layer === b.layer) continue;
         const [before, after] = a.layer < b.layer ? [a, b] : [b, a];
@@ -215,20 +295,22 @@
 
     elements() {
       if (this.expands) this.chips();
+      this.sift();
+      this.legend();
       const outlined = this.outlined;
       if (outlined && this.layout === "flow") this.hang();
       const relations = new Map();
       if (outlined) {
-        for (const edge of this.edges.values()) {
+        for (const edge of this.drawn) {
           for (const pair of edge.kind === "fact" ? [`${edge.source} ${edge.target}`, `${edge.target} ${edge.source}`] : []) if (!relations.has(pair)) relations.set(pair, edge.label);
         }
       }
       const layered = this.layout === "flow" && !outlined, sideways = layered && !this.down;
-      const beside = [...this.edges.values()].filter((edge) => this.nodes.has(edge.source) && this.nodes.has(edge.target));
+      const beside = this.drawn, columns = this.columns();
       const widest = Math.max(0, ...beside.map((edge) => Math.min(kgqaLayout.LABEL, widthOf(edge.label, false) * SMALL)));
       const gap = sideways ? Math.max(62, widest + 26) : BELOW;
-      const room = outlined ? this.box.clientWidth - 130 : this.layout === "tree" ? 164 : this.down ? this.share() : this.column(gap);
-      for (const node of this.nodes.values()) {
+      const room = outlined ? this.box.clientWidth - 130 : this.layout === "tree" ? columns.width - 24 : this.down ? this.share() : this.column(gap);
+      for (const node of this.seen.values()) {
         const bold = node.key === this.root || node.role === "start" || node.role === "answer";
         const text = (node.step ? `${node.step}  ` : "") + node.label;
         const relation = relations.get(`${node.key} ${node.parent}`);
@@ -236,10 +318,10 @@
         node.width = Math.max(40, Math.ceil(widthOf(node.shown, bold)) + 24);
         node.bold = bold;
       }
-      const flow = layered ? kgqaLayout.flow(this.nodes, beside, this.down, gap) : { lines: new Map() };
-      const places = outlined ? kgqaLayout.outline(this.nodes, this.root) : layered ? flow.places : kgqaLayout.tree(this.nodes, this.root);
+      const flow = layered ? kgqaLayout.flow(this.seen, beside, this.down, gap) : { lines: new Map() };
+      const places = outlined ? kgqaLayout.outline(this.seen, this.root) : layered ? flow.places : kgqaLayout.tree(this.seen, this.root, columns.width, columns.gap);
       const found = [], pinned = (key) => !outlined && this.pins.has(key);
-      for (const node of this.nodes.values()) {
+      for (const node of this.seen.values()) {
         const classes = [node.more ? "more" : { d: "document", e: "entity" }[node.key[0]] || "other", node.role, node.key === this.root ? "root" : "",
           node.opened && node.key !== this.root ? "opened" : "", node.bold ? "bold" : "", pinned(node.key) ? "pinned" : ""];
         found.push({
@@ -248,22 +330,21 @@
         });
       }
       const labels = layered ? this.labels(flow) : new Map();
-      for (const edge of this.edges.values()) {
+      for (const edge of this.drawn) {
         const source = this.nodes.get(edge.source), target = this.nodes.get(edge.target);
-        if (!source || !target) continue;
         const up = source.parent === target.key, downwards = target.parent === source.key;
         const held = (up || downwards) && (outlined || (this.layout === "tree" && edge.owner === (up ? target.key : source.key)));
         const line = flow.lines.get(edge.id), placed = labels.get(edge.id);
-        const label = this.layout === "tree" ? fitted(edge.label, kgqaLayout.LABEL / SMALL, false) : placed ? placed.text : "";
+        const label = this.layout === "tree" ? fitted(edge.label, columns.label / SMALL, false) : placed ? placed.text : "";
         const again = held && [...found].some((other) => other.group === "edges" && other.data.branch === (up ? source.key : target.key));
         found.push({
-          group: "edges", classes: [edge.kind, edge.chain ? "chain" : "", held && !again ? (up ? "up" : "down") : "cross", outlined ? "tree" : this.layout, line ? "routed" : "", line && !placed ? "unsaid" : "",
+          group: "edges", classes: [edge.kind, this.tones.size > 1 && this.relations(edge).length ? `tone-${this.tones.get(this.relations(edge).find((relation) => !this.off.has(relation)))}` : "", edge.chain ? "chain" : "", held && !again ? (up ? "up" : "down") : "cross", outlined ? "tree" : this.layout, line ? "routed" : "", line && !placed ? "unsaid" : "",
             pinned(edge.source) || pinned(edge.target) ? "moved" : ""].filter(Boolean),
           data: { id: edge.id, source: edge.source, target: edge.target, label, offset: placed ? placed.offset : (widthOf(label, false) * SMALL) / 2 + 14, full: edge.label, branch: held ? (up ? source.key : target.key) : "",
             ...(line ? route(line, places.get(edge.source), places.get(edge.target)) : {}) },
         });
       }
-      for (const node of this.nodes.values()) {
+      for (const node of this.seen.values()) {
         if (node.more) found.push({ group: "edges", classes: ["down", "tree", "rest", pinned(node.parent) ? "moved" : ""].filter(Boolean), data: { id: `rest ${node.key}`, source: node.parent, target: node.key, label: "", offset: 0 } });
       }
       return found;
@@ -301,9 +382,10 @@
       this.tell();
     }
 
-    // All of it where its labels can still be read, else a part at a readable size.
-    frame() {
+    // All of it where its labels can still be read, or if all of it is asked for; else a part at a readable size.
+    frame(whole = false) {
       const grown = this.grow();
+      this.stretch();
       this.cy.userPanningEnabled(!grown).userZoomingEnabled(!grown); // so that the page can be moved where the picture need not be
       const box = this.cy.elements().boundingBox(), room = { w: this.box.clientWidth, h: this.box.clientHeight };
       if (!box.w || !room.w) return;
@@ -313,10 +395,24 @@
         return;
       }
       const zoom = Math.min(1.15, (room.w - 28) / box.w, (room.h - 64) / box.h);
-      const readable = this.narrow || this.layout === "flow" ? 0.5 : 0.62;
+      const readable = whole ? 0.15 : this.narrow && !this.long ? NARROW : READABLE;
+      this.cut = zoom < readable - 0.005;
       this.cy.zoom(Math.max(zoom, readable));
       if (zoom >= readable) { this.cy.center(); this.cy.panBy({ x: 0, y: 10 }); }
       else this.cy.center(this.cy.getElementById(this.selected || this.root));
+    }
+
+    // Give a picture of layers below one another the height at which its labels can be read.
+    stretch() {
+      if (!this.long) return;
+      const around = this.box.parentElement, beside = around.offsetHeight - this.box.clientHeight;
+      around.style.minHeight = `${Math.min(MOST_HIGH, Math.ceil(this.cy.elements().boundingBox().h * READABLE) + 68 + beside)}px`;
+      this.cy.resize();
+    }
+
+    showAll() {
+      this.frame(true);
+      this.tell();
     }
 
     // Give an outline that does not grow by clicks all the height that it needs; whether it is shown as a whole.
@@ -340,7 +436,7 @@
       const hidden = [...this.groups.values()].filter((group) => this.nodes.has(group.node) && group.total > group.shown);
       const own = hidden.filter((group) => group.node === this.root).map((group) => `${counted(group.total - group.shown)} ${group.noun}${{ facts_in: " to it", facts_out: " from it" }[group.name] || ""}`);
       const text = own.length ? `Hidden: ${own.join(", ")}.` : this.said;
-      this.state.textContent = text || "";
+      this.state.textContent = [text, this.cut && !this.outlined ? "The picture is larger than the window; 0 shows all of it." : ""].filter(Boolean).join(" ");
     }
 
     tapped(key) {
@@ -536,6 +632,8 @@
       for (const [key, size] of this.sizes) {
         if (this.nodes.has(key)) address.searchParams.append("open", `${size.facts_in}.${size.facts_out}.${size.documents}.${size.entities}~${key}`);
       }
+      address.searchParams.delete("hide");
+      for (const relation of this.off) address.searchParams.append("hide", relation);
       address.searchParams.delete("pin");
       for (const [key, { x, y }] of [...this.pins].filter(([key]) => this.nodes.has(key)).slice(0, KEPT)) address.searchParams.append("pin", `${x}.${y}~${key}`);
       if (this.selected && this.selected !== this.root && this.nodes.has(this.selected)) address.searchParams.set("at", this.selected);
@@ -560,7 +658,7 @@
       } else if (event.key === "o" && node && !node.more) this.visit(node);
       else if (event.key === "+" || event.key === "=") this.zoom(1.25);
       else if (event.key === "-") this.zoom(0.8);
-      else if (event.key === "0") this.frame();
+      else if (event.key === "0") this.showAll();
       else if (event.key === "f") { if (this.selected) this.turnPin(this.selected); }
       else if (event.key === "r") this.reset();
       else if (event.key === "Escape") this.box.blur();
@@ -607,7 +705,7 @@
           "overlay-opacity": 0, "min-zoomed-font-size": 4, ...box("entity", "entity-line", "ink") } },
         { selector: "node.document", style: { shape: "rectangle", ...box("paper", "paper-line", "ink") } },
         { selector: "node.other", style: { "corner-radius": 4, ...box("accent-tint", "line-strong", "ink") } },
-        { selector: "node.more", style: { "border-style": "dashed", ...box("canvas", "line-strong", "muted"), "font-size": 11.5 } },
+        { selector: "node.more", style: { "border-style": "dashed", ...box("canvas", "line-strong", "muted") } },
         { selector: "node.opened", style: { "border-width": 1.6, "border-color": ink("accent") } },
         { selector: "node.candidate", style: { ...box("canvas", "line-strong", "ink"), "border-style": "dashed" } },
         { selector: "node.bridge", style: box("amber-tint", "amber", "ink") },
@@ -646,6 +744,7 @@
         { selector: "edge.cross.lit", style: { opacity: 1, label: "data(full)", ...child } },
         { selector: "edge.flow.lit", style: { label: "" } },
         { selector: "edge.flow.unsaid.lit, edge.flow.moved.lit", style: { label: "data(full)" } },
+        ...[...Array(TONES + 1).keys()].map((tone) => ({ selector: `edge.tone-${tone}`, style: { width: 1.6, "line-color": ink(`tone-${tone}`), "target-arrow-color": ink(`tone-${tone}`) } })),
         { selector: "edge.chain", style: { width: 2, "line-color": ink("amber"), "target-arrow-color": ink("amber") } },
         { selector: "edge.lit", style: { width: 1.8, "line-color": ink("accent"), "target-arrow-color": ink("accent"), color: ink("ink"), "z-index": 9 } },
       ];
@@ -665,10 +764,12 @@
 
   window.kgqaAddress = location.pathname + location.search;
   document.addEventListener("click", (event) => {
+    const relation = event.target.closest("#relations [data-relation]");
+    if (relation && drawing) { drawing.turnRelation(relation.dataset.relation); return; }
     const button = event.target.closest("[data-graph]");
     if (!button || !drawing) return;
     const act = button.dataset.graph;
-    if (act === "fit") drawing.frame();
+    if (act === "fit") drawing.showAll();
     else if (act === "reset") drawing.reset();
     else if (act === "svg" || act === "png") drawing.save(act);
     else drawing.zoom(act === "in" ? 1.25 : 0.8);

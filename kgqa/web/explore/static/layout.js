@@ -23,8 +23,8 @@
   }
 
   // What leads to the root stands on its left, what it leads to on its right; what is expanded grows outwards.
-  function tree(nodes, root) {
-    const children = childrenOf(nodes), places = new Map(), width = 188;
+  function tree(nodes, root, width, gap) {
+    const children = childrenOf(nodes), places = new Map();
     const height = new Map();
     const below = (key, side) => (children.get(key) || []).filter((node) => key !== root || node.side === side);
     const measure = (key, side) => {
@@ -37,7 +37,7 @@
       let at = top;
       for (const node of below(key, side)) {
         const tall = height.get(node.key);
-        const edge = side * ((depth + 1) * (width + GAP) - width / 2);
+        const edge = side * ((depth + 1) * (width + gap) - width / 2);
         places.set(node.key, { x: edge + (side * node.width) / 2, y: at + tall / 2 });
         put(node.key, side, depth + 1, at);
         at += tall;
@@ -173,5 +173,5 @@
     return found;
   }
 
-  window.kgqaLayout = { tree, outline, flow, labels, TURN, LABEL, LINE };
+  window.kgqaLayout = { tree, outline, flow, labels, GAP, TURN, LABEL, LINE };
 })();
