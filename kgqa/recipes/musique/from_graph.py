@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
-from scipy.stats import beta
 
 from kgqa.arrays.column_draws import shuffling
 from kgqa.arrays.hashes import text_hashes
@@ -349,6 +348,8 @@ def _functionality(facts: pl.DataFrame, known_end: str, settings: SingleHopSetti
     counts = _different(facts.filter(~pl.col("read")), known_end)
     if settings.complete:
         return counts.select("template", share=pl.col("different") / pl.col("facts"))
+    from scipy.stats import beta  # the import takes half a second, and most runs do not need it
+
     single, several = PRIOR[known_end]
     end_counts, total = counts["different"].to_numpy().astype(np.float64), counts["facts"].to_numpy().astype(np.float64)
     return counts.select("template", share=pl.Series(beta.ppf(LOWER, single + end_counts, several + total - end_counts)))
