@@ -125,18 +125,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out what only repeats, and set the order in which pieces begin, which ``make test`` tells xdist to keep.
 
     First what uses the server, as it takes longest; in it, the file that needs no kernels, so that the other worker compiles them
-    meanwhile. Then files with slow tests, and those with many.
+    meanwhile. Then the longest files, so that no worker begins one when the other has nothing left. A slow test or one on real data
+    takes about as long as twenty others.
     """
     if not config.getoption("--thorough"):
         left_out = [item for item in items if item.get_closest_marker("thorough")]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if not item.get_closest_marker("thorough")]
-    sizes = Counter(item.path for item in items)
-    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    sizes = Counter[Path]()
+    for item in items:
+        sizes[item.path] += 20 if item.get_closest_marker("slow") or item.get_closest_marker("real_data") else 1
 
-    def order(item: pytest.Item) -> tuple[bool, bool, bool, int, Path]:
+    def order(item: pytest.Item) -> tuple[bool, bool, int, Path]:
         on_server = piece(item.path.relative_to(ROOT).as_posix()) == "server"
-        return not on_server, item.path.name != "test_neo4j.py", item.path not in slow, -sizes[item.path], item.path
+        return not on_server, item.path.name != "test_neo4j.py", -sizes[item.path], item.path
 
     items.sort(key=order)
 
@@ -210,16 +212,31 @@ def seed_companies(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return _finished("companies", tmp_path_factory)
 
 
-def _finished(domain: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="session")
+def real_wikidata(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished workspace of the real data; nobody changes it."""
+    return _finished("wikidata", tmp_path_factory, source=real_data / "wikidata")
+
+
+@pytest.fixture(scope="session")
+def real_medline(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished workspace of the real data; nobody changes it."""
+    return _finished("medline", tmp_path_factory, source=real_data / "medline")
+
+
+def _finished(domain: str, tmp_path_factory: pytest.TempPathFactory, *, source: Path | None = None) -> Path:
     """A copy for this worker, as a workspace serves one process at a time, of what is made once by the first that needs it."""
+    name = domain if source is None else f"real-{domain}"
     base = tmp_path_factory.getbasetemp()
     everyones = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    made = everyones / f"made-{domain}"
-    with (everyones / f"made-{domain}.lock").open("w") as lock:
+    made = everyones / f"made-{name}"
+    with (everyones / f"made-{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not made.exists():
-            kgqa.generate(domain, workspace=everyones / f"making-{domain}").dataset.parents[1].rename(made)
-    return Path(shutil.copytree(made, tmp_path_factory.mktemp(f"seed-{domain}") / "workspace"))
+            workers = None if source is None else 2  # a test compares the real data's with another number
+            report = kgqa.generate(domain, source=source, workspace=everyones / f"making-{name}", workers=workers)
+            report.dataset.parents[1].rename(made)
+    return Path(shutil.copytree(made, tmp_path_factory.mktemp(f"seed-{name}") / "workspace"))
 
 
 @pytest.fixture

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +41,24 @@ def run(command: list[str], folder: Path) -> str:
     return done.stdout
 
 
+@pytest.fixture
+def typed(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """``typed("kgqa show first")``: the line runs in ``tmp_path`` and must succeed; kgqa in this process, as each start takes seconds."""
+    monkeypatch.chdir(tmp_path)
+
+    def run_line(line: str) -> None:
+        words = shlex.split(line, comments=True)
+        if words[0] == "kgqa" and not {"|", ">", "&&", ";"} & {*words}:
+            done = cli(*words[1:])
+            assert done.status == 0, f"{line}: {done.out}\n{done.err}"
+        else:
+            run(["sh", "-c", line], tmp_path)
+
+    return run_line
+
+
 @pytest.mark.slow
-def test_the_tutorial_runs(tmp_path: Path) -> None:
+def test_the_tutorial_runs(tmp_path: Path, typed: Callable[[str], None]) -> None:
     commands = 0
     for language, text in blocks(ROOT / "docs" / "tutorial.md"):
         if language == "toml":
@@ -50,19 +68,19 @@ def test_the_tutorial_runs(tmp_path: Path) -> None:
             run([sys.executable, "-c", text], tmp_path)
         elif language == "sh":
             for line in text.splitlines():
-                run(["sh", "-c", line], tmp_path)
+                typed(line)
                 commands += 1
     assert commands >= 8
     assert (tmp_path / "first-official" / "train.masked.json").is_file()
 
 
 @pytest.mark.slow
-def test_the_page_about_domains_runs(tmp_path: Path) -> None:
+def test_the_page_about_domains_runs(tmp_path: Path, typed: Callable[[str], None]) -> None:
     commands = 0
     for language, text in blocks(ROOT / "docs" / "domains.md"):
         if language == "sh":
             for line in text.splitlines():
-                run(["sh", "-c", line], tmp_path)
+                typed(line)
                 commands += 1
         else:
             name = text.splitlines()[0].removeprefix("//").removeprefix("#").strip()
@@ -76,13 +94,13 @@ def test_the_page_about_domains_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_page_about_ones_own_domain_runs(tmp_path: Path) -> None:
+def test_the_page_about_ones_own_domain_runs(tmp_path: Path, typed: Callable[[str], None]) -> None:
     page = ROOT / "docs" / "own-domain.md"
     commands = 0
     for language, text in blocks(page):
         if language == "sh":
             for line in text.splitlines():
-                run(["sh", "-c", line], tmp_path)
+                typed(line)
                 commands += 1
                 if line.startswith(("kgqa generate", "kgqa compose")):
                     (dataset,) = [
@@ -96,12 +114,12 @@ def test_the_page_about_ones_own_domain_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_commands_of_the_readme_run(tmp_path: Path) -> None:
+def test_the_commands_of_the_readme_run(typed: Callable[[str], None]) -> None:
     shown = [line for language, text in blocks(ROOT / "README.md") if language == "sh" for line in text.splitlines()]
     commands = [line for line in shown if line.startswith("kgqa ")]
     assert len(commands) == 5
     for command in commands:
-        run(["sh", "-c", command], tmp_path)
+        typed(command)
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs" / "tutorial.md"], ids=lambda page: page.name)

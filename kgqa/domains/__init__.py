@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from kgqa.domains.files import Files, built_in, merged, parse, read_files
 from kgqa.errors import BrokenInput, SettingsError, suggestion
-from kgqa.recipes.registry import CHOSEN, COMMANDS, RECIPES, find_recipe
+from kgqa.recipes.registry import CHOSEN, COMMANDS, RECIPES
 from kgqa.resources import resource
 from kgqa.runs.domain import Domain
 from kgqa.settings.base import plain_fault
@@ -186,7 +186,7 @@ def seed_domains() -> list[str]:
 
 def model() -> type[DomainSettings]:
     """The settings model of a domain, with one section for each registered recipe."""
-    return with_sections({name: find_recipe(name).settings for name in RECIPES})
+    return with_sections({name: settings for name, (settings, _) in RECIPES.items()})
 
 
 def _named_recipe(files: Files) -> str:

@@ -1,9 +1,9 @@
 """Path rules: two hops in a row that imply a relation, with a confidence.
 
-A path rule reads ``r1(x, z) and r2(z, y) => r(x, y)``. Its measures are those of AMIE (Galárraga et al. 2013, section 3): support, head
-coverage, and confidence under the partial completeness assumption. Under that assumption a pair counts against the rule only if the graph
-has some object of r for x. The candidates of a question are end points of the right kind, so :attr:`PathRules.confidence` also ignores
-every y that is not an object of r anywhere.
+A path rule reads ``r1(x, z) and r2(z, y) => r(x, y)``. Its counts are those of AMIE's measures (Galárraga et al. 2013, section 3):
+support, head coverage, and confidence under the partial completeness assumption. Under that assumption a pair counts against the rule only
+if the graph has some object of r for x. The candidates of a question are end points of the right kind, so :attr:`PathRules.confidence` also
+ignores every y that is not an object of r anywhere.
 """
 
 from __future__ import annotations
@@ -47,16 +47,6 @@ class PathRules:
     def __len__(self) -> int:
         """The number of rules."""
         return len(self.relation)
-
-    @property
-    def head_coverage(self) -> npt.NDArray[np.float64]:
-        """The share of the relation's facts that the rule predicts."""
-        return self.support / self.head_facts
-
-    @property
-    def pca_confidence(self) -> npt.NDArray[np.float64]:
-        """AMIE's PCA confidence, ``support / body``."""
-        return self.support / self.body
 
     @property
     def confidence(self) -> npt.NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""A recipe: its settings, its stages, and the function that writes its dataset."""
+"""A recipe: its stages, and the function that writes its dataset."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any, Protocol
 from kgqa.runs.domain import Domain
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.stage import Run, Stage
-from kgqa.settings.base import RecipeSettings
 
 
 class DatasetWriter(Protocol):
@@ -27,8 +26,6 @@ class DatasetWriter(Protocol):
 class Recipe:
     """A way to make a dataset from tables."""
 
-    settings: type[RecipeSettings]
-    """Model of the recipe's section in a domain file."""
     stages: tuple[Stage, ...]
     """In order; each stage's key includes the one before it."""
     write: DatasetWriter

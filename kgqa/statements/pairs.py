@@ -15,7 +15,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 from kgqa.arrays.hashes import mixed
@@ -134,6 +133,8 @@ def _matrix(pairs: SentencePairs) -> csr_array:
 
 def _fitted(table: csr_array, labels: npt.NDArray[np.bool_], weight: FloatArray) -> FloatArray:
     """The weights (one per column of ``table``) of a logistic regression with an L2 penalty; ``weight`` is that of each row."""
+    from scipy.optimize import minimize  # the import takes half a second, and most runs do not need it
+
     sign = np.where(labels, 1.0, -1.0)
 
     def loss(weights: FloatArray) -> tuple[float, FloatArray]:

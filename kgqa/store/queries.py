@@ -16,6 +16,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import pyarrow as pa
@@ -118,11 +119,17 @@ def read_queries(further: Iterable[Path] = ()) -> dict[str, Query]:
             text = read_small(path).decode("utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
             raise SettingsError(f"{path}: the query file cannot be read: {error}.") from None
-        for query in parse_queries(text, file, own=path not in ours):
+        for query in _parsed(text, file, own=path not in ours):
             if query.name in queries:
                 raise SettingsError(f"{file}: the query {query.name!r} is also in {queries[query.name].file}; rename one of them.")
             queries[query.name] = query
     return queries
+
+
+@lru_cache(maxsize=256)
+def _parsed(text: str, file: str, *, own: bool) -> tuple[Query, ...]:
+    """:func:`parse_queries`, whose result is kept, as a run asks for all queries at every step."""
+    return tuple(parse_queries(text, file, own=own))
 
 
 def parse_queries(text: str, file: str, *, own: bool = False) -> list[Query]:

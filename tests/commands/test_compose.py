@@ -15,7 +15,6 @@ from kgqa.formats.provenance import everything
 from kgqa.recipes.musique.choice import ALWAYS
 from kgqa.records import Instance, Paragraph
 from kgqa.runs.workspace import Workspace
-from kgqa.settings.musique import SHAPES
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.neo4j.connection import Neo4jStore
 from tests import contents
@@ -302,17 +301,3 @@ def test_public_sets(real_data: Path, tmp_path: Path) -> None:
     assert sum(result.counts.values()) > 300
     kgqa.export(result.dataset, to="musique", out=tmp_path / "out")
     check_export(tmp_path / "out")
-
-
-@pytest.mark.real_data
-def test_thousands_of_questions_of_six_shapes_from_facts(real_data: Path, tmp_path: Path) -> None:
-    result = kgqa.compose(domain="wikidata", source=real_data / "wikidata", filter="lexical", workspace=tmp_path / "w")
-    # Of 9,680 most had a hop that was not needed, or a relation that filled the set.
-    assert sum(result.counts.values()) >= 500
-    # What these short articles state of those that two facts tell leads to no third one: there is no chain of the sixth shape at all.
-    assert {shape for shapes in result.shapes.values() for shape in shapes} >= {*SHAPES} - {"4hop2"}
-    kgqa.export(result.dataset, to="musique", out=tmp_path / "out")
-    assert check_export(tmp_path / "out") == sum(result.counts.values())
-    few = kgqa.compose(domain="medline", source=real_data / "medline", filter="lexical", workspace=tmp_path / "few")
-    # Sentences that the text model takes for statements leave few facts of three relations.
-    assert sum(few.counts.values()) > 20

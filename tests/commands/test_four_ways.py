@@ -70,8 +70,10 @@ def test_every_kind_of_chain_and_length_is_the_same(domain: str, chains: str, mo
 @pytest.mark.real_data
 @pytest.mark.parametrize("domain", ["wikidata", "medline"])
 def test_a_slice_of_a_real_domain_gives_the_same_bytes(
-    real_data: Path, domain: str, tmp_path: Path, neo4j_database: Neo4jSettings, pytestconfig: pytest.Config
+    real_data: Path, domain: str, tmp_path: Path, neo4j_database: Neo4jSettings, request: pytest.FixtureRequest, pytestconfig: pytest.Config
 ) -> None:
+    shutil.copytree(request.getfixturevalue(f"real_{domain}"), tmp_path / domain)
+
     # The slice keeps the whole graph, and asks some questions of it.
     def slice_of(store: str, traversal: str) -> dict[str, bytes]:
         # Of so few questions of WikiHop no chain implies any answer.

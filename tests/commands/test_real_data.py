@@ -11,18 +11,20 @@ import kgqa
 from kgqa.checks.measures.mentions import mention_faults
 from kgqa.formats import native, qangaroo
 from kgqa.formats.json.validate import validated
+from kgqa.settings.musique import SHAPES
+from tests.recipes.musique.official import check_export
 
 pytestmark = pytest.mark.real_data
 
 
 @pytest.fixture(scope="module")
-def wikihop(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> kgqa.Report:
-    return kgqa.generate("wikidata", source=real_data / "wikidata", workspace=tmp_path_factory.mktemp("wikidata"), workers=2)
+def wikihop(real_data: Path, real_wikidata: Path) -> kgqa.Report:
+    return kgqa.generate("wikidata", source=real_data / "wikidata", workspace=real_wikidata)
 
 
 @pytest.fixture(scope="module")
-def medhop(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> kgqa.Report:
-    return kgqa.generate("medline", source=real_data / "medline", workspace=tmp_path_factory.mktemp("medline"), workers=2)
+def medhop(real_data: Path, real_medline: Path) -> kgqa.Report:
+    return kgqa.generate("medline", source=real_data / "medline", workspace=real_medline)
 
 
 def left_after(report: kgqa.Report, stage: str) -> int:
@@ -116,6 +118,19 @@ def test_the_datasets_do_not_depend_on_the_number_of_workers(real_data: Path, me
     again = kgqa.generate("medline", source=real_data / "medline", workspace=tmp_path / "again", workers=4)
     for path in [*sorted(medhop.dataset.rglob("*.parquet")), medhop.dataset / "README.md"]:
         assert path.read_bytes() == (again.dataset / path.relative_to(medhop.dataset)).read_bytes(), path.name
+
+
+def test_thousands_of_questions_of_six_shapes_from_facts(real_data: Path, tmp_path: Path) -> None:
+    result = kgqa.compose(domain="wikidata", source=real_data / "wikidata", filter="lexical", workspace=tmp_path / "w")
+    # Of 9,680 most had a hop that was not needed, or a relation that filled the set.
+    assert sum(result.counts.values()) >= 500
+    # What these short articles state of those that two facts tell leads to no third one: there is no chain of the sixth shape at all.
+    assert {shape for shapes in result.shapes.values() for shape in shapes} >= {*SHAPES} - {"4hop2"}
+    kgqa.export(result.dataset, to="musique", out=tmp_path / "out")
+    assert check_export(tmp_path / "out") == sum(result.counts.values())
+    few = kgqa.compose(domain="medline", source=real_data / "medline", filter="lexical", workspace=tmp_path / "few")
+    # Sentences that the text model takes for statements leave few facts of three relations.
+    assert sum(few.counts.values()) > 20
 
 
 @pytest.mark.parametrize("twin", ["", "masked"])

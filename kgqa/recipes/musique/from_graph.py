@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
-from scipy.stats import beta
 
 from kgqa.arrays.column_draws import shuffling
 from kgqa.arrays.hashes import text_hashes
@@ -112,8 +111,8 @@ def graph_questions(
     rows.append(_row("facts", "unstated", located_count - stated_count, stated_count, "musique.single_hop.reading.stated"))
     candidates = pl.concat(
         [
-            _forward(stated_facts, facts, settings, templates),
-            _inverse(stated_facts, facts, settings, templates),
+            _questions(stated_facts, facts, settings, templates, FORWARD),
+            _questions(stated_facts, facts, settings, templates, INVERSE),
             _two_fact_questions(stated_facts, facts, settings, templates, seed),
         ]
     )
@@ -305,37 +304,21 @@ def _in_one_sentence(pairs: pl.DataFrame, tables: Mapping[str, pa.Table], docume
     return co_mentions.select("head", "tail", "document").unique()
 
 
-def _forward(
-    stated_facts: pl.DataFrame, facts: pl.DataFrame, settings: MusiqueSettings, templates: Mapping[str, TemplateSettings]
+def _questions(
+    stated_facts: pl.DataFrame, facts: pl.DataFrame, settings: MusiqueSettings, templates: Mapping[str, TemplateSettings], kind: str
 ) -> pl.DataFrame:
-    """Questions for the tail of a fact: what does the head have?"""
-    template_names = [name for name, template in templates.items() if template.question]
+    """Questions for the tail of a fact, or with ``INVERSE`` for its head: what does the other end have?"""
+    known, asked = ("head", "tail") if kind == FORWARD else ("tail", "head")
+    template_names = [name for name, template in templates.items() if (template.question if kind == FORWARD else template.clause)]
     questions = stated_facts.filter(pl.col("template").is_in(template_names)).unique(
         ["head", "template", "tail"], keep="first", maintain_order=True
     )
-    counts = facts.group_by("head_name", "template").agg(pl.col("tail").n_unique().alias("objects"))
-    questions = questions.join(counts, on=["head_name", "template"], maintain_order="left")
-    questions = questions.join(_functionality(facts, "head", settings.single_hop), on="template", maintain_order="left")
+    counts = facts.group_by(f"{known}_name", "template").agg(answers=pl.col(asked).n_unique())
+    questions = questions.join(counts, on=[f"{known}_name", "template"], maintain_order="left")
+    questions = questions.join(_functionality(facts, known, settings.single_hop), on="template", maintain_order="left")
     return questions.select(
-        answer="tail", document="document", kind=pl.lit(FORWARD), templates=pl.concat_list("template"), entities=pl.concat_list("head"),
-        unique=pl.col("objects") <= settings.single_hop.max_objects, functional=pl.col("share") >= settings.single_hop.functional,
-    )  # fmt: skip
-
-
-def _inverse(
-    stated_facts: pl.DataFrame, facts: pl.DataFrame, settings: MusiqueSettings, templates: Mapping[str, TemplateSettings]
-) -> pl.DataFrame:
-    """Questions for the head of a fact: what has the tail?"""
-    template_names = [name for name, template in templates.items() if template.clause]
-    questions = stated_facts.filter(pl.col("template").is_in(template_names)).unique(
-        ["head", "template", "tail"], keep="first", maintain_order=True
-    )
-    counts = facts.group_by("template", "tail_name").agg(pl.col("head").n_unique().alias("subjects"))
-    questions = questions.join(counts, on=["template", "tail_name"], maintain_order="left")
-    questions = questions.join(_functionality(facts, "tail", settings.single_hop), on="template", maintain_order="left")
-    return questions.select(
-        answer="head", document="document", kind=pl.lit(INVERSE), templates=pl.concat_list("template"), entities=pl.concat_list("tail"),
-        unique=pl.col("subjects") <= settings.single_hop.max_objects, functional=pl.col("share") >= settings.single_hop.functional,
+        answer=asked, document="document", kind=pl.lit(kind), templates=pl.concat_list("template"), entities=pl.concat_list(known),
+        unique=pl.col("answers") <= settings.single_hop.max_objects, functional=pl.col("share") >= settings.single_hop.functional,
     )  # fmt: skip
 
 
@@ -349,6 +332,8 @@ def _functionality(facts: pl.DataFrame, known_end: str, settings: SingleHopSetti
     counts = _different(facts.filter(~pl.col("read")), known_end)
     if settings.complete:
         return counts.select("template", share=pl.col("different") / pl.col("facts"))
+    from scipy.stats import beta  # the import takes half a second, and most runs do not need it
+
     single, several = PRIOR[known_end]
     end_counts, total = counts["different"].to_numpy().astype(np.float64), counts["facts"].to_numpy().astype(np.float64)
     return counts.select("template", share=pl.Series(beta.ppf(LOWER, single + end_counts, several + total - end_counts)))

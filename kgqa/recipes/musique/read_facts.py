@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
-from scipy.stats import beta
 
 from kgqa.arrays.hashes import text_hashes
 from kgqa.arrays.parallel import Engine
@@ -118,6 +117,8 @@ def _sure(table: pl.DataFrame, fact_rows: pl.DataFrame, held_out: npt.NDArray[np
 
     A statement counts as false only if the graph has another fact of its head and relation (partial completeness; Galárraga et al. 2013).
     """
+    from scipy.stats import beta  # the import takes half a second, and most runs do not need it
+
     rows = table.with_row_index("row")
     tested_rows = rows.filter(pl.Series(held_out)).join(fact_rows.select("head", "template").unique(), on=["head", "template"], how="semi")
     tested_rows = tested_rows.sort("template", pl.col("probability"), "row", descending=[False, True, False])

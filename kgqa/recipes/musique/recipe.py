@@ -7,9 +7,8 @@ from dataclasses import replace
 from kgqa.recipes.musique.dataset import FILES, write_dataset
 from kgqa.recipes.musique.pipeline import FROM_GRAPH, FROM_SETS, asked_queries
 from kgqa.runs.recipe import Recipe
-from kgqa.settings.musique import MusiqueSettings
 
-RECIPE = Recipe(settings=MusiqueSettings, stages=FROM_GRAPH, write=write_dataset, files=FILES, version=4, queries=asked_queries)
+RECIPE = Recipe(stages=FROM_GRAPH, write=write_dataset, files=FILES, version=4, queries=asked_queries)
 """The recipe from a domain's facts."""
 SETS = replace(RECIPE, stages=FROM_SETS)
 """The recipe from existing single-hop questions."""

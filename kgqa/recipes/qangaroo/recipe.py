@@ -5,6 +5,5 @@ from __future__ import annotations
 from kgqa.recipes.qangaroo.dataset import FILES, write_dataset
 from kgqa.recipes.qangaroo.pipeline import STAGES, asked_queries
 from kgqa.runs.recipe import Recipe
-from kgqa.settings.qangaroo import QangarooSettings
 
-RECIPE = Recipe(settings=QangarooSettings, stages=STAGES, write=write_dataset, files=FILES, version=5, queries=asked_queries)
+RECIPE = Recipe(stages=STAGES, write=write_dataset, files=FILES, version=5, queries=asked_queries)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -68,8 +67,3 @@ def filled(form: str, names: Mapping[str, str]) -> str:
     """The form with the names in place of ``{a}`` and ``{b}``."""
     text = _PLACE.sub(lambda place: names[place[1]], form)  # at once, as a name may hold braces
     return text[:1].upper() + text[1:]
-
-
-def pattern_of(instance: Instance) -> str:
-    """The pattern of a generated question."""
-    return str(json.loads(instance.provenance or "{}")[NAME]["pattern"])

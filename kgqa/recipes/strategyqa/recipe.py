@@ -5,6 +5,5 @@ from __future__ import annotations
 from kgqa.recipes.strategyqa.dataset import FILES, write_dataset
 from kgqa.recipes.strategyqa.pipeline import STAGES, asked_queries
 from kgqa.runs.recipe import Recipe
-from kgqa.settings.strategyqa import StrategyqaSettings
 
-RECIPE = Recipe(settings=StrategyqaSettings, stages=STAGES, write=write_dataset, files=FILES, version=1, queries=asked_queries)
+RECIPE = Recipe(stages=STAGES, write=write_dataset, files=FILES, version=1, queries=asked_queries)

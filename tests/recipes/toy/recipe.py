@@ -62,7 +62,6 @@ def everything(run: Run, tables: dict[str, pa.Table]) -> pa.Array:
 
 
 RECIPE = Recipe(
-    settings=ToySettings,
     stages=(
         *preparation(candidates=everything, depends_on=lambda run: "everything"),
         Stage(
