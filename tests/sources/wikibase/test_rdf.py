@@ -275,12 +275,12 @@ def test_deep_nesting_is_left_out_or_one_sentence() -> None:
     ):
         assert plain_rows(parse(begin + b" " + deep + RIVER)) == plain_rows(parse(RIVER))
         assert plain_rows(parse(begin + deep + RIVER)) == plain_rows(parse(RIVER))
-        with pytest.raises(BrokenInput, match="more than 200 levels"):
+        with pytest.raises(BrokenInput, match="more than 200 nested levels"):
             parse(b"@prefix a: <http://a/> .\n" + begin + b" " + deep)
     label = b'<http://www.wikidata.org/entity/Q10> <http://www.w3.org/2000/01/rdf-schema#label> "x" '
     assert parse(label + deep.rstrip(b".\n") + b"@en .\n").skipped == {reasons.UNREADABLE: 1}
     brackets = b"@prefix a: <http://a/> .\na:b a:c " + b"[a:p " * 20_000 + b"a:q" + b"]" * 20_000 + b" ."
-    with pytest.raises(BrokenInput, match="more than 200 levels"):
+    with pytest.raises(BrokenInput, match="more than 200 nested levels"):
         parse(brackets)
 
 
