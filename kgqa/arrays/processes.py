@@ -73,7 +73,7 @@ class Processes:
             yield from in_order(submit, self._result, parts, ahead=AHEAD * self.workers)
         except BrokenProcessPool as error:
             raise WorkspaceError(
-                "a process that parsed a file was ended, perhaps for lack of memory; run the same command again with fewer --workers."
+                "a process that parsed a file was killed, probably for lack of memory; run the same command again with fewer --workers."
             ) from error
 
     def _note(self, future: Future[Any]) -> None:

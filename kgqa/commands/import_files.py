@@ -54,7 +54,7 @@ def import_files(
     """
     parser, origin, watch = prepared_import(format, options, licence=licence, attribution=attribution)
     if not files:
-        raise SettingsError(f"no files are named; give those of the format {format}: {FORMATS[format].files}.")
+        raise SettingsError(f"no files are given; give files of the format {format}: {FORMATS[format].files}.")
     with opened_engine(workers, cluster, progress) as engine:
         return run_import(
             parser, [Path(file) for file in files], Path(out), origin, engine=engine, partial=partial, progress=progress or Silent(),

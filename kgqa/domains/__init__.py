@@ -148,11 +148,10 @@ def _varied(files: Files, raw: dict[str, Any], recipe: str | None) -> dict[str, 
     """``raw`` without its variants, overridden by the variant ``recipe`` if one is given."""
     settings, variants = {key: value for key, value in raw.items() if key != "variants"}, raw.get("variants", {})
     if not isinstance(variants, dict) or not all(isinstance(variant, dict) for variant in variants.values()):
-        raise SettingsError(f"{files.path}: 'variants' must hold a table for each name, as [variants.paper]; fix the file.")
-    if named := sorted(name for name, variant in variants.items() if "imports" in variant):
-        raise SettingsError(f"{files.path}: the variant {named[0]} names imports, but all variants read the same; name them outside of it.")
-    if named := sorted(name for name, variant in variants.items() if "cluster" in variant):
-        raise SettingsError(f"{files.path}: the variant {named[0]} names a cluster, but all variants use the same; name it outside of it.")
+        raise SettingsError(f"{files.path}: 'variants' must contain a table for each name, such as [variants.paper]; fix the file.")
+    for key, use in (("imports", "read the same files"), ("cluster", "use the same cluster")):
+        if names := sorted(name for name, variant in variants.items() if key in variant):
+            raise SettingsError(f"{files.path}: the variant {names[0]} has {key}, but all variants {use}; move them out of the variant.")
     if recipe is None:
         return settings
     if recipe not in variants:

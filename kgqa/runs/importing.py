@@ -216,7 +216,7 @@ def _ask(service: Service, file: _File) -> None:
     try:
         queries = read_small(path).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise BrokenInput(f"{path.name}: this is not UTF-8, so it holds no queries; save the file as UTF-8.") from None
+        raise BrokenInput(f"{path.name}: this is not UTF-8, so it contains no queries; save the file as UTF-8.") from None
     encoder, rows = Encoder(), 0
 
     def note(*, whole: bool) -> None:

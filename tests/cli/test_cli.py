@@ -353,7 +353,7 @@ def test_query_lists_and_prints_in_three_formats(seed_wikidata: Path, cli: Cli) 
     assert "--entity (name or id of an entity)" in listed
     assert "--limit (integer, 50 by default)" in listed
     assert "--candidate (name or id of an entity, empty by default)" in listed
-    assert "    gives dataset, chain, position, kind, id, name\n" in listed
+    assert "    gives dataset, chain, position, role, kind, id, name\n" in listed
     assert "    gives bridge, label, documents, together, facts, score\n" in listed
     # What only the page, the traversal, the loader or the doctor asks is not shown.
     assert not [

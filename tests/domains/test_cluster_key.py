@@ -51,5 +51,5 @@ def test_a_wrong_value_is_one_sentence(tmp_path: Path, cli: Cli, command: str, v
 
 def test_a_variant_names_no_cluster(tmp_path: Path) -> None:
     path = written(tmp_path, '[variants.less]\ncluster = "auto"\n')
-    with pytest.raises(SettingsError, match="the variant less names a cluster, but all variants use the same; name it outside of it"):
+    with pytest.raises(SettingsError, match="the variant less has cluster, but all variants use the same cluster; move them out"):
         load_domain(path)

@@ -14,6 +14,7 @@ from kgqa.errors import BrokenInput, InputError, MissingInput, StorageError, sto
 from kgqa.readers import saved
 from kgqa.readers.transformer.foreign import check_folder, check_size, numbers
 from kgqa.settings.reader import LONGEST
+from kgqa.stop import STOP
 
 PACKAGE = "package:"
 ENCODER = "encoder"
@@ -290,5 +291,9 @@ def _is_hub_reachable(name: str) -> bool:
 
 
 def _not_loaded(name: str, error: Exception) -> BrokenInput:
+    """The sentence for the error. Raises KeyboardInterrupt if a signal came."""
+    # Compiled code whose import is interrupted raises an error of its own instead of the KeyboardInterrupt.
+    if STOP.number is not None:
+        raise KeyboardInterrupt from error
     reason = " ".join(str(error).split()).rstrip(".")[:300]
     return BrokenInput(f"{name}: the encoder cannot be loaded ({reason}); give a folder, or a name on a hub that can be reached.")

@@ -319,7 +319,7 @@ def test_truthy_lines_of_wikidata(real_data: Path) -> None:
 @pytest.mark.parametrize(("opening", "closing"), [("<<( :a :b ", " )>>"), ("[ :b ", " ]"), ("( ", " )")])
 def test_deep_nesting_is_refused_and_does_not_end_the_process(opening: str, closing: str) -> None:
     data = ":a :b " + opening * 100_000 + ":c" + closing * 100_000 + " .\n"
-    with pytest.raises(BrokenInput, match="more than 200 levels"):
+    with pytest.raises(BrokenInput, match="more than 200 nested levels"):
         Rdf().parse(Piece("deep.ttl", 0, 2, data.encode(), b"@prefix : <http://e/> .\n"))
 
 

@@ -55,7 +55,13 @@ def test_a_query_is_written_with_keys_alone_and_run(wikidata: Project, look: Loo
     keys.type(")-[f:")
     assert suggested(window)[:3] == ["FACT", "MENTIONS", "ABOUT"]
     assert box.get_attribute("aria-activedescendant") is None
-    for key, chosen in (("ArrowDown", "FACT"), ("ArrowDown", "MENTIONS"), ("ArrowUp", "FACT"), ("ArrowUp", "DEPENDS_ON"), ("ArrowDown", "FACT")):
+    for key, chosen in (
+        ("ArrowDown", "FACT"),
+        ("ArrowDown", "MENTIONS"),
+        ("ArrowUp", "FACT"),
+        ("ArrowUp", "DEPENDS_ON"),
+        ("ArrowDown", "FACT"),
+    ):
         keys.press(key)
         active = page.locator(f"#{box.get_attribute('aria-activedescendant')}")
         expect(active.locator(".mono")).to_have_text(chosen)
