@@ -114,7 +114,7 @@ def test_no_pair_that_comes_earlier_is_missed_where_the_search_stops(limit: int,
     [({"longest": "5"}, "between 1 and 4"), ({"longest": "0"}, "between 1 and 4"), ({"limit": "201"}, "between 1 and 200")],
 )
 def test_what_cannot_be_asked_is_said(seed_wikidata: Path, given: dict[str, str], says: str) -> None:
-    with pytest.raises(QueryError, match=rf"^query paths_over_facts: \w+ \d+ is not {says}; give another \w+\.$"):
+    with pytest.raises(QueryError, match=rf"^query paths_over_facts: \w+ \d+ is not {says}; choose another \w+\.$"):
         kgqa.query("paths_over_facts", {"entity": "France", "other": "Q183", **given}, workspace=seed_wikidata)
 
 
