@@ -144,10 +144,10 @@ def check_sentence(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        ("MATCH (n) RETURN 'x", "quotation mark that nothing closes"),
-        ('MATCH (n) RETURN "x', "quotation mark that nothing closes"),
-        ("MATCH (n) RETURN `x", "backtick that nothing closes"),
-        ("MATCH (n) RETURN n /* x", "comment that nothing closes"),
+        ("MATCH (n) RETURN 'x", "quotation mark that is not closed"),
+        ('MATCH (n) RETURN "x', "quotation mark that is not closed"),
+        ("MATCH (n) RETURN `x", "backtick that is not closed"),
+        ("MATCH (n) RETURN n /* x", "comment that is not closed"),
         ("MATCH (n) RETURN n // x\rCREATE (m)", "carriage return"),
         ("MATCH (n) RETRUN n", 'unexpected "RETRUN"'),
         ("MATCH (n) RETURN n UNION SET n.a = 1", "this one with SET"),
