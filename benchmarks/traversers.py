@@ -201,7 +201,7 @@ def store_tables(world: World) -> dict[str, pa.Table]:
             id=pl.format("D{}", "row"), title=empty, text=empty, about="about"
         ),
         "names": pl.DataFrame({"entity": [], "name": []}, schema={"entity": pl.String, "name": pl.String}),
-        "mentions": pl.DataFrame(schema={"document": pl.String, "entity": pl.String, "start": pl.Int32}),
+        "mentions": pl.DataFrame(schema={"document": pl.String, "entity": pl.String, "start": pl.Int32, "end": pl.Int32}),
         "relations": pl.DataFrame({"id": [f"r{i}" for i in range(RELATIONS)], "label": [f"relation {i}" for i in range(RELATIONS)]}),
         "facts": tables["facts"].select(head=pl.format("E{}", "head"), relation=pl.format("r{}", "relation"), tail=id_of["entity"]),
         "links": tables["mentions"].select(document=id_of["document"], entity=id_of["entity"], count=pl.lit(1, pl.Int64)),

@@ -58,7 +58,14 @@ class Corpus:
                 }
             ),
             "names": pa.table({"entity": list(self.kind), "name": list(self.kind)}),
-            "mentions": pa.table({"document": pa.array([], text), "entity": pa.array([], text), "start": pa.array([], pa.int32())}),
+            "mentions": pa.table(
+                {
+                    "document": pa.array([], text),
+                    "entity": pa.array([], text),
+                    "start": pa.array([], pa.int32()),
+                    "end": pa.array([], pa.int32()),
+                }
+            ),
             "unused": pa.table({"document": pa.array([d for d, usable in self.usable.items() if not usable], text)}),
             "relations": pa.table({"id": list(relations), "label": list(relations), "symmetric": list(relations.values())}),
             "facts": pa.table(
