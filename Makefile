@@ -55,7 +55,7 @@ favourites:  ## Pack cypher/browser/kgqa/ into the archive that Neo4j Browser im
 words: $(VENV)/.tools  ## Make the list of English words anew, which decides what links; it changes data.
 	$(BIN)/python -m tools.english_words
 
-test: $(VENV)/.tools $(NEO4J)/.complete  ## Install everything the tests need, and run those that take under six minutes.
+test: $(VENV)/.tools $(NEO4J)/.complete  ## Install everything the tests need, and run the fast ones.
 	$(PYTEST) -m 'not slow and not real_data' $(ARGS)
 
 test-all: $(VENV)/.tools $(NEO4J)/.complete  ## Run all tests, the slow ones and those on real data too.

@@ -85,6 +85,8 @@ def audit(
     connection = Connection(path=report.html.parent / RECORDING if recording is None else Path(recording), address=endpoint)
     for source in (question_set, *other_sets):
         source.check_outside(connection.path, "--recording")
+    if connection.path.resolve() in {report.html.resolve(), report.json.resolve()}:
+        raise SettingsError(f"--recording {connection.path}: the report would overwrite this file; give another one.")
     judge = None if readers is None else _prepared(question_set, readers, judging, encoder, device, connection, seed)
     if judge is not None:
         _check_measured(judge, conditions)

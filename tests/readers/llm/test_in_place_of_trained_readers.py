@@ -127,6 +127,15 @@ def test_a_recording_gives_the_same_report_without_an_endpoint(dataset: Path, tm
     assert "sk-very-secret" not in recording.read_text("utf-8")
 
 
+@pytest.mark.parametrize("name", ["audit.json", "audit.html"])
+def test_a_recording_is_no_file_of_the_report(dataset: Path, tmp_path: Path, name: str) -> None:
+    with chat_server(born) as server:
+        with pytest.raises(SettingsError, match="the report would overwrite this file; give another one"):
+            audited(dataset, tmp_path, server, recording=tmp_path / "out" / name)
+        assert not server.requests
+    assert not (tmp_path / "out" / name).exists()
+
+
 def test_dires_probes_are_answered_too(dataset: Path, tmp_path: Path) -> None:
     with chat_server(born) as server:
         value = audited(dataset, tmp_path, server, level="full")
