@@ -146,6 +146,8 @@ def _judging_settings(
         if options[option] is not None:
             who = "trained readers" if settings.reader == LLM else "the reader llm"
             raise SettingsError(f"{option} is for {who}, and none is set in --reader-settings; leave it out.")
+    if settings.llm.get("shows", "all") != "all":
+        raise SettingsError(f"{path}: [llm] shows cannot be set in an audit, which shows each reader what it must see; leave it out.")
     return settings
 
 

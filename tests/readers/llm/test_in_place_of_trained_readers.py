@@ -127,6 +127,13 @@ def test_a_recording_gives_the_same_report_without_an_endpoint(dataset: Path, tm
     assert "sk-very-secret" not in recording.read_text("utf-8")
 
 
+def test_an_audit_decides_what_the_model_sees(dataset: Path, tmp_path: Path) -> None:
+    with chat_server(born) as server:
+        with pytest.raises(SettingsError, match=r"\[llm\] shows cannot be set in an audit"):
+            audited(dataset, tmp_path, server, 'shows = "question"\n')
+        assert not server.requests
+
+
 @pytest.mark.parametrize("name", ["audit.json", "audit.html"])
 def test_a_recording_is_no_file_of_the_report(dataset: Path, tmp_path: Path, name: str) -> None:
     with chat_server(born) as server:
