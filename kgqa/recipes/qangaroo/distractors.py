@@ -160,7 +160,7 @@ def _rivals(
     sample, earlier = _earlier_entities(hops, links, ranks, articles)
     is_other = ~links.contains(articles[earlier], hops["answer"][sample])
     sample, earlier = sample[is_other], earlier[is_other]
-    mentioned = Rows(offsets=links.offsets, targets=links.targets).take(articles[earlier])
+    mentioned = links.take(articles[earlier])
     sample, earlier, entity = sample[mentioned.sources()], earlier[mentioned.sources()], mentioned.targets
     likeness = types.alike(entity, hops["answer"][sample])
     is_rival = (likeness >= settings.alike) & (entity != earlier)
@@ -199,7 +199,7 @@ def with_rivals(samples: Samples, rivals: Rivals, hops: Hops, articles: IntArray
 def _earlier_entities(hops: Hops, links: Adjacency, ranks: Ranks, articles: IntArray) -> tuple[IntArray, IntArray]:
     """Sample and entity, for each entity with an article that the subject's document mentions before the bridge, in this order."""
     document = hops["document"]
-    rows = Rows(offsets=links.offsets, targets=links.targets).take(document)
+    rows = links.take(document)
     sample, entity = rows.sources(), rows.targets
     rank = ranks.of(document[sample], entity)
     is_earlier = (rank >= 0) & (rank < ranks.of(document, hops["bridge"])[sample]) & (entity != hops["subject"][sample])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kgqa.arrays.kernel import kernel
-from kgqa.arrays.rows import Adjacency, Rows
+from kgqa.arrays.rows import Adjacency
 from kgqa.arrays.search import lower_bound, row_holds
 from kgqa.recipes.qangaroo.relations import RelationMeasures
 from kgqa.recipes.qangaroo.samples import BoolArray, Samples
@@ -61,7 +61,7 @@ def stated_beside_answers(samples: Samples, stated: Adjacency) -> BoolArray:
     chains = answer_chains.targets[answer_chains.offsets[:-1]]
     nodes = samples.nodes.take(chains)
     documents = nodes.places() % 2 == 1
-    entities = Rows(offsets=stated.offsets, targets=stated.targets).take(nodes.targets[documents])
+    entities = stated.take(nodes.targets[documents])
     pairs = Adjacency.from_pairs(nodes.sources()[documents][entities.sources()], entities.targets, len(samples))
     return pairs.contains(samples.question_of_candidate(), samples.candidates.targets)
 

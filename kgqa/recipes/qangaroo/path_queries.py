@@ -275,7 +275,7 @@ class PathFinder:
             {"query": np.arange(len(queries.questions)), "subject": queries.hops["subject"], "first": self._synonyms[queries.hops["first"]]}
         )
         bridges_by_fact = query_frame.join(edges, on=["subject", "first"]).select("query", "bridge")
-        mentions = Rows(offsets=linked.offsets, targets=linked.targets).take(queries.hops["document"])
+        mentions = linked.take(queries.hops["document"])
         of = mentions.sources()
         same_type = types.alike(mentions.targets, queries.hops["bridge"][of]) >= self._paths.alike
         bridges_by_type = pl.DataFrame({"query": of[same_type].astype(np.int64), "bridge": mentions.targets[same_type]})

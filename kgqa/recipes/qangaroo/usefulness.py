@@ -18,7 +18,7 @@ import polars as pl
 from scipy.special import expit
 from scipy.stats import rankdata
 
-from kgqa.arrays.rows import Adjacency, IntArray, Rows, find, paired
+from kgqa.arrays.rows import Adjacency, IntArray, find, paired
 from kgqa.recipes.qangaroo.distractors import Ranks, Types, named_together
 from kgqa.rules.roles import RoleGraph
 
@@ -103,10 +103,9 @@ class Usefulness:
     def _rivals(self, documents: IntArray, answers: IntArray) -> npt.NDArray[np.float64]:
         """The entities of each answer's type that its document mentions."""
         counts = np.zeros(len(documents), np.float64)
-        mentions = Rows(offsets=self.linked.offsets, targets=self.linked.targets)
         for begin in range(0, len(documents), AT_ONCE):
             part = slice(begin, begin + AT_ONCE)
-            rows = mentions.take(documents[part])
+            rows = self.linked.take(documents[part])
             of = rows.sources()
             is_rival = self.types.alike(rows.targets, answers[part][of]) >= self.alike
             counts[part] = np.bincount(of[is_rival], minlength=len(documents[part]))
