@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, strategies as st
@@ -17,6 +18,7 @@ from kgqa.errors import EmptyResult
 from kgqa.recipes.qangaroo.gates import _brought_down
 from kgqa.recipes.qangaroo.path_queries import PathFinder, path_names
 from kgqa.recipes.qangaroo.reading import Statements
+from kgqa.recipes.qangaroo.rejected import FilteredChains
 from kgqa.rules.implied import ImpliedRelations
 from kgqa.rules.roles import role_graph
 from kgqa.rules.synonyms import synonyms_of
@@ -197,6 +199,29 @@ def hops_of(rows: list[tuple[int, int, int, float, bool]], functionality: list[f
     )  # fmt: skip
     finder = PathFinder({}, statements, facts, np.array(functionality), np.arange(2, dtype=np.int32), QangarooSettings(), seed=0)
     return finder._hops().select("before", "after", "role").rows()
+
+
+def test_one_last_relation_in_either_direction_ends_at_most_its_share_and_the_most_useful_queries_stay() -> None:
+    roles, useful = [0, 1, 0, 1, 0, 1, 2, 2, 2, 2], [0.2, 0.9, 0.4, 0.8, 0.3, 0.5, 0.1, 0.1, 0.1, 0.1]
+    rows = [
+        {
+            "subject": n, "document": n, "first": 4, "first_class": 4, "bridge": n, "answer_document": 20 + n, "second": role,
+            "second_class": role, "answer": 40 + n, "confidence": 0.5, "useful": value,
+        }
+        for n, (role, value) in enumerate(zip(roles, useful, strict=True))
+    ]  # fmt: skip
+    none = np.zeros(0, np.int32)
+    facts = role_graph(none, none, none, symmetric=np.zeros(3, np.bool_), texts=(none, none), grades=none, entities=60)
+    paths = PathSettings(relation_share=0.4, answer_share=1.0, min_queries=1)
+    settings = QangarooSettings(paths=paths)
+    statements = Statements(
+        document=none, before=none, after=none, role=none, probability=none.astype(np.float32), lift=none.astype(np.float32),
+        fact=none.astype(np.bool_),
+    )  # fmt: skip
+    finder = PathFinder({}, statements, facts, np.ones(6), np.arange(6, dtype=np.int32), settings, seed=0)
+    chains = FilteredChains("paths", pl.DataFrame(rows))
+    finder._keep_varied(chains)
+    assert chains["subject"].tolist() == [1, 2, 3, 5, 6, 7, 8, 9]
 
 
 def test_for_a_functional_role_only_the_most_probable_object_counts() -> None:
