@@ -177,8 +177,8 @@ class PathSettings(Settings):
     per_hop: Positive = 40
     """Maximum queries with the same last hop, that is, with the same answer stated by the same document."""
     rivals: Annotated[int, Field(ge=0)] = 2
-    """Maximum distractors of a sample that come from the articles of entities that the subject's article mentions before the bridge. Larger
-    values make it harder to guess the bridge by its position."""
+    """Maximum distractors of a sample that come from the articles of entities that the subject's article mentions before the bridge, and as
+    many from the answer's document. Larger values make it harder to guess the answer without reading."""
     candidates: Annotated[int, Field(ge=2)] = 12
     """Maximum candidates of a sample, including the answer."""
     min_alike: Annotated[int, Field(ge=1)] = 2

@@ -41,6 +41,14 @@ MANY = "the sample has enough candidates that are nearer to the answer's chain o
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OneObject:
+    """Whether the two relations of each query usually have one object per subject."""
+
+    first: npt.NDArray[np.bool_]
+    second: npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Distractors:
     """Selects distractors by mentions, types and topics."""
 
@@ -57,22 +65,32 @@ class Distractors:
     settings: PathSettings
 
     def dropped(
-        self, samples: Samples, hops: Hops, bridges: Rows, several: npt.NDArray[np.bool_], kin: npt.NDArray[np.bool_]
+        self, samples: Samples, hops: Hops, bridges: Rows, objects: Adjacency, usually_one: OneObject, kin: npt.NDArray[np.bool_]
     ) -> tuple[npt.NDArray[np.bool_], list[FunnelRow]]:
         """For each entry of ``candidates.targets`` whether it is dropped, and the funnel rows.
 
-        ``bridges``: the possible bridges of each sample. ``several``: whether the first relation of each sample has several objects.
-        ``kin``: whether each candidate is a part or a whole of the answer.
+        - ``bridges``: the possible bridges of each sample.
+        - ``objects``: sample → the entities that may be objects of the bridge and the second relation.
+        - ``usually_one``: whether each relation of each sample usually has one object.
+        - ``kin``: whether each candidate is a part or a whole of the answer.
 
         A candidate is dropped if it may be true, if its type differs from the answer's, or if ``settings.candidates`` others are better
-        (:meth:`_lure`). It may be true if it is kin, or if a fact or statement joins it to a possible bridge. If there are several bridges,
-        a mention in the article about one of the others is enough.
+        (:meth:`_lure`). It may be true if
+
+        - it is kin;
+        - a fact or statement joins it to a possible bridge. If the second relation usually has one object, this does not concern the
+          query's own bridge: there, the candidate must be among ``objects``;
+        - the first relation usually has several objects, and the article about another possible bridge mentions it.
         """
         sample, answer = samples.question_of_candidate(), samples.is_answer()
         target, bounds = samples.candidates.targets, samples.candidates.offsets
-        true_too = _joined_to(bounds, target, bridges.offsets, bridges.targets, self.possible.offsets, self.possible.targets) | kin
+        query = bridges.sources()
+        any_relation = bridges.keep((bridges.targets != hops["bridge"][query]) | ~usually_one.second[query])
+        true_too = _joined_to(bounds, target, any_relation.offsets, any_relation.targets, self.possible.offsets, self.possible.targets)
+        true_too |= objects.contains(sample, target) | kin
         offsets, other_articles = _articles_of_others(bridges, hops["bridge"], self.articles)
-        true_too |= several[sample] & _joined_to(bounds, target, offsets, other_articles, self.linked.offsets, self.linked.targets)
+        in_other_article = _joined_to(bounds, target, offsets, other_articles, self.linked.offsets, self.linked.targets)
+        true_too |= in_other_article & ~usually_one.first[sample]
         true_too &= ~answer
         likeness = self.types.alike(target, samples.questions.answer[sample])
         unlike = ~answer & ~true_too & (likeness < self.settings.alike)
@@ -94,15 +112,15 @@ class Distractors:
         """For each candidate a score for how well it misleads a reader that takes shortcuts, as a sum of these terms:
 
         - 3 if the article about an earlier entity of the subject's document mentions it (:func:`over_earlier`);
+        - 3 if the answer's document mentions it, and 1 if the subject's document does;
         - ``TOPICAL`` times its topical similarity to the subject's document;
-        - 1 if a document of the answer's chain mentions it;
         - up to 3 for documents that mention it together with the bridge;
         - 1 if it answers another query over the same last document, and 1 if it answers another query about the same path.
         """
         sample, target = samples.question_of_candidate(), samples.candidates.targets
         document, last_document, bridge = (hops[name][sample] for name in ("document", "answer_document", "bridge"))
         topical = self.topics.alike(target, document)
-        near = self.linked.contains(last_document, target) | self.linked.contains(document, target)
+        near = 3 * self.linked.contains(last_document, target) + self.linked.contains(document, target)
         co_mention_scores = np.log2(1 + np.minimum(named_together(self.mentioning, bridge, target, HEARSAY), HEARSAY))
         # Answers to other queries over the same last document or about the same path: frequency points at them as well.
         documents = samples.nodes.targets[samples.nodes.offsets[1:] - 2]
@@ -124,59 +142,85 @@ def _articles_of_others(bridges: Rows, bridge: IntArray, articles: IntArray) -> 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rivals:
-    """Distractors in the articles of entities that the subject's article mentions before the bridge, one entry each, by sample.
+    """Distractors that mislead a reader who looks for a candidate of the answer's type instead of reading, one entry each, by sample.
 
-    Whoever takes a candidate from the article of the first entity is misled by them. They need not be objects of the query's last relation,
-    but have the answer's type.
+    They are in the answer's document, or in the articles of entities that the subject's article mentions before the bridge. They need not
+    be objects of the query's last relation, but have the answer's type.
     """
 
     sample: IntArray
     via: IntArray
-    """The earlier entity; its article mentions the rival."""
+    """The bridge, or an earlier entity of the subject's document."""
+    document: IntArray
+    """The document about ``via`` that mentions the rival."""
     entity: IntArray
 
     @classmethod
     def of(
-        cls, samples: Samples, hops: Hops, links: Adjacency, ranks: Ranks, articles: IntArray, types: Types, settings: PathSettings
-    ) -> Rivals:
-        """At most ``settings.rivals`` for each sample: those over the earliest entities, then those most like the answer.
+        cls, samples: Samples, hops: Hops, usually_one: OneObject, links: Adjacency, ranks: Ranks, articles: IntArray, types: Types,
+        expressions: IntArray, settings: PathSettings,
+    ) -> Rivals:  # fmt: skip
+        """At most ``settings.rivals`` for each sample from earlier entities, and as many from the answer's document.
+
+        The first ones are those over the earliest entities, then those most like the answer. Only samples whose second relation usually has
+        one object have rivals in the answer's document: elsewhere they may be right, too. ``expressions`` numbers the names of entities: a
+        namesake of the bridge is no rival.
 
         O(entities that the articles of earlier entities mention). Memory: 40 bytes for each of them, of ``AT_ONCE`` samples.
         """
-        columns = [np.zeros((3, 0), np.int32)]
+        columns = [np.zeros((4, 0), np.int32)]
         for first in range(0, len(samples), AT_ONCE):
             rows = slice(first, first + AT_ONCE)
-            part = _rivals(samples.questions.id[rows], hops[rows], links, ranks, articles, types, settings)
-            part[0] += first
-            columns.append(part)
-        sample, via, entity = np.concatenate(columns, axis=1)
-        return cls(sample=sample, via=via, entity=entity)
+            ids, part = samples.questions.id[rows], hops[rows]
+            earlier = _earlier_places(part, links, ranks, articles)
+            sample = np.flatnonzero(usually_one.second[rows]).astype(np.int32)
+            beside = np.stack([sample, part["bridge"][sample], part["answer_document"][sample], np.zeros_like(sample)])
+            for places in (earlier, beside):
+                rivals = _rivals(ids, part, places, links, types, expressions, settings)
+                rivals[0] += first
+                columns.append(rivals)
+        merged = np.concatenate(columns, axis=1)
+        merged = merged[:, np.sort(np.unique(paired(merged[0], merged[3]), return_index=True)[1])]  # each rival once
+        sample, via, document, entity = merged[:, np.argsort(merged[0], kind="stable")]
+        return cls(sample=sample, via=via, document=document, entity=entity)
 
 
-def _rivals(
-    ids: npt.NDArray[np.uint64], hops: Hops, links: Adjacency, ranks: Ranks, articles: IntArray, types: Types, settings: PathSettings
-) -> npt.NDArray[np.int32]:
-    """The columns of :class:`Rivals` for some samples with these ``ids`` (3 × rivals)."""
+def _earlier_places(hops: Hops, links: Adjacency, ranks: Ranks, articles: IntArray) -> npt.NDArray[np.int32]:
+    """``sample, via, document, rank`` of earlier entities whose articles do not mention the answer (4 × places)."""
     sample, earlier = _earlier_entities(hops, links, ranks, articles)
     is_other = ~links.contains(articles[earlier], hops["answer"][sample])
     sample, earlier = sample[is_other], earlier[is_other]
-    mentioned = links.take(articles[earlier])
-    sample, earlier, entity = sample[mentioned.sources()], earlier[mentioned.sources()], mentioned.targets
+    rank = ranks.of(hops["document"][sample], earlier)
+    places: npt.NDArray[np.int32] = np.stack([sample, earlier, articles[earlier], rank]).astype(np.int32)
+    return places
+
+
+def _rivals(
+    ids: npt.NDArray[np.uint64], hops: Hops, places: npt.NDArray[np.int32], links: Adjacency, types: Types, expressions: IntArray,
+    settings: PathSettings,
+) -> npt.NDArray[np.int32]:  # fmt: skip
+    """The columns of :class:`Rivals` (4 × rivals) for some samples with these ``ids``.
+
+    ``places`` has ``sample, via, document, rank``: the documents that may mention rivals.
+    """
+    mentioned = links.take(places[2])
+    (sample, via, document, rank), entity = places[:, mentioned.sources()], mentioned.targets
     likeness = types.alike(entity, hops["answer"][sample])
-    is_rival = (likeness >= settings.alike) & (entity != earlier)
-    for name in ("answer", "subject", "bridge"):
+    is_rival = (likeness >= settings.alike) & (entity != via)
+    for name in ("answer", "subject"):
         is_rival &= entity != hops[name][sample]
-    sample, earlier, entity, likeness = sample[is_rival], earlier[is_rival], entity[is_rival], likeness[is_rival]
+    is_rival &= expressions[entity] != expressions[hops["bridge"][sample]]
+    sample, via, document, rank, entity, likeness = (x[is_rival] for x in (sample, via, document, rank, entity, likeness))
     draws = shuffling(ids[sample], entity, purpose="rivals")
-    order = np.lexsort((draws, -np.round(likeness, 1), ranks.of(hops["document"][sample], earlier), sample))
+    order = np.lexsort((draws, -np.round(likeness, 1), rank, sample))
     order = order[np.sort(np.unique(paired(sample, entity)[order], return_index=True)[1])]  # each entity once, over the earliest
     place = np.arange(len(order)) - row_bounds(sample[order], len(ids))[sample[order]]
     order = order[place < settings.rivals]
-    return np.stack([sample[order], earlier[order], entity[order]]).astype(np.int32)
+    return np.stack([sample[order], via[order], document[order], entity[order]]).astype(np.int32)
 
 
-def with_rivals(samples: Samples, rivals: Rivals, hops: Hops, articles: IntArray) -> Samples:
-    """The same samples with the ``rivals`` as candidates, each with a chain over its earlier entity instead of any other."""
+def with_rivals(samples: Samples, rivals: Rivals, hops: Hops) -> Samples:
+    """The same samples with the ``rivals`` as candidates, each with a chain over its ``via`` instead of any other."""
     is_replaced = (
         find(np.sort(paired(rivals.sample, rivals.entity)), paired(samples.question_of_candidate(), samples.candidates.targets)) >= 0
     )
@@ -184,7 +228,7 @@ def with_rivals(samples: Samples, rivals: Rivals, hops: Hops, articles: IntArray
     sample = np.concatenate([remaining.question_of_candidate(), rivals.sample])
     entity = np.concatenate([remaining.candidates.targets, rivals.entity])
     subject, document = hops["subject"][rivals.sample], hops["document"][rivals.sample]
-    chains = np.stack([subject, document, rivals.via, articles[rivals.via], rivals.entity], axis=1).astype(np.int32)
+    chains = np.stack([subject, document, rivals.via, rivals.document, rivals.entity], axis=1).astype(np.int32)
     assert (remaining.chains.counts() == 1).all(), "each candidate has the chain of the breadth-first tree"
     lengths = np.concatenate([remaining.nodes.counts(), np.full(len(chains), chains.shape[1])])
     nodes = Rows.from_counts(lengths, np.concatenate([remaining.nodes.targets, chains.ravel()]))

@@ -21,13 +21,14 @@ from kgqa.arrays.search import count_shared
 from kgqa.arrays.tokens import word_hashes
 from kgqa.errors import EmptyResult
 from kgqa.recipes.qangaroo.corpus import Facts, article_of
-from kgqa.recipes.qangaroo.distractors import HOPS, Hops, Types
+from kgqa.recipes.qangaroo.distractors import HOPS, Hops, OneObject, Types
 from kgqa.recipes.qangaroo.questions import joined, splits_of
 from kgqa.recipes.qangaroo.reading import Statements
 from kgqa.recipes.qangaroo.rejected import FilteredChains, empty_sentence, traverse_row
 from kgqa.recipes.qangaroo.samples import GRADE, BoolArray, Questions, Samples
 from kgqa.recipes.qangaroo.stems import RARE_WORD, SHARED_WORD, shares_stem
 from kgqa.recipes.qangaroo.usefulness import Usefulness
+from kgqa.rules.implied import ImpliedRelations
 from kgqa.rules.roles import RoleGraph
 from kgqa.runs.funnel import FunnelRow
 from kgqa.settings.qangaroo import QangarooSettings
@@ -35,6 +36,10 @@ from kgqa.splits.groups import assign_splits
 
 POSSIBLE = 0.1
 """Minimum probability of a statement that may be true; candidates that such a statement would make true are no distractors."""
+PROBABLE = 0.5
+"""The same for candidates that would be a second object of a relation that usually has one: its object is known to be the answer."""
+IMPLIED = 0.5
+"""Minimum share of the pairs of one relation that another one joins too, for the first to imply the second."""
 RIVAL = 0.05
 """Maximum lead in probability of another role between the same two entities in the same document."""
 BETTER = ("useful", "confidence")
@@ -125,6 +130,7 @@ class PathFinder:
                 lambda c: ~_share_words(words, c["answer"], c["bridge"]) & ~_share_words(words, c["answer"], c["subject"]),
                 NAMED, "qangaroo.bias.named_answer",
             ),
+            (lambda c: ~_share_words(words, c["bridge"], c["subject"]), BRIDGE_NAMED, "qangaroo.bias.named_answer"),
             (lambda c: ~shares_stem(labels, c["answer"], texts, articles[c["subject"]]), STEM, "qangaroo.bias.named_answer"),
         )  # fmt: skip
         for kept, reason, setting in filters:
@@ -246,15 +252,45 @@ class PathFinder:
 
     def possible(self) -> Adjacency:
         """Entity → the entities that a fact joins to it, or a statement that may be true."""
-        s, facts = self._statements, self._facts
-        may = s.probability >= POSSIBLE
-        entities = np.concatenate([facts.sources(), s.before[may], s.after[may]])
-        return Adjacency.from_pairs(entities, np.concatenate([facts.targets, s.after[may], s.before[may]]), facts.entities)
+        edges = self._edges(POSSIBLE)
+        return Adjacency.from_pairs(edges["source"].to_numpy(), edges["target"].to_numpy(), self._facts.entities)
 
-    def several_bridges(self, hops: Hops) -> npt.NDArray[np.bool_]:
-        """For each query whether its first relation usually has several objects."""
-        several: npt.NDArray[np.bool_] = self._forwards[hops["first"]] < FUNCTION
-        return several
+    def usually_one(self, hops: Hops) -> OneObject:
+        """For each query whether its relations usually have one object."""
+        return OneObject(first=self._forwards[hops["first"]] >= FUNCTION, second=self._forwards[hops["second"]] >= FUNCTION)
+
+    def objects(self, queries: PathQueries, implied: ImpliedRelations) -> Adjacency:
+        """Query → the entities that may be objects of its bridge and second relation.
+
+        A fact or a probable statement (``PROBABLE``) joins them to the bridge, with the second role or one that implies it (``IMPLIED``).
+        """
+        edges = self._edges(PROBABLE).join(self._implications(implied), on="role").unique(["source", "target", "class"])
+        bridges = pl.DataFrame({"source": queries.hops["bridge"], "class": self._synonyms[queries.hops["second"]]}).with_row_index("query")
+        pairs = bridges.join(edges, on=["source", "class"])
+        return Adjacency.from_pairs(pairs["query"].to_numpy(), pairs["target"].to_numpy(), len(bridges))
+
+    def _edges(self, probability: float) -> pl.DataFrame:
+        """``source, target, role`` of all facts and of statements with at least this ``probability``, in both directions."""
+        s, facts = self._statements, self._facts
+        may = s.probability >= probability
+        role = s.role[may]
+        return pl.DataFrame(
+            {
+                "source": np.concatenate([facts.sources(), s.before[may], s.after[may]]),
+                "target": np.concatenate([facts.targets, s.after[may], s.before[may]]),
+                "role": np.concatenate([facts.roles, role, role ^ 1]),
+            }
+        )
+
+    def _implications(self, implied: ImpliedRelations) -> pl.DataFrame:
+        """``role, class``: each role, and the roles that represent those that it may imply."""
+        likely = implied.relations.keep(implied.share >= IMPLIED)
+        roles = np.arange(self._facts.role_count, dtype=np.int32)
+        # "x has role r to y" is "y has role r ^ 1 to x", so an implied relation is also implied in the other direction.
+        role = np.concatenate([roles, likely.sources(), likely.sources() ^ 1])
+        is_role = role < len(roles)
+        implied_role = np.concatenate([roles, 2 * likely.targets, 2 * likely.targets + 1])
+        return pl.DataFrame({"role": role[is_role].astype(np.int32), "class": self._synonyms[implied_role[is_role]]}).unique()
 
     def bridges(self, queries: PathQueries, linked: Adjacency, types: Types) -> Rows:
         """The possible bridges of each query, one row each.
@@ -294,6 +330,7 @@ NOTHING_STATED = (
 SUBJECT_STATES = "the subject's own article states the answer"
 ONE_DOCUMENT = "the document that states the answer names the subject, so one document is enough"
 NAMED = "the answer's name shares a rare word with that of the bridge or the subject"
+BRIDGE_NAMED = "the subject's name shares a rare word with that of the bridge, so the first hop is not needed"
 STEM = "the subject's own article has a word with the stem of a rare word of the answer's name"
 SELDOM_USEFUL = "queries like it are seldom useful: their hops are common knowledge, or other answers are as right"
 ONCE = "a more useful path has the same subject and answer, or is the same query"

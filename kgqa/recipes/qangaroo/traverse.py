@@ -275,10 +275,14 @@ class PathSearch:
                 questions, traversal, no_facts(), finder.end_points(queries), settings, engine=run.engine, advance=run.progress.advance
             )
         assert (samples.candidates.counts() > 0).all(), "the chain of each query leads to its answer"
-        rivals = Rivals.of(samples, hops, self.linked, self.ranks, self.articles, self.types, settings.paths)
-        samples = with_rivals(samples, rivals, hops, self.articles)
+        usually_one = finder.usually_one(hops)
+        expressions = expression_numbers(tables["entities"], settings.surface)
+        rivals = Rivals.of(
+            samples, hops, usually_one, self.linked, self.ranks, self.articles, self.types, expressions, settings.paths
+        )  # fmt: skip
+        samples = with_rivals(samples, rivals, hops)
         candidate_count = len(samples.candidates.targets)
-        samples = without_same_expression(samples, expression_numbers(tables["entities"], settings.surface), no_facts())
+        samples = without_same_expression(samples, expressions, no_facts())
         duplicates = candidate_count - len(samples.candidates.targets)
         samples = with_stated_chains(samples, hops)
         choice = Distractors(
@@ -287,7 +291,7 @@ class PathSearch:
         )  # fmt: skip
         bridges = finder.bridges(queries, self.linked, self.types)
         kin = kin_of_answers(samples, self.facts, self.measures)
-        is_dropped, rows = choice.dropped(samples, hops, bridges, finder.several_bridges(hops), kin)
+        is_dropped, rows = choice.dropped(samples, hops, bridges, finder.objects(queries, self.mined.implied), usually_one, kin)
         samples = with_stated_grades(samples.without_candidates(is_dropped), queries)
         min_candidates = max(settings.min_candidates, settings.paths.min_alike + 1)
         samples, rejections = pass_gates(

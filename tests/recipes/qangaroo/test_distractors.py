@@ -13,7 +13,7 @@ import pytest
 from kgqa.arrays.rows import Adjacency, Rows, row_bounds
 from kgqa.arrays.search import count_shared
 from kgqa.recipes.qangaroo.corpus import Places
-from kgqa.recipes.qangaroo.distractors import HOPS, Hops, Ranks, Rivals, Types, with_rivals
+from kgqa.recipes.qangaroo.distractors import HOPS, Distractors, Hops, OneObject, Ranks, Rivals, Types, with_rivals
 from kgqa.recipes.qangaroo.samples import CHAINS, Questions, Samples
 from kgqa.recipes.qangaroo.stems import shares_stem
 from kgqa.recipes.qangaroo.topics import SIZE, Topics
@@ -130,14 +130,26 @@ class OneType:
         return ((first >= 4) & (second >= 4)).astype(np.float64)
 
 
+SEVERAL = OneObject(first=np.zeros(2, np.bool_), second=np.zeros(2, np.bool_))
+NAMES = np.arange(9, dtype=np.int32)
+
+
+def rivals_of(
+    samples: Samples, hops: Hops, types: object, *, links: Adjacency = LINKS, usually_one: OneObject = SEVERAL,
+    names: npt.NDArray[np.int32] = NAMES, most: int = 9,
+) -> Rivals:  # fmt: skip
+    settings = PathSettings(rivals=most)
+    return Rivals.of(samples, hops, usually_one, links, ranks_of_links(), ARTICLES, cast("Types", types), names, settings)
+
+
 @pytest.mark.parametrize("most", [0, 1, 9])
 def test_rivals_are_in_the_article_of_an_entity_before_the_bridge(most: int) -> None:
     samples, hops = some_samples()
-    rivals = Rivals.of(samples, hops, LINKS, ranks_of_links(), ARTICLES, cast("Types", OneType()), PathSettings(rivals=most))
+    rivals = rivals_of(samples, hops, OneType(), most=most)
     triples = np.stack([rivals.sample, rivals.via, rivals.entity], axis=1).tolist()
     assert len(triples) == min(most, 3)
     assert all(triple in RIVALS for triple in triples)
-    harder = with_rivals(samples, rivals, hops, ARTICLES)
+    harder = with_rivals(samples, rivals, hops)
     assert harder.candidates.counts().tolist() == [len({4, 5, *(entity for *_, entity in triples)}), 1]
     chains = [harder.nodes.targets[begin:end].tolist() for begin, end in pairwise(harder.nodes.offsets.tolist())]
     assert all([0, 0, via, 3, entity] in chains for _, via, entity in triples)
@@ -156,5 +168,45 @@ class SameType:
 def test_neither_subject_nor_bridge_is_a_rival() -> None:
     samples, hops = some_samples()
     links = Adjacency.from_pairs(np.append(LINKS.sources(), 3), np.append(LINKS.targets, 0).astype(np.int32), 4)
-    rivals = Rivals.of(samples, hops, links, ranks_of_links(), ARTICLES, cast("Types", SameType()), PathSettings(rivals=9))
+    rivals = rivals_of(samples, hops, SameType(), links=links)
     assert sorted(rivals.entity[rivals.sample == 0].tolist()) == [5, 6, 7]  # the article mentions the subject 0 and the bridge 1 too
+
+
+def test_a_namesake_of_the_bridge_is_no_rival() -> None:
+    samples, hops = some_samples()
+    names = NAMES.copy()
+    names[6] = names[1]
+    assert sorted(rivals_of(samples, hops, OneType(), names=names).entity.tolist()) == [5, 7]
+
+
+def test_rivals_are_in_the_answers_document_too_if_the_last_relation_usually_has_one_object() -> None:
+    samples, hops = some_samples()
+    one = OneObject(first=SEVERAL.first, second=np.array([False, True]))
+    rivals = rivals_of(samples, hops, OneType(), usually_one=one)
+    beside = [row for row in zip(rivals.sample.tolist(), rivals.via.tolist(), rivals.entity.tolist(), strict=True) if row[0] == 1]
+    assert sorted(beside) == [(1, 3, 5), (1, 3, 7)]  # the answer of the second sample is 6
+    assert sorted(rivals.entity[rivals.sample == 0].tolist()) == [5, 6, 7]
+    harder = with_rivals(samples, rivals, hops)
+    chains = [harder.nodes.targets[begin:end].tolist() for begin, end in pairwise(harder.nodes.offsets.tolist())]
+    assert chains[-3:] == [[0, 0, 3, 3, entity] for entity in (5, 6, 7)]
+
+
+@pytest.mark.parametrize("is_functional", [False, True])
+def test_only_a_second_object_of_a_relation_with_one_object_may_be_true(is_functional: bool) -> None:
+    samples, hops = some_samples()
+    hops["second"] = 0
+    usually_one = OneObject(first=np.ones(2, np.bool_), second=np.full(2, is_functional))
+    # Facts join the second sample's bridge 3 to all of 5, 6 and 7, and its second relation joins it to 5.
+    possible = Adjacency.from_pairs(np.array([3, 3, 3]), np.array([5, 6, 7], np.int32), 9)
+    objects = Adjacency.from_pairs(np.array([1]), np.array([5], np.int32), 2)
+    rivals = rivals_of(samples, hops, OneType(), usually_one=OneObject(first=SEVERAL.first, second=np.array([False, True])))
+    samples = with_rivals(samples, rivals, hops)
+    choice = Distractors(
+        possible=possible, linked=LINKS, mentioning=LINKS.reversed(9), articles=ARTICLES, ranks=ranks_of_links(),
+        types=cast("Types", OneType()), topics=Topics.of(LINKS, strings("a", "b", "c", "d"), 9), settings=PathSettings(),
+    )  # fmt: skip
+    bridges = Rows.from_counts(np.array([1, 1]), np.array([1, 3], np.int32))
+    nothing = np.zeros(len(samples.candidates.targets), np.bool_)
+    is_dropped, _ = choice.dropped(samples, hops, bridges, objects, usually_one, nothing)
+    left = samples.without_candidates(is_dropped)
+    assert left.candidates.targets[left.candidates.offsets[1] :].tolist() == ([6, 7] if is_functional else [6])

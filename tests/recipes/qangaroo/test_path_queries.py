@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
@@ -15,8 +16,9 @@ from hypothesis import given, strategies as st
 import kgqa
 from kgqa.arrays.rows import Adjacency
 from kgqa.errors import EmptyResult
+from kgqa.recipes.qangaroo.distractors import HOPS
 from kgqa.recipes.qangaroo.gates import _brought_down
-from kgqa.recipes.qangaroo.path_queries import PathFinder, path_names
+from kgqa.recipes.qangaroo.path_queries import PathFinder, PathQueries, path_names
 from kgqa.recipes.qangaroo.reading import Statements
 from kgqa.recipes.qangaroo.rejected import FilteredChains
 from kgqa.rules.implied import ImpliedRelations
@@ -240,3 +242,25 @@ def test_a_fact_needs_a_lower_probability_than_another_statement() -> None:
     assert least < read
     between = (least + read) / 2
     assert hops_of([(0, 1, 0, between, False), (2, 3, 0, between, True), (4, 5, 0, least / 2, True)], [0.9, 0.9]) == [(2, 3, 0)]
+
+
+def test_objects_are_joined_by_the_second_relation_or_one_that_implies_it() -> None:
+    # The query is about relation 0; relation 1 implies it, relation 2 does not. Facts join the bridge 10 to 20, 21 and 22, texts to 23, 24.
+    head, relation, tail = (np.array(column, np.int32) for column in ([10, 10, 10], [0, 1, 2], [20, 21, 22]))
+    none = np.zeros(0, np.int32)
+    facts = role_graph(head, relation, tail, symmetric=np.zeros(3, np.bool_), texts=(none, none), grades=none, entities=60)
+    statements = Statements(
+        document=np.zeros(2, np.int32), before=np.full(2, 10, np.int32), after=np.array([23, 24], np.int32), role=np.zeros(2, np.int32),
+        probability=np.array([0.6, 0.4], np.float32), lift=np.zeros(2, np.float32), fact=np.zeros(2, np.bool_),
+    )  # fmt: skip
+    implied = ImpliedRelations(
+        relations=Adjacency.from_pairs(np.array([2, 4]), np.array([0, 0], np.int32), facts.role_count),
+        support=np.array([9, 4]), typed=np.array([10, 10]),
+    )  # fmt: skip
+    finder = PathFinder(
+        {}, statements, facts, np.ones(facts.role_count), np.arange(facts.role_count, dtype=np.int32), QangarooSettings(), seed=0
+    )
+    hops = np.zeros(1, HOPS)
+    hops["bridge"] = 10
+    queries = cast(PathQueries, SimpleNamespace(hops=hops))
+    assert finder.objects(queries, implied).targets.tolist() == [20, 21, 23]
