@@ -108,7 +108,7 @@ def train(
     require_readers("kgqa train", needed=(*NETWORKS, *RECORDS) if request.steps else RECORDS)
     if start is not None:
         _check_start(start, request)
-    source = open_dataset(dataset, format, paragraphs=paragraphs)
+    source = open_dataset(dataset, format, paragraphs=paragraphs, progress=progress)
     folder = Path(out)
     source.check_outside(folder)
     if "train" not in source.files:
