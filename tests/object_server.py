@@ -18,6 +18,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import quote
@@ -25,6 +26,8 @@ from urllib.parse import quote
 from tests.ports import free_port
 
 KEY_ID, SECRET = "AKIAKEYOFNOBODY00001", "a/secret+of-nobody/that-is-in-no-file"
+SIGNED = {"Authorization": f"AWS4-HMAC-SHA256 Credential={KEY_ID}/20250101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0"}
+"""A request with a key; moto does not look at the signature, but lets nobody without a key read or change what is private."""
 BUCKET = "corpora"
 CUT = 0
 """In place of a status: half of the body is sent, and the connection is closed."""
@@ -59,16 +62,18 @@ class ObjectServer:
     """Keys that no list shows."""
     before: Callable[[str, str], object] | None = None
     """Is called with method and path before a request is passed on."""
+    headers: Callable[[Message], object] | None = None
+    """Is called with the headers of each request."""
 
     def fail(self, method: str, part: str, status: int, times: int = 1, **headers: str) -> None:
         """Let the next ``times`` requests of ``method`` with ``part`` in their path end with ``status``, ``CUT`` or ``SILENT``."""
         self.faults.append(Fault(method, part, status, times, {name.replace("_", "-"): value for name, value in headers.items()}))
 
-    def ask(self, method: str, path: str, body: bytes = b"") -> bytes:
+    def ask(self, method: str, path: str, body: bytes = b"", **headers: str) -> bytes:
         """The server's answer to a request past the proxy."""
         connection = http.client.HTTPConnection("127.0.0.1", self.server, timeout=30)
         try:
-            connection.request(method, path, body)
+            connection.request(method, path, body, SIGNED | {name.replace("_", "-"): value for name, value in headers.items()})
             answer = connection.getresponse()
             content = answer.read()
             assert answer.status < 300, (method, path, answer.status, content)
@@ -76,9 +81,9 @@ class ObjectServer:
         finally:
             connection.close()
 
-    def put(self, key: str, content: bytes, bucket: str = BUCKET) -> None:
+    def put(self, key: str, content: bytes, bucket: str = BUCKET, **headers: str) -> None:
         """Put an object."""
-        self.ask("PUT", f"/{bucket}/{quote(key)}", content)
+        self.ask("PUT", f"/{bucket}/{quote(key)}", content, **headers)
 
     def put_folder(self, folder: Path, prefix: str, bucket: str = BUCKET) -> None:
         """Put each file below ``folder`` under ``prefix``."""
@@ -153,6 +158,8 @@ def object_server(port: int) -> Iterator[ObjectServer]:
                     pass
                 self.close_connection = True
                 return
+            if objects.headers is not None:
+                objects.headers(self.headers)
             body = self._body()
             if fault is not None and fault.status != CUT:
                 self.send_response(fault.status)

@@ -50,7 +50,7 @@ def place_of(place: str | Path) -> ObjectAddress | Path:
             raise SettingsError(f"{place}: this was a URL before it became a path, which has one slash; give it as a string.")
         return Path(place)
     scheme, authority, key = match["scheme"].lower(), match["authority"], match["key"]
-    if "@" in authority:
+    if "@" in authority or ":" in authority:  # a password may have a slash, which ends what looks like the authority
         raise SettingsError(f"a {scheme}:// URL with a user name or password is not read; {WITHOUT_SECRETS}.")
     if "?" in key or "?" in authority:
         raise SettingsError(f"a {scheme}:// URL with a query string is not read; {WITHOUT_SECRETS}.")
@@ -63,7 +63,9 @@ def place_of(place: str | Path) -> ObjectAddress | Path:
             f"a {scheme}:// URL is not read here; give a folder or file, s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or file:///PATH."
         )
     if not _BUCKET.fullmatch(authority):
-        raise SettingsError(f"{place}: {authority!r} is no name of a bucket; give {scheme}://BUCKET/PREFIX.")
+        raise SettingsError(
+            f"a {scheme}:// URL begins with the name of a bucket, of lower-case letters, digits, '-', '_' and '.'; {WITHOUT_SECRETS}."
+        )
     return ObjectAddress(scheme=scheme, bucket=authority, key=key.strip("/"))
 
 

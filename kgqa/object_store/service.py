@@ -186,7 +186,7 @@ def _s3(address: ObjectAddress) -> Any:
         own["tls_ca_file_path"] = bundle
     return S3FileSystem(
         anonymous=_is_anonymous(), region=region or resolve_s3_region(address.bucket), connect_timeout=seconds, request_timeout=seconds,
-        retry_strategy=AwsStandardS3RetryStrategy(max_attempts=ATTEMPTS), **own,
+        retry_strategy=AwsStandardS3RetryStrategy(max_attempts=ATTEMPTS), allow_delayed_open=True, **own,
     )  # fmt: skip
 
 

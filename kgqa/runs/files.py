@@ -25,7 +25,7 @@ from kgqa.runs.scratch import TEMPORARY, remove, scratch
 
 TAKEN = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno.EISDIR)
 """Error numbers of a rename to an existing path."""
-URL = re.compile(r"(?:s3|gs|hf|file|https?):/", re.IGNORECASE)
+URL = re.compile(r"(?:^|/)(?:s3|gs|hf|file|https?):/", re.IGNORECASE)
 """A URL, also one whose slashes a path has made one."""
 Stamp = tuple[int, ...]
 """Device, inode, size, and the times of the last change of content and of metadata, in nanoseconds."""
@@ -91,7 +91,7 @@ def lies_within(path: Path, folder: Path) -> bool:
 
 def check_is_local(path: Path) -> None:
     """Raise StorageError for the URL of another place, which as a path would be a folder of that name here."""
-    if URL.match(str(path)):
+    if URL.search(str(path)):
         raise StorageError(f"{path}: kgqa writes on this machine; give a folder, and upload a finished dataset with kgqa publish --to.")
 
 
