@@ -23,6 +23,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import quote
 
+import pytest
+
 from tests.ports import free_port
 
 KEY_ID, SECRET = "AKIAKEYOFNOBODY00001", "a/secret+of-nobody/that-is-in-no-file"
@@ -235,3 +237,28 @@ def object_server(port: int) -> Iterator[ObjectServer]:
         finally:
             server.shutdown()
             thread.join()
+
+
+@pytest.fixture(scope="session")
+def moto_port() -> Iterator[int]:
+    with moto() as port:
+        yield port
+
+
+@pytest.fixture
+def copies(tmp_path: Path) -> Path:
+    """The folder of copies."""
+    return tmp_path / "copies"
+
+
+@pytest.fixture
+def objects(moto_port: int, copies: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ObjectServer]:
+    with object_server(moto_port) as server:
+        for name in [name for name in os.environ if name.startswith(("AWS_", "KGQA_OBJECTS"))]:
+            monkeypatch.delenv(name)
+        for name, value in server.environment().items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(copies / "none"))
+        monkeypatch.setenv("AWS_CONFIG_FILE", str(copies / "none"))
+        monkeypatch.setenv("KGQA_OBJECTS", str(copies))
+        yield server
