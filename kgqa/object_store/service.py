@@ -47,7 +47,7 @@ REASONS = {
     ),
 }  # fmt: skip
 """Pattern in what Arrow says → what is wrong and what to do."""
-_GONE = re.compile(r"RESOURCE_NOT_FOUND|NO_SUCH_KEY|NOT_FOUND|status 404")
+_GONE = re.compile(r"RESOURCE_NOT_FOUND|NO_SUCH_KEY|NOT_FOUND|No such file|status 404")
 _CODE = re.compile(r"AWS Error ([A-Z_]+)|Status\(([A-Z_]+)")
 
 

@@ -63,8 +63,11 @@ def check_free(place: InStore, names: Mapping[str, object], *, replace: bool) ->
     address = place.service.address
     if not place.sizes:
         return
-    # A manifest that is not kgqa's makes the others somebody else's, whatever their names are.
-    if not place.hashes and (others := sorted(place.sizes.keys() - (names.keys() - {MANIFEST}))):
+    if place.hashes:
+        others = sorted((place.sizes.keys() & names.keys()) - place.hashes.keys() - {MANIFEST})
+    else:  # a manifest that is not kgqa's makes all of them somebody else's
+        others = sorted(place.sizes.keys() - (names.keys() - {MANIFEST}))
+    if others:
         raise ObjectStoreError(f"{address}: there are objects that kgqa did not put there, such as {others[0]}; choose another prefix.")
     if not replace:
         kind = "a dataset" if place.hashes else "a part of a dataset, which an upload that broke may have left"

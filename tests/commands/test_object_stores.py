@@ -155,6 +155,14 @@ def test_what_others_put_there_is_never_replaced(objects: ObjectServer, dataset:
     assert objects.get(f"{PREFIX}/{name}") == b'{"files": {}}'
 
 
+def test_an_object_of_others_beside_a_dataset_is_not_replaced_either(objects: ObjectServer, dataset: Path, changed: Path) -> None:
+    kgqa.publish(changed, to=PUBLISHED)
+    objects.put(f"{PREFIX}/rejected.parquet", b"ours")
+    with pytest.raises(ObjectStoreError, match=r"rejected\.parquet"):
+        kgqa.publish(dataset, to=PUBLISHED, replace=True)
+    assert objects.get(f"{PREFIX}/rejected.parquet") == b"ours"
+
+
 def test_an_upload_that_breaks_leaves_no_whole_dataset_and_can_be_repeated(
     objects: ObjectServer, dataset: Path, cli: Cli, tmp_path: Path
 ) -> None:
