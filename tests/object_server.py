@@ -35,6 +35,8 @@ CUT = 0
 """In place of a status: half of the body is sent, and the connection is closed."""
 SILENT = -1
 """In place of a status: no answer until the client goes away."""
+SHORT = -2
+"""In place of a status: half of the body, as if it were all."""
 
 
 @dataclass
@@ -68,7 +70,7 @@ class ObjectServer:
     """Is called with the headers of each request."""
 
     def fail(self, method: str, part: str, status: int, times: int = 1, **headers: str) -> None:
-        """Let the next ``times`` requests of ``method`` with ``part`` in their path end with ``status``, ``CUT`` or ``SILENT``."""
+        """Let the next ``times`` requests of ``method`` with ``part`` in their path end with ``status``, or as the constants above say."""
         self.faults.append(Fault(method, part, status, times, {name.replace("_", "-"): value for name, value in headers.items()}))
 
     def ask(self, method: str, path: str, body: bytes = b"", **headers: str) -> bytes:
@@ -163,7 +165,7 @@ def object_server(port: int) -> Iterator[ObjectServer]:
             if objects.headers is not None:
                 objects.headers(self.headers)
             body = self._body()
-            if fault is not None and fault.status != CUT:
+            if fault is not None and fault.status not in {CUT, SHORT}:
                 self.send_response(fault.status)
                 for name, value in fault.headers.items():
                     self.send_header(name, value)
@@ -172,7 +174,7 @@ def object_server(port: int) -> Iterator[ObjectServer]:
                 return
             if objects.before is not None:
                 objects.before(self.command, self.path)
-            self._pass_on(body, cut=fault is not None)
+            self._pass_on(body, None if fault is None else fault.status)
 
         do_HEAD = do_PUT = do_POST = do_DELETE = do_GET  # noqa: N815 - names that the base class calls
 
@@ -189,7 +191,7 @@ def object_server(port: int) -> Iterator[ObjectServer]:
                 return content
             return self.rfile.read(int(self.headers.get("Content-Length", 0)))
 
-        def _pass_on(self, body: bytes, *, cut: bool) -> None:
+        def _pass_on(self, body: bytes, fault: int | None) -> None:
             connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
             skipped = {"transfer-encoding", "expect", "connection", "content-length"}
             headers = {name: value for name, value in self.headers.items() if name.lower() not in skipped}
@@ -201,6 +203,8 @@ def object_server(port: int) -> Iterator[ObjectServer]:
                     content = re.sub(
                         rb"<Contents>(?:(?!</Contents>).)*<Key>%s</Key>.*?</Contents>" % re.escape(key.encode()), b"", content, flags=re.S
                     )
+            if fault == SHORT:
+                content = content[: len(content) // 2]
             self.send_response(answer.status)
             for name, value in answer.getheaders():
                 if name.lower() not in {"content-length", "transfer-encoding", "connection", "date", "server"}:
@@ -208,7 +212,7 @@ def object_server(port: int) -> Iterator[ObjectServer]:
             size = answer.getheader("Content-Length", "0") if self.command == "HEAD" else str(len(content))
             self.send_header("Content-Length", size)
             self.end_headers()
-            if cut:
+            if fault == CUT:
                 self.wfile.write(content[: len(content) // 2])
                 self.wfile.flush()
                 # Without lingering, so that the client sees a reset and no end.

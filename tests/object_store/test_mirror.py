@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import signal
@@ -12,14 +13,21 @@ from pathlib import Path
 
 import pytest
 
-from kgqa.errors import BrokenInput, InputChanged, KgqaError, MissingInput, ObjectStoreError, SettingsError
+from kgqa.errors import BrokenInput, InputChanged, KgqaError, MissingInput, ObjectStoreError, SettingsError, StorageError
 from kgqa.object_store.mirror import local_copy
 from kgqa.runs.files import files_below
 from tests.command import environment
-from tests.object_server import BUCKET, CUT, KEY_ID, SECRET, SILENT, ObjectServer
+from tests.conftest import SmallDisk
+from tests.object_server import BUCKET, CUT, KEY_ID, SECRET, SHORT, SILENT, ObjectServer
 
 URL = f"s3://{BUCKET}/lat"
-FILES = {"a.tsv": b"a\tb\n" * 1000, "b.json": b"{}", "masked/c.parquet": b"\0" * 5000}
+FILES = {
+    "a.tsv": b"a\tb\n" * 1000,
+    "b.json": b"{}",
+    "empty": b"",
+    "masked/c.parquet": b"\0" * 5000,
+    "packed.gz": gzip.compress(b"as it is"),
+}
 
 
 @pytest.fixture
@@ -59,7 +67,17 @@ def test_a_copy_has_what_the_store_has_and_the_name_of_the_prefix(lat: ObjectSer
     folder = local_copy(URL)
     assert folder.name == "lat"
     assert contents(folder) == FILES
-    assert reads(lat) == sorted(FILES)
+    assert reads(lat) == sorted(name for name, content in FILES.items() if content)
+
+
+def test_every_byte_of_an_object_of_several_chunks_is_copied(objects: ObjectServer) -> None:
+    content = os.urandom((4 << 20) + 1)
+    objects.put("lat/long", content)
+    for byte in range(256):  # a single byte may be the one that the buffer had before
+        objects.put(f"lat/bytes/{byte}", bytes([byte]))
+    folder = local_copy(URL)
+    assert (folder / "long").read_bytes() == content
+    assert [(folder / "bytes" / str(byte)).read_bytes() for byte in range(256)] == [bytes([byte]) for byte in range(256)]
 
 
 def test_a_shallow_copy_has_no_objects_of_deeper_prefixes(lat: ObjectServer) -> None:
@@ -80,7 +98,13 @@ def test_only_what_changed_is_read_again_and_what_is_gone_is_removed(lat: Object
     lat.put("lat/b.json", b"[]")  # of the same size
     lat.put("lat/new", b"new")
     lat.delete("lat/masked/c.parquet")
-    assert contents(local_copy(URL)) == {"a.tsv": FILES["a.tsv"], "b.json": b"[]", "new": b"new"}
+    assert contents(local_copy(URL)) == {
+        "a.tsv": FILES["a.tsv"],
+        "b.json": b"[]",
+        "empty": b"",
+        "new": b"new",
+        "packed.gz": FILES["packed.gz"],
+    }
     assert reads(lat) == ["b.json", "new"]
     assert not (folder / "masked").exists()
 
@@ -188,6 +212,27 @@ def test_an_object_that_changes_while_it_is_read_is_refused(lat: ObjectServer) -
     sentence(error.value, f"{URL}/a.tsv", "changed while it was read")
     lat.before = None
     assert contents(local_copy(URL)) == FILES | {"a.tsv": b"b\ta\n" * 1000}
+
+
+def test_an_object_of_which_half_is_sent_is_refused(lat: ObjectServer, copies: Path) -> None:
+    lat.fail("GET", "a.tsv", SHORT, times=10**6)
+    with pytest.raises(ObjectStoreError) as error:
+        local_copy(URL)
+    sentence(error.value, f"{URL}/a.tsv", "less of the object than it announced")
+    assert "a.tsv" not in [path.name for path in files_below(copies)]
+
+
+def test_a_full_disk_gives_one_sentence_and_leaves_no_half(
+    lat: ObjectServer, small_disk: SmallDisk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KGQA_OBJECTS", str(small_disk.path / "copies"))
+    lat.put("lat/big", b"z" * (2 << 20))
+    with pytest.raises(StorageError) as error:
+        local_copy(URL)
+    sentence(error.value, "the disk is full")
+    assert {path.name for path in files_below(small_disk.path)} == {"a.tsv", "b.json", "objects.jsonl"}
+    small_disk.mount("size=8m")
+    assert (local_copy(URL) / "big").stat().st_size == 2 << 20
 
 
 @pytest.mark.parametrize(("manifest", "field"), [("manifest.json", "files"), ("import.json", "sha256")])
