@@ -216,6 +216,10 @@ def test_an_upload_goes_on_after_a_fault_that_passes(objects: ObjectServer, data
         (["generate", "--domain", "wikidata", "--workspace", f"s3://{BUCKET}/w"], ["writes on this machine"]),
         (["convert", "DATASET", "--to", "musique", "--out", f"s3://{BUCKET}/w"], ["writes on this machine"]),
         (["split", "DATASET", "--out", f"gs://{BUCKET}/w"], ["writes on this machine"]),
+        (["audit", "DATASET", "--out", f"s3://{BUCKET}/w"], ["writes on this machine"]),
+        (["train", "majority", "DATASET", "--out", f"s3://{BUCKET}/w"], ["writes on this machine"]),
+        (["predict", "majority", "DATASET", "--out", f"s3://{BUCKET}/w"], ["writes on this machine"]),
+        (["init", f"s3://{BUCKET}/w"], []),
     ],
 )  # fmt: skip
 def test_a_mistake_gets_one_sentence_and_leaves_nothing(
