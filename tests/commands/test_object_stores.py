@@ -14,6 +14,7 @@ from kgqa.runs.files import file_hashes, files_below
 from tests.command import Outcome, run_command
 from tests.conftest import Cli
 from tests.object_server import BUCKET, CUT, KEY_ID, SECRET, ObjectServer
+from tests.small_single_hops import single_hop
 
 SEED = Path(__file__).resolve().parents[2] / "seeds"
 PUBLISHED = f"s3://{BUCKET}/published/wikihop"
@@ -96,6 +97,19 @@ def test_files_to_import_may_be_objects(objects: ObjectServer, tmp_path: Path, c
     assert local["sha256"] == remote["sha256"]
     assert [entry.pop("url") for entry in remote["sources"]] == [f"s3://{BUCKET}/in/edges.tsv", f"s3://{BUCKET}/in/texts.jsonl"]
     assert local["sources"] == remote["sources"]
+
+
+def test_sets_to_compose_from_may_be_in_a_store(objects: ObjectServer, tmp_path: Path, cli: Cli) -> None:
+    source, url = single_hop(tmp_path / "set"), f"s3://{BUCKET}/sets/set"
+    objects.put_folder(source, "sets/set")
+    local = kgqa.compose(source, filter="none", workspace=tmp_path / "local")
+    outcome = cli("compose", url, "--filter", "none", "--workspace", tmp_path / "remote")
+    assert outcome.status == 0, outcome.err
+    remote = tmp_path / "remote" / "datasets" / local.dataset.name
+    assert {**file_hashes(remote), "manifest.json": ""} == {**file_hashes(local.dataset), "manifest.json": ""}
+    ours, theirs = (json.loads((folder / "manifest.json").read_text("utf-8")) for folder in (local.dataset, remote))
+    assert (ours["passed"]["sets"], theirs["passed"]["sets"]) == (["set"], [url])
+    assert ours["inputs"] == theirs["inputs"]
 
 
 def test_a_published_dataset_is_read_as_its_folder_is(objects: ObjectServer, dataset: Path, tmp_path: Path, cli: Cli) -> None:
