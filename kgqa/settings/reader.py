@@ -22,6 +22,17 @@ class RankingSettings(Settings):
     """Encoder: a name on the Hugging Face hub, a folder, the run of a trained reader, or ``package:NAME``, an installed package."""
     question_tokens: Positive = 64
     """Maximum tokens of a question; longer ones are truncated."""
+    lora_rank: Annotated[int, Field(ge=0, le=1024)] = 0
+    """Rank of the matrices that are trained beside the encoder's linear layers while its weights stay frozen (LoRA, Hu et al. 2022). Larger
+    values change more and take more memory. 0: all weights are trained."""
+    lora_alpha: Annotated[float, Field(gt=0, le=100_000)] | None = None
+    """Scale of these matrices, whose product is multiplied by ``lora_alpha / lora_rank``; null: twice the rank."""
+
+    @model_validator(mode="after")
+    def _alpha_has_a_rank(self) -> Self:
+        if self.lora_alpha is not None and not self.lora_rank:
+            raise ValueError(f"lora_alpha = {self.lora_alpha:g} scales matrices that need a lora_rank; give one, or leave lora_alpha out")
+        return self
 
 
 class EncoderSettings(RankingSettings):
