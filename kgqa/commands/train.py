@@ -43,7 +43,7 @@ from kgqa.training.reader import Fitting, Reader
 
 RUN, SAVED, FIT, MANIFEST = "run.json", "reader", "fit", "manifest.json"
 """Files of a run: its configuration, the finished reader, intermediate files, and the manifest."""
-NETWORK = ("encoder", "answerer_encoder", "layers", "positions", "marks", "head_layers")
+NETWORK = ("encoder", "answerer_encoder", "layers", "positions", "marks", "head_layers", "bidirectional")
 """Settings that the networks of a run have for good."""
 
 

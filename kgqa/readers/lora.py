@@ -5,6 +5,7 @@ After training the matrices are added to the weights, so that a saved reader is 
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from kgqa.settings.base import Settings
@@ -46,7 +47,9 @@ class Lora:
             r=self._rank, lora_alpha=settings.lora_alpha or 2 * self._rank, target_modules="all-linear", exclude_modules=POOLER,
             trainable_token_indices=[rows - 2, rows - 1] if getattr(settings, "marks", False) else None,
         )  # fmt: skip
-        self._tuner = LoraModel(encoder, config, "default")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of encoders without a pooler, and of GPT-2's layers, which it adapts to
+            self._tuner = LoraModel(encoder, config, "default")
         if getattr(settings, "positions", None):
             for name, parameter in encoder.named_parameters():
                 parameter.requires_grad_(parameter.requires_grad or name.endswith(POSITIONS))

@@ -22,6 +22,8 @@ class RankingSettings(Settings):
     """Encoder: a name on the Hugging Face hub, a folder, the run of a trained reader, or ``package:NAME``, an installed package."""
     question_tokens: Positive = 64
     """Maximum tokens of a question; longer ones are truncated."""
+    bidirectional: bool = False
+    """Let each token of a decoder-only encoder, as Llama, see later tokens too (BehnamGhader et al. 2024); false: as it was pretrained."""
     lora_rank: Annotated[int, Field(ge=0, le=1024)] = 0
     """Rank of the matrices that are trained beside the encoder's linear layers while its weights stay frozen (LoRA, Hu et al. 2022). Larger
     values change more and take more memory. 0: all weights are trained."""

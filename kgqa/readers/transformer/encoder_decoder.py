@@ -55,6 +55,8 @@ def load_encoder_decoder(settings: Seq2SeqSettings) -> EncoderDecoder:
     if not is_trained(Path(place)) and load_pretrained(AutoConfig, place, name).is_encoder_decoder:
         return _checked_encoder_decoder(load_network(AutoModelForSeq2SeqLM, place, name), load_tokenizer(place, name), name)
     encoder = load_encoder(name)
+    if encoder.causal:
+        raise _no_decoder(name, encoder.network.config)
     return _checked_encoder_decoder(_with_decoder(encoder.network, settings, name), encoder.tokenizer, name)
 
 
@@ -77,11 +79,13 @@ def _with_decoder(encoder: Any, settings: Seq2SeqSettings, name: str) -> Any:
     try:
         decoder = AutoModelForCausalLM.from_config(config)  # type: ignore[no-untyped-call]
     except (ValueError, TypeError) as error:
-        raise BrokenInput(
-            f"{name}: encoders of the type {config.model_type} cannot get a decoder; use BERT, RoBERTa, BART or T5."
-        ) from error
+        raise _no_decoder(name, config) from error
     decoder.base_model.load_state_dict(encoder.state_dict(), strict=False)
     return EncoderDecoderModel(encoder=encoder, decoder=decoder)
+
+
+def _no_decoder(name: str, config: Any) -> BrokenInput:
+    return BrokenInput(f"{name}: encoders of the type {config.model_type} cannot get a decoder; use BERT, RoBERTa, BART or T5.")
 
 
 def _checked_encoder_decoder(network: Any, tokenizer: Any, name: str) -> EncoderDecoder:

@@ -38,7 +38,7 @@ class SpanNetwork(nn.Module):
     def __init__(self, encoder: Encoder, *, layers: int = 1) -> None:
         """The heads, of so many ``layers``, are initialised at random."""
         super().__init__()
-        self.encoder = encoder.network
+        self.encoder, self._causal = encoder.network, encoder.causal
         self.span, self.support, self.sentence, self.sufficiency = (_head(encoder.width, out, layers) for out in (2, 1, 1, LABELS))
         for linear in _linear_layers(self.span, self.support, self.sentence, self.sufficiency):
             nn.init.normal_(linear.weight, std=0.02)
@@ -50,6 +50,10 @@ class SpanNetwork(nn.Module):
         # Encoders whose layers see windows of different widths make a mask for each width.
         has_common_mask = hasattr(module, "create_bidirectional_mask") and not hasattr(module, "create_bidirectional_sliding_window_mask")
         self._takes_whole_mask = has_common_mask and getattr(self.encoder.config, "_attn_implementation", "") == "sdpa"
+
+    def summaries(self, batch: ReadingBatch) -> torch.Tensor:
+        """The token that represents each window (W): its first one, or with causal attention its last one, which alone sees all others."""
+        return batch.offsets + batch.lengths - 1 if self._causal else batch.offsets
 
     def hidden(self, batch: ReadingBatch) -> torch.Tensor:
         """Hidden states of all tokens of all windows, float32 or bfloat16 (tokens, width).
