@@ -6,11 +6,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from kgqa.settings.base import Positive, Settings
-from kgqa.settings.reader import SelectSettings
+from kgqa.settings.base import Positive
+from kgqa.settings.reader import LoraSettings, SelectSettings
 
 
-class Seq2SeqSettings(Settings):
+class Seq2SeqSettings(LoraSettings):
     """Network that reads a text and writes another."""
 
     encoder: Annotated[str, Field(min_length=1)] = "sentence-transformers/all-MiniLM-L6-v2"

