@@ -39,6 +39,15 @@ class ProgramSettings(Seq2SeqSettings):
     """Maximum tokens of an output."""
 
 
+class GenerativeSettings(Seq2SeqSettings):
+    """Network that reads a question with its paragraphs and writes the answer."""
+
+    source_tokens: Positive = 1024
+    """Maximum tokens of question, choices and paragraphs; what comes after them is not read."""
+    target_tokens: Positive = 32
+    """Maximum tokens of an answer."""
+
+
 class ExecutionSettings(SelectSettings):
     """Reader that decomposes a question and answers it step by step; the fields of ``SelectSettings`` configure its single-hop reader."""
 

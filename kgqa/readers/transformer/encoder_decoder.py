@@ -18,6 +18,7 @@ from kgqa.readers.transformer.encoder import (
     make_network,
     place_of,
 )
+from kgqa.settings.reader import LONGEST
 from kgqa.settings.seq2seq import Seq2SeqSettings
 
 
@@ -35,10 +36,10 @@ class EncoderDecoder:
 
     @property
     def longest(self) -> int:
-        """Maximum number of tokens to read and to write; T5 has no limit."""
+        """Maximum number of tokens to read and to write; T5 has no limit of its own."""
         configs = (self.network.config, self.network.get_encoder().config)
         positions = (int(getattr(config, "max_position_embeddings", 0) or 0) for config in configs)
-        return min((position for position in positions if position), default=1024) - 2
+        return min((position for position in positions if position), default=LONGEST + 2) - 2
 
     def save(self, folder: Path) -> None:
         """Write the configuration and the tokenizer; the weights are the reader's."""
