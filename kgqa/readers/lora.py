@@ -9,6 +9,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from kgqa.settings.base import Settings
+from kgqa.settings.reader import LoraSettings
 from kgqa.training.extra import require_readers
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ class Lora:
     def __init__(self, settings: Settings) -> None:
         """Raises SettingsError if peft is needed and not installed."""
         self._settings = settings
-        self._rank: int = getattr(settings, "lora_rank", 0)
+        self._rank = settings.lora_rank if isinstance(settings, LoraSettings) else 0
         self._tuner: Any = None
         if self._rank:
             require_readers(f"lora_rank = {self._rank}", needed=("peft",))

@@ -223,6 +223,8 @@ def test_a_run_goes_on_from_a_checkpoint_of_the_matrices_alone(place: Place, mon
     run = place.train("run", epochs=2, averaging=0.9)
     path = "reader/model.safetensors"
     assert (run / path).read_bytes() == (whole / path).read_bytes()
+    manifests = [json.loads((each / "manifest.json").read_text("utf-8")) for each in (run, whole)]
+    assert manifests[0]["parameters"] == manifests[1]["parameters"] != {}
 
 
 def test_a_run_does_not_go_on_beside_other_frozen_weights(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
