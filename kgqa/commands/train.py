@@ -7,7 +7,7 @@ import math
 import shutil
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,7 +43,7 @@ from kgqa.training.reader import Fitting, Reader
 
 RUN, SAVED, FIT, MANIFEST = "run.json", "reader", "fit", "manifest.json"
 """Files of a run: its configuration, the finished reader, intermediate files, and the manifest."""
-NETWORK = ("encoder", "answerer_encoder", "layers", "positions", "marks", "head_layers")
+NETWORK = ("encoder", "answerer_encoder", "layers", "positions", "marks", "head_layers", "bidirectional")
 """Settings that the networks of a run have for good."""
 
 
@@ -182,7 +182,7 @@ def _fit(
         if run:
             _save(folder, model)
             run.finish(score=result.best, steps=result.steps)
-            _conclude(folder, result, start_record)
+            _conclude(folder, result, start_record, _parameters(run.points))
     return result
 
 
@@ -213,11 +213,17 @@ def _save(folder: Path, model: Reader) -> None:
         model.save(partial)
 
 
-def _conclude(folder: Path, result: Trained, start_record: dict[str, Any]) -> None:
+def _parameters(points: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
+    """Part of the reader → its numbers of ``all`` and of ``trained`` parameters, from the points at which training began."""
+    begins = [point for point in points if "trained_parameters" in point]
+    return {point["part"]: {"all": point["parameters"], "trained": point["trained_parameters"]} for point in begins}
+
+
+def _conclude(folder: Path, result: Trained, start_record: dict[str, Any], parameters: Mapping[str, Mapping[str, int]]) -> None:
     """Write the manifest of the finished reader and delete intermediate files."""
     summary = {
         "questions": result.questions, "faults": dict(result.faults), "steps": result.steps, "best": result.best,
-        "connects": result.connects,
+        "connects": result.connects, "parameters": parameters,
     }  # fmt: skip
     text = json.dumps({**start_record, **summary, "seconds": round(result.seconds, 3)}, indent=1, sort_keys=True)
     write_whole(folder / MANIFEST, text + "\n")

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -120,7 +121,7 @@ class _Run:
             key=key_of(
                 VERSION, key, train.key, self._rows.tolist() if train.keep is not None else None, fitting.seed,
                 _curve_settings(self._settings),
-                None if dev is None else [dev.key, None if dev.keep is None else dev.rows().tolist()],
+                None if dev is None else [dev.key, None if dev.keep is None else dev.rows().tolist()], _frozen_key(task.network),
             ),
             batch_tokens=self._settings.batch_tokens, asked_tokens=self._settings.batch_tokens,
         )  # fmt: skip
@@ -139,7 +140,7 @@ class _Run:
             if self._processes.any(self._stopping.is_requested):
                 raise InterruptedRun(f"{self._fitting.place}: stopped at its end; run the same command again to go on.")
         if self._state.best_step:
-            checkpoints.load_weights(self._task.network, self._best())
+            checkpoints.load_weights(self._task.network, self._best(), trained_only=True)
         else:
             self._averages.keep()
         self._processes.wait()  # as the first may remove what the others still read
@@ -157,6 +158,7 @@ class _Run:
         """Resume from the last checkpoint, if there is one."""
         checkpoint = checkpoints.latest(self._folder)
         if checkpoint is None:
+            self._note({"step": 0, **parameter_counts(self._task.network)})
             return
         folder, state = checkpoint
         if state.key != self._state.key:
@@ -436,6 +438,26 @@ def _parameter_groups(network: torch.nn.Module, decay: float) -> list[dict[str, 
         {"params": [parameter for parameter in trainable if parameter.ndim > 1], "weight_decay": decay},
         {"params": [parameter for parameter in trainable if parameter.ndim <= 1], "weight_decay": 0.0},
     ]
+
+
+def parameter_counts(network: torch.nn.Module) -> dict[str, int]:
+    """The numbers of parameters of a network: all, and those that are trained."""
+    sizes = [(parameter.numel(), parameter.requires_grad) for parameter in network.parameters()]
+    return {"parameters": sum(size for size, _ in sizes), "trained_parameters": sum(size for size, is_trained in sizes if is_trained)}
+
+
+def _frozen_key(network: torch.nn.Module) -> str | None:
+    """Hash of the weights that training does not change and checkpoints do not hold; None if there are none."""
+    import torch
+
+    frozen = [(name, weight) for name, weight in network.named_parameters() if not weight.requires_grad]
+    if not frozen:
+        return None
+    digest = sha256()
+    for name, weight in frozen:
+        digest.update(f"{name} {tuple(weight.shape)} {weight.dtype}".encode())
+        digest.update(weight.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()
 
 
 def _curve_settings(settings: TrainingSettings) -> dict[str, Any]:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 LOCK = ".run.lock"
 """A lock that the process holds while it lives, however it ends; the file holds the run's id."""
-PACKAGES = ("torch", "transformers", "tokenizers", "accelerate", "safetensors", "sqlalchemy")
+PACKAGES = ("torch", "transformers", "tokenizers", "accelerate", "safetensors", "peft", "sqlalchemy")
 """Packages that a reader's scores can depend on, in addition to a dataset's."""
 BEAT = 30.0
 """Seconds between two heartbeats."""
