@@ -56,7 +56,8 @@ class NeuralReader:
         torch.manual_seed(fitting.seed)
         train = self.view(train)
         self._task = self.new_task(train) if fitting.start is None else self._pretrained_task(fitting.start, train)
-        key = key_of(self.name, self.settings.model_dump(mode="json"), fitting.start and file_hash(fitting.start / WEIGHTS))
+        start = fitting.start and file_hash(fitting.start / WEIGHTS)
+        key = key_of(self.name, self.settings.model_dump(mode="json"), start, self._task.encoding)
         self.fitted = fit_task(self._task, train, None if dev is None else self.view(dev), fitting, key=key)
 
     def task_from(self, folder: Path, state: Mapping[str, Any], train: Questions) -> Task:
