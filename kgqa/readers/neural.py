@@ -59,7 +59,8 @@ class NeuralReader:
         train = self.view(train)
         self._task = self.new_task(train) if fitting.start is None else self._pretrained_task(fitting.start, train)
         lora.add(self._task.network)
-        key = key_of(self.name, self.settings.model_dump(mode="json"), fitting.start and file_hash(fitting.start / WEIGHTS))
+        start = fitting.start and file_hash(fitting.start / WEIGHTS)
+        key = key_of(self.name, self.settings.model_dump(mode="json"), start, self._task.encoding)
         self.fitted = fit_task(self._task, train, None if dev is None else self.view(dev), fitting, key=key)
         lora.merge()
 

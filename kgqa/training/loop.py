@@ -32,6 +32,7 @@ from kgqa.training import checkpoints
 from kgqa.training.averages import Averages
 from kgqa.training.batches import batches_of_epoch, token_batches
 from kgqa.training.checkpoints import State
+from kgqa.training.compiling import compilation_fault, compile_steps, quietly
 from kgqa.training.device import device_of, is_out_of_memory, numerics, to_device
 from kgqa.training.encoded import encode
 from kgqa.training.loading import Collation, batches
@@ -77,9 +78,12 @@ def fit_task(task: Task, train: Questions, dev: Questions | None, fitting: Fitti
     not finite, OutOfMemory, RunMismatch if the folder holds another run, InterruptedRun, and StorageError.
     """
     try:
-        with numerics(fitting.settings):
+        with numerics(fitting.settings), quietly(fitting.settings.compile):
             return _Run(task, train, dev, fitting, key).fit()
     except (RuntimeError, MemoryError) as error:
+        reason = compilation_fault(error)
+        if reason is not None:
+            raise TrainingError(f"{fitting.place}: torch cannot compile this reader ({reason}); leave out compile.") from error
         if not is_out_of_memory(error):
             raise
         # In a step the batch is read in smaller parts; this was the network on its way there, or the optimiser.
@@ -114,7 +118,10 @@ class _Run:
         self._total = min(self._settings.epochs * self._per_epoch, self._settings.max_steps or math.inf)
         if fitting.settings.gradient_checkpointing:
             _checkpoint_layers(task.network)
-        self._objective = self._processes.prepare(Objective(task))
+        objective = Objective(task)
+        if fitting.settings.compile:
+            compile_steps(objective, self._processes.device)
+        self._objective = self._processes.prepare(objective)
         self._optimiser = torch.optim.AdamW(_parameter_groups(task.network, self._settings.weight_decay), lr=0.0, fused=True)
         self._averages = Averages(self._optimiser, self._settings.averaging)
         self._state = State(

@@ -143,6 +143,16 @@ class Run:
         """The points of the curve so far."""
         return tuple(self._points)
 
+    @property
+    def uid(self) -> str:
+        """The run's id, the same in all of its sessions."""
+        return self._uid
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        """What the run is, as recorded: reader, dataset, hashes, seed, settings, versions, device; without the database's address."""
+        return self._run_fields()
+
     def point(self, measures: Mapping[str, Any]) -> None:
         """Add a point to the curve: ``step``, ``part`` for readers with several, and measures such as ``loss`` and ``score``.
 
