@@ -32,7 +32,7 @@ class Nodes:
     def add(self, count: int = 1, **options: Any) -> Any:
         """Start nodes, and return the last."""
         for _ in range(count):
-            node = self._cluster.add_node(num_cpus=1, object_store_memory=STORE, **options)
+            node = self._cluster.add_node(**{"num_cpus": 1, "object_store_memory": STORE, **options})
             self.running.append(node)
         return node
 
