@@ -86,7 +86,7 @@ class RayEngine:
         try:
             self._address, self._see = address, see or (lambda _: None)
             self._check_nodes()
-            self._limit, self._numbers = workers, count(1)
+            self._limit, self._numbers, self._checked = workers, count(1), set[float]()
             self._place(cores=1, share=0.0)
             if not self.workers:
                 raise ClusterError(f"the cluster at {address} has no cores; start a node with: ray start --address {address}")
@@ -122,7 +122,9 @@ class RayEngine:
         on_gpus = has_gpus and device != "cpu"
         most = max((int(node["Resources"]["CPU"]) for node in _nodes()), default=1)
         engine = self.with_resources(cores=1 if on_gpus else min(cores, most), share=share if on_gpus else 0.0)
-        engine._check_networks()
+        if engine._share not in self._checked:
+            engine._check_networks()
+            self._checked.add(engine._share)
         return engine
 
     def with_resources(self, *, cores: int, share: float) -> RayEngine:

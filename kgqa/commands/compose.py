@@ -20,6 +20,7 @@ from kgqa.formats import native
 from kgqa.formats.question_set import open_dataset
 from kgqa.progress import Progress, Silent
 from kgqa.readers.llm.endpoint_reader import check_connection
+from kgqa.readers.portable import nodes_for
 from kgqa.readers.pretrained import pretrained_files
 from kgqa.readers.registry import find_reader
 from kgqa.readers.trained import reader_name
@@ -177,6 +178,8 @@ def compose(
             check_can_put(server)
     with opened_engine(workers, chosen_cluster(domain or QUESTIONS, cluster), progress) as engine:
         import_entries(opened_domain, entries(opened_domain), place, engine=engine, progress=progress or Silent())
+        for reader in readers_of(settings.disconnection).values():
+            nodes_for(engine, reader)  # nodes that cannot run networks are noticed before any work
         watches = _watches(opened_domain, set_paths, settings, people)
         set_order, inputs = _in_order(set_paths) if set_paths else ((), _source_hashes(opened_domain))
         run = Run(
