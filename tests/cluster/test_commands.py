@@ -57,6 +57,7 @@ def test_same_bytes_as_on_threads(cluster: Nodes, tmp_path: Path, command: str, 
 def test_from_outside_the_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Through Ray Client, on the loopback interface."""
     monkeypatch.setenv("KGQA_CLUSTER_SECONDS", "120")  # the head starts a process for each client
+    monkeypatch.setenv("GRPC_ENABLE_FORK_SUPPORT", "0")  # without which that process sometimes dies at its start
     port = free_port()
     nodes = Nodes(ray_client_server_port=port)
     gc.collect()
