@@ -38,6 +38,15 @@ class Engine(Protocol):
         """
 
 
+class NetworkEngine(Engine, Protocol):
+    """An engine on other machines whose parts run a network of torch."""
+
+    device: str
+    """The device of each part: cpu or cuda."""
+    cores: int
+    """Cores of each part."""
+
+
 class Threads:
     """Threads of this process. They run in parallel while compiled kernels, which hold no interpreter lock, run."""
 

@@ -39,7 +39,7 @@ Lossy = Annotated[bool, Option("--lossy", help="Allow the loss of gold annotatio
 
 Cluster = Annotated[
     str | None,
-    Option(help="Run parts on a Ray cluster: auto, HOST:PORT or ray://HOST:PORT; none: threads. It changes no result (docs/cluster.md)."),
+    Option(help="Run parts on Ray: auto, HOST:PORT or ray://HOST:PORT; none: threads. On CPUs it changes no result (docs/cluster.md)."),
 ]
 
 

@@ -21,7 +21,8 @@ import sys, ray
 try:
     ray.init(address=sys.argv[1], log_to_driver=False, logging_level="CRITICAL")
 except Exception as error:
-    print(str(error).partition(chr(10))[0])
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
+    print(lines[-1] if lines[0].endswith(":") else lines[0])
     sys.exit(3)
 print(sys.argv[1] if sys.argv[1].startswith("ray://") else ray.get_runtime_context().gcs_address)
 """

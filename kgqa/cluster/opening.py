@@ -6,11 +6,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 
-from kgqa.arrays.parallel import Engine, Threads
+from kgqa.arrays.parallel import Engine, NetworkEngine, Threads
 from kgqa.errors import SettingsError
 from kgqa.progress import Progress, SeesParts
-from kgqa.settings.cluster import NONE
+from kgqa.settings.cluster import is_cluster
 from kgqa.settings.workers import worker_count
+
+
+def for_networks(engine: Engine, *, device: str, cores: int = 1) -> NetworkEngine | None:
+    """The cluster of ``engine`` for parts that run a network (:meth:`kgqa.cluster.ray_engine.RayEngine.for_networks`); None for threads."""
+    if isinstance(engine, Threads):
+        return None
+    from kgqa.cluster.ray_engine import RayEngine
+
+    assert isinstance(engine, RayEngine)
+    return engine.for_networks(device, cores)
 
 
 @contextmanager
@@ -22,7 +32,7 @@ def opened_engine(workers: int | None = None, cluster: str | None = None, progre
     core of the cluster. ``progress`` is told what the cluster does if it is a :class:`~kgqa.progress.SeesParts`. Raises SettingsError and
     ClusterError.
     """
-    if cluster in (None, NONE):
+    if not is_cluster(cluster):
         yield Threads(workers)
         return
     if workers is not None:
@@ -33,5 +43,5 @@ def opened_engine(workers: int | None = None, cluster: str | None = None, progre
     from kgqa.cluster.ray_engine import RayEngine
 
     see = progress.parts if isinstance(progress, SeesParts) else None
-    with RayEngine(probe(cluster), workers, see) as engine:
+    with RayEngine(probe(str(cluster)), workers, see) as engine:
         yield engine

@@ -13,8 +13,10 @@ import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, field
 from importlib import import_module
+from itertools import count
 from typing import Any, TypeVar
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -37,9 +39,10 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from kgqa.arrays.parallel import in_order, read_only
 from kgqa.cluster.address import answers
-from kgqa.cluster.versions import difference, versions
-from kgqa.errors import ClusterError
+from kgqa.cluster.versions import MISSING, difference, has_gpu, network_versions, versions
+from kgqa.errors import ClusterError, SettingsError
 from kgqa.progress import PartsSeen
+from kgqa.settings.cluster import SHARE, gpu_share
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -53,6 +56,10 @@ LOST = 20.0
 """Seconds without any core, or without the head, after which the driver gives up."""
 NODE_SECONDS = 120.0
 """Seconds in which each node must say which versions it has."""
+ASKED = 0.01
+"""Share of a GPU with which a node is asked whether torch can use it."""
+Node = dict[str, Any]
+"""A node, as Ray describes it."""
 
 
 class RayEngine:
@@ -79,8 +86,8 @@ class RayEngine:
         try:
             self._address, self._see = address, see or (lambda _: None)
             self._check_nodes()
-            self._limit, self._calls = workers, 0
-            self._call: Any = ray.remote(num_cpus=1, max_retries=RETRIES)(_call)
+            self._limit, self._numbers, self._checked = workers, count(1), set[float]()
+            self._place(cores=1, share=0.0)
             if not self.workers:
                 raise ClusterError(f"the cluster at {address} has no cores; start a node with: ray start --address {address}")
         except BaseException:
@@ -97,9 +104,45 @@ class RayEngine:
 
     @property
     def workers(self) -> int:
-        """Number of cores of the cluster, at most the limit."""
-        cores = int(_cores())
-        return cores if self._limit is None else min(cores, self._limit)
+        """Number of parts for which the cluster has cores and GPUs, at most the limit."""
+        places = sum(map(self._places, _nodes()))
+        return places if self._limit is None else min(places, self._limit)
+
+    def for_networks(self, device: str = "auto", cores: int = 1) -> RayEngine:
+        """An engine on the same cluster for parts that run a network, each on a GPU if the cluster has any.
+
+        ``device``: ``auto``, ``cpu`` or ``cuda``. ``cores``: of each part on a CPU, but no more than the largest node has. A part has a
+        GPU alone, or the share of it that ``KGQA_CLUSTER_GPU`` says. Raises SettingsError if there is no GPU, and ClusterError if a node
+        cannot run networks.
+        """
+        share = gpu_share(os.environ.get(SHARE, ""))
+        has_gpus = any(_gpus(node) for node in _nodes())
+        if device == "cuda" and not has_gpus:
+            raise SettingsError(f"--device cuda: the cluster at {self._address} has no GPU; leave it out, or start a node that has one.")
+        on_gpus = has_gpus and device != "cpu"
+        most = max((int(node["Resources"]["CPU"]) for node in _nodes()), default=1)
+        engine = self.with_resources(cores=1 if on_gpus else min(cores, most), share=share if on_gpus else 0.0)
+        if engine._share not in self._checked:
+            engine._check_networks()
+            self._checked.add(engine._share)
+        return engine
+
+    def with_resources(self, *, cores: int, share: float) -> RayEngine:
+        """An engine on the same cluster whose parts have these cores, and a ``share`` of a GPU if it is not 0. Raises ClusterError."""
+        engine = copy(self)  # with the same numbers of calls, by which processes of nodes know shared values
+        engine._place(cores=cores, share=share)
+        if not engine.workers:
+            raise ClusterError(f"no node of the cluster at {self._address} has a GPU and a core; start one that has both.")
+        return engine
+
+    def _place(self, *, cores: int, share: float) -> None:
+        self.device, self.cores, self._share = "cuda" if share else "cpu", cores, share
+        self._call: Any = ray.remote(num_cpus=cores, num_gpus=share, max_retries=RETRIES)(_call)
+
+    def _places(self, node: Node) -> int:
+        """Number of parts for which a node has room."""
+        cores = int(node["Resources"]["CPU"]) // self.cores
+        return min(cores, int(_gpus(node) / self._share + 1e-9)) if self._share else cores
 
     def map(self, function: Callable[..., R], parts: Iterable[P], shared: tuple[Any, ...] = ()) -> Iterator[R]:
         """See :meth:`Engine.map <kgqa.arrays.parallel.Engine.map>`. Raises ClusterError if the cluster fails."""
@@ -108,8 +151,7 @@ class RayEngine:
         except (ObjectStoreFullError, RaySystemError) as error:
             raise _failure(error) from None
         ahead = self.workers * (AHEAD if self._limit is None else 1)
-        self._calls += 1
-        number = self._calls
+        number = next(self._numbers)
         tally = _Tally(len(parts) if isinstance(parts, Sized) else None, self.workers, knows_sizes=not self._address.startswith("ray://"))
         tally.sent += tally.size(references)
 
@@ -141,10 +183,10 @@ class RayEngine:
             except GetTimeoutError:
                 # Without its head the cluster answers nothing, and Ray ends this process after a minute.
                 has_head = answers(self._address)
-                has_cores = has_head and _cores() >= 1
-                lost = 0.0 if has_cores else lost + time.monotonic() - before
+                has_room = has_head and self.workers > 0
+                lost = 0.0 if has_room else lost + time.monotonic() - before
                 if lost >= LOST:
-                    missing = "core" if has_head else "head"
+                    missing = "head" if not has_head else "GPU" if self._share else "core"
                     raise ClusterError(
                         f"the cluster has had no {missing} for {lost:.0f} seconds; start one, and run the same command again to go on from "
                         "the last finished stage."
@@ -160,24 +202,22 @@ class RayEngine:
     def _check_nodes(self) -> None:
         """Raise ClusterError if a node lacks kgqa, or has other versions than this process."""
         here = versions()
-        all_nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
-        nodes = [node for node in all_nodes if node["Alive"] and node["Resources"].get("CPU", 0) >= 1]
-        on_node = [
-            ray.remote(num_cpus=0, max_retries=1)(_versions).options(
-                scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
-            )
-            for node in nodes
-        ]
-        for node, reference in zip(nodes, [call.remote() for call in on_node], strict=True):
-            name = f"the node {node['NodeManagerHostname']} ({node['NodeManagerAddress']})"
-            try:
-                there = ray.get(reference, timeout=NODE_SECONDS)
-            except TaskUnschedulableError:
-                continue  # the node has just ended, and gets no parts either
-            except (RayError, ImportError, RuntimeError) as error:
-                raise ClusterError(f"{name} cannot run kgqa: {_first_line(error)}; install {here['kgqa']} of kgqa there.") from None
+        for name, there in _ask(_versions, _nodes(), advice=f"install {here['kgqa']} of kgqa there"):
             if fault := difference(here, there):
                 raise ClusterError(f"{name} has {fault}; install the same versions on all nodes.")
+
+    def _check_networks(self) -> None:
+        """Raise ClusterError if a node with room for a part lacks torch, has another version of it, or a GPU that torch cannot use."""
+        nodes, here = [node for node in _nodes() if self._places(node)], network_versions()
+        advice = "run there: pip install 'kgqa[readers]'"
+        for name, there in _ask(_network_versions, nodes, advice=advice):
+            if missing := [package for package in here if there.get(package, MISSING) == MISSING != here[package]]:
+                raise ClusterError(f"{name} lacks {' and '.join(missing)}, which networks need; {advice}")
+            if fault := difference(here, there):
+                raise ClusterError(f"{name} has {fault}; install the same versions on all nodes.")
+        for name, is_usable in _ask(_has_gpu, nodes, advice=advice, share=ASKED) if self._share else ():
+            if not is_usable:
+                raise ClusterError(f"{name} has a GPU that torch cannot use; install its driver and a torch for it, or give --device cpu.")
 
 
 def _silence() -> None:
@@ -187,12 +227,42 @@ def _silence() -> None:
         worker.print_to_stdstream = lambda *_, **__: None
 
 
-def _cores() -> float:
-    return float(ray.cluster_resources().get("CPU", 0))  # type: ignore[no-untyped-call]
+def _nodes() -> list[Node]:
+    """The nodes that have a core."""
+    nodes: list[Node] = ray.nodes()  # type: ignore[no-untyped-call]
+    return [node for node in nodes if node["Alive"] and node["Resources"].get("CPU", 0) >= 1]
 
 
+def _gpus(node: Node) -> float:
+    return float(node["Resources"].get("GPU", 0))
+
+
+def _ask(function: Callable[[], R], nodes: list[Node], *, advice: str, share: float = 0.0) -> Iterator[tuple[str, R]]:
+    """What each node answers, with the node's name. Raises ClusterError with the ``advice`` for a node that cannot."""
+    call = ray.remote(num_cpus=0, num_gpus=share, max_retries=1)(function)
+    strategies = [NodeAffinitySchedulingStrategy(node["NodeID"], soft=False) for node in nodes]
+    references = [call.options(scheduling_strategy=strategy).remote() for strategy in strategies]
+    for node, reference in zip(nodes, references, strict=True):
+        name = f"the node {node['NodeManagerHostname']} ({node['NodeManagerAddress']})"
+        try:
+            yield name, ray.get(reference, timeout=NODE_SECONDS)
+        except TaskUnschedulableError:
+            continue  # the node has just ended, and gets no parts either
+        except (RayError, ImportError, RuntimeError) as error:
+            raise ClusterError(f"{name} cannot run kgqa: {_first_line(error)}; {advice}.") from None
+
+
+# Ray takes no cached function itself, and none that a test has replaced.
 def _versions() -> dict[str, str]:
-    return versions()  # Ray takes no cached function itself
+    return versions()
+
+
+def _network_versions() -> dict[str, str]:
+    return network_versions()
+
+
+def _has_gpu() -> bool:
+    return has_gpu()
 
 
 _shared: dict[tuple[str, int], tuple[Any, ...]] = {}

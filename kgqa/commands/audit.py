@@ -24,6 +24,7 @@ from kgqa.errors import MOST_SEED, BrokenInput, SettingsError, check_seed
 from kgqa.formats.question_set import QuestionSet, open_dataset
 from kgqa.progress import Progress, Silent
 from kgqa.readers.registry import LLM
+from kgqa.settings.cluster import is_cluster
 from kgqa.settings.defaults import DRAWS_SEED
 from kgqa.settings.judging import JudgingSettings
 from kgqa.splits.certificate import Certificate, certificate, differences, read_certificate
@@ -66,8 +67,8 @@ def audit(
     Writes ``audit.html`` and ``audit.json`` into ``out``, by default a folder ``NAME-audit`` in the current folder, replacing an earlier
     report. ``fail_on`` are conditions such as ``leakage>0``. ``paragraphs`` and ``strict`` apply to ``dataset``, as in
     :func:`kgqa.open_dataset`. Questions are read in batches; each check states its memory. On a ``cluster``
-    (:func:`kgqa.cluster.opening.opened_engine`) the nodes run checks, with the same report, and the object store holds all questions.
-    Raises KgqaError; then no report is written.
+    (:func:`kgqa.cluster.opening.opened_engine`) the nodes run checks, with the same report, and the object store holds all questions; they
+    also fit the readers, on GPUs if there are any. Raises KgqaError; then no report is written.
 
     ``readers``: ``minimal`` or ``full`` (``kgqa.settings.judging``) also judges the set with trained readers, with the settings of the TOML
     file ``reader_settings``; ``encoder`` and ``device`` override it. Intermediate results are kept in ``readers`` in the report's folder
@@ -87,12 +88,15 @@ def audit(
         source.check_outside(connection.path, "--recording")
     if connection.path.resolve() in {report.html.resolve(), report.json.resolve()}:
         raise SettingsError(f"--recording {connection.path}: the report would overwrite this file; give another one.")
-    judge = None if readers is None else _prepared(question_set, readers, judging, encoder, device, connection, seed)
+    judge = None if readers is None else _prepared(question_set, readers, judging, encoder, device, connection, seed, is_cluster(cluster))
     if judge is not None:
         _check_measured(judge, conditions)
     checks = [check(seed=seed) for check in CHECKS]
     progress = progress or Silent()
+    folds = report.html.parent / FOLDS
     with opened_engine(cluster=cluster, progress=progress) as engine:
+        if judge is not None:
+            judge.check_nodes(engine)
         questions, checks = read_sources(sources, checks, progress, engine)
         progress.start("Looking at all of them together", len(checks), "checks")
         findings = []
@@ -102,8 +106,7 @@ def audit(
             findings.append(check.result(_rng(seed, check.name)))
             progress.advance(1)
         progress.finish()
-    folds = report.html.parent / FOLDS
-    judged = None if judge is None else judge.judge(folds, progress)
+        judged = None if judge is None else judge.judge(folds, progress, engine)
     findings += [figure.finding(judged.how) for figure in judged.figures if figure.measure] if judged else []
     missing = judged.missing if judged else {}
     outcomes = tuple(decide(condition, findings, missing=missing) for condition in conditions)
@@ -153,14 +156,14 @@ def _judging_settings(
 
 def _prepared(
     question_set: QuestionSet, level: str, settings: JudgingSettings, encoder: str | None, device: str | None, connection: Connection,
-    seed: int,
+    seed: int, on_cluster: bool,
 ) -> Judging:  # fmt: skip
     from kgqa.checks.readers.judging import prepared
     from kgqa.checks.readers.material import material
 
     return prepared(
         level, material(question_set, settings, seed=seed), settings, encoder=encoder, device=device, connection=connection,
-        seed=seed,
+        seed=seed, on_cluster=on_cluster,
     )  # fmt: skip
 
 

@@ -24,6 +24,7 @@ from kgqa.object_store.address import recorded
 from kgqa.object_store.mirror import local_copy
 from kgqa.progress import Progress, Silent
 from kgqa.readers.llm.endpoint_reader import check_connection
+from kgqa.readers.portable import nodes_for
 from kgqa.readers.pretrained import pretrained_files
 from kgqa.readers.registry import find_reader
 from kgqa.readers.trained import reader_name
@@ -183,6 +184,8 @@ def compose(
         import_entries(opened_domain, entries(opened_domain), place, engine=engine, progress=progress or Silent())
         set_names = [Path(path).name if hub.address(path) else recorded(path) for path in set_paths]
         set_paths = tuple(path if hub.address(path) else str(fetched(path, progress=progress)) for path in set_paths)
+        for reader in readers_of(settings.disconnection).values():
+            nodes_for(engine, reader)  # nodes that cannot run networks are noticed before any work
         watches = _watches(opened_domain, set_paths, settings, people)
         set_order, inputs = _in_order(set_paths) if set_paths else ((), _source_hashes(opened_domain))
         run = Run(

@@ -22,7 +22,7 @@ from kgqa.runs.card import example, rejected_count
 from kgqa.runs.files import new_folder
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.manifest import run_record, write_card, write_manifest
-from kgqa.settings.cluster import NONE
+from kgqa.settings.cluster import is_cluster
 from kgqa.settings.defaults import DRAWS_SEED
 
 
@@ -74,7 +74,7 @@ def contrast(
         "kind": kind, "dataset": source.url or source.name, "level": level, "seed": seed, "inoculation": inoculation,
         "max_facts": max_facts, "format": format, "paragraphs": recorded(paragraphs), "strict": strict,
     }  # fmt: skip
-    with opened_engine(1 if cluster in (None, NONE) else None, cluster, progress) as engine, new_folder(Path(out)) as partial:
+    with opened_engine(None if is_cluster(cluster) else 1, cluster, progress) as engine, new_folder(Path(out)) as partial:
         partial.mkdir()
         splits = Splits(source, settings, partial, progress, engine)
         funnel = splits.transform()

@@ -5,16 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kgqa.cluster.opening import opened_engine
+from kgqa.cluster.opening import for_networks, opened_engine
 from kgqa.commands.predict_llm import asking, predict_llm
 from kgqa.errors import MissingInput, SettingsError, suggestion
 from kgqa.formats.question_set import QuestionSet, open_dataset
 from kgqa.progress import Progress, Silent
 from kgqa.readers.lexical.reader import LexicalReader
 from kgqa.readers.llm.reader import NAME
+from kgqa.readers.own import OwnReader
 from kgqa.readers.specification import settings_of
 from kgqa.readers.trained import READER, load_reader
 from kgqa.runs.files import Watch, check_new_file, files_below
@@ -22,7 +23,7 @@ from kgqa.scoring.default_metric import default_metric
 from kgqa.scoring.dire_gold import notes_of
 from kgqa.scoring.metrics import METRICS
 from kgqa.scoring.prediction_files import TRANSFORMED, write_predictions
-from kgqa.settings.cluster import NONE
+from kgqa.settings.cluster import is_cluster
 from kgqa.settings.llm import LlmReaderSettings
 from kgqa.settings.training import TrainingSettings
 from kgqa.training.predicting import predict_together
@@ -76,8 +77,8 @@ def predict(
 
     ``split`` is dev by default, or the only split. ``metric``, by default the set's own, determines the file's format, which
     :func:`kgqa.evaluate` reads. ``reader``: the ``module:Class`` of a run of your own reader, which is imported only
-    if you name it. ``cluster`` (:func:`kgqa.cluster.opening.opened_engine`) is for readers that count; the predictions do not depend on it.
-    Memory: the reader, one batch, and one answer per question.
+    if you name it. On a ``cluster`` (:func:`kgqa.cluster.opening.opened_engine`) the nodes read the questions, on GPUs if it has any and
+    ``device`` allows it; on CPUs the predictions are the same. Memory: the reader, one batch, and one answer per question.
 
     ``run`` may be "llm", or a TOML file with ``reader = "llm"``: then the ``model`` of a chat-completions ``endpoint`` answers (by default
     ``OPENAI_BASE_URL``; the key is ``OPENAI_API_KEY``). A prompt has ``shots`` examples of the train split, and the question's own
@@ -140,15 +141,17 @@ def _predicting(
     reader: Reader, questions: Questions, progress: Progress, settings: TrainingSettings, cluster: str | None
 ) -> Iterator[Iterator[Prediction]]:
     """The predictions of the reader, on the cluster if one is given. SettingsError for a reader that does not run on a cluster."""
-    if cluster in (None, NONE):
+    if not is_cluster(cluster):
         yield predict_together(reader, questions, progress, settings)
         return
-    if not isinstance(reader, LexicalReader):
-        raise SettingsError("--cluster is for readers that count words, but this one is a network, which uses the device of this machine.")
+    if isinstance(reader, OwnReader):
+        raise SettingsError("--cluster is for readers of kgqa, but the code of this one is on this machine alone; leave it out.")
     if not is_only_process():
         raise SettingsError("--cluster divides the questions itself; start kgqa predict without a launcher.")
     with opened_engine(cluster=cluster, progress=progress) as engine:
-        yield reader.predict(questions, progress, engine)
+        counts = isinstance(reader, LexicalReader)
+        where = engine if counts else for_networks(engine, device=settings.device)
+        yield reader.predict(replace(questions, engine=where), progress)
 
 
 def _refuse(options: Mapping[str, object], reason: str) -> None:

@@ -5,19 +5,21 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kgqa.arrays.parallel import Engine, Threads
 from kgqa.errors import InterruptedRun
 from kgqa.progress import Silent
 from kgqa.readers.answers import answer_spans, candidate_spans, is_option, right_candidate
 from kgqa.readers.specification import Specification
 from kgqa.records import Instance
-from kgqa.training.cross_fit import Fold, cross_fit_plan, held_out_plan
+from kgqa.training.cross_fit import cross_fit_plan, held_out_plan
+from kgqa.training.folds import Fold
 from kgqa.training.questions import of_list
 from kgqa.training.reader import Fitting
 from kgqa.training.task import TOKENS
@@ -61,20 +63,26 @@ class Cost:
     questions: int
     passes: float
     """Passes over the tokens of the judged questions."""
+    elsewhere: bool = False
+    """Whether the readers are fitted on a cluster, whose speed is not measured."""
 
     def __str__(self) -> str:
         """The estimate in one line, with minutes and tokens."""
         minutes = max(1, round(self.seconds / 60))
+        machine = " of this machine" if self.elsewhere else ""
         return (
-            f"about {minutes:,} minute{'s' if minutes > 1 else ''}: {self.questions:,} questions, {self.tokens / 1e6:,.1f} million tokens "
-            f"in {self.passes:,.0f} passes"
+            f"about {minutes:,} minute{'s' if minutes > 1 else ''}{machine}: {self.questions:,} questions, "
+            f"{self.tokens / 1e6:,.1f} million tokens in {self.passes:,.0f} passes"
         )
 
 
-def cost_of(jobs: Sequence[Job], *, folds: int, seeds: int) -> Cost:
-    """The cost of all ``jobs`` from the start, at the machine's present speed; finished folds are not subtracted."""
-    first = jobs[0]
-    speed = _measured_speed(first)
+def cost_of(jobs: Sequence[Job], *, folds: int, seeds: int, engine: Engine | None = None) -> Cost:
+    """The cost of all ``jobs`` from the start, at the machine's present speed; finished folds are not subtracted.
+
+    With the ``engine`` of a cluster it is still that of this machine, on whatever device it has.
+    """
+    first, elsewhere = jobs[0], not isinstance(engine, Threads | None)
+    speed = _measured_speed(_on_any_device(first) if elsewhere else first)
     inner_share = (folds - 2) / folds
     characters = seconds = 0.0
     for job in jobs:
@@ -95,7 +103,7 @@ def cost_of(jobs: Sequence[Job], *, folds: int, seeds: int) -> Cost:
         seconds += seeds * (trained_characters * speed.train + (dev_characters + predicted_characters * job.weight) * speed.read)
     return Cost(
         seconds=seconds, tokens=round(characters * speed.tokens), questions=len(first.judged),
-        passes=characters / max(1, _characters(first.judged)),
+        passes=characters / max(1, _characters(first.judged)), elsewhere=elsewhere,
     )  # fmt: skip
 
 
@@ -107,6 +115,11 @@ class _Speed:
     """Seconds; so is ``read``."""
     read: float
     tokens: float
+
+
+def _on_any_device(job: Job) -> Job:
+    training = job.reader.training.model_copy(update={"device": "auto"})
+    return replace(job, reader=replace(job.reader, training=training))
 
 
 def _measured_speed(job: Job) -> _Speed:

@@ -4,13 +4,41 @@ from __future__ import annotations
 
 import re
 
+from kgqa.errors import SettingsError
+
 FORMS = "auto, HOST:PORT or ray://HOST:PORT"
 AUTO = "auto"
 IN_FILES = f"it must be {AUTO} in a file; give an address with --cluster or in RAY_ADDRESS"
 """Why an address in a file is refused: results of a cluster are unpickled, so it can run code, and the file may be somebody else's."""
 NONE = "none"
 """The option's value for threads, where a domain's file names a cluster."""
+SHARE = "KGQA_CLUSTER_GPU"
+"""Environment variable: the share of a GPU that each part with a network gets, from 0.01 to 1."""
 _ADDRESS = re.compile(r"(ray://)?(\[[0-9A-Fa-f:]+\]|[^\s:/@\[\]]+):(\d{1,5})")
+
+
+def is_cluster(cluster: str | None) -> bool:
+    """Whether the option's value asks for a cluster, and not for threads.
+
+    >>> is_cluster("auto"), is_cluster("none"), is_cluster(None)
+    (True, False, False)
+    """
+    return cluster not in (None, NONE)
+
+
+def gpu_share(text: str) -> float:
+    """The share of a GPU in the text of :data:`SHARE`; empty is 1. Raises SettingsError.
+
+    >>> gpu_share("0.25"), gpu_share("")
+    (0.25, 1.0)
+    """
+    try:
+        share = float(text) if text else 1.0
+    except ValueError:
+        share = 0.0
+    if not 0.01 <= share <= 1:
+        raise SettingsError(f"{SHARE} is {text!r}, but it must be a share of a GPU from 0.01 to 1, as 0.5.")
+    return share
 
 
 def is_address(text: str) -> bool:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
@@ -24,11 +25,12 @@ from kgqa.errors import RunMismatch, SettingsError, storage_errors
 from kgqa.progress import Progress, Silent, Within
 from kgqa.runs.files import key_of, write_whole
 from kgqa.settings.training import OF_TIME_AND_MEMORY, TrainingSettings
-from kgqa.training.folds import folds_of
+from kgqa.training.folds import Fold, folds_of
 from kgqa.training.judgements import JUDGED, CrossFitted, merge_folds
 from kgqa.training.predictions import write_table
 from kgqa.training.questions import Questions
 from kgqa.training.reader import Fitting, Reader
+from kgqa.training.sent_folds import Nodes, Points, fit_on_nodes
 
 VERSION = 1
 """Version of how folds are drawn and predicted; a folder of another version is not resumed."""
@@ -37,15 +39,6 @@ KEY, FIT, TOKENS = "key.txt", "fit", "tokens"
 MakeReader = Callable[[int], Reader]
 """Makes a new reader for a seed."""
 Record = Callable[[dict[str, object]], None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fold:
-    """The training, dev and predicted questions of one reader."""
-
-    train: Questions
-    dev: Questions | None
-    read: Mapping[str, Questions]
 
 
 def cross_fit(
@@ -62,18 +55,20 @@ def cross_fit(
     progress: Progress | None = None,
     record: Record | None = None,
     connection: Connection | None = None,
+    nodes: Nodes | None = None,
 ) -> CrossFitted:
     """Predict ``questions`` by readers of ``make_reader``, in the folder ``place``; a folder of the same cross-fit is resumed or reused.
 
     ``key`` identifies everything that the readers depend on, besides the ``settings``. With ``validate`` the fold after the predicted one
     is the dev set; else the reader trains on all other folds. Questions ``beside``, by name, belong to the same groups (a probe's, for
     example); each is predicted by the readers of its group's fold. ``record`` receives every point of every curve, with seed and fold.
-    ``connection`` is for readers that ask an endpoint.
+    ``connection`` is for readers that ask an endpoint. With ``nodes`` each fold of each seed is a part, which the reader there is fitted
+    to, and ``make_reader`` is not called.
 
     Raises SettingsError if there are fewer groups than folds, RunMismatch if the folder holds something else, and the errors of readers.
     """
     plan = cross_fit_plan(questions, folds=folds, validate=validate, beside=beside)
-    run = _Run(place, tuple(seeds), settings, key, progress or Silent(), record, connection)
+    run = _Run(place, tuple(seeds), settings, key, progress or Silent(), record, connection, nodes)
     return _run_plan(plan, {JUDGED: questions, **beside}, make_reader, run)
 
 
@@ -112,13 +107,14 @@ def held_out(
     progress: Progress | None = None,
     record: Record | None = None,
     connection: Connection | None = None,
+    nodes: Nodes | None = None,
 ) -> CrossFitted:
     """The same with one reader per seed, fitted to ``train``, one of whose ``folds`` is the dev set.
 
     Shared groups of ``train`` and ``questions`` are not checked.
     """
     plan = held_out_plan(train, questions, folds=folds, validate=validate, beside=beside)
-    run = _Run(place, tuple(seeds), settings, key, progress or Silent(), record, connection)
+    run = _Run(place, tuple(seeds), settings, key, progress or Silent(), record, connection, nodes)
     return _run_plan(plan, {JUDGED: questions, **beside}, make_reader, run)
 
 
@@ -167,6 +163,7 @@ class _Run:
     progress: Progress
     record: Record | None
     connection: Connection | None
+    nodes: Nodes | None
 
     def whole_key(self, plan: Sequence[Fold]) -> str:
         """Hash of everything that the predictions depend on."""
@@ -175,6 +172,11 @@ class _Run:
             for fold in plan
         ]
         return key_of(VERSION, self.key, plan_keys, self.seeds, self.settings.model_dump(mode="json", exclude=set(OF_TIME_AND_MEMORY)))
+
+    def note(self, seed: int, where: str, point: Mapping[str, object]) -> None:
+        """Record a point of the curve of a fold."""
+        if self.record:
+            self.record({"seed": seed, "fold": where, **point})
 
 
 def _key(questions: Questions) -> str:
@@ -188,13 +190,9 @@ def _run_plan(plan: Sequence[Fold], questions_by_name: Mapping[str, Questions], 
         run.place.mkdir(parents=True, exist_ok=True)
         if _is_finished(run.place, key):
             return result
-        for seed in run.seeds:
-            for number, fold in enumerate(plan):
-                folder = run.place / f"seed-{seed}" / f"fold-{number}"
-                if not _is_finished(folder, key):
-                    _fit_and_predict(fold, seed, make_reader(seed), folder, run, f"seed {seed}, fold {number + 1} of {len(plan)}")
-                    write_whole(folder / KEY, f"{key}\n")
-                    shutil.rmtree(folder / FIT, ignore_errors=True)
+        folders = {(seed, number): run.place / f"seed-{seed}" / f"fold-{number}" for seed in run.seeds for number in range(len(plan))}
+        missing = {place: folder for place, folder in folders.items() if not _is_finished(folder, key)}
+        (_fit_here if run.nodes is None else _fit_there)(plan, missing, make_reader, run, key)
         for name in questions_by_name:
             parts = {number: fold.read[name] for number, fold in enumerate(plan) if len(fold.read[name])}
             merge_folds(run.place, run.seeds, parts, name)
@@ -203,6 +201,49 @@ def _run_plan(plan: Sequence[Fold], questions_by_name: Mapping[str, Questions], 
             shutil.rmtree(run.place / f"seed-{seed}")
         shutil.rmtree(run.place / TOKENS, ignore_errors=True)
     return result
+
+
+Missing = Mapping[tuple[int, int], Path]
+"""Seed and number of a fold → its folder."""
+
+
+def _fit_here(plan: Sequence[Fold], missing: Missing, make_reader: MakeReader, run: _Run, key: str) -> None:
+    for (seed, number), folder in missing.items():
+        where = _where(seed, number, plan)
+        fitting = Fitting(
+            place=folder / FIT, settings=run.settings, seed=seed, progress=Within(run.progress, where),
+            record=partial(run.note, seed, where), connection=run.connection,
+        )  # fmt: skip
+        _fit_and_predict(plan[number], make_reader(seed), folder, fitting, run.place / TOKENS)
+        write_whole(folder / KEY, f"{key}\n")
+        shutil.rmtree(folder / FIT, ignore_errors=True)
+
+
+def _fit_there(plan: Sequence[Fold], missing: Missing, make_reader: MakeReader, run: _Run, key: str) -> None:
+    """Like :func:`_fit_here`, on the nodes. A fold whose node fails begins again; what is finished stays, as here."""
+    assert run.nodes is not None
+    run.progress.start("Fitting readers", len(missing), "folds")
+    folds = [(seed, plan[number]) for seed, number in missing]
+    for (place, folder), (tables, points) in zip(missing.items(), fit_on_nodes(folds, run.nodes, run.settings, _fit_on_node), strict=True):
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in tables.items():
+            (folder / f"{name}.parquet").write_bytes(content)
+        for point in points:
+            run.note(place[0], _where(*place, plan), point)
+        write_whole(folder / KEY, f"{key}\n")
+        run.progress.advance(1)
+    run.progress.finish(f"{len(missing):,} folds")
+
+
+def _fit_on_node(fold: Fold, seed: int, reader: Reader, folder: Path, settings: TrainingSettings) -> Points:
+    points: Points = []
+    fitting = Fitting(place=folder / FIT, settings=settings, seed=seed, progress=Silent(), record=points.append)
+    _fit_and_predict(fold, reader, folder, fitting, folder / TOKENS)
+    return points
+
+
+def _where(seed: int, number: int, plan: Sequence[Fold]) -> str:
+    return f"seed {seed}, fold {number + 1} of {len(plan)}"
 
 
 def _is_finished(folder: Path, key: str) -> bool:
@@ -218,20 +259,13 @@ def _is_finished(folder: Path, key: str) -> bool:
     return True
 
 
-def _fit_and_predict(fold: Fold, seed: int, reader: Reader, folder: Path, run: _Run, where: str) -> None:
-    """Fit one reader and write its predictions."""
-    progress = Within(run.progress, where)
-    place = run.place / TOKENS
-    fitting = Fitting(
-        place=folder / FIT, settings=run.settings, seed=seed, progress=progress,
-        record=lambda point: run.record({"seed": seed, "fold": where, **point}) if run.record else None,
-        connection=run.connection,
-    )  # fmt: skip
-    (folder / FIT).mkdir(parents=True, exist_ok=True)
-    reader.fit(_with_shared_tokens(fold.train, place), None if fold.dev is None else _with_shared_tokens(fold.dev, place), fitting)
+def _fit_and_predict(fold: Fold, reader: Reader, folder: Path, fitting: Fitting, tokens: Path) -> None:
+    """Fit one reader and write its predictions. ``tokens``: the folder of encoded questions."""
+    fitting.place.mkdir(parents=True, exist_ok=True)
+    reader.fit(_with_shared_tokens(fold.train, tokens), None if fold.dev is None else _with_shared_tokens(fold.dev, tokens), fitting)
     for name, questions in fold.read.items():
         if len(questions):
-            write_table(reader.predict(_with_shared_tokens(questions, place), progress), folder / f"{name}.parquet")
+            write_table(reader.predict(_with_shared_tokens(questions, tokens), fitting.progress), folder / f"{name}.parquet")
 
 
 def _with_shared_tokens(questions: Questions, folder: Path) -> Questions:

@@ -42,6 +42,8 @@ class Device:
     name: str
     """Name of the device: cpu or cuda."""
     bf16: bool
+    node: str = ""
+    """The node of a cluster where it is; empty on this machine."""
 
     @property
     def torch(self) -> torch.device:
@@ -53,7 +55,8 @@ class Device:
     @property
     def owner(self) -> str:
         """Whose memory it uses, for messages."""
-        return "this machine" if self.name == "cpu" else "the GPU"
+        machine = f"the node {self.node}" if self.node else "this machine"
+        return machine if self.name == "cpu" else f"the GPU of {machine}" if self.node else "the GPU"
 
     def autocast(self) -> AbstractContextManager[object]:
         """The context of a forward pass: matrix products in bfloat16 if the settings say so."""

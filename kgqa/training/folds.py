@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from kgqa.arrays.draws import draw
 from kgqa.errors import SettingsError
+from kgqa.training.questions import Questions
 
 Folds = npt.NDArray[np.int16]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fold:
+    """The training, dev and predicted questions of one reader."""
+
+    train: Questions
+    dev: Questions | None
+    read: Mapping[str, Questions]
 
 
 def folds_of(groups: Sequence[str], count: int, *, seed: int) -> Folds:

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import math
+import socket
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
+from kgqa.arrays.parallel import Engine
 from kgqa.errors import OutOfMemory
 from kgqa.formats.provenance import noted_sufficiency
 from kgqa.progress import Progress, Silent
 from kgqa.settings.training import TrainingSettings
 from kgqa.training.batches import token_batches
 from kgqa.training.device import Device, device_of, is_out_of_memory, to_device
-from kgqa.training.encoded import encode
+from kgqa.training.encoded import EncodedSplit, encode
 from kgqa.training.processes import Processes, is_only_process
 from kgqa.training.questions import Questions
 from kgqa.training.reader import Prediction, Reader
+from kgqa.training.sent_task import SentTask
 from kgqa.training.stopping import StopRequested
 from kgqa.training.task import Batch, Task
 
@@ -35,13 +40,13 @@ MOST_THREADS = 8
 
 
 def predict_task(task: Task, questions: Questions, progress: Progress, settings: TrainingSettings) -> Iterator[Prediction]:
-    """One Prediction per question, in their order.
+    """One Prediction per question, in their order, read where the questions say.
 
     Memory: the network; the activations of :data:`TOKENS_AT_ONCE` tokens, per thread; the reading of each question, without texts.
     """
-    device = device_of(settings)
+    where = _Here(task, device_of(settings)) if questions.engine is None else _Nodes(task, questions.engine, settings)
     with tempfile.TemporaryDirectory(prefix="kgqa-") as folder:
-        readings = _readings(task, questions, Path(folder), device, progress, limit=TOKENS_AT_ONCE)
+        readings = _readings(task, questions, Path(folder), where, progress, limit=TOKENS_AT_ONCE)
     yield from (task.answer(instance, reading) for instance, reading in zip(questions, readings, strict=True))
 
 
@@ -68,7 +73,7 @@ def mean_score(
     Raises StopRequested between two batches once ``is_asked``.
     """
     own = processes.part(questions)
-    readings = _readings(task, own, folder, processes.device, Silent(), limit=limit, is_asked=is_asked)
+    readings = _readings(task, own, folder, _Here(task, processes.device), Silent(), limit=limit, is_asked=is_asked)
     own_scores = [
         (noted_sufficiency(instance), task.score(instance, task.answer(instance, reading)))
         for instance, reading in zip(own, readings, strict=True)
@@ -80,50 +85,108 @@ def mean_score(
     return float(np.mean([np.mean(score) for score in scores.values()])) if scores else 0.0
 
 
+class _Where(Protocol):
+    """Where parts are read."""
+
+    device: str
+    """cpu or cuda."""
+
+    def readings(self, examples: EncodedSplit, parts: Sequence[Rows]) -> Generator[list[Any], None, None]:
+        """The readings of each part, in order."""
+
+
+class _Here:
+    """This process."""
+
+    def __init__(self, task: Task, device: Device) -> None:
+        self._task, self._device, self.device = task, device, device.name
+
+    def readings(self, examples: EncodedSplit, parts: Sequence[Rows]) -> Generator[list[Any], None, None]:
+        """Read the parts, on a CPU some at a time. Raises OutOfMemory."""
+        was_training = self._task.network.training
+        _make_ready(self._task, self._device)
+        with _threads(self._device) as threads:
+            yield from (threads.map if threads else map)(lambda part: _read(examples.take(part), self._task, self._device), parts)
+        self._task.network.train(was_training)
+
+
+class _Nodes:
+    """The nodes of a cluster, which need neither the reader's files nor the questions."""
+
+    def __init__(self, task: Task, engine: Engine, settings: TrainingSettings) -> None:
+        # Any other engine would move one network from all of its threads.
+        assert hasattr(engine, "device"), engine
+        self._task, self._engine, self._settings, self.device = task, engine, settings, str(engine.device)
+
+    def readings(self, examples: EncodedSplit, parts: Sequence[Rows]) -> Generator[list[Any], None, None]:
+        """Read the parts on the nodes. Raises OutOfMemory, ClusterError."""
+        settings = self._settings.model_copy(update={"device": self.device})
+        # Of a row by itself Arrow would send the whole file.
+        tables = (examples.take(part).take(pa.array(range(len(part)))) for part in parts)
+        yield from self._engine.map(_read_on_node, tables, (SentTask(self._task), settings))
+
+
 def _readings(
     task: Task,
     questions: Questions,
     folder: Path,
-    device: Device,
+    where: _Where,
     progress: Progress,
     *,
     limit: int,
     is_asked: Callable[[], bool] = lambda: False,
 ) -> list[Any]:
-    import torch
-
     examples = encode(task, questions, folder, progress, what="questions")
     rows = questions.rows()
     position = np.zeros(questions.count, np.int64)
     position[rows] = np.arange(len(rows))
     reading_of_row: list[Any] = [None] * len(rows)
     progress.start("Reading", len(rows), "questions")
-    was_training = task.network.training
+    if where.device == "cpu":
+        limit = min(limit, TOKENS_AT_ONCE, max(FEWEST_TOKENS, int(examples.tokens[rows].sum()) // FEWEST_PARTS))
+    # They depend on the questions alone: a batch's padding can change the last digit of a probability.
+    parts = list(token_batches(rows, examples.tokens, limit=limit))[::-1]
+    with closing(where.readings(examples, parts)) as by_part:
+        for part, readings in zip(parts, by_part, strict=True):
+            for row, reading in zip(part.tolist(), readings, strict=True):
+                reading_of_row[position[row]] = reading
+            progress.advance(len(part))
+            if is_asked():
+                raise StopRequested
+    progress.finish(f"{len(rows):,} questions")
+    return reading_of_row
+
+
+def _read_on_node(examples: pa.Table, sent: SentTask, settings: TrainingSettings) -> list[Any]:
+    """The readings of the examples, by a process of a node."""
+    import torch
+
+    device, task = replace(device_of(settings), node=socket.gethostname()), sent.task()
+    if device.name == "cpu":
+        torch.set_num_threads(1)  # as every thread of a local run
+    _make_ready(task, device)
+    return _read(examples, task, device)
+
+
+def _make_ready(task: Task, device: Device) -> None:
+    """Move the network to the device. Raises OutOfMemory."""
     try:
         task.network.to(device.torch).eval()
     except (RuntimeError, MemoryError) as error:
         if not is_out_of_memory(error):
             raise
         raise OutOfMemory(f"{device.owner} has too little memory for the network; wait until it is free, or give --device cpu.") from None
-    if device.name == "cpu":
-        limit = min(limit, TOKENS_AT_ONCE, max(FEWEST_TOKENS, int(examples.tokens[rows].sum()) // FEWEST_PARTS))
-    parts = list(token_batches(rows, examples.tokens, limit=limit))[::-1]
 
-    def read(part: Rows) -> list[Any]:
-        with torch.inference_mode(), device.autocast():
-            readings = _read_batch(task, task.collate(examples.take(part)), device)
-        return list(readings) if readings is not None else [questions for half in _halves(part, device) for questions in read(half)]
 
-    with _threads(device) as threads:
-        for part, readings in zip(parts, (threads.map if threads else map)(read, parts), strict=True):
-            for row, reading in zip(part.tolist(), readings, strict=True):
-                reading_of_row[position[row]] = reading
-            progress.advance(len(part))
-            if is_asked():
-                raise StopRequested
-    task.network.train(was_training)
-    progress.finish(f"{len(rows):,} questions")
-    return reading_of_row
+def _read(examples: pa.Table, task: Task, device: Device) -> list[Any]:
+    """The readings of the examples together, or in halves if there is too little memory. Raises OutOfMemory."""
+    import torch
+
+    with torch.inference_mode(), device.autocast():
+        readings = _read_batch(task, task.collate(examples), device)
+    if readings is not None:
+        return list(readings)
+    return [reading for half in _halves(len(examples), device) for reading in _read(examples.take(pa.array(half)), task, device)]
 
 
 @contextmanager
@@ -157,13 +220,13 @@ def _read_batch(task: Task, batch: Batch, device: Device) -> Sequence[Any] | Non
         return None
 
 
-def _halves(part: Rows, device: Device) -> tuple[Rows, Rows]:
-    """A part in two halves. Raises OutOfMemory if it is a single question."""
+def _halves(count: int, device: Device) -> tuple[range, range]:
+    """The places of a part's examples in two halves. Raises OutOfMemory if it is a single question."""
     import torch
 
-    if len(part) == 1:
+    if count == 1:
         raise OutOfMemory(
             f"{device.owner} has too little memory for the network and one question; give a smaller max_length, or --device cpu."
         )
     torch.cuda.empty_cache()
-    return part[: len(part) // 2], part[len(part) // 2 :]
+    return range(count // 2), range(count // 2, count)

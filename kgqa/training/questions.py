@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from kgqa.arrays.parallel import Engine
 from kgqa.formats.question_set import QuestionSet
 from kgqa.records import Instance
 from kgqa.runs.files import key_of
@@ -32,6 +33,9 @@ class Questions:
     """For each row of the split whether it belongs; None: all do."""
     tokens: Path | None = None
     """Folder of the encoded split, shared by all that read parts of it; None: each run has its own."""
+    engine: Engine | None = None
+    """Where a reader predicts them, if not in this process; the predictions do not depend on it. Networks need a
+    :class:`~kgqa.arrays.parallel.NetworkEngine`."""
 
     def __len__(self) -> int:
         """The number of questions in this part."""

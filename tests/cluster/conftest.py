@@ -17,14 +17,14 @@ ROOT = Path(__file__).parent.parent.parent
 class Nodes:
     """The cluster; nodes can be added and end."""
 
-    def __init__(self) -> None:
+    def __init__(self, **head: Any) -> None:
+        """``head``: further arguments of Ray for the head."""
         from ray.cluster_utils import Cluster
 
         # Processes of nodes find the tests, whose functions they call.
         os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-        self._cluster: Any = Cluster(
-            initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": STORE, "include_dashboard": False}
-        )
+        own = {"num_cpus": 0, "object_store_memory": STORE, "include_dashboard": False}
+        self._cluster: Any = Cluster(initialize_head=True, head_node_args={**own, **head})
         self.address: str = self._cluster.address
         self.running: list[Any] = []
         """Nodes with cores that were started and not killed."""
@@ -32,7 +32,7 @@ class Nodes:
     def add(self, count: int = 1, **options: Any) -> Any:
         """Start nodes, and return the last."""
         for _ in range(count):
-            node = self._cluster.add_node(num_cpus=1, object_store_memory=STORE, **options)
+            node = self._cluster.add_node(**{"num_cpus": 1, "object_store_memory": STORE, **options})
             self.running.append(node)
         return node
 

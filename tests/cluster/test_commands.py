@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import random
@@ -14,6 +15,7 @@ import pytest
 
 from tests.cluster.conftest import Nodes
 from tests.command import COMMAND, environment, run_command
+from tests.ports import free_port
 
 
 def contents(workspace: Path) -> dict[str, bytes]:
@@ -48,6 +50,30 @@ def test_same_bytes_as_on_threads(cluster: Nodes, tmp_path: Path, command: str, 
     assert contents(tmp_path / "nodes") == contents(tmp_path / "threads")
     (manifest,) = (tmp_path / "nodes" / "datasets").glob("*/manifest.json")
     assert json.loads(manifest.read_bytes())["passed"]["engine"] == "ray"
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")  # Ray leaves the log of its client server open
+def test_from_outside_the_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Through Ray Client, on the loopback interface."""
+    monkeypatch.setenv("KGQA_CLUSTER_SECONDS", "120")  # the head starts a process for each client
+    monkeypatch.setenv("GRPC_ENABLE_FORK_SUPPORT", "0")  # without which that process sometimes dies at its start
+    port = free_port()
+    nodes = Nodes(ray_client_server_port=port)
+    gc.collect()
+    try:
+        nodes.add()
+        arguments: list[str | Path] = ["generate", "--domain", "medline", "--workspace"]
+        here = run_command(*arguments, tmp_path / "here")
+        assert here.status == 0, here.err
+        there = run_command(*arguments, tmp_path / "there", "--cluster", f"ray://127.0.0.1:{port}", seconds=300)
+        assert there.status == 0, there.err
+    finally:
+        nodes.end()
+    assert contents(tmp_path / "there") == contents(tmp_path / "here")
+    lines = [line for line in (there.out + there.err).splitlines() if line.startswith("On the cluster, ")]
+    assert lines
+    assert not any("sent" in line for line in lines)  # Ray Client does not tell
 
 
 def test_a_plan_names_the_engine(cluster: Nodes, tmp_path: Path) -> None:

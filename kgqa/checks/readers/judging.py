@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from kgqa.arrays.draws import draw
+from kgqa.arrays.parallel import Engine
 from kgqa.chat.connection import Connection
 from kgqa.checks.readers.conclusions import conclusions
 from kgqa.checks.readers.disconnection import ANSWER, SUPPORT, Transformed, answered, label_of, scores_of, whole_score
@@ -23,6 +24,7 @@ from kgqa.errors import EmptyResult
 from kgqa.progress import Progress, Within
 from kgqa.readers.cost import Job, cost_of
 from kgqa.readers.llm.endpoint_reader import check_connection, show_cost
+from kgqa.readers.portable import nodes_for
 from kgqa.readers.pretrained import pretrained_files, pretrained_key
 from kgqa.readers.scores import answer_score, support_score
 from kgqa.readers.transformer.resizing import encoder_of
@@ -88,18 +90,21 @@ class Judging:
         """The seeds of the readers, counted from the audit's seed."""
         return tuple(range(self.seed, self.seed + self.settings.seed_count(self.level)))
 
-    def judge(self, folder: Path, progress: Progress) -> Judged:
-        """Fit all readers and let them read; what is done stays in ``folder`` until :meth:`forget`, so that a stopped audit goes on."""
+    def judge(self, folder: Path, progress: Progress, engine: Engine | None = None) -> Judged:
+        """Fit all readers and let them read, on a cluster if the ``engine`` has one.
+
+        What is done stays in ``folder`` until :meth:`forget`, so that a stopped audit goes on.
+        """
         show_cost(self.plan.jobs, self.connection, progress, folds=self.settings.folds, seeds=self.seeds)
         fitted = [job for job in self.plan.jobs if not job.reader.kind.asks]
         if fitted:
             progress.start("Estimating the cost of the readers")
-            progress.finish(str(cost_of(fitted, folds=self.settings.folds, seeds=len(self.seeds))))
+            progress.finish(str(cost_of(fitted, folds=self.settings.folds, seeds=len(self.seeds), engine=engine)))
         results: dict[str, CrossFitted] = {}
         reasons = self.without_dire()
         for job in self.plan.jobs:
             try:
-                results[job.name] = self._cross_fit(job, folder, progress)
+                results[job.name] = self._cross_fit(job, folder, progress, engine)
             except EmptyResult as error:
                 if job is self.plan.jobs[0]:
                     raise
@@ -112,6 +117,11 @@ class Judging:
             level=self.level, encoder=encoder, seeds=self.seeds, how=self.material.how, figures=figures, missing=reasons,
             conclusions=tuple(conclusions(figures, seeds=len(self.seeds), connects=self.connects)),
         )  # fmt: skip
+
+    def check_nodes(self, engine: Engine) -> None:
+        """Raise SettingsError or ClusterError for a cluster that cannot fit the readers."""
+        for job in self.plan.jobs:
+            nodes_for(engine, job.reader)
 
     def without_dire(self) -> dict[str, str]:
         """Requested measure that these questions do not allow → reason, known before training."""
@@ -133,12 +143,13 @@ class Judging:
         settings = job.reader.record()["settings"]
         return f"{job.name}-{key_of(job.reader.name, settings, self.encoder, training, questions, self.seeds, self.settings.folds)[:16]}"
 
-    def _cross_fit(self, job: Job, folder: Path, progress: Progress) -> CrossFitted:
+    def _cross_fit(self, job: Job, folder: Path, progress: Progress, engine: Engine | None) -> CrossFitted:
         questions = of_list(job.judged)
         options = {
             "place": folder / self._name(job), "folds": self.settings.folds, "seeds": self.seeds, "settings": job.reader.training,
             "key": key_of(job.reader.record()["reader"], job.reader.record()["settings"]), "progress": Within(progress, job.name),
             "beside": {name: of_list(some) for name, some in job.beside.items()}, "connection": self.connection,
+            "nodes": nodes_for(engine, job.reader),
         }  # fmt: skip
         if job.train is None:
             return cross_fit(questions, lambda _: job.reader.make(), **options)  # type: ignore[arg-type]
@@ -245,9 +256,12 @@ def _answer_alone(instance: Instance, prediction: Prediction) -> float:
 
 
 def prepared(
-    level: str, material: Material, settings: JudgingSettings, *, encoder: str | None, device: str | None, connection: Connection, seed: int
-) -> Judging:
-    """Everything that can be wrong before it begins is found here. Raises SettingsError, MissingInput, BrokenInput."""
+    level: str, material: Material, settings: JudgingSettings, *, encoder: str | None, device: str | None, connection: Connection,
+    seed: int, on_cluster: bool = False,
+) -> Judging:  # fmt: skip
+    """Everything that can be wrong before it begins is found here, but what a cluster lacks. Raises SettingsError, MissingInput,
+    BrokenInput.
+    """
     plan = plan_of(level, material, settings, encoder=encoder, device=device, seed=seed)
     from kgqa.training.device import device_of
 
@@ -257,7 +271,8 @@ def prepared(
         return Judging(
             level=level, settings=settings, material=material, plan=plan, seed=seed, encoder="", connects=True, connection=connection
         )
-    device_of(full_reader.training)
+    if not on_cluster:
+        device_of(full_reader.training)
     assert isinstance(full_reader.settings, EncoderSettings)
     watch = Watch(pretrained_files(full_reader.settings))
     files = pretrained_key(full_reader.settings)

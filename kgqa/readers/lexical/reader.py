@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from kgqa.arrays.parallel import Engine, Threads
+from kgqa.arrays.parallel import Threads
 from kgqa.errors import BrokenInput
 from kgqa.formats.native import batched
 from kgqa.progress import Progress
@@ -60,10 +60,10 @@ class LexicalReader:
         self.finish_learning()
         fitting.progress.finish(f"{len(train):,} questions")
 
-    def predict(self, questions: Questions, progress: Progress, engine: Engine | None = None) -> Iterator[Prediction]:
-        """One Prediction per question, in their order; they do not depend on ``engine`` (by default this thread)."""
+    def predict(self, questions: Questions, progress: Progress) -> Iterator[Prediction]:
+        """One Prediction per question, in their order."""
         progress.start("Predicting", len(questions), "questions")
-        for predictions in (engine or Threads(1)).map(_answers, batched(questions, BATCH), (self,)):
+        for predictions in (questions.engine or Threads(1)).map(_answers, batched(questions, BATCH), (self,)):
             yield from predictions
             progress.advance(len(predictions))
         progress.finish(f"{len(questions):,} questions")

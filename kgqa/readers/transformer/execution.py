@@ -161,7 +161,8 @@ def _questions_of_round(questions: Questions, executions: Sequence[Execution], r
         for execution, numbers in zip(executions, rounds, strict=True)
     ]
     row_numbers = None if questions.keep is None else questions.rows().tolist()
-    return Questions(read=read, key=key_of("round", questions.key, row_numbers, state), count=sum(map(len, rounds)))
+    key = key_of("round", questions.key, row_numbers, state)
+    return Questions(read=read, key=key, count=sum(map(len, rounds)), engine=questions.engine)
 
 
 def _combined_prediction(instance: Instance, execution: Execution) -> Prediction:

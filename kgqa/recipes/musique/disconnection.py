@@ -25,6 +25,7 @@ from kgqa.errors import SettingsError
 from kgqa.progress import Progress, Silent, Within
 from kgqa.readers.cost import Job, cost_of
 from kgqa.readers.llm.endpoint_reader import show_cost
+from kgqa.readers.portable import nodes_for
 from kgqa.readers.pretrained import pretrained_key
 from kgqa.readers.registry import LLM
 from kgqa.readers.scores import answer_score, support_score
@@ -221,8 +222,10 @@ def judge(
     if readers:
         jobs = [Job(name=part, reader=reader, judged=questions[part], train=None) for part, reader in readers.items()]
         show_cost(jobs, connection, progress, folds=settings.folds, seeds=range(seed, seed + settings.seeds))
-        _estimate(jobs, settings, progress)
-        scores = {part: _scores(part, readers[part], questions[part], settings, place, seed, progress, connection) for part in questions}
+        _estimate(jobs, settings, progress, engine)
+        scores = {
+            part: _scores(part, readers[part], questions[part], settings, place, seed, progress, connection, engine) for part in questions
+        }
     else:
         progress.start("Log-linear readers answer heads and tails", None, "questions")
         places, seeds = Places.of(questions["tail"]), tuple(range(seed, seed + settings.seeds))
@@ -251,16 +254,16 @@ def chance(heads: Sequence[Instance], tails: Sequence[Instance], settings: Disco
     return {"heads": float(np.mean(of_heads)), "tails": float(np.mean(of_tails)), "supports": 1 / (settings.distractors + 1)}
 
 
-def _estimate(jobs: Sequence[Job], settings: DisconnectionSettings, progress: Progress) -> None:
+def _estimate(jobs: Sequence[Job], settings: DisconnectionSettings, progress: Progress, engine: Engine) -> None:
     for job in jobs:
         if job.reader.steps:
             progress.start("Estimating the cost of the readers")
-            progress.finish(f"{job.name}s: {cost_of([job], folds=settings.folds, seeds=settings.seeds)}")
+            progress.finish(f"{job.name}s: {cost_of([job], folds=settings.folds, seeds=settings.seeds, engine=engine)}")
 
 
 def _scores(
     part: str, reader: Specification, instances: list[Instance], settings: DisconnectionSettings, place: Path, seed: int,
-    progress: Progress, connection: Connection,
+    progress: Progress, connection: Connection, engine: Engine,
 ) -> tuple[Floats, Floats]:  # fmt: skip
     """Mean answer and support F1 of each question."""
     seeds = tuple(range(seed, seed + settings.seeds))
@@ -272,7 +275,7 @@ def _scores(
     result = cross_fit(
         questions, lambda _: reader.make(), place=place / f"{part}-{key[:16]}", folds=settings.folds, seeds=seeds,
         settings=reader.training, key=key, progress=Within(progress, f"{part}s") if shows_progress else Silent(),
-        connection=connection,
+        connection=connection, nodes=nodes_for(engine, reader),
     )  # fmt: skip
     return result.mean_scores(answer_score), result.mean_scores(support_score)
 
