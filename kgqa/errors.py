@@ -248,11 +248,11 @@ def _reason_in_text(message: str) -> str | None:
     return None
 
 
-def suggestion(name: str, known: Collection[str]) -> str:
-    """``did you mean x?`` if a known name is similar, else the list of known names."""
+def suggestion(name: str, known: Collection[str], *, unlisted: Collection[str] = ()) -> str:
+    """``did you mean x?`` if a known or ``unlisted`` name is similar, else the list of known names."""
     from difflib import get_close_matches
 
-    close = get_close_matches(name, known, n=1, cutoff=0.6)
+    close = get_close_matches(name, [*known, *unlisted], n=1, cutoff=0.6)
     return f"did you mean {close[0]}?" if close else "choose one of " + shortened(", ".join(sorted(known)), 2_000) + "."
 
 

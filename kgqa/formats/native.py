@@ -21,6 +21,8 @@ from kgqa.records import SPLITS, Candidate, Grade, Instance, Mention, Paragraph,
 from kgqa.runs.files import known_hash, write_parquet
 from kgqa.settings.small_files import read_small
 
+MASKED = "masked"
+"""Folder of the masked twin, inside that of the dataset."""
 BATCH_ROWS = 2048
 PARQUET: dict[str, Any] = {"compression": "zstd", "compression_level": 1}
 PURPOSE = "kgqa's own Parquet with one Instance per row, which holds all of it"
@@ -197,12 +199,18 @@ def split_files(dataset: Path) -> dict[str, Path]:
 
 
 def manifest_of(folder: Path) -> dict[str, Any]:
-    """The manifest of a dataset's folder; empty if it is missing or damaged."""
+    """The manifest of a dataset's folder; empty if there is none. Raises BrokenInput for one that is damaged, StorageError."""
+    path = folder / "manifest.json"
     try:
-        manifest = json.loads(read_small(folder / "manifest.json"))
-    except (OSError, ValueError, RecursionError, BrokenInput):
-        return {}
-    return manifest if isinstance(manifest, dict) else {}
+        with storage_errors(path):
+            manifest = json.loads(read_small(path)) if path.exists() else {}
+    except (ValueError, RecursionError):
+        manifest = None
+    if not isinstance(manifest, dict):
+        raise BrokenInput(
+            f"{path}: this manifest is damaged; get or make the dataset again, or remove the file to read the data unchecked."
+        )
+    return manifest
 
 
 def is_folder(path: Path) -> bool:
@@ -259,7 +267,8 @@ def check_intact(path: Path) -> None:
 
     Parquet itself does not notice every flipped bit: rows would be missing or different without a word.
     """
-    for folder in (path.parent, path.parent.parent):  # a masked twin lies one level below the manifest
+    # A masked twin lies one level below the manifest.
+    for folder in (path.parent, *([path.parent.parent] if path.parent.name == MASKED else [])):
         files = manifest_of(folder).get("files")
         digest = files.get(path.relative_to(folder).as_posix()) if isinstance(files, dict) else None
         if isinstance(digest, str) and digest:

@@ -24,7 +24,7 @@ from kgqa.progress import Advance, Progress
 from kgqa.runs.files import Watch, alone, file_hash, file_hashes, key_of, known_hash, write_whole
 from kgqa.runs.merging import merge, steps
 from kgqa.runs.parts import Encoder, Part, State, note_part, parse_file, read_state, resumed
-from kgqa.runs.scratch import scratch
+from kgqa.runs.scratch import remove, scratch
 from kgqa.settings.small_files import read_small
 from kgqa.sources.formats import Parser, Service
 from kgqa.sources.imported import MANIFEST, PARTS, VERSION, read_manifest
@@ -71,13 +71,20 @@ class Imported:
 
 def run_import(
     parser: Parser | Service, files: Sequence[Path], out: Path, origin: Origin, *, engine: Engine, partial: bool, progress: Progress,
-    watch: Watch | None = None,
+    watch: Watch | None = None, replaces: bool = True,
 ) -> Imported:  # fmt: skip
     """Read ``files`` by ``parser``, or ask a service the queries in them, and write the tables of ``out`` anew.
 
     ``engine`` parses; in the place of threads, which cannot parse at the same time, come processes. ``watch`` notices when other files
-    change that the parser reads, those of its options. Raises KgqaError.
+    change that the parser reads, those of its options. ``replaces``: whether a file takes the place of one of the same name and format that
+    an earlier import did not read whole. Raises KgqaError.
     """
+
+    def waits(holder: str) -> None:
+        progress.start("Waiting")
+        progress.finish(f"{holder} imports into {out}; this import goes on when it has ended")
+        progress.start(f"Waiting for the import of {holder} into {out}")
+
     require_files(list(files))
     if not str(out).isprintable() or str(out) != os.fsencode(out).decode("utf-8", "replace"):
         raise StorageError(f"{out}: the name contains characters that cannot be printed; choose another --out.")
@@ -85,18 +92,20 @@ def run_import(
         if out.is_file():
             raise StorageError(f"{out}: this is a file; choose another --out.")
         out.mkdir(parents=True, exist_ok=True)
-        with alone(out / MANIFEST):
+        with alone(out / MANIFEST, waits):
             _check_folder(out)  # within the lock, or the first files of another import would look like no import
             (out / PARTS).mkdir(exist_ok=True)
             try:
-                return _run(parser, files, out, origin, watch or Watch(), engine=engine, partial=partial, progress=progress)
+                return _run(
+                    parser, files, out, origin, watch or Watch(), engine=engine, partial=partial, progress=progress, replaces=replaces
+                )
             except KeyboardInterrupt:
                 raise InterruptedRun(f"{out}: stopped; run the same command again to go on from the last part that was written.") from None
 
 
 def _run(
     parser: Parser | Service, files: Sequence[Path], out: Path, origin: Origin, watch: Watch, *, engine: Engine, partial: bool,
-    progress: Progress,
+    progress: Progress, replaces: bool,
 ) -> Imported:  # fmt: skip
     watch.add(files)
     sources = _sources(out)
@@ -109,8 +118,13 @@ def _run(
         number = _place(sources, entry)
         sources[number] = entry
         entries.append((number, path, key_of(VERSION, entry)))
+    replaced = _unfinished(out, known_files, [sources[number] for number, *_ in entries]) if replaces else []
+    for number in replaced:
+        del sources[number]
     if sources != known_files:
         write_whole(out / PARTS / SOURCES, json.dumps(sources, indent=1, ensure_ascii=False))
+    for number in replaced:
+        remove(out / PARTS / number)
     todo: list[_File] = []
     reused = []
     for number, path, key in entries:
@@ -148,6 +162,18 @@ def check_import(folder: Path) -> None:
                 raise BrokenInput(
                     f"{folder / name}: this is not the table that {MANIFEST} names, so it was damaged or changed; import the files again."
                 )
+
+
+def _unfinished(out: Path, earlier: Mapping[str, Mapping[str, Any]], entries: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Of the ``earlier`` files those that were not read whole, or were cut, and that one of the ``entries`` takes the place of."""
+    names = {(entry["file"], entry["format"]) for entry in entries}
+    result = []
+    for number, entry in earlier.items():
+        if (entry["file"], entry["format"]) in names and entry not in entries:
+            state = read_state(out / PARTS / number)
+            if state is None or not state.done or state.notes:
+                result.append(number)
+    return result
 
 
 def _place(sources: Mapping[str, dict[str, Any]], entry: Mapping[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 FORMS = "auto, HOST:PORT or ray://HOST:PORT"
 AUTO = "auto"
@@ -10,7 +11,24 @@ IN_FILES = f"it must be {AUTO} in a file; give an address with --cluster or in R
 """Why an address in a file is refused: results of a cluster are unpickled, so it can run code, and the file may be somebody else's."""
 NONE = "none"
 """The option's value for threads, where a domain's file names a cluster."""
+VARIABLE = "RAY_ADDRESS"
+"""Environment variable that Ray reads for ``auto``."""
 _ADDRESS = re.compile(r"(ray://)?(\[[0-9A-Fa-f:]+\]|[^\s:/@\[\]]+):(\d{1,5})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenCluster:
+    """A cluster, or none, and what chose it."""
+
+    address: str | None
+    """As the option ``--cluster`` has it; None: threads."""
+    where: str
+    """The option or the file's setting, for messages."""
+
+    @classmethod
+    def by_option(cls, address: str | None) -> ChosenCluster:
+        """The one that the option names."""
+        return cls(address=address, where=f"--cluster {address}")
 
 
 def is_address(text: str) -> bool:

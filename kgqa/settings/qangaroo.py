@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from string import Formatter
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -148,6 +148,9 @@ QUALITIES: dict[str, dict[str, float | int]] = {
 class PathSettings(Settings):
     """Queries about two stated hops in a row (docs/paths.md)."""
 
+    removed: ClassVar[Mapping[str, str]] = {
+        "common": "write useful, the minimum estimated probability that a query is useful, by which all queries are ranked (docs/paths.md)"
+    }
     quality: Literal["large", "balanced", "strict"] = "balanced"
     """Preset for the limits below that the domain does not set itself: ``large`` for more samples, ``strict`` for more reliable ones."""
     stated: Share = 0.3

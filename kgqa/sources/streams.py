@@ -60,6 +60,8 @@ class TextFile:
         first = next(raw_chunks, b"")
         while len(first) < 1024 and (more := next(raw_chunks, b"")):
             first += more
+        if not first and not self.notes:
+            raise BrokenInput(f"{self.name}: the file is empty once it is unpacked; pack it again, or leave it out.")
         encoding = self._encoding(first)
         if encoding is None:
             yield first.removeprefix(codecs.BOM_UTF8)

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -34,7 +35,7 @@ from kgqa.errors import (
 )
 from kgqa.progress import Silent
 from kgqa.runs import importing, merging, parts
-from kgqa.runs.files import file_hashes
+from kgqa.runs.files import alone, file_hashes
 from kgqa.runs.importing import Imported, Origin, run_import
 from kgqa.sources import streams
 from kgqa.sources.formats import Bytes, Piece
@@ -304,6 +305,36 @@ def test_a_file_that_could_not_be_read_does_not_stand_in_the_way(tmp_path: Path)
     assert result.notes == ["bad.jsonl: an earlier import did not read this whole, so it is left out; import it again to add it."]
 
 
+def test_a_mended_file_takes_the_place_of_the_broken_one(tmp_path: Path) -> None:
+    good = imported(tmp_path, [["entity", "a", "A"]])
+    path = tmp_path / "more.jsonl"
+    for text in ('["entity"]\n', '["entity", "b"]\n'):
+        path.write_text(text)
+        with pytest.raises(TypeError):
+            run_import(Calls(), [path], good.folder, ORIGIN, engine=Threads(1), partial=False, progress=Silent())
+    path.write_text('["entity", "b", "B"]\n')
+    mended = run_import(Calls(), [path], good.folder, ORIGIN, engine=Threads(1), partial=False, progress=Silent())
+    assert mended.notes == []
+    assert [row[0] for row in table(mended, "entities")] == ["a", "b"]
+    assert [source["file"] for source in (read_manifest(good.folder) or {})["sources"]] == ["file-0.jsonl.gz", "more.jsonl"]
+    # A file that is whole is added to, never replaced.
+    path.write_text('["entity", "c", "C"]\n')
+    added = run_import(Calls(), [path], good.folder, ORIGIN, engine=Threads(1), partial=False, progress=Silent())
+    assert [row[0] for row in table(added, "entities")] == ["a", "b", "c"]
+
+
+def test_a_whole_file_takes_the_place_of_a_cut_one(tmp_path: Path, cli: Cli) -> None:
+    lines = "".join(f'{{"id": "d{number}", "text": "word {number}"}}\n' for number in range(3000))
+    packed, path = gzip.compress(lines.encode()), tmp_path / "texts.jsonl.gz"
+    path.write_bytes(packed[: len(packed) // 2])
+    assert "texts.jsonl.gz" in cli("import", "texts", path, "--partial", "--out", tmp_path / "out").out
+    path.write_bytes(packed)
+    outcome = cli("import", "texts", path, "--out", tmp_path / "out")
+    assert (outcome.status, outcome.out.count("documents 3,000")) == (0, 1)
+    manifest = read_manifest(tmp_path / "out") or {}
+    assert (manifest["notes"], [source["partial"] for source in manifest["sources"]]) == ([], [False])
+
+
 @pytest.mark.parametrize("damage", ["journal", "kinds", "part", "cut part"])
 def test_damaged_parts_are_made_again_or_left_out_with_a_note(tmp_path: Path, damage: str) -> None:
     first = imported(tmp_path, [["entity", "a", "A"]], [["entity", "b", "B"]])
@@ -493,6 +524,22 @@ def test_two_imports_into_one_folder_at_once_take_turns(tmp_path: Path) -> None:
         assert process.returncode == 0, out + err
     assert pq.read_table(tmp_path / "out" / "documents.parquet").num_rows == 2_000
     assert len((read_manifest(tmp_path / "out") or {})["sources"]) == 2
+
+
+def test_a_second_import_says_for_whom_it_waits(tmp_path: Path) -> None:
+    path = tmp_path / "texts.jsonl"
+    path.write_text('{"id": "1", "text": "word"}\n')
+    (tmp_path / "out").mkdir()
+    command = [sys.executable, "-m", "kgqa", "import", "texts", str(path), "--out", str(tmp_path / "out")]
+    with alone(tmp_path / "out" / MANIFEST):
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+        waiting = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert waiting.stdout is not None
+        first = waiting.stdout.readline()
+        assert re.match(rf"Waiting: (process {os.getpid()}|another process) imports into {re.escape(str(tmp_path / 'out'))}; this", first)
+        assert waiting.poll() is None
+    out, err = waiting.communicate(timeout=120)
+    assert (waiting.returncode, "documents 1" in out) == (0, True), err
 
 
 @pytest.mark.parametrize("workers", [1, 2])

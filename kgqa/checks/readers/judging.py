@@ -33,6 +33,7 @@ from kgqa.settings.judging import JudgingSettings
 from kgqa.settings.reader import EncoderSettings
 from kgqa.settings.training import OF_TIME_AND_MEMORY
 from kgqa.training.cross_fit import cross_fit, held_out
+from kgqa.training.extra import require_readers
 from kgqa.training.judgements import JUDGED, CrossFitted
 from kgqa.training.questions import of_list
 from kgqa.training.reader import Prediction
@@ -110,7 +111,7 @@ class Judging:
         encoder = str(getattr(full_reader.settings, "model" if full_reader.kind.asks else "encoder", ""))
         return Judged(
             level=self.level, encoder=encoder, seeds=self.seeds, how=self.material.how, figures=figures, missing=reasons,
-            conclusions=tuple(conclusions(figures, seeds=len(self.seeds), connects=self.connects)),
+            conclusions=tuple(conclusions(figures, seeds=len(self.seeds), connects=self.connects, asks=full_reader.kind.asks)),
         )  # fmt: skip
 
     def without_dire(self) -> dict[str, str]:
@@ -245,10 +246,16 @@ def _answer_alone(instance: Instance, prediction: Prediction) -> float:
 
 
 def prepared(
-    level: str, material: Material, settings: JudgingSettings, *, encoder: str | None, device: str | None, connection: Connection, seed: int
-) -> Judging:
-    """Everything that can be wrong before it begins is found here. Raises SettingsError, MissingInput, BrokenInput."""
-    plan = plan_of(level, material, settings, encoder=encoder, device=device, seed=seed)
+    level: str, material: Material, settings: JudgingSettings, *, encoder: str | None, device: str | None, connection: Connection,
+    seed: int, file: str = "",
+) -> Judging:  # fmt: skip
+    """Everything that can be wrong before it begins is found here; ``file`` has the ``settings``, for messages.
+
+    Raises SettingsError, MissingInput, BrokenInput.
+    """
+    plan = plan_of(level, material, settings, encoder=encoder, device=device, seed=seed, file=file)
+    if any(job.reader.steps for job in plan.jobs):
+        require_readers("kgqa audit --readers")
     from kgqa.training.device import device_of
 
     full_reader = plan.jobs[0].reader
