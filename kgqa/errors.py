@@ -235,6 +235,8 @@ def storage_errors(path: Path) -> Iterator[None]:
             raise
         # Of the two files of a copy, the second is written.
         place = (error.filename2 if error.errno in {errno.ENOSPC, errno.EDQUOT} else None) or error.filename or path
+        if str(place).endswith(".partial"):
+            place = path  # the temporary folder of an output has a name that nobody gave
         if error.errno in {errno.EACCES, errno.EPERM} and os.path.isfile(place):
             reason = "permission denied; choose a file that you may use, or change its permissions"
         raise StorageError(f"{place}: {reason}.") from error

@@ -197,7 +197,9 @@ def check_address(address: str) -> None:
     except ValueError:
         usable = False
     if not usable:
-        raise SettingsError(f"--endpoint or {ADDRESS} is no address of a chat-completions endpoint, as http://localhost:8000/v1 is.")
+        raise SettingsError(
+            f"--endpoint or {ADDRESS} is no address of a chat-completions endpoint; give one such as http://localhost:8000/v1."
+        )
     if parts.username or parts.password or parts.query or parts.fragment:
         raise SettingsError(f"--endpoint or {ADDRESS} holds more than scheme, host, port and path; a key belongs into {KEY}.")
 

@@ -268,7 +268,7 @@ def _changes(
     if max_cost is not None and composer not in {None, "llm"}:
         raise SettingsError(f"--max-cost is for --composer llm, but the composer is {composer}; leave out one of the two.")
     if max_cost is not None and not 0 < max_cost < float("inf"):
-        raise SettingsError(f"--max-cost {max_cost:g} is not an amount above 0.")
+        raise SettingsError(f"--max-cost {max_cost:g} is not an amount above 0; give another.")
     overrides: dict[str, Any] = {}
     if filter is not None:
         overrides["disconnection"] = {"use": filter}

@@ -147,7 +147,9 @@ def _predicting(
         yield predict_together(reader, questions, progress, settings)
         return
     if not isinstance(reader, LexicalReader):
-        raise SettingsError("--cluster is for readers that count words, but this one is a network, which uses the device of this machine.")
+        raise SettingsError(
+            "--cluster is for readers that count words, but this one is a network, which uses the device of this machine; leave it out."
+        )
     if not is_only_process():
         raise SettingsError("--cluster divides the questions itself; start kgqa predict without a launcher.")
     with opened_engine(cluster=cluster, progress=progress) as engine:

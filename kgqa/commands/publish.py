@@ -54,6 +54,8 @@ def publish(
     if find_spec("huggingface_hub") is None:
         raise SettingsError("kgqa publish needs huggingface_hub, which is not installed; run: pip install 'kgqa[huggingface]'")
     folder = Path(dataset)
+    if isinstance(to, str) and "://" in to:
+        raise SettingsError(f"--to {to}: this is an address; give {PREFIX}OWNER/NAME, or a new folder.")
     if isinstance(to, str) and to.startswith(PREFIX):
         return _to_hub(folder, upload.repository_of(to), public=public, dry_run=dry_run, progress=progress or Silent())
     if public:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
@@ -140,7 +141,9 @@ def _check_columns(schema: pa.Schema, path: Path) -> None:
         if field.name not in schema.names:
             if field.name in OPTIONAL:
                 continue
-            raise MissingInput(f"{path}: the column {field.name!r} is missing, so these are not Instances of kgqa.")
+            raise MissingInput(
+                f"{path}: the column {field.name!r} is missing, so these are not Instances of kgqa; generate the dataset again."
+            )
         if schema.names.count(field.name) > 1:
             raise BrokenInput(f"{path}: the column {field.name!r} occurs twice; generate the dataset again.")
         if not same_kind(schema.field(field.name).type, field.type):
@@ -182,7 +185,13 @@ def split_files(dataset: Path) -> dict[str, Path]:
     """Split → file, of a dataset folder. Raises MissingInput for a folder without splits, or without one that its manifest names."""
     with storage_errors(dataset):
         files = {split: dataset / f"{split}.parquet" for split in SPLITS if (dataset / f"{split}.parquet").is_file()}
-        problem = "this is a file, and no dataset's folder" if dataset.is_file() else "this folder holds no dataset"
+        problem = (
+            "this folder holds no dataset"
+            if dataset.is_dir()
+            else "this is a file, and no dataset's folder"
+            if dataset.exists()
+            else "there is no such folder of a dataset"
+        )
     if not files:
         raise MissingInput(
             f"{dataset}: {problem} (no train.parquet, dev.parquet or test.parquet); give one that kgqa generate made, or that kgqa convert "
@@ -203,7 +212,7 @@ def manifest_of(folder: Path) -> dict[str, Any]:
     path = folder / "manifest.json"
     try:
         with storage_errors(path):
-            manifest = json.loads(read_small(path)) if path.exists() else {}
+            manifest = json.loads(read_small(path)) if os.path.lexists(path) else {}
     except (ValueError, RecursionError):
         manifest = None
     if not isinstance(manifest, dict):

@@ -103,7 +103,9 @@ def _read_toml(path: Path) -> Mapping[str, Any]:
     if not isinstance(values.get("reader"), str):
         raise SettingsError(f'{path}: it does not say which reader this is; begin with reader = "ee", or another name.')
     for name, value in values.items():
-        if name != "reader" and (name not in SECTIONS or not isinstance(value, dict)):
+        if name in SECTIONS and not isinstance(value, dict):
+            raise SettingsError(f"{path}: {name!r} cannot be {toml(value)}: it must be a section, [{name}].")
+        if name != "reader" and name not in SECTIONS:
             raise SettingsError(f"{path}: {name!r} is not known; the keys are reader, [settings] and [training].")
     return values
 
@@ -128,5 +130,7 @@ def _validated(model: type[Model], place: _Place, *layers: Mapping[str, Any]) ->
         first = error.errors(include_url=False)[0]
         if first["loc"] and first["loc"][0] in place.options:
             option = str(first["loc"][0]).replace("_", "-")
+            if first["type"] == "extra_forbidden":
+                raise SettingsError(f"--{option}: {place.where} has no such setting; leave it out.") from None
             raise SettingsError(f"--{option} {toml(first['input'])}: {plain_fault(first)}; choose another value.") from None
         raise SettingsError(f"{place.where}: {setting_fault(first, model, *filter(None, [place.section]))}") from None

@@ -19,7 +19,7 @@ from typing import Any
 
 from kgqa.arrays.parallel import Engine, Threads, worker_threads
 from kgqa.arrays.processes import Processes, advanced
-from kgqa.errors import BrokenInput, EmptyResult, InterruptedRun, StorageError, WorkspaceMismatch, storage_errors
+from kgqa.errors import BrokenInput, EmptyResult, InterruptedRun, SettingsError, StorageError, WorkspaceMismatch, storage_errors
 from kgqa.progress import Advance, Progress
 from kgqa.runs.files import Watch, alone, file_hash, file_hashes, key_of, known_hash, write_whole
 from kgqa.runs.merging import merge, steps
@@ -28,6 +28,7 @@ from kgqa.runs.scratch import remove, scratch
 from kgqa.settings.small_files import read_small
 from kgqa.sources.formats import Parser, Service
 from kgqa.sources.imported import MANIFEST, PARTS, VERSION, read_manifest
+from kgqa.sources.rows import Rows
 from kgqa.sources.streams import TextFile, require_files
 from kgqa.version import __version__
 
@@ -250,7 +251,7 @@ def _ask(service: Service, file: _File) -> None:
         part.add(encoder.close())
         note_part(place, state, file.watch, part, whole=whole)
 
-    for answer, token in service.pages(queries, state.token):
+    for answer, token in _naming(service.pages(queries, state.token), path.name):
         whole = token != state.token
         encoder.add(answer, state.parts)
         rows += answer.count()
@@ -260,6 +261,14 @@ def _ask(service: Service, file: _File) -> None:
             encoder, rows = Encoder(), 0
     state.done = True
     note(whole=True)
+
+
+def _naming(pages: Iterator[tuple[Rows, str]], file: str) -> Iterator[tuple[Rows, str]]:
+    """The pages of the queries in a file; a fault of the queries is said with its name."""
+    try:
+        yield from pages
+    except SettingsError as error:
+        raise SettingsError(f"{file}: {error}") from None
 
 
 def _sources(out: Path) -> dict[str, dict[str, Any]]:

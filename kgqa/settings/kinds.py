@@ -17,6 +17,8 @@ WHOLE, NUMBER, BOOLEAN, TEXT, LIST, TABLE = (
 
 NULL = "null"
 UNQUOTED = ", without quotation marks"
+LARGEST = 2**63 - 1
+"""Larger whole numbers fit no array."""
 DEEPEST = 5
 """Levels of lists and tables that a message shows."""
 
@@ -65,6 +67,8 @@ def _fault(kind: Any, value: Any) -> str:
     """What one kind takes instead of ``value``; where it is the kind, but an item of it is not, the item and its fault."""
     if kind in _SCALARS:
         types, words = _SCALARS[kind]
+        if isinstance(value, int) and abs(value) > LARGEST:
+            return f"{words} of at most {LARGEST:,}" if int in types else words
         return "" if isinstance(value, types) and (kind is bool or not isinstance(value, bool)) else words
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Literal:

@@ -318,7 +318,7 @@ def test_two_journals_of_one_database_give_no_seat_twice(make_journal: MakeJourn
     [
         ({"task": "colors"}, r"task: task 'colors' is not known; did you mean colours\?$"),
         ({"people": ["ana", "Ana"]}, "'ana' is listed twice"),
-        ({"people": []}, "people: the list is empty"),
+        ({"people": []}, r"the setting 'people' cannot be \[\]: the list is empty\.$"),
         ({"per_item": 4}, "per_item is 4, but there are 3 people"),
         ({"people": ["ana "]}, "is not a valid name"),
         ({"colour": 1}, "colour is not a project setting; choose one of agreement"),

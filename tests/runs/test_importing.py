@@ -591,3 +591,18 @@ def test_an_error_in_one_file_stops_the_others(tmp_path: Path, monkeypatch: pyte
     with pytest.raises(BrokenInput, match=r"^bad.jsonl: line 100000 ends within a record, so the file is cut"):
         kgqa.import_files("texts", [good, bad], out=tmp_path / "out", workers=2)
     assert not (tmp_path / "out" / MANIFEST).exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "sentence"),
+    [
+        ("neo4j", "", "the setting 'facts' is missing; add it."),
+        ("neo4j", "[[[", "the queries are not TOML: "),
+        ("neo4j", "facts = 5", "the setting 'facts' cannot be 5: it must be "),
+        ("sparql", "DELETE", "a query is not a SELECT query with variables; fix the query."),
+    ],
+)
+def test_a_fault_of_queries_is_said_with_their_file(kind: str, text: str, sentence: str, tmp_path: Path, cli: Cli) -> None:
+    (tmp_path / "towns.toml").write_text(text)
+    address = ["--option", "endpoint=http://127.0.0.1:9/sparql"] if kind == "sparql" else []
+    cli("import", kind, tmp_path / "towns.toml", "--out", tmp_path / "out", *address).sentence(f"towns.toml: {sentence}")
