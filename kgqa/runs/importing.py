@@ -251,7 +251,7 @@ def _ask(service: Service, file: _File) -> None:
         part.add(encoder.close())
         note_part(place, state, file.watch, part, whole=whole)
 
-    for answer, token in _naming(service.pages(queries, state.token), path.name):
+    for answer, token in _pages(service, queries, state.token, path.name):
         whole = token != state.token
         encoder.add(answer, state.parts)
         rows += answer.count()
@@ -263,10 +263,10 @@ def _ask(service: Service, file: _File) -> None:
     note(whole=True)
 
 
-def _naming(pages: Iterator[tuple[Rows, str]], file: str) -> Iterator[tuple[Rows, str]]:
+def _pages(service: Service, queries: str, token: str, file: str) -> Iterator[tuple[Rows, str]]:
     """The pages of the queries in a file; a fault of the queries is said with its name."""
     try:
-        yield from pages
+        yield from service.pages(queries, token)
     except SettingsError as error:
         raise SettingsError(f"{file}: {error}") from None
 

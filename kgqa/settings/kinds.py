@@ -53,7 +53,8 @@ def kind_fault(annotation: Any, value: Any) -> str:
         return ""
     if inside := next((fault for fault in faults if ": " in fault), ""):
         return inside  # an item of a list or table that may be there
-    words = [fault for fault in dict.fromkeys(faults) if fault != NULL and not (fault == WHOLE and NUMBER in faults)]
+    is_number = any(fault.startswith(NUMBER) for fault in faults)
+    words = [fault for fault in dict.fromkeys(faults) if fault != NULL and not (is_number and fault.startswith(WHOLE))]
     unquoted = isinstance(value, str) and {WHOLE, NUMBER, BOOLEAN} & set(words)
     return f"it must be {listed(words)}{UNQUOTED if unquoted else ''}"
 
