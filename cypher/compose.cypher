@@ -3,7 +3,7 @@
 // Every relationship has a name and every inequality is stated, as one store lets a pattern use a relationship twice and the other does not.
 
 // name: composable_pairs
-// purpose: pairs whose second question names the answer to the first in full (MuSiQue, step S2), and the first reason why a pair cannot be composed, empty if it can
+// purpose: pairs whose second question names the answer to the first in full (MuSiQue, step S2). fault is the first reason why a pair cannot be composed, and empty if it can be
 // params: max_tokens: integer, max_both: integer, max_heads: integer, max_tails: integer
 // returns: head: integer, tail: integer, bridge: integer, start: integer, stop: integer, fault: string
 // stores: embedded, neo4j
@@ -30,7 +30,7 @@ RETURN h.row AS head, t.row AS tail, n.row AS bridge, start, stop,
 ORDER BY t.row, start, h.row, n.row
 
 // name: chains_2hop
-// purpose: two questions; the second names the answer to the first (all shapes: MuSiQue, table 1)
+// purpose: two questions, with the answer to the first named in the second (all shapes: MuSiQue, table 1)
 // params: max_tokens: integer
 // returns: edge_1: integer
 // stores: embedded, neo4j
@@ -54,7 +54,7 @@ RETURN f.row AS edge_1, e.row AS edge_2
 ORDER BY f.row, e.row
 
 // name: chains_3hop2
-// purpose: two questions whose answers a third one names at two places
+// purpose: two questions, and a third one that names both answers
 // params: max_tokens: integer
 // returns: edge_1: integer, edge_2: integer
 // stores: embedded, neo4j
@@ -90,7 +90,7 @@ RETURN g.row AS edge_1, f.row AS edge_2, e.row AS edge_3
 ORDER BY g.row, f.row, e.row
 
 // name: chains_4hop2
-// purpose: two questions whose answers a third one names at two places, and a fourth that names the answer to the third
+// purpose: two questions, a third one that names both answers, and a fourth that names the answer to the third
 // params: max_tokens: integer
 // returns: edge_1: integer, edge_2: integer, edge_3: integer
 // stores: embedded, neo4j
@@ -112,7 +112,7 @@ RETURN f.row AS edge_1, g.row AS edge_2, e.row AS edge_3
 ORDER BY f.row, g.row, e.row
 
 // name: chains_4hop3
-// purpose: two questions in a row and a third one, whose answers a fourth one names at two places
+// purpose: two questions in a row, a third one, and a fourth that names the answers to the second and the third
 // params: max_tokens: integer
 // returns: edge_1: integer, edge_2: integer, edge_3: integer
 // stores: embedded, neo4j

@@ -1,7 +1,7 @@
 // For people: kgqa query --list shows them.
 
 // name: find_entity
-// purpose: entities with a name (label or alias) that contains a text, in any case, the most mentioned first; a final sigma counts as any sigma, and a dotted capital I as an i
+// purpose: entities with a label or alias that contains a text, in any case, the most mentioned first. A final sigma counts as any sigma, and a dotted capital I as an i
 // params: text: string, limit: integer = 50
 // returns: entity: string, kind: string, label: string, description: string, documents: integer
 // stores: embedded, neo4j
@@ -88,7 +88,7 @@ ORDER BY entities DESC, n.row
 LIMIT $limit
 
 // name: bridge_entities
-// purpose: entities that an entity's article shares with other documents, so that a question can hop over them, the most specific first (docs/queries.md); documents: other documents that mention the bridge, together: documents that mention both, facts: facts between the two
+// purpose: entities that an entity's article shares with other documents, so that a question can hop over them, the most specific first. documents counts other documents that mention the bridge, together documents that mention both, and facts facts between the two
 // params: entity: entity, limit: integer = 50
 // returns: bridge: string, label: string, documents: integer, together: integer, facts: integer, score: number
 // stores: embedded, neo4j
@@ -108,7 +108,7 @@ ORDER BY score DESC, documents DESC, b.row
 LIMIT $limit
 
 // name: bridges_between
-// purpose: entities that share a document with each of two entities, the most specific first (docs/queries.md); near: documents that mention the bridge and the first entity, far: documents that mention the bridge and the second, facts_near and facts_far: facts in the same sense, documents: all that mention the bridge
+// purpose: entities that share a document with each of two entities, the most specific first. near counts documents that mention the bridge and the first entity, far those that mention the bridge and the second, and documents all that mention the bridge. facts_near and facts_far count facts between the same pairs
 // params: entity: entity, other: entity, limit: integer = 50
 // returns: bridge: string, kind: string, label: string, near: integer, far: integer, facts_near: integer, facts_far: integer, documents: integer, score: number
 // stores: embedded, neo4j
@@ -146,7 +146,7 @@ ORDER BY d.row
 LIMIT $limit
 
 // name: paths_over_facts
-// purpose: the shortest paths between two entities over facts in either direction, of up to longest (1 to 4) facts, those first whose inner entities few documents mention; none of these can be left out (docs/queries.md)
+// purpose: the shortest paths between two entities over facts in either direction, with at most longest (1 to 4) facts
 // params: entity: entity, other: entity, longest: integer = 3, limit: integer = 20
 // returns: facts: integer, path: strings, names: strings, relations: strings
 // stores: embedded, neo4j
@@ -154,7 +154,7 @@ LIMIT $limit
 // Not one text but a search, by the queries of paths.cypher: from $entity and from $other along FACT, until $limit paths are found, each of $longest facts at most.
 
 // name: paths_over_documents
-// purpose: the shortest paths between two entities over documents that mention both ends of a step, of up to longest (1 to 3) documents: entity, document, entity, …; those of two in the order of bridges_between (docs/queries.md)
+// purpose: the shortest paths between two entities over documents that mention both ends of a step, with at most longest (1 to 3) documents
 // params: entity: entity, other: entity, longest: integer = 3, limit: integer = 20
 // returns: documents: integer, path: strings, names: strings
 // stores: embedded, neo4j
@@ -195,7 +195,7 @@ ORDER BY documents DESC, e.row
 LIMIT $limit
 
 // name: relation_counts
-// purpose: the number of facts of each relation, and of its distinct answers
+// purpose: for each relation, the number of facts and of distinct answers
 // params: limit: integer = 50
 // returns: relation: string, label: string, facts: integer, answers: integer
 // stores: embedded, neo4j
@@ -221,7 +221,7 @@ ORDER BY facts DESC, t.row
 LIMIT $limit
 
 // name: why_wikihop_candidate
-// purpose: why an entity is a candidate of a WikiHop question: the facts of the relation with it as their object, whether it is a true answer, the number of chains of one, two and three articles that lead to it, and the first of the shortest chains (subject, article, entity, article, …)
+// purpose: why an entity is a candidate for a WikiHop question: how many facts of the relation have it as their object, whether it is a true answer, and how many chains of one, two and three articles lead to it. first is the first of the shortest chains (subject, article, entity, article, …)
 // params: subject: entity, relation: relation, candidate: entity
 // returns: facts: integer, true_answer: boolean, chains_1: integer, chains_2: integer, chains_3: integer, first: strings
 // stores: embedded, neo4j
@@ -259,7 +259,7 @@ RETURN facts, true_facts > 0 AS true_answer, chains_1, chains_2, chains_3,
 ORDER BY c.row
 
 // name: why_medhop_candidate
-// purpose: why a drug is a candidate of a MedHop question: its facts of the relation, whether one of them joins it to the subject, and the number of chains of one and two abstracts over proteins (medhop_chains_1 to 3 list them)
+// purpose: why a drug is a candidate for a MedHop question: the number of its facts of the relation, whether one of them joins it to the subject, and the number of chains of one and two abstracts over proteins (medhop_chains_1 to medhop_chains_3 list them)
 // params: subject: entity, candidate: entity, relation: relation = interacts_with
 // returns: facts: integer, true_answer: boolean, chains_1: integer, chains_2: integer
 // stores: embedded, neo4j
@@ -295,7 +295,7 @@ RETURN facts, true_answer, chains_1, chains_2
 ORDER BY c.row
 
 // name: what_blocks_wikihop
-// purpose: why a fact does not become a WikiHop sample, with the filters in order: whether the fact exists, the subject's article, the number of its mentions of the answer, and the number of articles of the shortest chain to the answer (0: more than three)
+// purpose: why a fact does not become a WikiHop sample. The columns follow the order of the filters: whether the fact exists, the subject's article, how often it mentions the answer, and the number of articles on the shortest chain to the answer (0: more than three)
 // params: subject: entity, relation: relation, answer: entity
 // returns: facts: integer, article: string, usable: boolean, stated: integer, documents: integer, reason: string
 // stores: embedded, neo4j
@@ -329,7 +329,7 @@ RETURN facts, article, usable, stated, documents,
 ORDER BY s.row
 
 // name: what_blocks_medhop
-// purpose: why a pair of drugs does not become a MedHop sample, with the filters in order: the number of facts between the two, of abstracts that lead on from the subject, of abstracts that mention both, and of chains of two abstracts over proteins
+// purpose: why a pair of drugs does not become a MedHop sample. The columns follow the order of the filters: how many facts join the two drugs, how many abstracts lead on from the subject, how many abstracts mention both, and how many chains of two abstracts over proteins there are
 // params: subject: entity, answer: entity, relation: relation = interacts_with
 // returns: facts: integer, leading: integer, stated: integer, chains_2: integer, reason: string
 // stores: embedded, neo4j

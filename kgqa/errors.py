@@ -240,6 +240,8 @@ def storage_errors(path: Path) -> Iterator[None]:
             raise
         # Of the two files of a copy, the second is written.
         place = (error.filename2 if error.errno in {errno.ENOSPC, errno.EDQUOT} else None) or error.filename or path
+        if str(place).endswith(".partial"):
+            place = path  # the temporary folder of an output has a name that nobody gave
         if error.errno in {errno.EACCES, errno.EPERM} and os.path.isfile(place):
             reason = "permission denied; choose a file that you may use, or change its permissions"
         raise StorageError(f"{place}: {reason}.") from error
@@ -253,11 +255,11 @@ def _reason_in_text(message: str) -> str | None:
     return None
 
 
-def suggestion(name: str, known: Collection[str]) -> str:
-    """``did you mean x?`` if a known name is similar, else the list of known names."""
+def suggestion(name: str, known: Collection[str], *, unlisted: Collection[str] = ()) -> str:
+    """``did you mean x?`` if a known or ``unlisted`` name is similar, else the list of known names."""
     from difflib import get_close_matches
 
-    close = get_close_matches(name, known, n=1, cutoff=0.6)
+    close = get_close_matches(name, [*known, *unlisted], n=1, cutoff=0.6)
     return f"did you mean {close[0]}?" if close else "choose one of " + shortened(", ".join(sorted(known)), 2_000) + "."
 
 

@@ -125,13 +125,15 @@ FAULTS = {
     "two objects in a line": Fault(
         file="documents.jsonl", spoil=insert(2, DOC + DOC + b"\n"), says=("documents.jsonl, line 2", "Extra data")
     ),
-    "a list": Fault(file="documents.jsonl", spoil=insert(2, b"[1]"), says=("documents.jsonl, line 2", "expected an object", "found list")),
+    "a list": Fault(
+        file="documents.jsonl", spoil=insert(2, b"[1]"), says=("documents.jsonl, line 2", "expected an object", "found a list")
+    ),
     "a bare null": Fault(
-        file="documents.jsonl", spoil=lambda _: b"null\n", says=("documents.jsonl, line 1", "expected an object", "NoneType")
+        file="documents.jsonl", spoil=lambda _: b"null\n", says=("documents.jsonl, line 1", "expected an object", "found null")
     ),
     "deeply nested": Fault(file="documents.jsonl", spoil=insert(2, b"[" * 100_000), says=("documents.jsonl, line 2", "nested too deeply")),
     "wrong type": Fault(
-        file="documents.jsonl", spoil=insert(2, DOC.replace(b'"T"', b"3")), says=("line 2", "'title' must be text", "found int")
+        file="documents.jsonl", spoil=insert(2, DOC.replace(b'"T"', b"3")), says=("line 2", "'title' must be text", "found a number")
     ),
     "null field": Fault(file="documents.jsonl", spoil=insert(2, DOC.replace(b'"A text."', b"null")), says=("line 2", "'text' is missing")),
     "field missing": Fault(file="documents.jsonl", spoil=insert(2, DOC.replace(b"entity", b"ent")), says=("line 2", "'entity' is missing")),
@@ -245,10 +247,10 @@ SETTINGS = {
     "unknown": ("[qangaroo]\nmin_candidate = 3", ("own.toml", "unknown setting 'qangaroo.min_candidate'", "did you mean min_candidates?")),
     "unknown section": ("[qangaro]\nx = 3", ("unknown setting 'qangaro'", "did you mean qangaroo?")),
     "unknown deep down": ("[linking.shared]\nprefer_kind = ['x']", ("linking.shared.prefer_kind", "did you mean prefer_kinds?")),
-    "wrong type": ("[qangaroo]\nmin_candidates = 'many'", ("'qangaroo.min_candidates' cannot be 'many'", "integer")),
-    "out of range": ("[qangaroo]\nmin_candidates = 1", ("'qangaroo.min_candidates' cannot be 1", "greater than or equal to 2")),
-    "unknown choice": ("[qangaroo]\nsurface = 'labels'", ("'qangaroo.surface' cannot be 'labels'", "'label' or 'id'")),
-    "unknown layout": ("[source]\nlayout = 'csv'", ("'source.layout' cannot be 'csv'", "'wikidata', 'medline', 'import' or 'questions'")),
+    "wrong type": ("[qangaroo]\nmin_candidates = 'many'", ("'qangaroo.min_candidates' cannot be \"many\"", "whole number")),
+    "out of range": ("[qangaroo]\nmin_candidates = 1", ("'qangaroo.min_candidates' cannot be 1", "it must be at least 2")),
+    "unknown choice": ("[qangaroo]\nsurface = 'labels'", ("'qangaroo.surface' cannot be \"labels\"", '"label" or "id"')),
+    "unknown layout": ("[source]\nlayout = 'csv'", ("'source.layout' cannot be \"csv\"", '"medline", "import" or "questions"')),
     "section is a number": ("qangaroo = 3", ("'qangaroo' cannot be 3",)),
     "splits": ("[qangaroo.splits]\ntrain = 0.9\ndev = 0.3", ("qangaroo.splits", "must add up to 1", "1.25")),
     "placeholders": ("[qangaroo]\nplaceholders = 10\nmax_candidates = 20", ("placeholders (10) must be at least max_candidates (20)",)),
@@ -261,7 +263,7 @@ SETTINGS = {
     "question without its subject": ("[qangaroo]\nquestion = 'what?'", ("must use {subject}",)),
     "question with a width": ("[qangaroo]\nquestion = '{subject:>9}'", ("question may use only",)),
     "regular expression": ("[linking]\nlist_pages = '('", ("linking.list_pages", "not a regular expression")),
-    "dataset name": ("dataset = '../x'", ("'dataset' cannot be '../x'",)),
+    "dataset name": ("dataset = '../x'", ("'dataset' cannot be \"../x\"",)),
     "unknown query": ("[projection]\narticle = 1\n", ("unknown setting 'projection.article'",)),
     "projection names no query": (
         "[projection]\nentity_to_document = ['article_off']",
@@ -691,7 +693,7 @@ def test_a_graph_that_is_missing_or_damaged(wikidata_copy: Path, tmp_path: Path,
 def test_an_export_that_cannot_be(seed_wikidata: Path, tmp_path: Path, cli: Cli) -> None:
     dataset, out = seed_wikidata / "datasets" / "wikihop", tmp_path / "out"
     cli("export", dataset, "--to", "qangaro", "--out", out).sentence("format 'qangaro' is not known; did you mean qangaroo?")
-    cli("export", tmp_path / "none", "--to", "qangaroo", "--out", out).sentence("none: this folder holds no dataset")
+    cli("export", tmp_path / "none", "--to", "qangaroo", "--out", out).sentence("none: there is no such folder of a dataset")
     cli("export", tmp_path / ("x" * 300), "--to", "qangaroo", "--out", out).sentence("too long")
     (tmp_path / "file").write_text("x")
     cli("export", dataset, "--to", "qangaroo", "--out", tmp_path / "file").sentence("a file")
@@ -724,11 +726,11 @@ def test_a_sample_that_cannot_be_shown(wikidata_copy: Path, tmp_path: Path, cli:
     example = kgqa.show(dataset).id
     cli("show", dataset, "nobody").sentence("there is no sample 'nobody'", f"an id looks like {example}")
     cli("show", dataset, "\udcff").sentence("there is no sample")
-    cli("show", tmp_path / "none").sentence("none: this folder holds no dataset")
+    cli("show", tmp_path / "none").sentence("none: there is no such folder of a dataset")
     cli("show", tmp_path / ("x" * 300)).sentence("too long")
     (tmp_path / "set.json").write_text("[]")
     cli("show", tmp_path / "set.json").sentence("set.json: this is a file, and no dataset's folder", "kgqa convert --to native")
-    cli("show", tmp_path / "none", "--masked").sentence("none: this folder holds no dataset")
+    cli("show", tmp_path / "none", "--masked").sentence("none: there is no such folder of a dataset")
     train = dataset / "train.parquet"
     good = train.read_bytes()
     for bad in (b"", good[:-10], good[:2000] + bytes(len(good) // 2) + good[2000 + len(good) // 2 :], b"PAR1" * 9):

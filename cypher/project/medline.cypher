@@ -1,7 +1,7 @@
 // For the projection of kgqa generate; cannot be asked by name.
 
 // name: abstract_mentions_protein
-// purpose: from an abstract to every protein that it mentions (Welbl et al. 2018, section 4, edge 1)
+// purpose: edges from an abstract to every protein that it mentions (Welbl et al. 2018, section 4, edge 1)
 // params: none
 // returns: documents: strings, entities: strings
 // stores: embedded, neo4j
@@ -12,7 +12,7 @@ RETURN documents, entities
 ORDER BY part
 
 // name: abstract_mentions_targeted_drug
-// purpose: from an abstract to a drug that it mentions together with one of the drug's targets (Welbl et al. 2018, section 4, edge 2)
+// purpose: edges from an abstract to a drug that it mentions together with one of the drug's targets (Welbl et al. 2018, section 4, edge 2)
 // params: none
 // returns: documents: strings, entities: strings
 // stores: embedded, neo4j
@@ -24,7 +24,7 @@ RETURN documents, entities
 ORDER BY part
 
 // name: drug_in_abstract_with_target
-// purpose: from a drug to an abstract that mentions it together with one of its targets; the same edge in the other direction
+// purpose: edges from a drug to an abstract that mentions it together with one of its targets (edge 2 in the other direction)
 // params: none
 // returns: entities: strings, documents: strings
 // stores: embedded, neo4j
@@ -36,7 +36,7 @@ RETURN entities, documents
 ORDER BY part
 
 // name: protein_in_abstract_with_partner
-// purpose: from a protein to an abstract that mentions it together with a protein that it interacts with (Welbl et al. 2018, section 4, edge 3)
+// purpose: edges from a protein to an abstract that mentions it together with a protein that it interacts with (Welbl et al. 2018, section 4, edge 3)
 // params: none
 // returns: entities: strings, documents: strings
 // stores: embedded, neo4j
@@ -48,7 +48,7 @@ RETURN entities, documents
 ORDER BY part
 
 // name: partner_in_abstract_with_protein
-// purpose: the other protein of each such pair; both ends are matched, because an interaction is stored once
+// purpose: the edges of protein_in_abstract_with_partner for the other protein of each pair, because an interaction is stored only once
 // params: none
 // returns: entities: strings, documents: strings
 // stores: embedded, neo4j
@@ -60,7 +60,7 @@ RETURN entities, documents
 ORDER BY part
 
 // name: protein_in_abstract_with_drug
-// purpose: from a protein to an abstract that mentions it together with a drug that targets it: the protein joins the two drugs
+// purpose: edges from a protein to an abstract that mentions it together with a drug that targets it, so that the protein joins two drugs
 // params: none
 // returns: entities: strings, documents: strings
 // stores: embedded, neo4j

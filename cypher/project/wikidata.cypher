@@ -1,7 +1,7 @@
 // For the projection of kgqa generate; cannot be asked by name.
 
 // name: article_mentions
-// purpose: from an article to every entity that it mentions (Welbl et al. 2018, section 3, edge 1); a thousand articles a row
+// purpose: edges from an article to every entity that it mentions (Welbl et al. 2018, section 3, edge 1), with a thousand articles per row
 // params: none
 // returns: documents: strings, entities: strings
 // stores: embedded, neo4j
@@ -12,7 +12,7 @@ RETURN documents, entities
 ORDER BY part
 
 // name: article_of
-// purpose: from an entity to the article about it (Welbl et al. 2018, section 3, edge 2); a thousand articles a row
+// purpose: edges from an entity to the article about it (Welbl et al. 2018, section 3, edge 2), with a thousand articles per row
 // params: none
 // returns: entities: strings, documents: strings
 // stores: embedded, neo4j

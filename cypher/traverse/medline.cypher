@@ -1,7 +1,7 @@
 // For kgqa generate --traversal cypher; may be asked by name, but are not listed.
 
 // name: medhop_candidates_1
-// purpose: the entities that an entity reaches over one abstract, through proteins alone
+// purpose: the entities that an entity reaches over one abstract, only through proteins
 // params: entity: entity
 // returns: candidate: string
 // stores: embedded, neo4j
@@ -27,7 +27,7 @@ RETURN c.id AS candidate
 ORDER BY c.row
 
 // name: medhop_candidates_2
-// purpose: the entities that an entity reaches over two abstracts, through proteins alone
+// purpose: the entities that an entity reaches over two abstracts, only through proteins
 // params: entity: entity
 // returns: candidate: string
 // stores: embedded, neo4j
@@ -70,7 +70,7 @@ RETURN c.id AS candidate
 ORDER BY c.row
 
 // name: medhop_candidates_3
-// purpose: the entities that an entity reaches over three abstracts, through proteins alone
+// purpose: the entities that an entity reaches over three abstracts, only through proteins
 // params: entity: entity
 // returns: candidate: string
 // stores: embedded, neo4j
@@ -130,7 +130,7 @@ RETURN c.id AS candidate
 ORDER BY c.row
 
 // name: medhop_chains_1
-// purpose: chains of one abstract from an entity to given candidates only over proteins: a step mentions a drug together with its target, or a protein together with its partner or a drug that targets it
+// purpose: chains of one abstract from an entity to given candidates, only over proteins. The abstract mentions a drug together with its target, or a protein together with its partner or a drug that targets it
 // params: entity: entity, candidates: strings
 // returns: candidate: string, document_1: string
 // stores: embedded, neo4j
@@ -155,7 +155,7 @@ RETURN c.id AS candidate, d1.id AS document_1
 ORDER BY c.row, d1.row
 
 // name: medhop_chains_2
-// purpose: chains of two abstracts from an entity to given candidates only over proteins: a step mentions a drug together with its target, or a protein together with its partner or a drug that targets it
+// purpose: the same for chains of two abstracts
 // params: entity: entity, candidates: strings
 // returns: candidate: string, document_1: string, entity_1: string, document_2: string
 // stores: embedded, neo4j
@@ -198,7 +198,7 @@ RETURN c.id AS candidate, d1.id AS document_1, e1.id AS entity_1, d2.id AS docum
 ORDER BY c.row, d1.row, e1.row, d2.row
 
 // name: medhop_chains_3
-// purpose: chains of three abstracts from an entity to given candidates only over proteins: a step mentions a drug together with its target, or a protein together with its partner or a drug that targets it
+// purpose: the same for chains of three abstracts
 // params: entity: entity, candidates: strings
 // returns: candidate: string, document_1: string, entity_1: string, document_2: string, entity_2: string, document_3: string
 // stores: embedded, neo4j

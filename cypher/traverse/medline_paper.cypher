@@ -130,7 +130,7 @@ RETURN c.id AS candidate
 ORDER BY c.row
 
 // name: medhop_paper_chains_1
-// purpose: chains of one abstract from an entity to given candidates (Welbl et al. 2018, section 4): a step mentions a drug together with its target, or a protein together with its partner
+// purpose: chains of one abstract from an entity to given candidates (Welbl et al. 2018, section 4). The abstract mentions a drug together with its target, or a protein together with its partner
 // params: entity: entity, candidates: strings
 // returns: candidate: string, document_1: string
 // stores: embedded, neo4j
@@ -155,7 +155,7 @@ RETURN c.id AS candidate, d1.id AS document_1
 ORDER BY c.row, d1.row
 
 // name: medhop_paper_chains_2
-// purpose: chains of two abstracts from an entity to given candidates (Welbl et al. 2018, section 4): a step mentions a drug together with its target, or a protein together with its partner
+// purpose: the same for chains of two abstracts
 // params: entity: entity, candidates: strings
 // returns: candidate: string, document_1: string, entity_1: string, document_2: string
 // stores: embedded, neo4j
@@ -198,7 +198,7 @@ RETURN c.id AS candidate, d1.id AS document_1, e1.id AS entity_1, d2.id AS docum
 ORDER BY c.row, d1.row, e1.row, d2.row
 
 // name: medhop_paper_chains_3
-// purpose: chains of three abstracts from an entity to given candidates (Welbl et al. 2018, section 4): a step mentions a drug together with its target, or a protein together with its partner
+// purpose: the same for chains of three abstracts
 // params: entity: entity, candidates: strings
 // returns: candidate: string, document_1: string, entity_1: string, document_2: string, entity_2: string, document_3: string
 // stores: embedded, neo4j

@@ -87,7 +87,7 @@ def ask_all(
     """
     settings, progress = settings or LlmSettings(), progress or Silent()
     check_prices(settings)
-    server = Endpoint(endpoint, model, settings, what=what)
+    server = Endpoint(endpoint, model, settings, what=what, named="model")
     form = strict_schema(schema)
     talks = [
         Conversation(

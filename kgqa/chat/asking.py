@@ -138,8 +138,8 @@ class Asker:
                 if broken_count == new_count == ALL_BROKEN:
                     raise EndpointError(
                         f"{self._endpoint.address}: all {new_count} answers have the wrong form; set another structured "
-                        f'("object" or "schema"), a higher max_output_tokens, or give another --model; {self._recording.path} keeps them '
-                        "until it is removed."
+                        f'("object" or "schema"), a higher max_output_tokens, or give another {self._endpoint.named}; '
+                        f"{self._recording.path} keeps them until it is removed."
                     )
                 yield judged
         except Stopped:

@@ -60,8 +60,11 @@ class Failed(EndpointError):
 class Endpoint:
     """A model behind an address; safe to use from several threads."""
 
-    def __init__(self, address: str | None, model: str, settings: LlmSettings, *, what: str) -> None:
-        """``address``: by default that of the environment; ``what`` needs it, for messages. Sends nothing. Raises SettingsError."""
+    def __init__(self, address: str | None, model: str, settings: LlmSettings, *, what: str, named: str = "--model") -> None:
+        """``address``: by default that of the environment. For messages: ``what`` needs it, and the option or setting that names the model.
+
+        Sends nothing. Raises SettingsError.
+        """
         if address is not None:
             check_address(address)
         self.address = address or os.environ.get(ADDRESS) or DEFAULT
@@ -74,6 +77,7 @@ class Endpoint:
         self.is_without_key = not key and self.address == DEFAULT
         """Whether the endpoint will refuse every request for lack of a key."""
         self._model, self._settings = model, settings
+        self.named = named
         self._lock = Lock()
         self._client: Client | None = None
 
@@ -144,7 +148,8 @@ class Endpoint:
         detail = _short(error)
         if status == 404:
             return (
-                f"there is no such model, or nothing that completes chats here (status 404: {detail}); give another --model or --endpoint."
+                f"there is no such model, or nothing that completes chats here (status 404: {detail}); give another {self.named}, or "
+                "another --endpoint."
             )
         if status == 429:
             return f"too many requests, or none left to pay for (status 429: {detail}); {AGAIN}, with a lower at_once."
@@ -192,7 +197,9 @@ def check_address(address: str) -> None:
     except ValueError:
         usable = False
     if not usable:
-        raise SettingsError(f"--endpoint or {ADDRESS} is no address of a chat-completions endpoint, as http://localhost:8000/v1 is.")
+        raise SettingsError(
+            f"--endpoint or {ADDRESS} is no address of a chat-completions endpoint; give one such as http://localhost:8000/v1."
+        )
     if parts.username or parts.password or parts.query or parts.fragment:
         raise SettingsError(f"--endpoint or {ADDRESS} holds more than scheme, host, port and path; a key belongs into {KEY}.")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -93,10 +94,20 @@ def run() -> int:
         if type(error).__name__ == "NoArgsIsHelpError":
             typer.echo(where.get_help() if where else error, err=True)
             return 2
-        text = " ".join(error.format_message().split()).rstrip(".")  # type: ignore[attr-defined]
+        text = _NO_NUMBER.sub(_plain, " ".join(error.format_message().split())).rstrip(".")  # type: ignore[attr-defined]
         command = where.command_path if where else " ".join(["kgqa", *[word for word in sys.argv[1:2] if word in COMMANDS]])
         raise SettingsError(f"{text}; see {command} --help.") from None
     return 0
+
+
+_NO_NUMBER = re.compile(r"(?:Input should be a valid|Unable to parse input string as an?) (integer|number)\b.*")
+"""What typer takes over from pydantic about a text that is no number."""
+
+
+def _plain(match: re.Match[str]) -> str:
+    if "exceeded" in match[0]:
+        return "the number is too large"
+    return f"it must be a {'whole ' if match[1] == 'integer' else ''}number"
 
 
 def _version(is_set: bool) -> None:

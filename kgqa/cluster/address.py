@@ -11,11 +11,11 @@ import subprocess
 import sys
 
 from kgqa.errors import ClusterError, SettingsError
-from kgqa.settings.cluster import FORMS, is_address
+from kgqa.settings.cluster import AUTO, FORMS, VARIABLE, is_address
 
 SECONDS = "KGQA_CLUSTER_SECONDS"
 """Environment variable: seconds to wait for the cluster's answer."""
-WAIT = 30.0
+WAIT, MOST_SECONDS = 30.0, 86_400
 _PROBE = """
 import sys, ray
 try:
@@ -28,13 +28,22 @@ print(sys.argv[1] if sys.argv[1].startswith("ray://") else ray.get_runtime_conte
 """
 
 
-def probe(address: str) -> str:
+def probe(address: str, where: str = "") -> str:
     """The address, with ``auto`` resolved: the cluster named by ``RAY_ADDRESS``, or the one that runs on this machine.
 
-    Raises SettingsError if it is no address, ClusterError if no cluster answers within ``KGQA_CLUSTER_SECONDS``.
+    ``where`` names the option or setting that has the address, for messages. Raises SettingsError if it is no address, ClusterError if no
+    cluster answers within ``KGQA_CLUSTER_SECONDS``.
     """
+    where = where or f"--cluster {address}"
     if not is_address(address):
         raise SettingsError(f"--cluster {address!r} is no address of a cluster; give {FORMS}.")
+    named = os.environ.get(VARIABLE, "") if address == AUTO else ""
+    if named and not is_address(named):
+        raise SettingsError(
+            f"{where}: {VARIABLE} is {named!r}, which is no address of a cluster; set it to HOST:PORT or ray://HOST:PORT, or unset it."
+        )
+    if named:
+        where = f"{where}, {VARIABLE} {named}"
     seconds = _seconds()
     environment = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0"}
     try:
@@ -44,13 +53,16 @@ def probe(address: str) -> str:
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise ClusterError(
-            f"no Ray cluster answered at {address} within {seconds:g} seconds; start one with: ray start --head, or set {SECONDS} to wait "
-            "longer."
+            f"{where}: no Ray cluster answered at {address} within {seconds:g} seconds; start one with: ray start --head, or set "
+            f"{SECONDS} to wait longer."
         ) from None
     if done.returncode:
-        where = "RAY_ADDRESS is not set and no Ray cluster runs on this machine" if "Could not find any running" in done.stdout else ""
-        reason = where or done.stdout.strip() or "its process ended without a message"
-        raise ClusterError(f"--cluster {address}: {reason.rstrip('.')}; start a cluster with: ray start --head, or give its HOST:PORT.")
+        is_absent = "Could not find any running" in done.stdout and not named
+        absent = f"{VARIABLE} is not set and no Ray cluster runs on this machine" if is_absent else ""
+        reason = absent or done.stdout.strip() or "its process ended without a message"
+        raise ClusterError(
+            f"{where}: {reason.rstrip('.')}; start a cluster with: ray start --head, or give the HOST:PORT of one (--cluster, {VARIABLE})."
+        )
     return done.stdout.strip().splitlines()[-1]
 
 
@@ -70,6 +82,6 @@ def _seconds() -> float:
         seconds = float(text) if text else WAIT
     except ValueError:
         seconds = 0.0
-    if not 0 < seconds < 86400:
-        raise SettingsError(f"{SECONDS} is {text!r}, which is no number of seconds.")
+    if not 0 < seconds < MOST_SECONDS:
+        raise SettingsError(f"{SECONDS} is {text!r}; set it to a number of seconds above 0 and below {MOST_SECONDS:,}, or unset it.")
     return seconds

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from kgqa.arrays.parallel import Engine, NetworkEngine, Threads
 from kgqa.errors import SettingsError
 from kgqa.progress import Progress, SeesParts
-from kgqa.settings.cluster import is_cluster
+from kgqa.settings.cluster import ChosenCluster, is_cluster
 from kgqa.settings.workers import worker_count
 
 
@@ -24,7 +24,9 @@ def for_networks(engine: Engine, *, device: str, cores: int = 1) -> NetworkEngin
 
 
 @contextmanager
-def opened_engine(workers: int | None = None, cluster: str | None = None, progress: Progress | None = None) -> Iterator[Engine]:
+def opened_engine(
+    workers: int | None = None, cluster: str | ChosenCluster | None = None, progress: Progress | None = None
+) -> Iterator[Engine]:
     """The engine of a run, open inside the ``with`` block.
 
     ``cluster``: None or ``none`` for threads; ``auto``, ``HOST:PORT`` or ``ray://HOST:PORT`` for a Ray cluster
@@ -32,16 +34,17 @@ def opened_engine(workers: int | None = None, cluster: str | None = None, progre
     core of the cluster. ``progress`` is told what the cluster does if it is a :class:`~kgqa.progress.SeesParts`. Raises SettingsError and
     ClusterError.
     """
-    if not is_cluster(cluster):
+    chosen = cluster if isinstance(cluster, ChosenCluster) else ChosenCluster.by_option(cluster)
+    if not is_cluster(chosen.address):
         yield Threads(workers)
         return
     if workers is not None:
         worker_count(workers)
     if find_spec("ray") is None:
-        raise SettingsError("--cluster needs Ray, which is not installed; run: pip install 'kgqa[cluster]'")
+        raise SettingsError(f"{chosen.where} needs Ray, which is not installed; run: pip install 'kgqa[cluster]'")
     from kgqa.cluster.address import probe
     from kgqa.cluster.ray_engine import RayEngine
 
     see = progress.parts if isinstance(progress, SeesParts) else None
-    with RayEngine(probe(str(cluster)), workers, see) as engine:
+    with RayEngine(probe(str(chosen.address), chosen.where), workers, see) as engine:
         yield engine

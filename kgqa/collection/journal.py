@@ -573,7 +573,7 @@ class Journal:
             if earlier is not None:
                 return int(earlier.number)
             if transaction.member(person).role != "lead":
-                raise InputError(f"{person} is not a lead of this project, and only leads settle disagreements.")
+                raise InputError(f"{person} is not a lead of this project, and only leads settle disagreements; ask one of them.")
             row = transaction.item(item)
             if row.state != "disputed":
                 raise TableChanged(f"item {item} is no longer disputed; load the page again.")

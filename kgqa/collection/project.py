@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from kgqa.collection.events import MODEL
 from kgqa.collection.registry import TASKS
 from kgqa.errors import MissingInput, SettingsError, storage_errors, suggestion
-from kgqa.settings.base import Positive, Settings, Share, located_fault
+from kgqa.settings.base import Positive, Settings, Share, setting_fault
 from kgqa.settings.small_files import read_toml
 
 Name = Annotated[str, Field(min_length=1, max_length=100)]
@@ -164,5 +164,4 @@ def read_project(path: str | Path) -> Project:
         if first["type"] == "extra_forbidden" and len(first["loc"]) == 1:
             key = str(first["loc"][0])
             raise SettingsError(f"{file}: {key} is not a project setting; {suggestion(key, ProjectSettings.model_fields)}") from None
-        sentence = f"{file}: {located_fault(error)}"
-        raise SettingsError(sentence if sentence.endswith(("?", ".")) else f"{sentence}.") from None
+        raise SettingsError(f"{file}: {setting_fault(first, ProjectSettings)}") from None

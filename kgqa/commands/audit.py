@@ -30,7 +30,6 @@ from kgqa.settings.judging import JudgingSettings
 from kgqa.splits.certificate import Certificate, certificate, differences, read_certificate
 from kgqa.splits.items import keys_of
 from kgqa.splits.near_duplicates import THRESHOLD
-from kgqa.training.extra import require_readers
 
 if TYPE_CHECKING:
     from kgqa.checks.readers.judging import Judging
@@ -88,7 +87,11 @@ def audit(
         source.check_outside(connection.path, "--recording")
     if connection.path.resolve() in {report.html.resolve(), report.json.resolve()}:
         raise SettingsError(f"--recording {connection.path}: the report would overwrite this file; give another one.")
-    judge = None if readers is None else _prepared(question_set, readers, judging, encoder, device, connection, seed, is_cluster(cluster))
+    judge = None
+    if readers is not None:
+        judge = _prepared(
+            question_set, readers, judging, encoder, device, connection, seed, file=reader_settings, on_cluster=is_cluster(cluster)
+        )
     if judge is not None:
         _check_measured(judge, conditions)
     checks = [check(seed=seed) for check in CHECKS]
@@ -142,7 +145,6 @@ def _judging_settings(
                 raise SettingsError(f"{option}: this setting is for readers; add --readers minimal, or drop it.")
         return JudgingSettings()
     check_level(level)
-    require_readers("kgqa audit --readers")
     settings = judging_settings(path)
     unused = ("--encoder", "--device") if settings.reader == LLM else () if LLM in settings.beside else ("--endpoint", "--recording")
     for option in unused:
@@ -156,14 +158,14 @@ def _judging_settings(
 
 def _prepared(
     question_set: QuestionSet, level: str, settings: JudgingSettings, encoder: str | None, device: str | None, connection: Connection,
-    seed: int, on_cluster: bool,
+    seed: int, *, file: str | Path | None, on_cluster: bool,
 ) -> Judging:  # fmt: skip
     from kgqa.checks.readers.judging import prepared
     from kgqa.checks.readers.material import material
 
     return prepared(
         level, material(question_set, settings, seed=seed), settings, encoder=encoder, device=device, connection=connection,
-        seed=seed, on_cluster=on_cluster,
+        seed=seed, file="" if file is None else str(file), on_cluster=on_cluster,
     )  # fmt: skip
 
 

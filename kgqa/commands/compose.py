@@ -162,7 +162,7 @@ def compose(
     if not set_paths:
         opened_domain = in_its_language(opened_domain)
     settings = opened_domain.settings.section(MusiqueSettings)
-    filter_asks = _check_readers(settings, Connection(path=place.path / FILTER_RECORDING, address=endpoint))
+    filter_asks = _check_readers(settings, Connection(path=place.path / FILTER_RECORDING, address=endpoint), _file(domain))
     if settings.pairs.spacy:
         check_pipeline(settings.pairs.spacy)
     people = None if answers is None else Path(answers)
@@ -277,7 +277,7 @@ def _changes(
     if max_cost is not None and composer not in {None, "llm"}:
         raise SettingsError(f"--max-cost is for --composer llm, but the composer is {composer}; leave out one of the two.")
     if max_cost is not None and not 0 < max_cost < float("inf"):
-        raise SettingsError(f"--max-cost {max_cost:g} is not an amount above 0.")
+        raise SettingsError(f"--max-cost {max_cost:g} is not an amount above 0; give another.")
     overrides: dict[str, Any] = {}
     if filter is not None:
         overrides["disconnection"] = {"use": filter}
@@ -349,8 +349,11 @@ def _check_composer(
         raise MissingInput(f"{answers}: {noun}; give the tasks that people have filled in.")
 
 
-def _check_readers(settings: MusiqueSettings, connection: Connection) -> bool:
-    """Check all options of the filter's readers before anything is read. Returns whether one of them asks an endpoint."""
+def _check_readers(settings: MusiqueSettings, connection: Connection, file: str) -> bool:
+    """Check all options of the filter's readers before anything is read. Returns whether one of them asks an endpoint.
+
+    ``file`` has the settings, for messages.
+    """
     for run in settings.single_hop.readers:
         if not find_reader(reader_name(run)).answers:
             raise SettingsError(f"{run}: this run trained the reader {reader_name(run)}, which answers nothing; give one that does.")
@@ -360,11 +363,16 @@ def _check_readers(settings: MusiqueSettings, connection: Connection) -> bool:
         raise SettingsError(f"musique.disconnection.{idle[0]} has no effect with the filter {disconnection.use}; leave out one of the two.")
     if disconnection.use == "none":
         return False
-    readers = readers_of(disconnection).values()
+    readers = readers_of(disconnection, file).values()
     check_connection(readers, connection)
     if any(reader.steps for reader in readers):
         require_readers("The filter by trained readers, for which --filter lexical is a quick stand-in,")
     return any(reader.kind.asks for reader in readers)
+
+
+def _file(domain: str | Path | None) -> str:
+    """The domain's file, if it is one of the user's."""
+    return str(domain) if str(domain).endswith(".toml") else ""
 
 
 def _in_order(sets: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:

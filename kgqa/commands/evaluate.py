@@ -143,7 +143,7 @@ def _check_beside(metric: str, *, original: object, aliases: object, squad2: boo
 
 def _no_answer(file: str | Path | None, threshold: float) -> NoAnswer | None:
     if not isfinite(threshold):
-        raise SettingsError(f"--na-prob-thresh {threshold} is not a finite number.")
+        raise SettingsError(f"--na-prob-thresh {threshold} is not a finite number; give another.")
     if file is not None:
         return NoAnswer(probabilities=read_probabilities(Path(file)), threshold=threshold)
     if threshold != NO_ANSWER_PROBABILITY:

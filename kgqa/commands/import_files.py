@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, get_origin
+from typing import Any, get_args, get_origin
 
 from kgqa.cluster.opening import opened_engine
 from kgqa.errors import SettingsError
@@ -15,6 +16,7 @@ from kgqa.object_store.mirror import local_copy
 from kgqa.progress import Progress, Silent
 from kgqa.runs.files import Watch, check_is_local, file_hash
 from kgqa.runs.importing import Imported, Origin, run_import
+from kgqa.settings.kinds import members
 from kgqa.sources.formats import Parser, Service
 from kgqa.sources.registry import FORMATS, describe_options, find_format, parser_of
 from kgqa.sources.streams import require_files
@@ -115,16 +117,27 @@ def read_options(format: str, texts: Sequence[str]) -> dict[str, Any]:  # noqa: 
             raise SettingsError(f"the option {text!r} has no value; write it as name=value.")
         if name in result:
             raise SettingsError(f"the option {name!r} is given twice; give it once, with comma-separated values.")
-        kind = get_origin(fields[name].annotation) if name in fields else None
+        annotation = fields[name].annotation if name in fields else None
+        kind = get_origin(annotation)
         if kind is tuple or kind is list:
-            result[name] = [part for part in value.split(",") if part]
+            result[name] = [_scalar(get_args(annotation)[0], part) for part in value.split(",") if part]
         elif kind is dict or kind is Mapping:
             pairs = [part.partition(":") for part in value.split(",") if part]
             if not all(middle for _, middle, _ in pairs):
                 raise SettingsError(f"the option {name!r} takes names with values; write it as {name}=name:value,name:value.")
             result[name] = {key: worth for key, _, worth in pairs}
-        elif name in fields and fields[name].annotation is bool and value in ("true", "false"):
-            result[name] = value == "true"
         else:
-            result[name] = value
+            result[name] = _scalar(annotation, value)
     return result
+
+
+def _scalar(annotation: Any, text: str) -> object:
+    """The true, false or number that a text stands for where the option takes one, else the text, which is refused there."""
+    kinds = set(members(annotation))
+    if bool in kinds and text in {"true", "false"}:
+        return text == "true"
+    for number in (int, float):
+        if number in kinds and str not in kinds:
+            with suppress(ValueError):
+                return number(text)
+    return text

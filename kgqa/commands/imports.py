@@ -91,7 +91,7 @@ def import_entries(domain: Domain, to_import: Sequence[Entry], workspace: Worksp
             ):  # relations alone hold no documents
                 run_import(
                     entry.parser, entry.files, domain.source, entry.origin, engine=engine, partial=entry.partial, progress=within,
-                    watch=entry.watch,
+                    watch=entry.watch, replaces=False,
                 )  # fmt: skip
         if not is_current(domain.source, sources):
             raise InputChanged(f"{at}: one of its imported files changed while it was read; run the same command again.")
@@ -136,11 +136,12 @@ def _arrange(folder: Path, sources: Sequence[dict[str, Any]]) -> None:
     """
     parts = folder / PARTS
     try:
-        old = {name: source for name, source in json.loads((parts / SOURCES).read_text("utf-8")).items() if (parts / name).is_dir()}
-    except (OSError, ValueError, AttributeError):
-        old = {}
+        written = dict(json.loads((parts / SOURCES).read_text("utf-8")))
+    except (OSError, ValueError, TypeError):
+        written = {}
+    old = {name: source for name, source in written.items() if (parts / name).is_dir()}
     new = {f"{number:05d}": source for number, source in enumerate(sources)}
-    if list(new.items())[: len(old)] == list(old.items()) or not (parts / SOURCES).is_file():
+    if list(new.items())[: len(written)] == list(written.items()) or not (parts / SOURCES).is_file():
         return
     (folder / MANIFEST).unlink(missing_ok=True)  # until all are merged, the folder is no import
     write_whole(parts / SOURCES, json.dumps(new, indent=1, ensure_ascii=False))

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 
 from kgqa.cluster.opening import for_networks, opened_engine
@@ -100,14 +101,16 @@ def predict(
     }
     model_request = None
     if isinstance(run, str) and (run == NAME or run.endswith(".toml")):
-        trained_options = {"reader": reader, "device": device, "precision": precision, "cluster": cluster}
-        _refuse(trained_options, "trained readers, but the reader is llm")
+        _refuse({"reader": reader, "device": device, "precision": precision}, "trained readers, but the reader is llm")
+        _refuse({"cluster": cluster if is_cluster(cluster) else None}, "readers that run on the nodes, but the reader is llm")
         if not is_only_process():
             raise SettingsError("the reader llm asks its endpoint from one process; start kgqa predict without a launcher.")
         llm_settings = settings_of(run, NAME, LlmReaderSettings, prompts)
         model_request = asking(llm_settings, model=model, endpoint=endpoint, recording=recording, out=out)
     else:
         llm_options = {"model": model, "endpoint": endpoint, "recording": recording, **prompts}
+        if get_close_matches(str(run), [NAME]) and not Path(run).exists():
+            raise MissingInput(f"{run}: there is no run of kgqa train here; did you mean {NAME}?")
         _refuse(llm_options, "the reader llm, but the reader is that of a run")
     source = open_dataset(dataset, format, paragraphs=paragraphs, progress=progress)
     source.check_outside(out)

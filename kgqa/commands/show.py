@@ -56,7 +56,7 @@ def show(dataset: str | Path, id: str | None = None, *, masked: bool = False) ->
             return instance
         example = example or (first.id if first else "")
     if id is None:
-        raise EmptyResult(f"{folder}: the dataset has no samples.")
+        raise EmptyResult(f"{folder}: the dataset has no samples; show another one.")
     raise UnknownId(f"{dataset}: there is no sample {id!r}" + (f"; an id looks like {example}." if example else "."))
 
 

@@ -109,7 +109,8 @@ def train(
     start = None if start_from is None else Path(start_from) / SAVED
     watch = Watch(() if start is None else files_below(start))
     training = {"max_steps": max_steps, "epochs": epochs, "device": device, "precision": precision}
-    request = specification(reader, settings={"encoder": encoder}, training=training, named=True)
+    options = [name for name, value in {"encoder": encoder, **training}.items() if value is not None]
+    request = specification(reader, settings={"encoder": encoder}, training=training, named=True, options=options)
     require_readers("kgqa train", needed=(*NETWORKS, *RECORDS) if request.steps else RECORDS)
     if track is not None:
         require_readers("--track", needed=NETWORKS)

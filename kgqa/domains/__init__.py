@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -18,11 +18,12 @@ from kgqa.errors import BrokenInput, SettingsError, suggestion
 from kgqa.recipes.registry import CHOSEN, COMMANDS, RECIPES
 from kgqa.resources import resource
 from kgqa.runs.domain import Domain
-from kgqa.settings.base import plain_fault
-from kgqa.settings.cluster import AUTO, IN_FILES
+from kgqa.settings.base import setting_fault
+from kgqa.settings.cluster import AUTO, IN_FILES, ChosenCluster
 from kgqa.settings.defaults import RECIPE
 from kgqa.settings.domain import UNREAD, DomainSettings, with_sections
-from kgqa.settings.source import QUESTIONS
+from kgqa.settings.kinds import toml
+from kgqa.settings.source import QUESTIONS, ImportSettings
 from kgqa.sources.imported import read_manifest
 from kgqa.sources.registry import find_format
 from kgqa.store.cypher import check_own_query
@@ -118,15 +119,15 @@ def _origins(sources: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def chosen_cluster(domain: str | Path, cluster: str | None) -> str | None:
+def chosen_cluster(domain: str | Path, cluster: str | None) -> ChosenCluster:
     """The option ``cluster`` if it is given, else ``auto`` if the domain's file has it. Raises SettingsError."""
     if cluster is not None:
-        return cluster
+        return ChosenCluster.by_option(cluster)
     files = read_files(str(domain))
-    named = merged(files.built_in, files.own).get("cluster", "")
-    if named not in ("", AUTO):
-        raise SettingsError(f"{files.path}: the setting 'cluster' cannot be {named!r}: {IN_FILES}.")
-    return named or None
+    named = merged(files.built_in, files.own).get("cluster")
+    if named not in (None, AUTO):
+        raise SettingsError(f"{files.path}: the setting 'cluster' cannot be {toml(named)}: {IN_FILES}.")
+    return ChosenCluster(address=named, where=f'{files.path}: cluster = "{named}"')
 
 
 def built_in_variant(domain: str | Path, name: str) -> dict[str, Any]:
@@ -264,29 +265,7 @@ def chain_columns(documents: int) -> list[str]:
 
 def _sentence(error: ValidationError) -> str:
     """The first fault as one sentence: the setting, the fault, and the value."""
-    first = error.errors(include_url=False)[0]
-    place, where = first["loc"], ""
-    if place[:1] == ("imports",) and len(place) > 1:
-        where, place = f"entry {int(place[1]) + 1} of imports: ", place[2:]
-    name = ".".join(str(part) for part in place)
-    if first["type"] == "extra_forbidden":
-        return f"{where}unknown setting {name!r}; {suggestion(str(place[-1]), _setting_names(first['loc'][:-1]))}"
-    if first["type"] == "missing":
-        advice = "" if where else ', or begin with extends = "wikidata" to take that domain\'s'
-        return f"{where}the setting {name!r} is missing; add it{advice}."
-    message = plain_fault(first)
-    return where + (
-        f"the setting {name or 'file'!r} cannot be {first['input']!r}: {message}."
-        if first["type"] != "value_error"
-        else f"{name}: {message}."
-        if name
-        else f"{message}."
-    )
-
-
-def _setting_names(place: tuple[int | str, ...]) -> list[str]:
-    """The settings that exist at ``place``."""
-    at: Any = model()
-    for part in place:
-        at = get_args(at)[0] if isinstance(part, int) else at.model_fields[part].annotation
-    return sorted(at.model_fields)
+    first: Mapping[str, Any] = error.errors(include_url=False)[0]
+    if first["loc"][:1] == ("imports",) and len(first["loc"]) > 1:
+        return f"entry {first['loc'][1] + 1} of imports: {setting_fault({**first, 'loc': first['loc'][2:]}, ImportSettings)}"
+    return setting_fault(first, model(), missing='add it, or begin with extends = "wikidata" to take that domain\'s')

@@ -129,7 +129,9 @@ def _queries_moved(raw: dict[str, Any], path: Path, folder: Path) -> dict[str, A
     for name in names:
         file = inside(path, "projection.files", name)
         if file is None:
-            raise SettingsError(f"{path}: projection.files names {name!r}, but there is no such file in its folder.")
+            raise SettingsError(
+                f"{path}: projection.files names {name!r}, but there is no such file in its folder; correct the name, or put it there."
+            )
         files.append(os.path.relpath(file, folder))
     return {**raw, "projection": {**projection, "files": files}}
 

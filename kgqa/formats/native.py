@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
@@ -21,6 +22,8 @@ from kgqa.records import SPLITS, Candidate, Grade, Instance, Mention, Paragraph,
 from kgqa.runs.files import known_hash, write_parquet
 from kgqa.settings.small_files import read_small
 
+MASKED = "masked"
+"""Folder of the masked twin, inside that of the dataset."""
 BATCH_ROWS = 2048
 PARQUET: dict[str, Any] = {"compression": "zstd", "compression_level": 1}
 PURPOSE = "kgqa's own Parquet with one Instance per row, which holds all of it"
@@ -138,7 +141,9 @@ def _check_columns(schema: pa.Schema, path: Path) -> None:
         if field.name not in schema.names:
             if field.name in OPTIONAL:
                 continue
-            raise MissingInput(f"{path}: the column {field.name!r} is missing, so these are not Instances of kgqa.")
+            raise MissingInput(
+                f"{path}: the column {field.name!r} is missing, so these are not Instances of kgqa; generate the dataset again."
+            )
         if schema.names.count(field.name) > 1:
             raise BrokenInput(f"{path}: the column {field.name!r} occurs twice; generate the dataset again.")
         if not same_kind(schema.field(field.name).type, field.type):
@@ -180,7 +185,13 @@ def split_files(dataset: Path) -> dict[str, Path]:
     """Split → file, of a dataset folder. Raises MissingInput for a folder without splits, or without one that its manifest names."""
     with storage_errors(dataset):
         files = {split: dataset / f"{split}.parquet" for split in SPLITS if (dataset / f"{split}.parquet").is_file()}
-        problem = "this is a file, and no dataset's folder" if dataset.is_file() else "this folder holds no dataset"
+        problem = (
+            "this folder holds no dataset"
+            if dataset.is_dir()
+            else "this is a file, and no dataset's folder"
+            if dataset.exists()
+            else "there is no such folder of a dataset"
+        )
     if not files:
         raise MissingInput(
             f"{dataset}: {problem} (no train.parquet, dev.parquet or test.parquet); give one that kgqa generate made, or that kgqa convert "
@@ -197,12 +208,18 @@ def split_files(dataset: Path) -> dict[str, Path]:
 
 
 def manifest_of(folder: Path) -> dict[str, Any]:
-    """The manifest of a dataset's folder; empty if it is missing or damaged."""
+    """The manifest of a dataset's folder; empty if there is none. Raises BrokenInput for one that is damaged, StorageError."""
+    path = folder / "manifest.json"
     try:
-        manifest = json.loads(read_small(folder / "manifest.json"))
-    except (OSError, ValueError, RecursionError, BrokenInput):
-        return {}
-    return manifest if isinstance(manifest, dict) else {}
+        with storage_errors(path):
+            manifest = json.loads(read_small(path)) if os.path.lexists(path) else {}
+    except (ValueError, RecursionError):
+        manifest = None
+    if not isinstance(manifest, dict):
+        raise BrokenInput(
+            f"{path}: this manifest is damaged; get or make the dataset again, or remove the file to read the data unchecked."
+        )
+    return manifest
 
 
 def is_folder(path: Path) -> bool:
@@ -259,7 +276,8 @@ def check_intact(path: Path) -> None:
 
     Parquet itself does not notice every flipped bit: rows would be missing or different without a word.
     """
-    for folder in (path.parent, path.parent.parent):  # a masked twin lies one level below the manifest
+    # A masked twin lies one level below the manifest.
+    for folder in (path.parent, *([path.parent.parent] if path.parent.name == MASKED else [])):
         files = manifest_of(folder).get("files")
         digest = files.get(path.relative_to(folder).as_posix()) if isinstance(files, dict) else None
         if isinstance(digest, str) and digest:

@@ -159,7 +159,7 @@ def open_dataset(
     paragraphs = None if paragraphs is None else local_copy(paragraphs, progress=progress)
     with storage_errors(path):
         if not path.exists():
-            raise MissingInput(f"{path}: there is no such file or folder.")
+            raise MissingInput(f"{path}: there is no such file or folder; correct the path.")
         stream.check_rereadable(path)
         name = recognise(path, naming) if format is None else format
         module = find_format(name)

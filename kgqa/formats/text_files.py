@@ -19,7 +19,7 @@ def check_texts(path: Path, format_name: str) -> Path:
         raise SettingsError(f"--paragraphs gives a file of texts, but the questions of {format_name} contain their own; leave it out.")
     with storage_errors(path):
         if not path.exists():
-            raise MissingInput(f"{path}: there is no such file of paragraphs.")
+            raise MissingInput(f"{path}: there is no such file of paragraphs; correct the path.")
         if not module.fits(path):
             raise BrokenInput(f"{path}: this is not a file of texts for {format_name}; give the one that belongs to the questions.")
     return path

@@ -217,7 +217,7 @@ def find_reader(name: str, *, named: bool = False) -> Kind:
     if point is not None:
         return _own_kind(name)
     if name not in READERS:
-        advice = suggestion(name, tuple(reader_descriptions()))
+        advice = suggestion(name, tuple(reader_descriptions()), unlisted=(LLM,))
         raise SettingsError(f"reader {name!r} is not known; {advice}")
     return READERS[name]
 

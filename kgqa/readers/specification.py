@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,7 +11,8 @@ from pydantic import ValidationError
 
 from kgqa.errors import MissingInput, SettingsError, storage_errors
 from kgqa.readers.registry import Kind, find_reader
-from kgqa.settings.base import Settings
+from kgqa.settings.base import Settings, plain_fault, setting_fault
+from kgqa.settings.kinds import toml
 from kgqa.settings.small_files import read_toml
 from kgqa.settings.training import TrainingSettings
 from kgqa.training.reader import Reader
@@ -49,42 +50,49 @@ class Specification:
 
 
 def specification(
-    reader: str, *, settings: Mapping[str, Any], training: Mapping[str, Any], named: bool = False, may_ask: bool = False
-) -> Specification:
+    reader: str, *, settings: Mapping[str, Any], training: Mapping[str, Any], named: bool = False, may_ask: bool = False,
+    file: str = "", sections: tuple[str, str] = SECTIONS, options: Collection[str] = (),
+) -> Specification:  # fmt: skip
     """The reader of a name or TOML file ``reader``; entries of ``settings`` and ``training`` that are not None override the file.
 
     A file has ``reader = "ee"`` and may have the sections ``[settings]`` and ``[training]``. ``named``: as in
-    :func:`~kgqa.readers.registry.find_reader`. ``may_ask``: whether a reader that asks an endpoint is of use. Raises SettingsError,
-    MissingInput.
+    :func:`~kgqa.readers.registry.find_reader`. ``may_ask``: whether a reader that asks an endpoint is of use. For messages: the ``file``
+    and its ``sections`` that have the settings and the training settings, and those of them that are ``options`` of the command. Raises
+    SettingsError, MissingInput.
     """
     values: Mapping[str, Any] = {"reader": reader}
-    source = f"reader {reader}"
     if reader.endswith(".toml"):
-        values, source = _read_toml(Path(reader)), reader
-    kind = find_reader(values["reader"], named=named)
+        values, file = _read_toml(Path(reader)), reader
+    name = values["reader"]
+    where = file or f"reader {name}"
+    try:
+        kind = find_reader(name, named=named)
+    except SettingsError as error:
+        raise SettingsError(f"{file}: {error}" if file else str(error)) from None
     if kind.asks and not may_ask:
-        raise SettingsError(f"the reader {values['reader']} is not trained; run: kgqa predict llm SET --model NAME --out FILE")
+        raise SettingsError(f"the reader {name} is not trained; run: kgqa predict llm SET --model NAME --out FILE")
     training_names = [*values.get("training", {}), *(name for name, value in training.items() if value is not None)]
     if kind.training is None and training_names:
-        raise SettingsError(
-            f"{source}: the reader {values['reader']} only counts, without steps and without a GPU; leave out {training_names[0]}."
-        )
+        raise SettingsError(f"{where}: the reader {name} only counts, without steps and without a GPU; leave out {training_names[0]}.")
+    within = sections if file else ("", "")
     return Specification(
-        name=values["reader"],
-        settings=_validated(kind.settings, source, {}, values.get("settings", {}), settings),
-        training=_validated(TrainingSettings, source, kind.training or {}, values.get("training", {}), training),
+        name=name,
+        settings=_validated(kind.settings, _Place(where, within[0], options), values.get("settings", {}), settings),
+        training=_validated(TrainingSettings, _Place(where, within[1], options), kind.training or {}, values.get("training", {}), training),
     )
 
 
 def settings_of(reader: str, name: str, model: type[Model], changes: Mapping[str, Any]) -> Model:
-    """The settings of the reader ``name``, which is not trained; ``reader`` is its name or a TOML file, which ``changes`` override.
+    """The settings of the reader ``name``, which is not trained; ``reader`` is its name or a TOML file.
 
-    Raises SettingsError, MissingInput.
+    ``changes`` are options of the command, which override the file. Raises SettingsError, MissingInput.
     """
     values: Mapping[str, Any] = _read_toml(Path(reader)) if reader.endswith(".toml") else {"reader": reader}
     if values["reader"] != name or "training" in values:
         raise SettingsError(f'{reader}: reader = "{name}" and [settings] are needed here; for other readers give the folder of a run.')
-    return _validated(model, f"reader {name}" if reader == name else reader, values.get("settings", {}), changes)
+    options = [option for option, value in changes.items() if value is not None]
+    place = _Place(f"reader {name}", "", options) if reader == name else _Place(reader, "settings", options)
+    return _validated(model, place, values.get("settings", {}), changes)
 
 
 def _read_toml(path: Path) -> Mapping[str, Any]:
@@ -95,20 +103,34 @@ def _read_toml(path: Path) -> Mapping[str, Any]:
     if not isinstance(values.get("reader"), str):
         raise SettingsError(f'{path}: it does not say which reader this is; begin with reader = "ee", or another name.')
     for name, value in values.items():
-        if name != "reader" and (name not in SECTIONS or not isinstance(value, dict)):
+        if name in SECTIONS and not isinstance(value, dict):
+            raise SettingsError(f"{path}: {name!r} cannot be {toml(value)}: it must be a section, [{name}].")
+        if name != "reader" and name not in SECTIONS:
             raise SettingsError(f"{path}: {name!r} is not known; the keys are reader, [settings] and [training].")
     return values
 
 
-def _validated(model: type[Model], where: str, *layers: Mapping[str, Any]) -> Model:
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where settings come from, for messages."""
+
+    where: str
+    section: str
+    """Empty if there is no file."""
+    options: Collection[str]
+    """Settings that options of the command give."""
+
+
+def _validated(model: type[Model], place: _Place, *layers: Mapping[str, Any]) -> Model:
     """The validated settings; later ``layers`` override earlier ones. Raises SettingsError with the first invalid one."""
     values = {name: value for layer in layers for name, value in layer.items() if value is not None}
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(map(str, first["loc"]))
-        if first["type"] == "extra_forbidden":
-            known_names = ", ".join(sorted(model.model_fields)) or "none"
-            raise SettingsError(f"{where}: the setting {name!r} is not known; choose one of {known_names}.") from None
-        raise SettingsError(f"{where}: {name} = {first['input']!r}: {first['msg'].removeprefix('Value error, ')}.") from None
+        first = error.errors(include_url=False)[0]
+        if first["loc"] and first["loc"][0] in place.options:
+            option = str(first["loc"][0]).replace("_", "-")
+            if first["type"] == "extra_forbidden":
+                raise SettingsError(f"--{option}: {place.where} has no such setting; leave it out.") from None
+            raise SettingsError(f"--{option} {toml(first['input'])}: {plain_fault(first)}; choose another value.") from None
+        raise SettingsError(f"{place.where}: {setting_fault(first, model, *filter(None, [place.section]))}") from None

@@ -11,7 +11,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
@@ -197,21 +197,36 @@ def write_whole(path: Path, text: str) -> None:
 
 
 @contextmanager
-def alone(path: Path) -> Iterator[None]:
+def alone(path: Path, waits: Callable[[str], object] = lambda _: None) -> Iterator[None]:
     """Lock the folder of ``path`` against all other threads and processes that use this lock; wait until it is free.
 
     Reading a file and replacing it with :func:`write_whole` inside the context therefore loses no other update. The folder is locked and
     not the file, because the file is replaced and a separate lock file would stay behind. The system releases the lock when the process
-    ends. Raises StorageError if the folder is missing.
+    ends. ``waits`` is told who has the lock if it is not free. Raises StorageError if the folder is missing.
     """
     with storage_errors(path):
         folder = os.open(real_path(path).parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         with suppress(OSError):  # this file system has no locks
-            fcntl.flock(folder, fcntl.LOCK_EX)
+            try:
+                fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                waits(_holder(folder))
+                fcntl.flock(folder, fcntl.LOCK_EX)
         yield
     finally:
         os.close(folder)
+
+
+def _holder(lock: int) -> str:
+    """Who has the lock on an open file, for messages: a process by its number where the system tells it, as Linux does."""
+    inode = os.fstat(lock).st_ino
+    with suppress(OSError):
+        for line in Path("/proc/locks").read_text("utf-8").splitlines():
+            _, kind, _, _, process, place, *_ = line.split()
+            if kind == "FLOCK" and place.rpartition(":")[2] == str(inode) and int(process) > 0:
+                return f"process {process}"
+    return "another process"
 
 
 def file_hash(path: Path) -> str:

@@ -20,15 +20,16 @@ from typing import Any
 
 from kgqa.arrays.parallel import Engine, Threads, worker_threads
 from kgqa.arrays.processes import Processes, advanced
-from kgqa.errors import BrokenInput, EmptyResult, InterruptedRun, StorageError, WorkspaceMismatch, storage_errors
+from kgqa.errors import BrokenInput, EmptyResult, InterruptedRun, SettingsError, StorageError, WorkspaceMismatch, storage_errors
 from kgqa.progress import Advance, Progress
 from kgqa.runs.files import Watch, alone, file_hash, file_hashes, key_of, known_hash, write_whole
 from kgqa.runs.merging import merge, steps
 from kgqa.runs.parts import Encoder, Part, State, note_part, parse_file, read_state, resumed
-from kgqa.runs.scratch import scratch
+from kgqa.runs.scratch import remove, scratch
 from kgqa.settings.small_files import read_small
 from kgqa.sources.formats import Parser, Service
 from kgqa.sources.imported import MANIFEST, PARTS, VERSION, read_manifest
+from kgqa.sources.rows import Rows
 from kgqa.sources.streams import TextFile, require_files
 from kgqa.version import __version__
 
@@ -72,13 +73,20 @@ class Imported:
 
 def run_import(
     parser: Parser | Service, files: Sequence[Path], out: Path, origin: Origin, *, engine: Engine, partial: bool, progress: Progress,
-    watch: Watch | None = None, urls: Mapping[Path, str] = MappingProxyType({}),
+    watch: Watch | None = None, urls: Mapping[Path, str] = MappingProxyType({}), replaces: bool = True,
 ) -> Imported:  # fmt: skip
     """Read ``files`` by ``parser``, or ask a service the queries in them, and write the tables of ``out`` anew.
 
     ``engine`` parses; in the place of threads, which cannot parse at the same time, come processes. ``watch`` notices when other files
-    change that the parser reads, those of its options. ``urls`` says which files are copies of what an object store has. Raises KgqaError.
+    change that the parser reads, those of its options. ``urls`` says which files are copies of what an object store has. ``replaces``:
+    whether a file takes the place of one of the same name and format that an earlier import did not read whole. Raises KgqaError.
     """
+
+    def waits(holder: str) -> None:
+        progress.start("Waiting")
+        progress.finish(f"{holder} imports into {out}; this import goes on when it has ended")
+        progress.start(f"Waiting for the import of {holder} into {out}")
+
     require_files(list(files))
     if not str(out).isprintable() or str(out) != os.fsencode(out).decode("utf-8", "replace"):
         raise StorageError(f"{out}: the name contains characters that cannot be printed; choose another --out.")
@@ -86,18 +94,21 @@ def run_import(
         if out.is_file():
             raise StorageError(f"{out}: this is a file; choose another --out.")
         out.mkdir(parents=True, exist_ok=True)
-        with alone(out / MANIFEST):
+        with alone(out / MANIFEST, waits):
             _check_folder(out)  # within the lock, or the first files of another import would look like no import
             (out / PARTS).mkdir(exist_ok=True)
             try:
-                return _run(parser, files, out, origin, watch or Watch(), urls, engine=engine, partial=partial, progress=progress)
+                return _run(
+                    parser, files, out, origin, watch or Watch(), urls, engine=engine, partial=partial, progress=progress,
+                    replaces=replaces,
+                )  # fmt: skip
             except KeyboardInterrupt:
                 raise InterruptedRun(f"{out}: stopped; run the same command again to go on from the last part that was written.") from None
 
 
 def _run(
     parser: Parser | Service, files: Sequence[Path], out: Path, origin: Origin, watch: Watch, urls: Mapping[Path, str], *, engine: Engine,
-    partial: bool, progress: Progress,
+    partial: bool, progress: Progress, replaces: bool,
 ) -> Imported:  # fmt: skip
     watch.add(files)
     sources = _sources(out)
@@ -110,8 +121,13 @@ def _run(
         number = _place(sources, entry)
         sources[number] = entry
         entries.append((number, path, key_of(VERSION, entry)))
+    replaced = _unfinished(out, known_files, [sources[number] for number, *_ in entries]) if replaces else []
+    for number in replaced:
+        del sources[number]
     if sources != known_files:
         write_whole(out / PARTS / SOURCES, json.dumps(sources, indent=1, ensure_ascii=False))
+    for number in replaced:
+        remove(out / PARTS / number)
     todo: list[_File] = []
     reused = []
     for number, path, key in entries:
@@ -150,6 +166,18 @@ def check_import(folder: Path) -> None:
                 raise BrokenInput(
                     f"{folder / name}: this is not the table that {MANIFEST} names, so it was damaged or changed; import the files again."
                 )
+
+
+def _unfinished(out: Path, earlier: Mapping[str, Mapping[str, Any]], entries: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Of the ``earlier`` files those that were not read whole, or were cut, and that one of the ``entries`` takes the place of."""
+    names = {(entry["file"], entry["format"]) for entry in entries}
+    result = []
+    for number, entry in earlier.items():
+        if (entry["file"], entry["format"]) in names and entry not in entries:
+            state = read_state(out / PARTS / number)
+            if state is None or not state.done or state.notes:
+                result.append(number)
+    return result
 
 
 def _place(sources: Mapping[str, dict[str, Any]], entry: Mapping[str, Any]) -> str:
@@ -226,7 +254,7 @@ def _ask(service: Service, file: _File) -> None:
         part.add(encoder.close())
         note_part(place, state, file.watch, part, whole=whole)
 
-    for answer, token in service.pages(queries, state.token):
+    for answer, token in _pages(service, queries, state.token, path.name):
         whole = token != state.token
         encoder.add(answer, state.parts)
         rows += answer.count()
@@ -236,6 +264,14 @@ def _ask(service: Service, file: _File) -> None:
             encoder, rows = Encoder(), 0
     state.done = True
     note(whole=True)
+
+
+def _pages(service: Service, queries: str, token: str, file: str) -> Iterator[tuple[Rows, str]]:
+    """The pages of the queries in a file; a fault of the queries is said with its name."""
+    try:
+        yield from service.pages(queries, token)
+    except SettingsError as error:
+        raise SettingsError(f"{file}: {error}") from None
 
 
 def _sources(out: Path) -> dict[str, dict[str, Any]]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pydantic import ValidationError
 
 from kgqa.errors import SettingsError, suggestion
-from kgqa.settings.base import Settings
+from kgqa.settings.base import Settings, setting_fault
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.sources.graphs.neo4j_graph import Neo4jGraph
 from kgqa.sources.rows import Rows
@@ -33,10 +33,10 @@ class Neo4jQueries(Settings):
             raise SettingsError(f"the queries are not TOML: {error}; fix the file.") from None
         except ValidationError as error:
             first = min(error.errors(include_url=False), key=lambda fault: fault["type"] != "extra_forbidden")  # a misspelt name first
-            name = ".".join(map(str, first["loc"]))
             if first["type"] == "extra_forbidden":
+                name = ".".join(map(str, first["loc"]))
                 raise SettingsError(f"there is no query or setting {name!r}; {suggestion(name, list(Neo4jGraph.model_fields))}") from None
-            raise SettingsError(f"{name}: {first['msg'].removeprefix('Value error, ')}; fix the file.") from None
+            raise SettingsError(setting_fault(first, Neo4jGraph)) from None
         values = {name: value or None for name, value in self.model_dump().items()}
         with Neo4jStore(Neo4jSettings.from_environment(**values)) as store:
             yield from graph.pages(store, token)

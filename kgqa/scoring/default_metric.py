@@ -89,7 +89,8 @@ def has_metric(dataset: str | Path | QuestionSet) -> bool:
 
 def _names(source: QuestionSet, provenances: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Names of formats and recipes in the provenance; values that are not text are ignored."""
-    manifest = native.manifest_of(source.folder or source.path.parent) if isinstance(source.path, Path) else {}
+    own = source.path if source.format == "native" and isinstance(source.path, Path) else None
+    manifest = {} if own is None else native.manifest_of(source.folder or own.parent)
     names = (name for provenance in provenances for name in (provenance.get("recipe"), *provenance))
     return (METRIC_OF_FORMAT.get(name, name) for name in chain(names, [manifest.get("from")]) if isinstance(name, str))
 

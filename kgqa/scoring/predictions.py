@@ -227,5 +227,7 @@ def _read_object(path: Path, kind: TypeAdapter[Kind]) -> Kind:
         while chunk := file.read(stream.CHUNK_BYTES):
             size += len(chunk)
             if size > stream.RECORD_LIMIT:
-                raise BrokenInput(f"{path.name}: it is longer than {stream.RECORD_LIMIT >> 20} MiB, so these are not predictions.")
+                raise BrokenInput(
+                    f"{path.name}: it is longer than {stream.RECORD_LIMIT >> 20} MiB, so these are not predictions; check the file."
+                )
     return stream.document(path, kind)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from kgqa.errors import SettingsError
 
@@ -14,6 +15,8 @@ NONE = "none"
 """The option's value for threads, where a domain's file names a cluster."""
 SHARE = "KGQA_CLUSTER_GPU"
 """Environment variable: the share of a GPU that each part with a network gets, from 0.01 to 1."""
+VARIABLE = "RAY_ADDRESS"
+"""Environment variable that Ray reads for ``auto``."""
 _ADDRESS = re.compile(r"(ray://)?(\[[0-9A-Fa-f:]+\]|[^\s:/@\[\]]+):(\d{1,5})")
 
 
@@ -39,6 +42,21 @@ def gpu_share(text: str) -> float:
     if not 0.01 <= share <= 1:
         raise SettingsError(f"{SHARE} is {text!r}, but it must be a share of a GPU from 0.01 to 1, as 0.5.")
     return share
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenCluster:
+    """A cluster, or none, and what chose it."""
+
+    address: str | None
+    """As the option ``--cluster`` has it; None: threads."""
+    where: str
+    """The option or the file's setting, for messages."""
+
+    @classmethod
+    def by_option(cls, address: str | None) -> ChosenCluster:
+        """The one that the option names."""
+        return cls(address=address, where=f"--cluster {address}")
 
 
 def is_address(text: str) -> bool:

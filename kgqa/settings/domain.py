@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from pydantic import Field, create_model, field_validator, model_validator
+from pydantic import create_model, field_validator, model_validator
 
-from kgqa.settings.base import RecipeSettings, Settings
+from kgqa.settings.base import Name, RecipeSettings, Settings
 from kgqa.settings.cluster import AUTO, IN_FILES
 from kgqa.settings.defaults import RECIPE
 from kgqa.settings.linking import LinkingSettings
@@ -28,9 +28,9 @@ Section = TypeVar("Section", bound=RecipeSettings)
 class DomainSettings(Settings):
     """A domain: the contents of a TOML file, built in or the user's own."""
 
-    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
+    name: Name
     """Domain name: lower-case letters, digits, hyphens and underscores."""
-    dataset: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
+    dataset: Name
     """Folder name of the finished dataset. ``kgqa compose`` appends ``-musique``, ``--recipe strategyqa`` ``-strategyqa``, ``--recipe
     iirc`` ``-iirc``."""
     title: str
@@ -46,7 +46,7 @@ class DomainSettings(Settings):
     imports: tuple[ImportSettings, ...] = ()
     """Files to import if no source is given. Keys of an entry: ``format`` and ``files``; optionally ``options``, ``licence``,
     ``attribution`` and ``partial``."""
-    cluster: str = ""
+    cluster: str | None = None
     """``auto``: without ``--cluster``, run parts on the Ray cluster at ``RAY_ADDRESS``, or on the one that runs on this machine. It changes
     no result. Addresses are refused, because a cluster can run code on your machine and the file may be somebody else's."""
     source: SourceSettings
@@ -69,8 +69,8 @@ class DomainSettings(Settings):
 
     @field_validator("cluster")
     @classmethod
-    def _address(cls, value: str) -> str:
-        if value not in {"", AUTO}:
+    def _address(cls, value: str | None) -> str | None:
+        if value not in {None, AUTO}:
             raise ValueError(IN_FILES)
         return value
 

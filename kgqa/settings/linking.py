@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import polars as pl
 from pydantic import Field, field_validator
 
-from kgqa.settings.base import Positive, Settings, Share
+from kgqa.settings.base import Positive, Settings, Share, matching
 
 CODE = r"^([A-Za-z]{2,3}(-[A-Za-z]{3}){0,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*)?$"
 """A language's code of BCP 47 (RFC 5646, section 2.1) without extensions and private use, or nothing."""
@@ -35,7 +35,7 @@ class SharedNameSettings(Settings):
 class LinkingSettings(Settings):
     """Entity linking (docs/linking.md shows what each rule removes)."""
 
-    language: Annotated[str, Field(pattern=CODE)] = "en"
+    language: Annotated[str, matching(CODE, "a language code, such as en or pt-BR")] = "en"
     """Language of the texts as a BCP 47 code, such as ``en``, ``de`` or ``pt-BR``; also shown on the card. English enables rules for
     frequent words, plurals and adjectives of names. Empty: some other language that the card does not name."""
     articles: str = "the"

@@ -77,5 +77,11 @@ class EndpointReaderSettings(LlmReaderSettings):
     @model_validator(mode="after")
     def _shows_own_paragraphs(self) -> EndpointReaderSettings:
         if self.retrieve:
-            raise ValueError("here the paragraphs are the question's own; leave it out")
+            raise ValueError("retrieve: here the paragraphs are the question's own; leave it out")
+        return self
+
+    @model_validator(mode="after")
+    def _limits_need_prices(self) -> EndpointReaderSettings:
+        if self.max_cost is not None and self.input_price is None:
+            raise ValueError("max_cost needs prices; add input_price and output_price, of a million tokens")
         return self

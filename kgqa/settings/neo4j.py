@@ -39,16 +39,17 @@ class Neo4jSettings:
             usable = False
         if not usable:
             raise SettingsError(
-                f"NEO4J_URI is not the address of a Neo4j server; it must begin with {', '.join(SCHEMES[:-1])} or {SCHEMES[-1]}."
+                "--neo4j-uri or NEO4J_URI is not the address of a Neo4j server; it must begin with "
+                f"{', '.join(SCHEMES[:-1])} or {SCHEMES[-1]}."
             )
         if parts.path.strip("/") or parts.query or parts.fragment:
-            raise SettingsError("NEO4J_URI contains more than scheme, host and port; leave out the rest.")
+            raise SettingsError("--neo4j-uri or NEO4J_URI contains more than scheme, host and port; leave out the rest.")
         try:
             f"{self.uri}{self.username}{self.password}{self.database}".encode()
         except UnicodeEncodeError:
             raise SettingsError("NEO4J_USERNAME, NEO4J_PASSWORD or NEO4J_DATABASE is not UTF-8; set it again.") from None
         if parts.username or parts.password:
-            raise SettingsError("NEO4J_URI contains a user or a password; put them into NEO4J_USERNAME and NEO4J_PASSWORD.")
+            raise SettingsError("--neo4j-uri or NEO4J_URI contains a user or a password; put them into NEO4J_USERNAME and NEO4J_PASSWORD.")
 
     @property
     def place(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from string import Formatter
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -148,6 +148,9 @@ QUALITIES: dict[str, dict[str, float | int]] = {
 class PathSettings(Settings):
     """Queries about two stated hops in a row (docs/paths.md)."""
 
+    removed: ClassVar[Mapping[str, str]] = {
+        "common": "write useful, the minimum estimated probability that a query is useful, by which all queries are ranked (docs/paths.md)"
+    }
     quality: Literal["large", "balanced", "strict"] = "balanced"
     """Preset for the limits below that the domain does not set itself: ``large`` for more samples, ``strict`` for more reliable ones."""
     stated: Share = 0.3
@@ -155,7 +158,7 @@ class PathSettings(Settings):
     same holds for the next four settings."""
     read: Share = 0.45
     """Minimum probability that a text states a hop that is not a fact of the graph."""
-    lift: Annotated[float, Field(ge=0)] = 1.0
+    lift: Annotated[float, Field(ge=0, le=1000)] = 1.0
     """Minimum increase of a hop's log-odds (natural logarithm) due to the words of the text, compared with the other facts of its
     entities."""
     functional: Annotated[float, Field(ge=0, le=1)] = 0.3
@@ -242,7 +245,7 @@ class QangarooSettings(RecipeSettings):
     """Maximum candidates of a sample, including the answer; samples with more are dropped (section 3)."""
     max_documents: Positive = 64
     """Maximum support documents of a sample; samples with more are dropped (section 3)."""
-    placeholders: Annotated[int, Field(ge=2)] = 100
+    placeholders: Annotated[int, Field(ge=2, le=1_000_000)] = 100
     """Number of distinct placeholder tokens for the masked twin; at least ``max_candidates``."""
     surface: Literal["label", "id"] = "label"
     """How entities appear in the official format: as lower-cased labels (WikiHop), or as ids, in the documents too (MedHop)."""

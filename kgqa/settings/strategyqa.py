@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from kgqa.settings.base import Positive, RecipeSettings, Settings, Share, SplitShare, SplitShares
+from kgqa.settings.base import Name, Positive, RecipeSettings, Settings, Share, SplitShare, SplitShares
 from kgqa.settings.values import ValuesSettings
 
 TESTS = {
@@ -100,7 +100,7 @@ class StrategyqaSettings(RecipeSettings):
     values: ValuesSettings = ValuesSettings()
     english: bool = True
     """Use the built-in question patterns for English (``kgqa/recipes/strategyqa/patterns.toml``)."""
-    patterns: dict[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,60}$")], PatternSettings] = Field(default_factory=dict)
+    patterns: dict[Annotated[Name, Field(max_length=61)], PatternSettings] = Field(default_factory=dict)
     """Additional question patterns; a pattern with the name of a built-in one replaces it."""
     leave_out: tuple[str, ...] = ()
     """Names of patterns that are not used."""

@@ -7,12 +7,12 @@ from typing import Annotated, Literal
 import polars as pl
 from pydantic import Field, model_validator
 
-from kgqa.settings.base import Settings
+from kgqa.settings.base import Settings, matching
 
 SLOTS = ("{date}", "{number}", "{quantity}")
 """What a pattern reads: a date, a number without a unit, or a number with a unit of the relation's measure."""
 Pattern = Annotated[str, Field(min_length=1, max_length=500)]
-Relation = Annotated[str, Field(pattern=r"^[^\s{}#?][^{}#?\n]{0,60}$")]
+Relation = Annotated[str, matching(r"[^\s{}#?][^{}#?\n]{0,60}", "a name of at most 61 characters, without {, }, # and ?")]
 
 
 class UnitSettings(Settings):

@@ -88,16 +88,24 @@ def _lines_one_by_one(path: Path, first_line: int, block: bytes, fields: tuple[s
             column = f", column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
             raise BrokenInput(f"{where}{column}: this is not JSON ({reason}); fix or drop the line.") from None
         if not isinstance(record, dict):
-            raise BrokenInput(f"{where}: expected an object with the fields {', '.join(fields)}, found {type(record).__name__}.")
+            raise BrokenInput(
+                f"{where}: expected an object with the fields {', '.join(fields)}, found {_kind(record)}; fix or drop the line."
+            )
         for field in fields:
             if record.get(field) is None:
                 raise MissingInput(f"{where}: the field {field!r} is missing; every record needs {', '.join(fields)}.")
             if not isinstance(record[field], str):
-                raise BrokenInput(f"{where}: the field {field!r} must be text, found {type(record[field]).__name__}.")
+                raise BrokenInput(f"{where}: the field {field!r} must be text, found {_kind(record[field])}; write it in quotation marks.")
         if _has_surrogate(record, fields):
             raise BrokenInput(f"{where}: a text holds half of a surrogate pair, which is not a character; fix or drop the line.")
         rows.append({**{field: record[field] for field in fields}, "line": number})
     return pa.Table.from_pylist(rows, schema=_schema(fields))
+
+
+def _kind(value: object) -> str:
+    """What a value of JSON is, in words."""
+    words = {bool: "true or false", int: "a number", float: "a number", str: "a text", list: "a list", dict: "an object"}
+    return words.get(type(value), "null")
 
 
 def _has_surrogate(record: dict[str, object], fields: tuple[str, ...]) -> bool:
@@ -161,7 +169,7 @@ def _parse_rows(path: Path, first_line: int, body: bytes, names: list[str]) -> p
                 raise BrokenInput(f"{path.name}, line {number}: expected {len(names)} cells between tabs, found {cells}; fix the line.")
             if b"\r" in line.removesuffix(b"\r"):
                 raise BrokenInput(f"{path.name}, line {number}: the line contains a carriage return; remove it.")
-        raise BrokenInput(f"{path.name}: the block that begins with line {first_line} cannot be read as tab-separated text.")
+        raise BrokenInput(f"{path.name}: the block that begins with line {first_line} cannot be read as tab-separated text; fix the file.")
     return table.append_column("line", pa.array(range(first_line, first_line + table.num_rows)))
 
 
@@ -189,7 +197,9 @@ def _blocks(path: Path, advance: Advance) -> Iterator[tuple[int, bytes]]:
             if chunk and not end:
                 tail += chunk
                 if len(tail) > LINE_LIMIT:
-                    raise BrokenInput(f"{path.name}, line {line}: longer than {LINE_LIMIT >> 20} MiB, so these are not lines of records.")
+                    raise BrokenInput(
+                        f"{path.name}, line {line}: longer than {LINE_LIMIT >> 20} MiB, so these are not lines of records; check the file."
+                    )
                 continue
             block = tail + (chunk[:end] if chunk else b"\n" if tail else b"")
             tail = chunk[end:]

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from kgqa.errors import SettingsError, suggestion
 from kgqa.settings.base import Settings, plain_fault
+from kgqa.settings.kinds import UNQUOTED, toml
 from kgqa.sources.formats import Parser
 
 
@@ -178,8 +179,8 @@ def parser_of(name: str, options: dict[str, Any]) -> Parser:
         option = str(first["loc"][0]) if first["loc"] else ""
         if first["type"] == "missing":
             raise SettingsError(f"the format {name} needs the option {option}; give it as {option}=VALUE.") from None
-        message = plain_fault(first)
-        shown_value = "so" if "://" in str(first["input"]) else repr(first["input"])  # an address may hold a password
+        message = plain_fault(first).removesuffix(UNQUOTED)  # whoever gives the option on the command line wrote none
+        shown_value = "so" if "://" in str(first["input"]) else toml(first["input"])  # an address may hold a password
         raise SettingsError(f"the option {option!r} of the format {name} cannot be {shown_value}: {message}.") from None
 
 

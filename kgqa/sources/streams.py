@@ -60,6 +60,8 @@ class TextFile:
         first = next(raw_chunks, b"")
         while len(first) < 1024 and (more := next(raw_chunks, b"")):
             first += more
+        if not first and not self.notes:
+            raise BrokenInput(f"{self.name}: the file is empty once it is unpacked; pack it again, or leave it out.")
         encoding = self._encoding(first)
         if encoding is None:
             yield first.removeprefix(codecs.BOM_UTF8)
@@ -178,7 +180,9 @@ def line_pieces(text: Bytes, start: int = 0, *, size: int = PIECE_BYTES) -> Iter
             position, line = position + whole, line + piece.count(b"\n")
             parts, length, whole = [data[whole:]], length - whole, 0
         elif length > RECORD_LIMIT:
-            raise BrokenInput(f"{text.name}, line {line}: longer than {RECORD_LIMIT >> 20} MiB, so these are not lines of records.")
+            raise BrokenInput(
+                f"{text.name}, line {line}: longer than {RECORD_LIMIT >> 20} MiB, so these are not lines of records; check the file."
+            )
     if length:
         yield Piece(text.name, position, line, b"".join(parts))
 
@@ -285,7 +289,10 @@ class _Elements:
     def check_size(self) -> None:
         """BrokenInput if an element, or what precedes the first, is longer than that of any dump."""
         if self.head is None and len(self.buffer) > HEAD_LIMIT:
-            raise BrokenInput(f"{self.text.name}: no <{self.tag}> in the first {HEAD_LIMIT >> 20} MiB; this is not a file of that kind.")
+            raise BrokenInput(
+                f"{self.text.name}: no <{self.tag}> in the first {HEAD_LIMIT >> 20} MiB; this is not a file of that kind; "
+                "check the format and the file."
+            )
         if self.depth and len(self.buffer) - self.opened > RECORD_LIMIT:
             where = self._where(self.opened)
             raise BrokenInput(
@@ -295,7 +302,7 @@ class _Elements:
     def check_end(self) -> None:
         """Whether the file ends as XML does: all elements closed, the root last."""
         if self.head is None:
-            raise BrokenInput(f"{self.text.name}: no <{self.tag}> element; this is not a file of that kind.")
+            raise BrokenInput(f"{self.text.name}: no <{self.tag}> element; this is not a file of that kind; check the format and the file.")
         if self.depth:
             line = self.line + self.buffer.count(b"\n", 0, self.opened)
             self.text.broken(f"the file ends within the <{self.tag}> of line {line}, so it is cut; download it again")

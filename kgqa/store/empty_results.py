@@ -49,12 +49,20 @@ def reason_for_empty_result(store: Store, query: Query, arguments: Mapping[str, 
         if value and candidates and not (any(value in name for name in candidates) if parameter.name in PARTS else value in candidates):
             names = set(names_on_graph["setting"] if parameter.name == "filter" else candidates)
             return f"there is no {parameter.name} {value!r} on this graph; {suggestion(value, names)}"
-    return _reason_about_sample(store, query, str(arguments["sample"]), seconds=seconds) if "sample" in arguments else ""
+    return _reason_about_sample(store, query, arguments, seconds=seconds) if "sample" in arguments else ""
 
 
-def _reason_about_sample(store: Store, query: Query, sample: str, *, seconds: float) -> str:
+def _reason_about_sample(store: Store, query: Query, arguments: Mapping[str, Value], *, seconds: float) -> str:
+    sample = str(arguments["sample"])
     if not store.run(read_queries()["sample_documents"], {"sample": sample}, seconds=seconds).num_rows:
         return f"there is no sample {sample!r} on this graph; samples_about and samples_of_relation, among others, give ids."
-    if ":SubQuestion" in query.text:
-        return f"sample {sample!r} has no such steps; only composed questions have steps, and sample_chain lists the chains of others."
-    return ""
+    if ":SubQuestion" not in query.text:
+        return ""
+    steps = {row["step"] for row in store.run(read_queries()["sample_steps"], {"sample": sample}, seconds=seconds).to_pylist()}
+    if not steps:
+        return f"sample {sample!r} has no steps; only composed questions have steps, and sample_chain lists the chains of others."
+    for name in ("step", "later"):
+        if (number := arguments.get(name, 0)) and number not in steps:
+            return f"sample {sample!r} has the steps {min(steps)} to {max(steps)}, and --{name} {number} is none of them; 0 means all."
+    asked = " and ".join(f"--{name} {number}" for name in ("step", "later") if (number := arguments.get(name, 0)))
+    return f"no step of sample {sample!r} asks about another with {asked}; leave these out to see all bridges." if asked else ""

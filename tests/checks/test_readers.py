@@ -197,10 +197,10 @@ def test_mistakes_are_told_in_a_sentence_and_before_anything_is_done(
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("folds = 2", "folds = 2: Input should be greater than or equal to 3"),
-        ("fold = 5", "the setting 'fold' is not known; choose one of questions"),
+        ("folds = 2", "the setting 'folds' cannot be 2: it must be at least 3"),
+        ("fold = 5", "unknown setting 'fold'; did you mean folds\\?"),
         ("folds", "this is not TOML"),
-        ("[training]\nbatsch = 1", "the setting 'batsch' is not known"),
+        ("[training]\nbatsch = 1", "unknown setting 'training.batsch'; did you mean batch"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(dataset: Path, tmp_path: Path, text: str, sentence: str) -> None:

@@ -25,6 +25,8 @@ ADDRESS = (("--neo4j-uri", "bolt://127.0.0.1:9"), ("--neo4j-user", "someone"), (
         (("--workers", "9999"), "workers 9999 is not between 1 and 256"),
         (("--limit", "0"), "limit 0 is not at least 1"),
         (("--seed", "-1"), "seed -1 is not between 0 and"),
+        (("--seed", "1.5"), "Invalid value for '--seed': it must be a whole number; see kgqa generate --help."),
+        (("--seed", "9" * 5000), "Invalid value for '--seed': the number is too large; see kgqa generate --help."),
         (("--store", "neo4jj"), "store 'neo4jj' is not known; did you mean neo4j?"),
         (("--traversal", "cipher"), "traversal 'cipher' is not known; did you mean cypher?"),
         (("--store", "neo4j", "--neo4j-user", ""), "--neo4j-user is empty; give a value"),

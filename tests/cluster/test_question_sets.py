@@ -91,4 +91,4 @@ def test_an_endpoint_is_asked_from_one_process(sets: Path, tmp_path: Path, cli: 
         "--out",
         tmp_path / "p",
     ]
-    cli(*arguments, "--cluster", "auto").sentence("--cluster is for trained readers, but the reader is llm; leave it out.")
+    cli(*arguments, "--cluster", "auto").sentence("--cluster is for readers that run on the nodes, but the reader is llm; leave it out.")

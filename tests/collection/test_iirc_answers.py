@@ -139,7 +139,7 @@ def test_wrong_data_is_one_sentence(tmp_path: Path) -> None:
     for values, part in (
         ({"split": "train"}, "split: .* has none"),
         ({"options": {"articles": "nowhere"}}, "no such file or folder"),
-        ({"options": {"article": "corpus"}}, "options.article: "),
+        ({"options": {"article": "corpus"}}, "unknown setting 'options.article'; did you mean articles?"),
     ):
         with pytest.raises(KgqaError, match=part):
             IircAnswers(write_project(tmp_path, "iirc-answers", "questions", **values))

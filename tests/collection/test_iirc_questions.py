@@ -112,8 +112,8 @@ def test_a_passage_needs_enough_links_to_different_articles(tmp_path: Path) -> N
     ("options", "part"),
     [
         ({"several": 4, "questions": 3}, "options: several is 4, and there are 3 questions; lower it."),
-        ({"question": 3}, "options.question: "),
-        ({"links": 0}, "options.links: "),
+        ({"question": 3}, "unknown setting 'options.question'; did you mean questions?"),
+        ({"links": 0}, "the setting 'options.links' cannot be 0: it must be at least 1."),
         ({"dev": 0.5, "test": 0.5}, "leave nothing for train"),
     ],
 )

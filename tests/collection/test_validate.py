@@ -153,9 +153,9 @@ def test_a_dataset_that_changed_is_refused(dataset: Path) -> None:
 
 def test_options_that_are_not_known_name_the_key(dataset: Path) -> None:
     for options, part in (
-        ({"hide": True}, "options.hide: "),
-        ({"hide_answer": "yes"}, "options.hide_answer: "),
-        ({"without": ["bad"]}, "options.without.0: "),
+        ({"hide": True}, "unknown setting 'options.hide'; "),
+        ({"hide_answer": "yes"}, "the setting 'options.hide_answer' cannot be \"yes\": it must be true or false"),
+        ({"without": ["bad"]}, "the setting 'options.without' cannot be "),
     ):
         with pytest.raises(SettingsError, match=f"project.toml: {part}"):
             task(dataset, options=options)

@@ -205,7 +205,11 @@ def test_what_says_nothing_to_the_filter_is_refused(tmp_path: Path) -> None:
     for name, said, named in (
         ("lexical", "head_reader = 'prior'", "musique.disconnection.head_reader has no effect with the filter lexical"),
         ("lexical", "training = { epochs = 1 }", "musique.disconnection.training has no effect with the filter lexical"),
-        ("readers", "tail_reader = 'prior'\nsettings = { no_such = 1 }", "the setting 'no_such' is not known"),
+        (
+            "readers",
+            "tail_reader = 'prior'\nsettings = { no_such = 1 }",
+            "own.toml: unknown setting 'musique.disconnection.settings.no_such'; choose one of encoder",
+        ),
     ):
         own.write_text(f'extends = "questions"\n[musique.disconnection]\n{said}\n')
         with pytest.raises(SettingsError, match=named):

@@ -81,9 +81,28 @@ def test_every_reader_of_a_dataset_says_that_it_is_damaged(name: str, tmp_path: 
 
 def test_a_dataset_without_a_manifest_is_read_as_it_is(tmp_path: Path) -> None:
     folder = write_set(tmp_path / "set", dev=questions(6))
-    for manifest in ("{}", "[]", '{"files": []}', '{"files": {"train.parquet": "0"}}', '{"files": {"dev.parquet": ""}}', "damaged"):
+    for manifest in ("{}", '{"files": []}', '{"files": {"train.parquet": "0"}}', '{"files": {"dev.parquet": ""}}'):
         (folder / "manifest.json").write_text(manifest, "utf-8")
         assert native.row_count(folder / "dev.parquet") == 6
+    (folder.parent / "manifest.json").write_text("of something else", "utf-8")
+    assert native.row_count(folder / "dev.parquet") == 6
+
+
+@pytest.mark.parametrize("manifest", ["", "[]", "damaged", '{"files": {', "[" * 100_000, "\udcff", "9" * 5000])
+def test_a_damaged_manifest_of_a_dataset_is_refused(manifest: str, wikidata_copy: Path, tmp_path: Path, cli: Cli) -> None:
+    folder = wikidata_copy / "datasets" / "wikihop"
+    (folder / "manifest.json").write_text(manifest, "utf-8", "surrogateescape")
+    before = files(wikidata_copy)
+    commands = {
+        "show": ["show", folder],
+        "load": ["load", "--workspace", wikidata_copy, "--dataset", folder],
+        "audit": ["audit", folder, "--out", tmp_path / "out"],
+        "convert": ["convert", folder, "--to", "hotpotqa", "--lossy", "--out", tmp_path / "out"],
+    }
+    for arguments in commands.values():
+        cli(*arguments).sentence(f"{folder / 'manifest.json'}: this manifest is damaged; ")
+    assert files(wikidata_copy) == before
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("stage", ["read_sources", "link_mentions"])

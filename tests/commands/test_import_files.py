@@ -105,7 +105,10 @@ def test_the_list_names_every_option_with_its_meaning(cli: Cli) -> None:
         (("wikipedai", "pages.xml.gz"), "there is no format 'wikipedai' to import; did you mean wikipedia?"),
         (("wikipedia", "absent.xml"), "there is no such file"),
         (("wikipedia", "pages.xml.gz", "--option", "charakters=3"), "no option 'charakters'; did you mean characters?"),
-        (("wikipedia", "pages.xml.gz", "--option", "characters=many"), "the option 'characters' of the format wikipedia cannot be 'many'"),
+        (
+            ("wikipedia", "pages.xml.gz", "--option", "characters=many"),
+            "the option 'characters' of the format wikipedia cannot be \"many\"",
+        ),
         (("wikipedia", "pages.xml.gz", "--option", "characters"), "the option 'characters' has no value"),
         (("wikipedia", "pages.xml.gz", "-o", "characters=1", "-o", "characters=2"), "'characters' is given twice"),
         (("wikipedia", "items.json"), "no <page> element; this is not a file of that kind"),

@@ -243,6 +243,21 @@ def test_a_damaged_import_is_made_again(spoil: str, how: str, place: Path, tmp_p
     assert tables(tmp_path / "w" / "import") == before
 
 
+def test_nothing_is_said_of_a_broken_file_that_was_mended(place: Path, tmp_path: Path, cli: Cli) -> None:
+    command = ("generate", "--domain", place / "own.toml", "--workspace", tmp_path / "w")
+    texts = (place / "texts" / "b.jsonl").read_text()
+    for broken in ('{"id": 1', "", "\n\0"):
+        (place / "texts" / "b.jsonl").write_text(texts + broken if broken.startswith("{") else broken)
+        cli(*command).sentence("own.toml: entry 3 of imports (texts): b.jsonl")
+    (place / "texts" / "b.jsonl").write_text(texts)
+    outcome = cli(*command)
+    assert (outcome.status, "b.jsonl" in outcome.out) == (0, False)
+    manifest = json.loads((tmp_path / "w" / "import" / "import.json").read_text())
+    assert (manifest["notes"], [source["file"] for source in manifest["sources"]]) == (
+        [], ["relations.tsv", "facts.csv", "a.jsonl", "b.jsonl"],
+    )  # fmt: skip
+
+
 def test_a_source_comes_before_imports(place: Path, tmp_path: Path) -> None:
     by_hand(place, tmp_path / "out")
     (place / "own.toml").write_text(SETTINGS + EDGES.replace("facts.csv", "absent.csv"))
@@ -347,7 +362,7 @@ BAD: dict[str, tuple[str | Callable[[Path], str], tuple[str, ...]]] = {
     "the second entry": (EDGES + TEXTS.replace('"texts"', '"text"'), ("entry 2 of imports", "no format 'text'", "did you mean texts")),
     "an unknown option": (EDGES.replace("head =", "haed ="), ("entry 1 of imports (edges)", "no option 'haed'; did you mean head?")),
     "a wrong value of an option": (
-        TEXTS.replace("true", '"yes"'), ("entry 1 of imports (texts)", "the option 'name_of_about' of the format texts cannot be 'yes'"),
+        TEXTS.replace("true", '"yes"'), ("entry 1 of imports (texts)", "the option 'name_of_about' of the format texts cannot be \"yes\""),
     ),
     "an option of another kind": (
         EDGES.replace('"subject"', "[1]"),
@@ -362,15 +377,15 @@ BAD: dict[str, tuple[str | Callable[[Path], str], tuple[str, ...]]] = {
     "a pattern that matches a folder": (TEXTS.replace("texts/*.jsonl", "tex*"), ("entry 1 of imports (texts)", "no file matches 'tex*'")),
     "a folder": (TEXTS.replace("texts/*.jsonl", "texts"), ("entry 1 of imports (texts)", "there is no file 'texts'")),
     "no files": (EDGES.replace('["facts.csv"]', "[]"), ("entry 1 of imports: the setting 'files' cannot be []: the list is empty.",)),
-    "an empty name": (EDGES.replace('"facts.csv"', '""'), ("entry 1 of imports: the setting 'files.0' cannot be '': it is empty.",)),
+    "an empty name": (EDGES.replace('"facts.csv"', '""'), ('entry 1 of imports: the setting \'files.1\' cannot be "": it is empty.',)),
     "no format": (EDGES.replace('format = "edges"\n', ""), ("entry 1 of imports: the setting 'format' is missing; add it.",)),
     "a misspelt key": (EDGES.replace("licence", "license"), ("entry 1 of imports: unknown setting 'license'; did you mean licence?",)),
     "a key of another kind": (EDGES.replace('"cc0-1.0"', "3"), ("entry 1 of imports: the setting 'licence' cannot be 3: it must be",)),
-    "partial in quotation marks": (EDGES + 'partial = "yes"\n', ("entry 1 of imports: partial: it must be true or false",)),
+    "partial in quotation marks": (EDGES + 'partial = "yes"\n', ("the setting 'partial' cannot be \"yes\": it must be true or false",)),
     "single brackets": (EDGES.replace("[[imports]]", "[imports]"), ("imports", "each entry is a table; begin it with [[imports]]")),
     "options that are a list": (
         EDGES.replace('{ head = "subject", relation = 2, tail = "object" }', '["head"]'),
-        ("entry 1 of imports: the setting 'options' cannot be ['head']: it must be a table, as { name = value }.",),
+        ("entry 1 of imports: the setting 'options' cannot be [\"head\"]: it must be a table, as { name = value }.",),
     ),
     "a text": ('imports = "facts.csv"\n', ("imports: each entry is a table; begin it with [[imports]]",)),
     "a text among entries": ('imports = ["facts.csv"]\n', ("imports: each entry is a table; begin it with [[imports]]",)),

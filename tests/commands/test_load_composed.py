@@ -172,7 +172,15 @@ def test_only_composed_questions_have_steps(workspace: Path, seed_wikidata: Path
     assert kgqa.query("sample_steps", {"sample": composed}, workspace=place).num_rows == 2
     assert kgqa.query("sample_chain", {"sample": chosen}, workspace=place).num_rows
     outcome = cli("query", "sample_steps", "--sample", chosen, "--workspace", place)
-    assert f"sample '{chosen}' has no such steps; only composed questions have steps" in " ".join((outcome.out + outcome.err).split())
+    assert f"sample '{chosen}' has no steps; only composed questions have steps" in " ".join((outcome.out + outcome.err).split())
+    hints = {
+        ("--step", "7"): f"sample '{composed}' has the steps 1 to 2, and --step 7 is none of them; 0 means all.",
+        ("--later", "-1"): f"sample '{composed}' has the steps 1 to 2, and --later -1 is none of them; 0 means all.",
+        ("--step", "2", "--later", "1"): f"no step of sample '{composed}' asks about another with --step 2 and --later 1; leave these out",
+    }
+    for options, hint in hints.items():
+        outcome = cli("query", "bridges_of_steps", "--sample", composed, *options, "--workspace", place)
+        assert hint in " ".join(outcome.out.split())
 
 
 def test_a_hostile_id_is_only_a_value(workspace: Path) -> None:

@@ -127,7 +127,7 @@ def test_settings_are_those_of_its_class_and_are_kept(place: Path, dataset: Path
     assert json.loads(Path("run/reader/reader.json").read_text("utf-8"))["settings"] == {"rounds": 200, "rate": 0.1}
     kgqa.predict("run", dataset, reader=NAME, metric="squad", out="answers.json")
     Path("slow.toml").write_text(f'reader = "{NAME}"\n[settings]\nround = 3\n', "utf-8")
-    cli("train", "slow.toml", dataset, "--out", "other").sentence("'round' is not known", "rate, rounds")
+    cli("train", "slow.toml", dataset, "--out", "other").sentence("unknown setting 'settings.round'; did you mean rounds?")
     cli("train", NAME, dataset, "--out", "other", "--epochs", "3").sentence("counts", "leave out epochs")
     assert not Path("other").exists()
 
@@ -182,7 +182,7 @@ FAULTY: dict[str, tuple[str, str, list[str]]] = {
     "another start": (WHOLE.replace("name, settings, training", "name"), "mine:Whole", ["its __init__ must take name, settings, training"]),
     "settings of another kind": (WHOLE + "    Settings = dict\n", "mine:Whole", ["its Settings is not a subclass of kgqa.Settings"]),
     "training of another kind": (WHOLE + "    training = 3\n", "mine:Whole", ["its training is neither None nor a dictionary"]),
-    "no training setting": (WHOLE + "    training = {'epoch': 3}\n", "mine:Whole", ["'epoch' is not known"]),
+    "no training setting": (WHOLE + "    training = {'epoch': 3}\n", "mine:Whole", ["unknown setting 'epoch'"]),
 }
 
 

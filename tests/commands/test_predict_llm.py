@@ -393,7 +393,7 @@ def test_options_that_do_not_go_together(small: Path, tmp_path: Path, monkeypatc
 
     refused("--device is for trained readers, but the reader is llm", device="cpu")
     refused("--model is for the reader llm, but the reader is that of a run", run=tmp_path / "run")
-    refused("shots = 99", shots=99)
+    refused("--shots 99: it must be at most 64; choose another value", shots=99)
     refused("the train split has 8 questions that can be examples, and shots is 9", shots=9)
     refused("shots are examples of the train split, but its questions are predicted", shots=1, split="train")
     refused("max_cost needs prices", max_cost=1.0)

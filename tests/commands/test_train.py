@@ -445,12 +445,12 @@ def refuse(*_: Any, **__: Any) -> float:
 
 
 OPTIONS: dict[str, tuple[list[str], list[str]]] = {
-    "epochs": (["--epochs", "0"], ["epochs = 0"]),
-    "steps": (["--max-steps", "0"], ["max_steps = 0"]),
+    "epochs": (["--epochs", "0"], ["--epochs 0: it must be at least 1"]),
+    "steps": (["--max-steps", "0"], ["--max-steps 0: it must be at least 1"]),
     "seed": (["--seed", "-1"], ["seed -1"]),
     "large seed": (["--seed", str(2**40)], ["seed"]),
-    "device": (["--device", "tpu"], ["device = 'tpu'"]),
-    "precision": (["--precision", "fp8"], ["precision = 'fp8'"]),
+    "device": (["--device", "tpu"], ['--device "tpu": it must be']),
+    "precision": (["--precision", "fp8"], ['--precision "fp8": it must be']),
     "start": (["--start-from", "nothing"], ["nothing", "not a trained reader"]),
     "encoder": (["--encoder", ""], ["encoder"]),
 }
@@ -482,9 +482,9 @@ def test_a_gpu_that_is_not_there_is_a_sentence(place: Place, cli: Cli) -> None:
         (f"reader = {'9' * 5000}", ["this is not TOML"]),
         (f"reader = {'[' * 20_000}", ["nested too deeply"]),
         ('reader = "ee"\nmore = 1', ["'more' is not known"]),
-        ('reader = "ee"\nsettings = 1', ["'settings' is not known"]),
-        ('reader = "ee"\n[settings]\nencodr = "x"', ["'encodr' is not known", "encoder"]),
-        ('reader = "ee"\n[training]\nbatch = "x"', ["batch = 'x'"]),
+        ('reader = "ee"\nsettings = 1', ["'settings' cannot be 1: it must be a section"]),
+        ('reader = "ee"\n[settings]\nencodr = "x"', ["unknown setting 'settings.encodr'", "encoder"]),
+        ('reader = "ee"\n[training]\nbatch = "x"', ["'training.batch' cannot be \"x\""]),
         ('reader = "ee"\n[training]\nlearning_rate = nan', ["learning_rate"]),
         ('reader = "ee"\n[training]\nclip = inf\nwarm_up = 1', ["warm_up"]),
         ('reader = "ee"\n[settings]\nmax_length = 5', ["max_length = 5"]),

@@ -21,13 +21,13 @@ def written(folder: Path, more: str) -> Path:
 
 def test_the_option_comes_before_the_file(tmp_path: Path) -> None:
     path = written(tmp_path, 'cluster = "auto"\n')
-    assert chosen_cluster(path, None) == "auto"
-    assert chosen_cluster(path, "head:6379") == "head:6379"
-    assert chosen_cluster(path, "none") == "none"
-    assert chosen_cluster("wikidata", None) is None
+    assert chosen_cluster(path, None).address == "auto"
+    assert chosen_cluster(path, "head:6379").address == "head:6379"
+    assert chosen_cluster(path, "none").address == "none"
+    assert chosen_cluster("wikidata", None).address is None
     extending = tmp_path / "other.toml"
     extending.write_text('extends = "mine.toml"\ncluster = "auto"\n')
-    assert chosen_cluster(extending, None) == "auto"
+    assert chosen_cluster(extending, None).address == "auto"
 
 
 def test_no_dataset_says_which_cluster_made_it(tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_no_dataset_says_which_cluster_made_it(tmp_path: Path) -> None:
     assert load_domain(path).settings.resolved() == load_domain(plain).settings.resolved()
 
 
-@pytest.mark.parametrize("value", ['"head:6379"', '"ray://head:10001"', '"none"', "6379", "true", '["auto"]'])
+@pytest.mark.parametrize("value", ['""', '"head:6379"', '"ray://head:10001"', '"none"', "6379", "true", '["auto"]'])
 @pytest.mark.parametrize("command", ["generate", "compose", "relations"])
 def test_a_wrong_value_is_one_sentence(tmp_path: Path, cli: Cli, command: str, value: str) -> None:
     path = written(tmp_path, f"cluster = {value}\n")

@@ -104,7 +104,7 @@ def test_a_domain_goes_to_another_process(toy: Path) -> None:
         (f"{TOML}[toy]\nmots = 3\n", "unknown setting 'toy.mots'; did you mean most?"),
         (f"{TOML}[toy]\nmost = 0\n", "the setting 'toy.most' cannot be 0"),
         (f"{TOML}[qangaroo]\nmax_documents = 3\n", "the recipe is toy, so [qangaroo] has no effect"),
-        (TOML.replace('"toy"', '"toi"'), "the setting 'recipe' cannot be 'toi'"),
+        (TOML.replace('"toy"', '"toi"'), "the setting 'recipe' cannot be \"toi\""),
     ],
 )
 def test_what_it_cannot_be_told_is_refused(text: str, sentence: str, toy: Path, tmp_path: Path) -> None:

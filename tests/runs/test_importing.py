@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -34,7 +35,7 @@ from kgqa.errors import (
 )
 from kgqa.progress import Silent
 from kgqa.runs import importing, merging, parts
-from kgqa.runs.files import file_hashes
+from kgqa.runs.files import alone, file_hashes
 from kgqa.runs.importing import Imported, Origin, run_import
 from kgqa.sources import streams
 from kgqa.sources.formats import Bytes, Piece
@@ -304,6 +305,36 @@ def test_a_file_that_could_not_be_read_does_not_stand_in_the_way(tmp_path: Path)
     assert result.notes == ["bad.jsonl: an earlier import did not read this whole, so it is left out; import it again to add it."]
 
 
+def test_a_mended_file_takes_the_place_of_the_broken_one(tmp_path: Path) -> None:
+    good = imported(tmp_path, [["entity", "a", "A"]])
+    path = tmp_path / "more.jsonl"
+    for text in ('["entity"]\n', '["entity", "b"]\n'):
+        path.write_text(text)
+        with pytest.raises(TypeError):
+            run_import(Calls(), [path], good.folder, ORIGIN, engine=Threads(1), partial=False, progress=Silent())
+    path.write_text('["entity", "b", "B"]\n')
+    mended = run_import(Calls(), [path], good.folder, ORIGIN, engine=Threads(1), partial=False, progress=Silent())
+    assert mended.notes == []
+    assert [row[0] for row in table(mended, "entities")] == ["a", "b"]
+    assert [source["file"] for source in (read_manifest(good.folder) or {})["sources"]] == ["file-0.jsonl.gz", "more.jsonl"]
+    # A file that is whole is added to, never replaced.
+    path.write_text('["entity", "c", "C"]\n')
+    added = run_import(Calls(), [path], good.folder, ORIGIN, engine=Threads(1), partial=False, progress=Silent())
+    assert [row[0] for row in table(added, "entities")] == ["a", "b", "c"]
+
+
+def test_a_whole_file_takes_the_place_of_a_cut_one(tmp_path: Path, cli: Cli) -> None:
+    lines = "".join(f'{{"id": "d{number}", "text": "word {number}"}}\n' for number in range(3000))
+    packed, path = gzip.compress(lines.encode()), tmp_path / "texts.jsonl.gz"
+    path.write_bytes(packed[: len(packed) // 2])
+    assert "texts.jsonl.gz" in cli("import", "texts", path, "--partial", "--out", tmp_path / "out").out
+    path.write_bytes(packed)
+    outcome = cli("import", "texts", path, "--out", tmp_path / "out")
+    assert (outcome.status, outcome.out.count("documents 3,000")) == (0, 1)
+    manifest = read_manifest(tmp_path / "out") or {}
+    assert (manifest["notes"], [source["partial"] for source in manifest["sources"]]) == ([], [False])
+
+
 @pytest.mark.parametrize("damage", ["journal", "kinds", "part", "cut part"])
 def test_damaged_parts_are_made_again_or_left_out_with_a_note(tmp_path: Path, damage: str) -> None:
     first = imported(tmp_path, [["entity", "a", "A"]], [["entity", "b", "B"]])
@@ -495,6 +526,22 @@ def test_two_imports_into_one_folder_at_once_take_turns(tmp_path: Path) -> None:
     assert len((read_manifest(tmp_path / "out") or {})["sources"]) == 2
 
 
+def test_a_second_import_says_for_whom_it_waits(tmp_path: Path) -> None:
+    path = tmp_path / "texts.jsonl"
+    path.write_text('{"id": "1", "text": "word"}\n')
+    (tmp_path / "out").mkdir()
+    command = [sys.executable, "-m", "kgqa", "import", "texts", str(path), "--out", str(tmp_path / "out")]
+    with alone(tmp_path / "out" / MANIFEST):
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+        waiting = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert waiting.stdout is not None
+        first = waiting.stdout.readline()
+        assert re.match(rf"Waiting: (process {os.getpid()}|another process) imports into {re.escape(str(tmp_path / 'out'))}; this", first)
+        assert waiting.poll() is None
+    out, err = waiting.communicate(timeout=120)
+    assert (waiting.returncode, "documents 1" in out) == (0, True), err
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_full_disk_is_one_sentence_and_the_import_goes_on_when_there_is_room(
     tmp_path: Path, small_disk: SmallDisk, cli: Cli, monkeypatch: pytest.MonkeyPatch, workers: int
@@ -544,3 +591,18 @@ def test_an_error_in_one_file_stops_the_others(tmp_path: Path, monkeypatch: pyte
     with pytest.raises(BrokenInput, match=r"^bad.jsonl: line 100000 ends within a record, so the file is cut"):
         kgqa.import_files("texts", [good, bad], out=tmp_path / "out", workers=2)
     assert not (tmp_path / "out" / MANIFEST).exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "sentence"),
+    [
+        ("neo4j", "", "the setting 'facts' is missing; add it."),
+        ("neo4j", "[[[", "the queries are not TOML: "),
+        ("neo4j", "facts = 5", "the setting 'facts' cannot be 5: it must be "),
+        ("sparql", "DELETE", "a query is not a SELECT query with variables; fix the query."),
+    ],
+)
+def test_a_fault_of_queries_is_said_with_their_file(kind: str, text: str, sentence: str, tmp_path: Path, cli: Cli) -> None:
+    (tmp_path / "towns.toml").write_text(text)
+    address = ["--option", "endpoint=http://127.0.0.1:9/sparql"] if kind == "sparql" else []
+    cli("import", kind, tmp_path / "towns.toml", "--out", tmp_path / "out", *address).sentence(f"towns.toml: {sentence}")

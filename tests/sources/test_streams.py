@@ -15,6 +15,7 @@ from kgqa.errors import BrokenInput, MissingInput
 from kgqa.sources import streams
 from kgqa.sources.formats import Piece
 from kgqa.sources.streams import TextFile, element_pieces, line_pieces
+from tests.conftest import Cli
 
 PACK: dict[str, Callable[[bytes], bytes]] = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 LINES = b"".join(b"line %d of a file\n" % number for number in range(200_000))
@@ -202,3 +203,10 @@ def test_pipes_and_devices_are_no_files(tmp_path: Path) -> None:
     for path, sentence in ((Path("/dev/null"), "a pipe or device"), (tmp_path, "a folder"), (tmp_path / ("a" * 300), "no such file")):
         with pytest.raises(MissingInput, match=sentence):
             streams.require_files([path])
+
+
+@pytest.mark.parametrize(("name", "packed"), [("gz", gzip.compress(b"")), ("bz2", bz2.compress(b"")), ("xz", lzma.compress(b""))])
+def test_a_packed_file_without_content_is_said_to_be_empty(name: str, packed: bytes, tmp_path: Path, cli: Cli) -> None:
+    (tmp_path / f"edges.tsv.{name}").write_bytes(packed)
+    outcome = cli("import", "edges", tmp_path / f"edges.tsv.{name}", "--out", tmp_path / "out")
+    outcome.sentence(f"edges.tsv.{name}: the file is empty once it is unpacked; pack it again, or leave it out.")

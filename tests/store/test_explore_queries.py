@@ -183,3 +183,11 @@ def test_names_that_no_index_would_take_are_left_out_of_what_is_searched() -> No
     assert first.endswith("ä\n")
     assert 10_000 < len(first.encode()) <= SEARCH_BYTES
     assert second == "\ntwo\nb\n"
+
+
+def test_the_page_and_the_headers_say_the_same() -> None:
+    described = dict(re.findall(r"^\| `(\w+)` \|.* \| (.*) \|$", PAGE, re.MULTILINE))
+    assert len(described) > 70
+    for name, text in described.items():
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text).replace("`", "")  # a header has neither links nor marks of code
+        assert read_queries()[name].purpose == plain

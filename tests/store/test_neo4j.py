@@ -75,7 +75,7 @@ def test_the_password_is_never_shown() -> None:
     "uri", ["http://localhost:7474", "localhost", "bolt://", "bolt://host:port", "bolt://host:99999999", "", "bolt://[::1"]
 )
 def test_an_address_that_is_none_is_refused(uri: str) -> None:
-    with pytest.raises(SettingsError, match=r"^NEO4J_URI is not the address"):
+    with pytest.raises(SettingsError, match=r"^--neo4j-uri or NEO4J_URI is not the address"):
         Neo4jSettings(uri=uri)
 
 

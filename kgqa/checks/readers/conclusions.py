@@ -11,16 +11,21 @@ from kgqa.checks.readers.names import FULL_READER, TRANSFORMED_WHOLE
 AFTER = "dire-sufficiency"
 
 
-def conclusions(figures: Sequence[Figure], *, seeds: int, connects: bool = True) -> Iterator[str]:
-    """One thought a sentence, the general ones last. ``connects``: whether the full reader sees several paragraphs at once."""
+def conclusions(figures: Sequence[Figure], *, seeds: int, connects: bool = True, asks: bool = False) -> Iterator[str]:
+    """One thought a sentence, the general ones last.
+
+    ``connects``: whether the full reader sees several paragraphs at once; ``asks``: whether it asks a model, which this set does not train.
+    """
+    failed = "cannot do" if asks else "has not learned"
     by_name = {figure.name: figure for figure in reversed(figures)}
     full_reader = by_name[FULL_READER]
     has_learned = _is_above_chance(full_reader)
     if not has_learned:
         yield (
             f"The full reader ({percent(full_reader.value)}, interval {_interval(full_reader)}) is not clearly better than a random one "
-            f"({percent(full_reader.chance)}): it has not learned the task from so few questions, and that a reader which is kept from "
-            "something is no better says nothing about the set. Give more questions, a larger encoder or longer training."
+            f"({percent(full_reader.chance)}): it {failed} the task{'' if asks else ' from so few questions'}, and that a reader which is "
+            "kept from something is no better says nothing about the set. Give "
+            f"{'another model, or examples (shots)' if asks else 'more questions, a larger encoder or longer training'}."
         )
     if not connects:
         yield (
@@ -31,8 +36,9 @@ def conclusions(figures: Sequence[Figure], *, seeds: int, connects: bool = True)
     is_transform_unlearned = _undone(by_name)
     for figure in figures:
         if figure.measure is not None:
-            yield _about(figure, full_reader, has_learned=has_learned and not (is_transform_unlearned and figure.name == AFTER))
-    yield from _after(by_name, is_transform_unlearned=is_transform_unlearned)
+            has_learned_this = has_learned and not (is_transform_unlearned and figure.name == AFTER)
+            yield _about(figure, full_reader, failed="" if has_learned_this else failed)
+    yield from _after(by_name, failed=failed if is_transform_unlearned else "")
     imprecise = [figure for figure in figures if figure.half > WIDE]
     if imprecise:
         widest = max(imprecise, key=lambda figure: figure.half)
@@ -44,21 +50,22 @@ def conclusions(figures: Sequence[Figure], *, seeds: int, connects: bool = True)
         )
     if seeds == 1:
         yield (
-            "There is one reader of each kind: how much another draw of its weights would change a figure is not known, and "
-            "no interval has it."
+            f"There is one reader of each kind: how much {'other answers of its model' if asks else 'another draw of its weights'} would "
+            "change a figure is not known, and no interval has it."
         )
     yield "A figure is what this reader reaches, not what any could: a stronger one may find a shortcut where this one found none."
 
 
-def _about(figure: Figure, full_reader: Figure, *, has_learned: bool) -> str:
+def _about(figure: Figure, full_reader: Figure, *, failed: str) -> str:
+    """Conclusion about one figure. ``failed``: that the full reader did not do the task, in words; empty if it did."""
     start = f"{figure.name}: {percent(figure.value)} (interval {_interval(figure)}), a random reader {percent(figure.chance)}"
     if _is_above_chance(figure):
         comparison = (
             f", the full reader {percent(full_reader.value)}" if figure.name in {"question-only", "context-only", "one-paragraph"} else ""
         )
         return f"{start}{comparison}: at least {percent(figure.low)} of the answer score can be had this way."
-    if not has_learned:
-        return f"{start}: nothing can be concluded, as the full reader has not learned the task either."
+    if failed:
+        return f"{start}: nothing can be concluded, as the full reader {failed} the task either."
     if figure.high > figure.chance + 2 * MARGIN:
         return f"{start}: a shortcut was not shown, and one of up to {percent(figure.high)} is not excluded."
     return f"{start}: this reader finds no shortcut here."
@@ -70,19 +77,18 @@ def _undone(by_name: Mapping[str, Figure]) -> bool:
     return figure is not None and not _is_above_chance(figure)
 
 
-def _after(by_name: Mapping[str, Figure], *, is_transform_unlearned: bool) -> Iterator[str]:
-    """Conclusion about the sufficiency transform."""
+def _after(by_name: Mapping[str, Figure], *, failed: str) -> Iterator[str]:
+    """Conclusion about the sufficiency transform; ``failed`` as for :func:`_about`, on the transformed task."""
     before, after = by_name.get("dire"), by_name.get(AFTER)
     if before is None or after is None:
         return
     change = f"The sufficiency transform takes the DiRe score from {percent(before.value)} to {percent(after.value)}"
     if not _is_above_chance(before):
         yield f"{change}; as the first is no better than a random reader's, there was nothing for it to take away."
-    elif is_transform_unlearned:
+    elif failed:
         yield (
             f"{change}; but a reader that is shown all facts of the transformed questions reaches "
-            f"{percent(by_name[TRANSFORMED_WHOLE].value)}: it has not learned that task, so whether the transform leaves less cannot be "
-            "said."
+            f"{percent(by_name[TRANSFORMED_WHOLE].value)}: it {failed} that task, so whether the transform leaves less cannot be said."
         )
     elif after.high < before.low:
         yield f"{change}; the intervals do not meet, so it leaves clearly less to be cheated."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,19 +35,28 @@ class Plan:
     """Why they are not."""
 
 
-def plan_of(level: str, material: Material, settings: JudgingSettings, *, encoder: str | None, device: str | None, seed: int) -> Plan:
-    """Jobs of ``level``. Raises SettingsError if a reader does not accept the settings."""
+def plan_of(
+    level: str, material: Material, settings: JudgingSettings, *, encoder: str | None, device: str | None, seed: int, file: str = ""
+) -> Plan:
+    """Jobs of ``level``; ``file`` has the ``settings``, for messages. Raises SettingsError if a reader does not accept the settings."""
+    options = {name: value for name, value in {"encoder": encoder, "device": device}.items() if value is not None}
+
+    def given(name: str) -> dict[str, str]:
+        return {name: options[name]} if name in options else {}
 
     def reader(name: str, *, named: bool = False, **shown: str) -> Specification:
-        kind = find_reader(name, named=named)
+        try:
+            kind = find_reader(name, named=named)
+        except SettingsError as error:
+            raise SettingsError(f"{file}: {error}" if file else str(error)) from None
         if kind.asks:
-            return specification(name, settings={**settings.llm, **shown}, training={}, may_ask=True)
+            return specification(name, settings={**settings.llm, **shown}, training={}, may_ask=True, file=file, sections=("llm", ""))
         fields = kind.settings.model_fields
         # What the full reader knows is said for all; one that is kept from paragraphs cannot be told how to cut them.
-        reader_options = {**settings.settings, **({"encoder": encoder} if encoder else {})}
-        options = {key: value for key, value in reader_options.items() if name == settings.reader or key in fields}
-        training = {} if kind.training is None else {**settings.training, **({"device": device} if device else {})}
-        return specification(name, settings=options, training=training, named=named)
+        reader_options = {**settings.settings, **given("encoder")}
+        known = {key: value for key, value in reader_options.items() if name == settings.reader or key in fields}
+        training = {} if kind.training is None else {**settings.training, **given("device")}
+        return specification(name, settings=known, training=training, named=named, file=file, options=options)
 
     transforms: dict[str, Transformed] = {}
     training_transforms: dict[str, Transformed] = {}
@@ -71,7 +80,10 @@ def plan_of(level: str, material: Material, settings: JudgingSettings, *, encode
     for number, name in enumerate(settings.beside, start=1):
         other = reader(name, named=True)  # the user's settings of this audit name it
         if not other.kind.answers:
-            raise SettingsError(f"beside = {name!r}: this reader answers nothing; give others.")
+            raise SettingsError(f"{file}: beside: the reader {name} answers nothing; give others.")
+        if name == settings.reader or name in settings.beside[: number - 1]:
+            twice = "is the full reader" if name == settings.reader else "is there twice"
+            raise SettingsError(f"{file}: beside: the reader {name} {twice}; leave it out.")
         weight = 1.0 if other.steps else 0.0
         jobs.append(Job(name=f"{BESIDE}-{number}", reader=other, judged=material.judged, train=material.train, weight=weight))
     for kind, transform in transforms.items():
@@ -83,6 +95,19 @@ def plan_of(level: str, material: Material, settings: JudgingSettings, *, encode
                 train=training_transforms[kind].instances if material.train else None,
             )
         )
-    if settings.llm and not any(job.reader.kind.asks for job in jobs):
-        raise SettingsError('[llm] is for the reader llm, but no reader is; set reader = "llm" or beside = ["llm"], or leave it out.')
+    _check_used(settings, [job.reader for job in jobs], file)
     return Plan(jobs=tuple(jobs), transforms=transforms, without_dire=reason)
+
+
+def _check_used(settings: JudgingSettings, readers: Sequence[Specification], file: str) -> None:
+    """Raise SettingsError for a setting that none of the ``readers`` has."""
+    trained = [reader for reader in readers if not reader.kind.asks]
+    if settings.llm and len(trained) == len(readers):
+        raise SettingsError(
+            f'{file}: [llm] is for the reader llm, but no reader is; set reader = "llm" or beside = ["llm"], or leave it out.'
+        )
+    have = {name for reader in trained for name in type(reader.settings).model_fields}
+    unused = [f"[settings] {name}" for name in settings.settings if name not in have]
+    unused += [f"[training] {name}" for name in settings.training if not any(reader.steps for reader in trained)]
+    if unused:
+        raise SettingsError(f"{file}: {unused[0]} is no setting of the readers of this audit; leave it out, or add a reader under beside.")

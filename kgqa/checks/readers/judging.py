@@ -35,6 +35,7 @@ from kgqa.settings.judging import JudgingSettings
 from kgqa.settings.reader import EncoderSettings
 from kgqa.settings.training import OF_TIME_AND_MEMORY
 from kgqa.training.cross_fit import cross_fit, held_out
+from kgqa.training.extra import require_readers
 from kgqa.training.judgements import JUDGED, CrossFitted
 from kgqa.training.questions import of_list
 from kgqa.training.reader import Prediction
@@ -115,7 +116,7 @@ class Judging:
         encoder = str(getattr(full_reader.settings, "model" if full_reader.kind.asks else "encoder", ""))
         return Judged(
             level=self.level, encoder=encoder, seeds=self.seeds, how=self.material.how, figures=figures, missing=reasons,
-            conclusions=tuple(conclusions(figures, seeds=len(self.seeds), connects=self.connects)),
+            conclusions=tuple(conclusions(figures, seeds=len(self.seeds), connects=self.connects, asks=full_reader.kind.asks)),
         )  # fmt: skip
 
     def check_nodes(self, engine: Engine) -> None:
@@ -257,12 +258,15 @@ def _answer_alone(instance: Instance, prediction: Prediction) -> float:
 
 def prepared(
     level: str, material: Material, settings: JudgingSettings, *, encoder: str | None, device: str | None, connection: Connection,
-    seed: int, on_cluster: bool = False,
+    seed: int, file: str = "", on_cluster: bool = False,
 ) -> Judging:  # fmt: skip
-    """Everything that can be wrong before it begins is found here, but what a cluster lacks. Raises SettingsError, MissingInput,
-    BrokenInput.
+    """Everything that can be wrong before it begins is found here, but what a cluster lacks; ``file`` has the ``settings``, for messages.
+
+    Raises SettingsError, MissingInput, BrokenInput.
     """
-    plan = plan_of(level, material, settings, encoder=encoder, device=device, seed=seed)
+    plan = plan_of(level, material, settings, encoder=encoder, device=device, seed=seed, file=file)
+    if any(job.reader.steps for job in plan.jobs):
+        require_readers("kgqa audit --readers")
     from kgqa.training.device import device_of
 
     full_reader = plan.jobs[0].reader

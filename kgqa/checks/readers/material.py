@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from kgqa.arrays.draws import draw
 from kgqa.errors import SettingsError
 from kgqa.formats.question_set import QuestionSet
+from kgqa.readers.registry import LLM
 from kgqa.records import Instance
 from kgqa.settings.judging import JudgingSettings
 
@@ -40,8 +41,10 @@ def material(questions: QuestionSet, settings: JudgingSettings, *, seed: int) ->
         train = _draw(questions, ("train",), counts["train"], settings.train_questions, seed)
         sample = _draw(questions, (test_split,), counts[test_split], settings.questions, seed)
         groups = len({instance.group for instance in sample})
-        description = f"Readers learned from {len(train):,} questions of train and were tried on {len(sample):,} of {test_split}, "
-        description += f"of {groups:,} groups."
+        learned = f"Readers learned from {len(train):,} questions of train and"
+        if settings.reader == LLM:
+            learned = f"The reader {LLM} learned nothing, and took its examples, if any, from {len(train):,} questions of train; readers"
+        description = f"{learned} were tried on {len(sample):,} of {test_split}, of {groups:,} groups."
         _check(questions, min(groups, len({instance.group for instance in train})))
         return Material(train=train, judged=sample, how=description)
     all_counts: Counter[str] = sum(counts.values(), Counter())
@@ -50,7 +53,11 @@ def material(questions: QuestionSet, settings: JudgingSettings, *, seed: int) ->
     _check(questions, groups)
     description = (
         f"The set has no train split to learn from beside {ENOUGH} questions to judge, so {len(sample):,} questions of {groups:,} groups "
-        f"were cross-fitted in {settings.folds} folds: none was read by a reader that had seen one of its group."
+        + (
+            f"were read in {settings.folds} folds: none beside an example of its group; the reader {LLM} learned nothing."
+            if settings.reader == LLM
+            else f"were cross-fitted in {settings.folds} folds: none was read by a reader that had seen one of its group."
+        )
     )
     return Material(train=None, judged=sample, how=description)
 

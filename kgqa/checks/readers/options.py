@@ -7,6 +7,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from kgqa.errors import MissingInput, SettingsError, storage_errors, suggestion
+from kgqa.settings.base import setting_fault
 from kgqa.settings.judging import LEVELS, JudgingSettings
 from kgqa.settings.small_files import read_toml
 
@@ -30,10 +31,4 @@ def judging_settings(path: str | Path | None) -> JudgingSettings:
     try:
         return JudgingSettings.model_validate(values)
     except ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(map(str, first["loc"]))
-        if first["type"] == "extra_forbidden":
-            raise SettingsError(
-                f"{path}: the setting {name!r} is not known; choose one of {', '.join(JudgingSettings.model_fields)}."
-            ) from None
-        raise SettingsError(f"{path}: {name} = {first['input']!r}: {first['msg'].removeprefix('Value error, ')}.") from None
+        raise SettingsError(f"{path}: {setting_fault(error.errors(include_url=False)[0], JudgingSettings)}") from None

@@ -16,7 +16,7 @@ from kgqa.errors import InputChanged, MissingInput, SettingsError
 from kgqa.formats import native
 from kgqa.metrics.bootstrap import Interval
 from kgqa.records import Instance
-from kgqa.settings.base import Settings, located_fault
+from kgqa.settings.base import Settings, setting_fault
 
 PORTION = 1000
 """Samples that are read at a time."""
@@ -31,7 +31,7 @@ def task_options(project: Project, kind: type[Options]) -> Options:
     try:
         return kind.model_validate(project.settings.options)
     except ValidationError as error:
-        raise SettingsError(f"{project.path}: {located_fault(error, 'options')}.") from None
+        raise SettingsError(f"{project.path}: {setting_fault(error.errors(include_url=False)[0], kind, 'options')}") from None
 
 
 class SampleTask(Task):

@@ -62,7 +62,7 @@ def _rows(path: Path) -> Iterator[tuple[str, list[str]]]:
             number += 1
             location = f"{path.name}, line {number}"
             if len(line) > stream.RECORD_LIMIT:
-                raise BrokenInput(f"{location}: longer than {stream.RECORD_LIMIT >> 20} MiB, so these are not judgements.")
+                raise BrokenInput(f"{location}: longer than {stream.RECORD_LIMIT >> 20} MiB, so these are not judgements; check the file.")
             try:
                 text = line.removeprefix(codecs.BOM_UTF8 if number == 1 else b"").decode("utf-8").rstrip("\r\n")
             except UnicodeDecodeError as error:

@@ -110,7 +110,7 @@ def read(path: Place) -> Iterator[Instance]:
 def _from_files(path: Path) -> Iterator[tuple[str, Instance]]:
     files = files_of(path)
     if not files:
-        raise MissingInput(f"{path}: there is no such file.")
+        raise MissingInput(f"{path}: there is no such file; correct the path.")
     for file in files:
         if native.is_folder(file):
             yield from ((f"{file.name}, row {number}", instance) for number, instance in enumerate(native.read(file), start=1))

@@ -141,7 +141,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
     """The file's bytes, decompressed if they are gzip data, whatever the file's name."""
     with storage_errors(path):
         if not path.exists():
-            raise MissingInput(f"{path}: there is no such file.")
+            raise MissingInput(f"{path}: there is no such file; correct the path.")
         if path.is_dir():
             raise BrokenInput(f"{path}: this is a folder; give a file.")
         check_rereadable(path)
@@ -176,7 +176,7 @@ def _lines(path: Path, file: IO[bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
         number += 1
         location = f"{path.name}, line {number}"
         if len(line) > RECORD_LIMIT:
-            raise BrokenInput(f"{location}: longer than {RECORD_LIMIT >> 20} MiB, so these are not lines of records.")
+            raise BrokenInput(f"{location}: longer than {RECORD_LIMIT >> 20} MiB, so these are not lines of records; check the file.")
         if number == 1:
             line = line.removeprefix(codecs.BOM_UTF8)
         text = _decoded(line, location)
@@ -245,7 +245,9 @@ class _Buffer:
                 if isinstance(error, _RepeatedKey) or not self._grow():
                     raise _fault(error, location, offset) from None
                 if len(self._text) > RECORD_LIMIT:
-                    raise BrokenInput(f"{location}: longer than {RECORD_LIMIT >> 20} MiB, so this is not a record.") from None
+                    raise BrokenInput(
+                        f"{location}: longer than {RECORD_LIMIT >> 20} MiB, so this is not a record; check the file."
+                    ) from None
             else:
                 _check_characters(self._text, value, location, self._at, end)
                 self._at = end

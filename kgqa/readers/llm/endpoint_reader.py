@@ -8,7 +8,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from kgqa.chat.ask import check_prices
 from kgqa.chat.asking import Asker, Conversation
 from kgqa.chat.connection import Connection
 from kgqa.chat.endpoint import NO_KEY, Endpoint
@@ -125,15 +124,18 @@ def _wanted(train: Questions, settings: EndpointReaderSettings) -> Wanted:
 
 def asker_of(settings: EndpointReaderSettings, connection: Connection, recording: Recording) -> Asker:
     """Who sends the reader's requests. Raises SettingsError."""
-    return Asker(Endpoint(connection.address, settings.model, settings, what=WHAT), recording, settings, fewer=FEWER)
+    return Asker(_endpoint(settings, connection), recording, settings, fewer=FEWER)
+
+
+def _endpoint(settings: EndpointReaderSettings, connection: Connection) -> Endpoint:
+    return Endpoint(connection.address, settings.model, settings, what=WHAT, named=f"model in the settings of {WHAT}")
 
 
 def check_connection(readers: Iterable[Specification], connection: Connection) -> None:
     """Raise SettingsError, before anything is read, if one of the ``readers`` is an ``llm`` that cannot ask."""
     for settings in (reader.settings for reader in readers):
         if isinstance(settings, EndpointReaderSettings):
-            check_prices(settings)
-            endpoint = Endpoint(connection.address, settings.model, settings, what=WHAT)
+            endpoint = _endpoint(settings, connection)
             if endpoint.is_without_key and not connection.path.is_file():
                 raise SettingsError(NO_KEY)
 

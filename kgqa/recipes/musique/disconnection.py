@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +30,7 @@ from kgqa.readers.portable import nodes_for
 from kgqa.readers.pretrained import pretrained_key
 from kgqa.readers.registry import LLM
 from kgqa.readers.scores import answer_score, support_score
-from kgqa.readers.specification import Specification, specification
+from kgqa.readers.specification import SECTIONS, Specification, specification
 from kgqa.recipes.musique.contexts import Rows2, Stating, build_contexts, same_name, without
 from kgqa.recipes.musique.log_linear import Guesser, LogLinear, Places, QuestionOnly, cross_fitted
 from kgqa.recipes.musique.pool import STATED
@@ -78,12 +79,16 @@ class Judged:
         return float(np.mean(self.tails["support"].to_numpy())) > self.chance["supports"]
 
 
-def readers_of(settings: DisconnectionSettings) -> dict[str, Specification]:
-    """``head`` and ``tail`` → the filter's reader. Raises SettingsError for settings that no reader of the filter has."""
+def readers_of(settings: DisconnectionSettings, file: str = "") -> dict[str, Specification]:
+    """``head`` and ``tail`` → the filter's reader. ``file`` has the settings, for messages.
+
+    Raises SettingsError for settings that no reader of the filter has.
+    """
     if settings.use != "readers":
         return {}
     names = {"head": settings.head_reader, "tail": settings.tail_reader}
-    specifications = {part: specification(name, settings={}, training={}) for part, name in names.items() if name != LLM}
+    place: dict[str, Any] = {"file": file, "sections": tuple(f"musique.disconnection.{name}" for name in SECTIONS)}
+    specifications = {part: specification(name, settings={}, training={}, **place) for part, name in names.items() if name != LLM}
     trained_parts = [part for part in specifications if specifications[part].steps]
     if settings.llm and LLM not in names.values():
         raise SettingsError("musique.disconnection.llm is for the reader llm, but no reader of the filter is; leave it out.")
@@ -96,7 +101,9 @@ def readers_of(settings: DisconnectionSettings) -> dict[str, Specification]:
     readers = {}
     for part, name in names.items():
         if name == LLM:
-            readers[part] = specification(name, settings=settings.llm, training={}, may_ask=True)
+            readers[part] = specification(
+                name, settings=settings.llm, training={}, may_ask=True, file=file, sections=("musique.disconnection.llm", "")
+            )
             continue
         fields = type(specifications[part].settings).model_fields
         # The settings are those of the tails' reader; a reader that sees no paragraph lacks some of them.
@@ -105,7 +112,7 @@ def readers_of(settings: DisconnectionSettings) -> dict[str, Specification]:
             if part in trained_parts
             else {}
         )
-        readers[part] = specification(name, settings=options, training=settings.training if part in trained_parts else {})
+        readers[part] = specification(name, settings=options, training=settings.training if part in trained_parts else {}, **place)
     return readers
 
 

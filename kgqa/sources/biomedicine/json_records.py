@@ -37,7 +37,7 @@ def json_pieces(text: Bytes, start: int = 0, *, size: int = PIECE_BYTES) -> Iter
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise BrokenInput(f"{text.name}: no JSON array, nor an object with one in documents ({error}); download the file again.") from None
     if not records:
-        raise BrokenInput(f"{text.name}: no documents; this is a different kind of JSON.")
+        raise BrokenInput(f"{text.name}: no documents; this is a different kind of JSON; check the format and the file.")
     begin, end, line, counted_to = -1, 0, 1, 0
     for record in records:
         raw = bytes(record)

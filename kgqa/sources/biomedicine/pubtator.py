@@ -44,7 +44,9 @@ class PubTator(IdentifierSettings):
                     annotations.add(document)
                     document_count += 1
                 elif piece.position == 0 and not document_count and not position:
-                    raise BrokenInput(f"{where}: no PubTator text, whose lines begin with a number and |t| or |a|.")
+                    raise BrokenInput(
+                        f"{where}: no PubTator text, whose lines begin with a number and |t| or |a|; check the format and the file."
+                    )
                 position += 1
             number += block.count(b"\n") + 1
         return annotations.finish()

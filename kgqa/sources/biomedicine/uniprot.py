@@ -112,7 +112,9 @@ class UniProtText(UniProtSettings):
             if entry.strip():
                 where = f"{piece.file}, line {line}"
                 if not entry.lstrip(b"\r\n\xef\xbb\xbf").startswith(b"ID   "):
-                    raise BrokenInput(f"{where}: this is not an entry of UniProt's flat text, whose first line begins with ID.")
+                    raise BrokenInput(
+                        f"{where}: this is not an entry of UniProt's flat text, whose first line begins with ID; check the file."
+                    )
                 self._keep(_text_protein(entry.decode(errors="replace")), where, rows)
             line += entry.count(b"\n") + 2
         return rows

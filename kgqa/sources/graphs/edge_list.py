@@ -375,10 +375,10 @@ def _place(file: str, names: list[str], field: str, column: Column, *, header: b
 
 
 def _column_hint(field: str, column: str, names: list[str]) -> str:
-    """The columns of the file and, where the user named none for ``field``, the option that does."""
+    """The columns of the file, and the option that names the one for ``field``."""
     column_list = shortened(", ".join(names)) or "none"
     hint = suggestion(column, [shortened(name) for name in names if name] or ["none"])
-    option = f" Name the column by the option {field!r}." if column == field else ""
+    option = f" Name the column by the option {field!r}." if column == field else f" Correct the option {field!r}."
     return (f"{hint} The file has {column_list}." if hint.startswith("did") else f"the file has {column_list}.") + option
 
 

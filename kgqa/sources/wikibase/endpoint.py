@@ -174,7 +174,7 @@ class Endpoint:
 
     def _check_head(self, response: Any) -> None:
         if response.status != 200:
-            raise EndpointError(f"{self.address} answers with status {response.status}, which is not a complete result.")
+            raise EndpointError(f"{self.address} answers with status {response.status}, which is not a complete result; try again later.")
         if (encoding := response.headers.get("Content-Encoding", "identity").lower()) not in {"identity", "gzip"}:
             raise EndpointError(f"{self.address} compresses its response with {encoding!r}, which was not requested.")
         # Virtuoso says 200 and marks a result that it stopped in this way.

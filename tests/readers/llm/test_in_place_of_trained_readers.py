@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +22,8 @@ from kgqa.readers.llm.endpoint_reader import HIDDEN
 from kgqa.records import Instance, Paragraph
 from kgqa.settings.llm import EndpointReaderSettings, LlmReaderSettings
 from tests.chat_server import ChatServer, Reply, chat_server
-from tests.command import ROOT
+from tests.command import ROOT, environment
+from tests.conftest import Cli
 from tests.small_single_hops import single_hop
 
 pytest.importorskip("openai")
@@ -216,10 +219,10 @@ def test_nothing_is_sent_if_the_estimate_exceeds_the_limit(dataset: Path, tmp_pa
 @pytest.mark.parametrize(
     ("first", "more", "options", "sentence"),
     [
-        ('reader = "ll"', "", {}, "reader = 'll'"),
+        ('reader = "ll"', "", {}, 'the setting .reader. cannot be "ll": it must be "ee" or "llm"'),
         ('reader = "llm"', "retrieve = 3\n", {}, "the paragraphs are the question's own"),
         ('reader = "llm"', "max_cost = 1.0\n", {}, "max_cost needs prices"),
-        ('reader = "llm"', "mode = 1\n", {}, "the setting 'mode' is not known"),
+        ('reader = "llm"', "mode = 1\n", {}, "unknown setting 'llm.mode'; did you mean model"),
         ('reader = "llm"', "", {"encoder": "x"}, "--encoder is for trained readers"),
         ("", "", {"endpoint": AWAY}, "--endpoint is for the reader llm"),
     ],
@@ -229,6 +232,118 @@ def test_wrong_settings_are_refused(dataset: Path, tmp_path: Path, first: str, m
     with pytest.raises(SettingsError, match=sentence):
         kgqa.audit(dataset, out=tmp_path / "out", readers="minimal", reader_settings=told, **options)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        ("shots = -1\n", "the setting 'llm.shots' cannot be -1: it must be at least 0."),
+        ('temperature = "0"\n', "the setting 'llm.temperature' cannot be \"0\": it must be a number, without quotation marks."),
+        ("retrieve = 3\n", "llm: retrieve: here the paragraphs are the question's own; leave it out."),
+        ("max_cost = 1.0\n", "llm: max_cost needs prices; add input_price and output_price, of a million tokens."),
+        ('[settings]\nencoder = "x"\n', "[settings] encoder is no setting of the readers of this audit; leave it out, or add a reader"),
+        ("[training]\nepochs = 1\n", "[training] epochs is no setting of the readers of this audit; leave it out, or add a reader"),
+    ],
+)
+def test_a_fault_of_a_section_is_said_with_file_and_section(dataset: Path, tmp_path: Path, more: str, sentence: str) -> None:
+    told = settings(tmp_path, more)
+    with pytest.raises(SettingsError) as error:
+        kgqa.audit(dataset, out=tmp_path / "out", readers="minimal", reader_settings=told)
+    assert str(error.value).startswith(f"{told}: {sentence}")
+    told.write_text('reader = "llm"\n[llm]\nshots = 1\n')
+    with pytest.raises(SettingsError) as error:
+        kgqa.audit(dataset, out=tmp_path / "out", readers="minimal", reader_settings=told)
+    assert str(error.value) == f"{told}: the setting 'llm.model' is missing; add it."
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("beside", "sentence"),
+    [
+        ('["llm"]', "beside: the reader llm is the full reader; leave it out."),
+        ('["tf-idf", "tf-idf"]', "beside: the reader tf-idf is there twice; leave it out."),
+        ('["lm"]', "reader 'lm' is not known; did you mean llm?"),
+        ('["llmm"]', "reader 'llmm' is not known; did you mean llm?"),
+    ],
+)
+def test_readers_beside_the_full_one(dataset: Path, tmp_path: Path, beside: str, sentence: str) -> None:
+    told = settings(tmp_path, first=f'reader = "llm"\nbeside = {beside}')
+    with pytest.raises(SettingsError) as error:
+        kgqa.audit(dataset, out=tmp_path / "out", readers="minimal", reader_settings=told)
+    assert str(error.value) == f"{told}: {sentence}"
+
+
+def test_a_misspelt_llm_is_offered_where_readers_are_named(tmp_path: Path, cli: Cli) -> None:
+    single_hop(tmp_path / "set")
+    cli("train", "llmm", tmp_path / "set", "--out", tmp_path / "run").sentence("reader 'llmm' is not known; did you mean llm?")
+    cli("predict", "lmm", tmp_path / "set", "--out", tmp_path / "p.json").sentence("lmm: ", "did you mean llm?")
+    toml = tmp_path / "own.toml"
+    toml.write_text('extends = "questions"\n[musique.disconnection]\nuse = "readers"\ntail_reader = "lm"\n', "utf-8")
+    composing = cli("compose", tmp_path / "set", "--domain", toml, "--workspace", tmp_path / "w")
+    composing.sentence(f"{toml}: reader 'lm' is not known; did you mean llm?")
+    assert {path.name for path in tmp_path.iterdir()} == {"set", "own.toml"}
+
+
+def test_no_option_is_advised_that_the_command_lacks(dataset: Path, tmp_path: Path) -> None:
+    with chat_server(lambda _: Reply(status=404)) as server, pytest.raises(EndpointError) as missing:
+        audited(dataset, tmp_path, server)
+    with chat_server(is_broken) as server, pytest.raises(EndpointError) as broken:
+        audited(dataset, tmp_path, server)
+    for error in (missing, broken):
+        assert "give another model in the settings of the reader llm" in str(error.value)
+        assert "--model" not in str(error.value)
+
+
+def unhelpful(request: dict[str, Any]) -> Reply:
+    fields = request["response_format"]["json_schema"]["schema"]["properties"]
+    value = {"type": "span", "answer": ["nothing"], "sufficient": "no", "supporting": []}
+    return Reply(content=json.dumps({name: value[name] for name in fields}))
+
+
+@pytest.mark.parametrize("level", ["minimal", "full"])
+@pytest.mark.parametrize("model", [born, unhelpful])
+def test_an_audit_says_nothing_of_training_a_model_that_it_only_asks(
+    dataset: Path, tmp_path: Path, model: Callable[[dict[str, Any]], Reply], level: str
+) -> None:
+    with chat_server(model) as server:
+        judged = audited(dataset, tmp_path, server, level=level)["readers"]
+    said = " ".join([judged["how"], *judged["conclusions"]])
+    assert not re.search(r"train(?!\b)|weights|encoder|has not learned|cross-fitted", said), said
+    assert ("it cannot do the task, and" in said) == (model is unhelpful)
+    assert "the reader llm learned nothing" in judged["how"]
+
+
+WITHOUT_TORCH = """
+import sys
+names = {"torch", "transformers", "accelerate", "safetensors", "sqlalchemy"}
+class Without:
+    def __init__(self, finder):
+        self.finder = finder
+    def __getattr__(self, name):
+        return getattr(self.finder, name)
+    def find_spec(self, name, path=None, target=None):
+        return None if name.partition(".")[0] in names else self.finder.find_spec(name, path, target)
+sys.meta_path[:] = map(Without, sys.meta_path)
+from kgqa.cli import main
+main()
+"""
+
+
+def test_an_audit_that_trains_nothing_needs_no_torch(dataset: Path, tmp_path: Path) -> None:
+    told = settings(tmp_path, first='reader = "llm"\nbeside = ["tf-idf"]')
+    with chat_server(born) as server:
+        common = ["audit", dataset, "--readers", "minimal", "--endpoint", server.address, "--out", tmp_path / "out"]
+
+        def run(path: Path) -> subprocess.CompletedProcess[str]:
+            command = [sys.executable, "-c", WITHOUT_TORCH, *map(str, [*common, "--reader-settings", path])]
+            return subprocess.run(command, env=environment(), capture_output=True, text=True, check=False, timeout=300)
+
+        asking = run(told)
+        assert asking.returncode == 0, asking.stderr
+        assert (tmp_path / "out" / "audit.json").exists()
+        training = run(settings(tmp_path, first='reader = "ee"\nbeside = ["llm"]'))
+    assert training.returncode == 2
+    assert "kgqa audit --readers needs torch and transformers" in training.stderr
 
 
 def composed(folder: Path, server: ChatServer | str, *, workspace: str = "w", more: str = "", **options: Any) -> Path:
@@ -282,7 +397,7 @@ def test_a_filter_that_cannot_ask_is_refused_before_anything_is_read(tmp_path: P
     single_hop(tmp_path / "set")
     toml = tmp_path / "own.toml"
     toml.write_text('extends = "questions"\n[musique.disconnection]\nuse = "readers"\nhead_reader = "llm"\n', "utf-8")
-    with pytest.raises(SettingsError, match="reader llm: model"):
+    with pytest.raises(SettingsError, match=r"own\.toml: the setting 'musique\.disconnection\.llm\.model' is missing; add it\."):
         kgqa.compose(tmp_path / "set", domain=toml, workspace=tmp_path / "w")
     with pytest.raises(SettingsError, match=r"--endpoint is for --composer llm"):
         kgqa.compose(tmp_path / "set", workspace=tmp_path / "w", endpoint=AWAY)

@@ -208,9 +208,9 @@ BAD_SETTINGS = [
     ({"answerer": "numbers"}, "reader 'numbers' is not known"),
     ({"answerer": "decomposer"}, "does not answer from paragraphs"),
     ({"answerer": "linked"}, "does not answer from paragraphs"),
-    ({"answerer": "ee", "answering": {"no": 1}}, "the setting 'no' is not known"),
+    ({"answerer": "ee", "answering": {"no": 1}}, "unknown setting 'no'"),
     ({"links": "none", "context": "gold"}, "leave out context = gold"),
-    ({"links": "all"}, "links = 'all'"),
+    ({"links": "all"}, "the setting 'links' cannot be"),
     ({"window": 8}, "max_length = 8"),
 ]
 

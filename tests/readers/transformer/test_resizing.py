@@ -85,11 +85,11 @@ def test_a_long_question_set_is_one_window(tiny_encoder: str) -> None:
 @pytest.mark.parametrize(
     ("setting", "value", "fault"),
     [
-        ("positions", 512, r"positions = 512: .*greater than 1024"),
-        ("positions", 5000, r"positions = 5000: .*less than or equal to 4096"),
-        ("layers", 0, r"layers = 0: "),
+        ("positions", 512, "the setting 'settings.positions' cannot be 512: it must be more than 1024"),
+        ("positions", 5000, "the setting 'settings.positions' cannot be 5000: it must be at most 4096"),
+        ("layers", 0, "the setting 'settings.layers' cannot be 0: "),
         ("layers", 3, r"layers = 3: .* has 2; use at most that many"),
-        ("head_layers", 3, r"head_layers = 3: "),
+        ("head_layers", 3, "the setting 'settings.head_layers' cannot be 3: "),
     ],
 )
 def test_a_value_that_cannot_be_is_a_sentence(setting: str, value: int, fault: str, tiny_encoder: str, tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ def test_it_goes_on_where_it_stopped(place: Place, kind: str) -> None:
         "slow": (Reply(delay=1.5), "no answer in 0.5 s"),
         "page": (Reply(body="<html>hello</html>", headers={"Content-Type": "text/html"}), "no chat completion"),
         "key": (Reply(status=401, content=f"wrong key {KEY}"), "it refuses the key in OPENAI_API_KEY"),
-        "unknown": (Reply(status=404, content=f"no m for {KEY}"), "give another --model or --endpoint"),
+        "unknown": (Reply(status=404, content=f"no m for {KEY}"), "give another --model, or another --endpoint"),
         "refused": (Reply(status=400, content="response_format"), 'set structured = "object"'),
     }
     llm = "at_once = 1\nretries = 0\ntimeout_seconds = 0.5"

@@ -131,7 +131,7 @@ def test_a_column_that_is_not_there_is_named_before_anything_is_read() -> None:
         match=r"file.csv, line 1: .* no column 'head'; .*The file has heads, relation, tail\. Name the column by the option 'head'\.$",
     ):
         list(Edges().pieces(MemoryText("file.csv", b"heads,relation,tail\na,r,b\n")))
-    with pytest.raises(MissingInput, match=r"no column 'subject'; the file has heads, relation, tail\.$"):
+    with pytest.raises(MissingInput, match=r"no column 'subject'; the file has heads, relation, tail\. Correct the option 'head'\.$"):
         list(Edges(head="subject").pieces(MemoryText("file.csv", b"heads,relation,tail\na,r,b\n")))
     with pytest.raises(MissingInput, match=r"no column 4 among the 3 of the file"):
         list(Edges(header=False, head=1, relation=2, tail=4).pieces(MemoryText("f.tsv", b"a\tr\tb\n")))
