@@ -7,6 +7,7 @@ Two options: ``--thorough`` (``make test-thorough``) makes random tests as long 
 from __future__ import annotations
 
 import fcntl
+import gc
 import os
 import re
 import shutil
@@ -36,6 +37,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 IN_CI = os.environ.get("CI") == "true"
 Cli = Callable[..., Outcome]
 USES_SERVER = re.compile(r"\b(neo4j_server|neo4j_database|on_server)\b")
+BOTH_STORES = {"tests/store/test_contract.py", "tests/store/test_values.py"}
+"""What the two stores must do alike. ``make test`` asks a server for this alone; other tests on a server are ``slow``."""
 
 
 class SmallDisk:
@@ -59,6 +62,12 @@ def pytest_configure(config: pytest.Config) -> None:
     if not config.getoption("--thorough"):
         settings.register_profile("quick", settings(), max_examples=25)
         settings.load_profile("quick")
+
+
+def pytest_collection_finish() -> None:
+    """Set aside what imports and collection made: it stays to the end, and going through it takes a twentieth of the tests' time."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_report_header(config: pytest.Config) -> str:
@@ -119,6 +128,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
             return piece(nodeid.split("::", maxsplit=1)[0])
 
     return Pieces(config, log)
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark what runs on a server as slow."""
+    on_server = {"neo4j_server", "spare_server"} & set(getattr(item, "fixturenames", ()))
+    if on_server and item.path.relative_to(ROOT).as_posix() not in BOTH_STORES:
+        item.add_marker("slow")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
