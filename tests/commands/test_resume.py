@@ -125,7 +125,7 @@ def test_a_second_run_changes_no_byte(wikidata_copy: Path) -> None:
     assert report.seconds.keys() == set(NAMES)
 
 
-@pytest.mark.parametrize("domain", ["wikidata", "medline"])
+@pytest.mark.parametrize("domain", ["wikidata", pytest.param("medline", marks=pytest.mark.slow)])
 def test_the_number_of_workers_changes_no_byte(domain: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     result: Path = request.getfixturevalue(f"seed_{domain}")
     report = kgqa.generate(domain, workspace=tmp_path / "w", workers=4)
@@ -182,7 +182,7 @@ def test_a_query_in_another_role_is_another_projection(wikidata_copy: Path, tmp_
 
 
 @pytest.mark.parametrize("table", ["entities", "links", "edges", "questions", "samples", "kept"])
-@pytest.mark.parametrize("how", ["damaged", "gone"])
+@pytest.mark.parametrize("how", ["damaged", pytest.param("gone", marks=pytest.mark.slow)])
 def test_a_table_that_is_damaged_or_gone_is_made_again(table: str, how: str, wikidata_copy: Path) -> None:
     before, path = contents.files(wikidata_copy / "tables"), wikidata_copy / "tables" / f"{table}.parquet"
     if how == "gone":
