@@ -147,16 +147,21 @@ def test_the_seed_changes_the_dataset_and_comes_back(wikidata_copy: Path) -> Non
 @pytest.mark.parametrize(
     ("settings", "limit", "reused"),
     [
-        ("", None, 9),
         ("", 60, 7),
         ('title = "Another"', None, 9),
-        ('[qangaroo]\nquestion = "{subject}: {relation}"', None, 9),
-        ("[qangaroo]\nplaceholders = 60", None, 9),
         ("[qangaroo.bias]\ndocument_cue = 2", None, 8),
-        ("[qangaroo]\nmax_candidates = 20", None, 7),
-        ("[qangaroo.splits]\ntrain = 0.5\ndev = 0.3\ntest = 0.2", None, 4),
         ('[qangaroo]\nrelations = ["P17", "P30"]', None, 1),
-        ("[linking]\nkeep_numbers = true", None, 1),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in (
+                ("", None, 9),
+                ('[qangaroo]\nquestion = "{subject}: {relation}"', None, 9),
+                ("[qangaroo]\nplaceholders = 60", None, 9),
+                ("[qangaroo]\nmax_candidates = 20", None, 7),
+                ("[qangaroo.splits]\ntrain = 0.5\ndev = 0.3\ntest = 0.2", None, 4),
+                ("[linking]\nkeep_numbers = true", None, 1),
+            )
+        ),
     ],
 )
 def test_a_change_redoes_only_what_depends_on_it(
