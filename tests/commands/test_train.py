@@ -532,7 +532,7 @@ def test_a_run_of_something_else_is_a_sentence_and_stays(place: Place, cli: Cli)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "null", "{", "\xff", '"x"', "{}", "[" * 100_000])
-@pytest.mark.parametrize("name", ["run.json", "manifest.json"])
+@pytest.mark.parametrize("name", ["manifest.json", pytest.param("run.json", marks=pytest.mark.slow)])
 def test_a_finished_run_edited_by_hand_is_a_sentence(name: str, text: str, place: Place, cli: Cli) -> None:
     run = place.trained("question-only")
     (run / name).write_bytes(text.encode("latin-1"))
@@ -540,7 +540,7 @@ def test_a_finished_run_edited_by_hand_is_a_sentence(name: str, text: str, place
 
 
 @pytest.mark.parametrize("value", ["Infinity", "1e999", "NaN", "1" + "0" * 400, "null", '"x"'])
-@pytest.mark.parametrize("name", ["steps", "seconds", "questions"])
+@pytest.mark.parametrize("name", ["steps", *(pytest.param(name, marks=pytest.mark.slow) for name in ("seconds", "questions"))])
 def test_numbers_that_cannot_be_in_a_manifest_are_a_sentence(name: str, value: str, place: Place, cli: Cli) -> None:
     run = place.trained("question-only")
     text = (run / "manifest.json").read_text("utf-8")

@@ -537,6 +537,7 @@ def test_a_killed_process_is_one_sentence(tmp_path: Path, monkeypatch: pytest.Mo
     assert imported(tmp_path, *files, parser=Calls(size=5_000)).rows == whole.rows
 
 
+@pytest.mark.slow
 def test_an_error_in_one_file_stops_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importing, "PROCESSES_FROM", 0)
     good = tmp_path / "good.jsonl"
