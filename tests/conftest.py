@@ -7,6 +7,7 @@ Two options: ``--thorough`` (``make test-thorough``) makes random tests as long 
 from __future__ import annotations
 
 import fcntl
+import gc
 import os
 import re
 import shutil
@@ -37,6 +38,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 IN_CI = os.environ.get("CI") == "true"
 Cli = Callable[..., Outcome]
 USES_SERVER = re.compile(r"\b(neo4j_server|neo4j_database|on_server)\b")
+BOTH_STORES = {"tests/store/test_contract.py", "tests/store/test_values.py"}
+"""What the two stores must do alike. ``make test`` asks a server for this alone; other tests on a server are ``slow``."""
 
 
 class SmallDisk:
@@ -60,6 +63,12 @@ def pytest_configure(config: pytest.Config) -> None:
     if not config.getoption("--thorough"):
         settings.register_profile("quick", settings(), max_examples=25)
         settings.load_profile("quick")
+
+
+def pytest_collection_finish() -> None:
+    """Set aside what imports and collection made: it stays to the end, and going through it takes a twentieth of the tests' time."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_report_header(config: pytest.Config) -> str:
@@ -102,9 +111,16 @@ def query_count(pytestconfig: pytest.Config) -> int:
     return _queries(pytestconfig)
 
 
+def file_of(nodeid: str) -> str:
+    """The path of a test's file in the repository."""
+    return nodeid.split("::", maxsplit=1)[0]
+
+
 @cache
 def piece(path: str) -> str:
-    """What goes to one worker together: a file, and all files that use the server, which has one database."""
+    """What goes to one worker together: a file, all files that use the server, which has one database, and those that use a cluster."""
+    if path.startswith("tests/cluster/"):
+        return "cluster"
     return "server" if USES_SERVER.search((ROOT / path).read_text("utf-8")) else path
 
 
@@ -117,9 +133,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
 
     class Pieces(LoadFileScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
-            return piece(nodeid.split("::", maxsplit=1)[0])
+            return piece(file_of(nodeid))
 
     return Pieces(config, log)
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark what runs on a server or on a cluster as slow."""
+    started = {"neo4j_server", "spare_server", "nodes"} & set(getattr(item, "fixturenames", ()))
+    if started and file_of(item.nodeid) not in BOTH_STORES:
+        item.add_marker("slow")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -133,13 +156,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out = [item for item in items if item.get_closest_marker("thorough")]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if not item.get_closest_marker("thorough")]
-    sizes = Counter[Path]()
+    sizes = Counter[str]()
     for item in items:
-        sizes[item.path] += 20 if item.get_closest_marker("slow") or item.get_closest_marker("real_data") else 1
+        sizes[piece(file_of(item.nodeid))] += 20 if item.get_closest_marker("slow") or item.get_closest_marker("real_data") else 1
 
-    def order(item: pytest.Item) -> tuple[bool, bool, int, Path]:
-        on_server = piece(item.path.relative_to(ROOT).as_posix()) == "server"
-        return not on_server, item.path.name != "test_neo4j.py", -sizes[item.path], item.path
+    def order(item: pytest.Item) -> tuple[bool, bool, int, str, Path]:
+        name = piece(file_of(item.nodeid))
+        return name != "server", item.path.name != "test_neo4j.py", -sizes[name], name, item.path
 
     items.sort(key=order)
 

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,9 +23,15 @@ from tests.recipes.qangaroo.test_gates import all_gates
 
 PACKAGE = ROOT / "kgqa"
 PUBLIC: list[str] = vars(kgqa)["__all__"]
-MODULES = {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text("utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
+MODULES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
 TEXT = {".py", ".md", ".toml", ".cypher", ".yml", ".yaml", ".txt", ".json", ".jsonl", ".tsv", ".cfg", ".sh", ".csv", ""}
 EVERY_MODULE = pytest.mark.parametrize("module", MODULES)
+
+
+@cache
+def parsed(module: str) -> ast.Module:
+    """Its tree, made when a test first asks, as every worker imports this file."""
+    return ast.parse((PACKAGE / module).read_text("utf-8"))
 
 
 def part_of(module: str) -> str:
@@ -79,18 +86,18 @@ def undocumented(tree: ast.AST, name: str) -> Iterator[str]:
 
 @EVERY_MODULE
 def test_everything_public_says_what_it_is(module: str) -> None:
-    assert not list(undocumented(MODULES[module], module))
+    assert not list(undocumented(parsed(module), module))
 
 
 @pytest.mark.parametrize("module", [module for module in MODULES if part_of(module) != "cli"])
 def test_the_library_prints_nothing(module: str) -> None:
-    called = [node.func for node in ast.walk(MODULES[module]) if isinstance(node, ast.Call)]
+    called = [node.func for node in ast.walk(parsed(module)) if isinstance(node, ast.Call)]
     assert not [name for name in called if isinstance(name, ast.Name) and name.id in {"print", "input"}]
     assert "rich" not in {
-        alias.name.split(".")[0] for node in ast.walk(MODULES[module]) if isinstance(node, ast.Import) for alias in node.names
+        alias.name.split(".")[0] for node in ast.walk(parsed(module)) if isinstance(node, ast.Import) for alias in node.names
     }
     assert not [
-        n for n in ast.walk(MODULES[module]) if isinstance(n, ast.ImportFrom) and (n.module or "").split(".")[0] in {"rich", "typer"}
+        n for n in ast.walk(parsed(module)) if isinstance(n, ast.ImportFrom) and (n.module or "").split(".")[0] in {"rich", "typer"}
     ]
 
 
@@ -128,17 +135,17 @@ def test_every_read_is_ordered(name: str) -> None:
 def test_query_text_comes_from_files_alone() -> None:
     executed = [
         node.args[0]
-        for module, tree in MODULES.items()
+        for module in MODULES
         # The record of runs and the journal are no graphs.
         if not module.startswith(("training/", "collection/"))
-        for node in ast.walk(tree)
+        for node in ast.walk(parsed(module))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "execute"
     ]
     assert executed
     # A named query's text, or what the user wrote, which only GraphStore.read is given.
     assert all((isinstance(a, ast.Attribute) and a.attr == "text") or (isinstance(a, ast.Name) and a.id == "text") for a in executed)
     # The doctor's graphs have names that look like queries.
-    trees = {module: tree for module, tree in MODULES.items() if module != "conformance/graphs.py"}
+    trees = {module: parsed(module) for module in MODULES if module != "conformance/graphs.py"}
     texts = [(module, node.value) for module, tree in trees.items() for node in ast.walk(tree) if isinstance(node, ast.Constant)]
     spoken = re.compile(r"\bMATCH\s*\(|\bRETURN\s+\w|\bUNWIND\s|\bCOPY\s+\w+\s+FROM\b|CREATE (NODE|REL) TABLE")
     assert not [(module, text) for module, text in texts if isinstance(text, str) and spoken.search(text)]
@@ -146,7 +153,7 @@ def test_query_text_comes_from_files_alone() -> None:
 
 @pytest.mark.parametrize("module", [module for module in MODULES if part_of(module) == "store"])
 def test_no_text_of_a_query_is_put_together_in_the_store(module: str) -> None:
-    for node in ast.walk(MODULES[module]):
+    for node in ast.walk(parsed(module)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Query":
             (text,) = [keyword.value for keyword in node.keywords if keyword.arg == "text"]
             assert isinstance(text, ast.Name)
@@ -176,7 +183,7 @@ def test_no_file_names_a_place_on_one_machine() -> None:
 def test_every_compiled_function_is_a_kernel() -> None:
     """Numba's own decorators cache by one file, which is wrong as soon as a kernel calls another."""
     names = {"njit", "jit", "vectorize", "guvectorize", "cfunc", "stencil", "prange"}
-    trees = {module: tree for module, tree in MODULES.items() if module != "arrays/kernel.py"}
+    trees = {module: parsed(module) for module in MODULES if module != "arrays/kernel.py"}
     imported = [
         (module, node.module, {alias.name for alias in node.names})
         for module, tree in trees.items()
@@ -193,10 +200,10 @@ def test_every_compiled_function_is_a_kernel() -> None:
 
 
 def test_only_the_engine_of_a_cluster_imports_ray_and_only_for_a_cluster() -> None:
-    names = {module: {name for node in ast.walk(tree) for name in imported_names(node)} for module, tree in MODULES.items()}
+    names = {module: {name for node in ast.walk(parsed(module)) for name in imported_names(node)} for module in MODULES}
     assert [module for module, found in names.items() if "ray" in {name.split(".")[0] for name in found}] == ["cluster/ray_engine.py"]
     assert [module for module, found in names.items() if "kgqa.cluster.ray_engine" in found] == ["cluster/opening.py"]
-    at_once = {name for node in MODULES["cluster/opening.py"].body for name in imported_names(node)}
+    at_once = {name for node in parsed("cluster/opening.py").body for name in imported_names(node)}
     assert "kgqa.cluster.ray_engine" not in at_once
 
 

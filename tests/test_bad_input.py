@@ -537,6 +537,7 @@ def test_a_finished_workspace_can_be_read_where_nothing_can_be_written(
     cli("export", dataset, "--to", "qangaroo", "--out", small_disk.path / "out").sentence("read-only")
 
 
+@pytest.mark.slow
 def test_a_full_disk_at_every_stage(small_disk: SmallDisk, seed_wikidata: Path, cli: Cli) -> None:
     sizes = {name: len(data) + 4096 for name, data in contents.files(seed_wikidata).items()}
     graph = sizes["store/graph.lbug"]
@@ -555,7 +556,7 @@ def test_a_full_disk_at_every_stage(small_disk: SmallDisk, seed_wikidata: Path, 
     assert same_dataset(workspace, seed_wikidata)
 
 
-@pytest.mark.parametrize("room", [8, 40, 120, 200])
+@pytest.mark.parametrize("room", [40, *(pytest.param(room, marks=pytest.mark.slow) for room in (8, 120, 200))])
 def test_a_full_disk_while_the_dataset_is_written(room: int, small_disk: SmallDisk, seed_wikidata: Path, cli: Cli) -> None:
     small_disk.mount("size=20m")
     workspace = Path(shutil.copytree(seed_wikidata, small_disk.path / "w"))

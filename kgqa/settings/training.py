@@ -8,8 +8,6 @@ from pydantic import Field
 
 from kgqa.settings.base import Positive, Settings
 
-DEVICES = ("auto", "cpu", "cuda")
-PRECISIONS = ("auto", "fp32", "bf16")
 OF_TIME_AND_MEMORY = frozenset({"device", "checkpoint_seconds", "batch_tokens", "workers", "gradient_checkpointing"})
 """Settings that can change when a run resumes; another ``batch_tokens`` changes the dropout of parts from there on."""
 

@@ -131,7 +131,14 @@ def test_an_edit_of_what_a_kernel_contains_counts_in_whatever_file(
     assert run(SMALL, small, **place)[0] == [15, 1]
 
 
-@pytest.mark.parametrize(("variable", "below"), [("XDG_CACHE_HOME", "kgqa/kernels"), ("NUMBA_CACHE_DIR", "kgqa-kernels"), ("HOME", "")])
+@pytest.mark.parametrize(
+    ("variable", "below"),
+    [
+        ("XDG_CACHE_HOME", "kgqa/kernels"),
+        pytest.param("NUMBA_CACHE_DIR", "kgqa-kernels", marks=pytest.mark.slow),
+        pytest.param("HOME", "", marks=pytest.mark.slow),
+    ],
+)
 def test_the_folder_is_private_and_where_the_user_says(variable: str, below: str, small: Path, tmp_path: Path) -> None:
     below = below or ("Library/Caches/kgqa/kernels" if sys.platform == "darwin" else ".cache/kgqa/kernels")
     assert run(SMALL, small, **{variable: str(tmp_path / "home")})[0] == [15, 0]
@@ -140,6 +147,7 @@ def test_the_folder_is_private_and_where_the_user_says(variable: str, below: str
     assert file.parent == tmp_path / "home" / below
 
 
+@pytest.mark.slow
 def test_a_folder_that_others_can_write_is_not_used(small: Path, place: dict[str, str], folder: Path) -> None:
     run(SMALL, small, **place)
     before = files(folder)
@@ -150,6 +158,7 @@ def test_a_folder_that_others_can_write_is_not_used(small: Path, place: dict[str
     assert files(folder) == before
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to somebody else")
 def test_a_folder_of_somebody_else_is_not_used(small: Path, place: dict[str, str], folder: Path) -> None:
     run(SMALL, small, **place)
@@ -159,6 +168,7 @@ def test_a_folder_of_somebody_else_is_not_used(small: Path, place: dict[str, str
     assert "is not a folder that only you can write" in said
 
 
+@pytest.mark.slow
 def test_a_link_to_a_folder_is_not_used(small: Path, place: dict[str, str], folder: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir(mode=0o700)
     folder.parent.mkdir()
@@ -167,6 +177,7 @@ def test_a_link_to_a_folder_is_not_used(small: Path, place: dict[str, str], fold
     assert not files(tmp_path / "elsewhere")
 
 
+@pytest.mark.slow
 def test_without_a_place_that_can_be_written_kernels_are_compiled_each_time(small: Path) -> None:
     found, said = run(SMALL, small, HOME="/dev/null")
     assert found == [15, 0]
@@ -174,6 +185,7 @@ def test_without_a_place_that_can_be_written_kernels_are_compiled_each_time(smal
     assert "set NUMBA_CACHE_DIR" in said
 
 
+@pytest.mark.slow
 def test_a_read_only_cache_is_read_and_left_as_it_is(small: Path, small_disk: SmallDisk) -> None:
     place = {"NUMBA_CACHE_DIR": str(small_disk.path)}
     run(SMALL, small, **place)
@@ -187,6 +199,7 @@ def test_a_read_only_cache_is_read_and_left_as_it_is(small: Path, small_disk: Sm
     assert files(small_disk.path / "kgqa-kernels") == before
 
 
+@pytest.mark.slow
 def test_a_full_disk_costs_the_cache_and_nothing_else(small: Path, small_disk: SmallDisk) -> None:
     (small_disk.path / "filled").write_bytes(bytes((1 << 20) - 4096))
     found, said = run(SMALL, small, NUMBA_CACHE_DIR=str(small_disk.path))

@@ -109,6 +109,7 @@ def test_a_dataset_without_a_verdict_gets_one(wikidata_copy: Path) -> None:
     assert kgqa.generate("wikidata", workspace=wikidata_copy).reused[-1] == "write_dataset"
 
 
+@pytest.mark.slow
 def test_composed_questions_get_a_verdict(tmp_path: Path) -> None:
     made = kgqa.compose(domain="companies", workspace=tmp_path / "w")
     (best,) = made.verdict.shortcuts

@@ -262,6 +262,7 @@ def test_help_imports_nothing_heavy() -> None:
     assert process.stdout.splitlines()[-1] == "[]"
 
 
+@pytest.mark.slow
 def test_the_documented_command_lines_work(tmp_path: Path) -> None:
     outcome = run_command("generate", "--domain", "wikidata", cwd=tmp_path)
     assert outcome.status == 0, outcome.err
@@ -454,7 +455,14 @@ def test_markup_in_names_is_shown_as_it_is(wikidata_copy: Path, tmp_path: Path, 
 
 
 @pytest.mark.parametrize(
-    "command", [["query", "relation_counts"], ["query", "relation_counts", "--format", "csv"], ["query", "--list"], ["show"]]
+    "command",
+    [
+        ["query", "relation_counts"],
+        *(
+            pytest.param(each, marks=pytest.mark.slow)
+            for each in (["query", "relation_counts", "--format", "csv"], ["query", "--list"], ["show"])
+        ),
+    ],
 )
 def test_a_reader_who_goes_away_is_no_error(command: list[str], seed_wikidata: Path) -> None:
     where = ["--workspace", str(seed_wikidata)]

@@ -50,7 +50,7 @@ def test_no_command_names_a_next_one_unnoticed() -> None:
     assert named == PRINTS
 
 
-@pytest.mark.parametrize("domain", ["wikidata", "medline"])
+@pytest.mark.parametrize("domain", ["wikidata", pytest.param("medline", marks=pytest.mark.slow)])
 def test_after_generate_and_load(domain: str, tmp_path: Path, cli: Cli) -> None:
     workspace = tmp_path / "a workspace"
     run_all(cli("generate", "--domain", domain, "--workspace", workspace), tmp_path / "made", cli)

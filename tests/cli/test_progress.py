@@ -17,7 +17,7 @@ from kgqa.progress import PartsSeen, Within
 from kgqa.runs import importing
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_an_import_shows_its_bytes_and_the_time_that_remains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
     monkeypatch.setattr(importing, "PROCESSES_FROM", 0)
     files = []

@@ -36,6 +36,12 @@ class Nodes:
             self.running.append(node)
         return node
 
+    def refill(self) -> None:
+        """Three nodes, in place of those that a test ended."""
+        self.running = [node for node in self.running if node.all_processes["raylet"][0].process.poll() is None]
+        while len(self.running) < 3:
+            self.add()
+
     def busy(self) -> list[tuple[int, Any]]:
         """Processes that run a part now, each with its node."""
         nodes = {str(node.all_processes["raylet"][0].process.pid): node for node in self.running}
@@ -60,12 +66,18 @@ class Nodes:
         self._cluster.shutdown()
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Nodes]:
-    """Three nodes."""
-    nodes = Nodes()
+@pytest.fixture(scope="package")
+def nodes() -> Iterator[Nodes]:
+    """Of all tests here: a cluster takes as long to start as most of them take."""
+    started = Nodes()
     try:
-        nodes.add(3)
-        yield nodes
+        yield started
     finally:
-        nodes.end()
+        started.end()
+
+
+@pytest.fixture
+def cluster(nodes: Nodes) -> Nodes:
+    """Three nodes."""
+    nodes.refill()
+    return nodes

@@ -29,7 +29,7 @@ def engine(cluster: Nodes) -> Iterator[Engine]:
         yield opened
 
 
-@pytest.mark.parametrize("name", ["threads", "ray"])
+@pytest.mark.parametrize("name", ["threads", pytest.param("ray", marks=pytest.mark.slow)])
 def test_results_come_in_the_order_of_the_parts(name: str, request: pytest.FixtureRequest) -> None:
     on: Engine = Threads(2) if name == "threads" else request.getfixturevalue("engine")
     values = np.arange(1000)
@@ -95,12 +95,10 @@ def test_a_part_that_ends_every_process_ends_the_run(engine: Engine) -> None:
     assert list(engine.map(parts.total, [(0, 3)], (np.arange(3),))) == [3]
 
 
-@pytest.mark.slow
 def test_parts_of_a_lost_node_run_again(cluster: Nodes, tmp_path: Path) -> None:
     with opened_engine(cluster=cluster.address) as engine:
         assert list(engine.map(parts.ends_a_node, range(12), (tmp_path / "marker",))) == SQUARES
         assert (tmp_path / "marker").exists()
-    cluster.add()
 
 
 def test_a_node_with_another_version_is_refused(cluster: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,8 +148,8 @@ def test_what_is_no_address_is_refused(address: str) -> None:
 
 @pytest.mark.parametrize("address", ["127.0.0.1:9", "ray://127.0.0.1:9"])
 def test_a_cluster_that_does_not_answer_is_named(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KGQA_CLUSTER_SECONDS", "4")
-    with pytest.raises(ClusterError, match=rf"no Ray cluster answered at {address} within 4 seconds"):
+    monkeypatch.setenv("KGQA_CLUSTER_SECONDS", "1")
+    with pytest.raises(ClusterError, match=rf"no Ray cluster answered at {address} within 1 seconds"):
         _open(address)
 
 
@@ -159,8 +157,8 @@ def test_auto_is_the_cluster_of_the_environment(cluster: Nodes, monkeypatch: pyt
     monkeypatch.setenv("RAY_ADDRESS", cluster.address)
     assert probe("auto") == cluster.address
     monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:9")
-    monkeypatch.setenv("KGQA_CLUSTER_SECONDS", "4")
-    with pytest.raises(ClusterError, match="no Ray cluster answered at auto within 4 seconds"):
+    monkeypatch.setenv("KGQA_CLUSTER_SECONDS", "1")
+    with pytest.raises(ClusterError, match="no Ray cluster answered at auto within 1 seconds"):
         probe("auto")
 
 

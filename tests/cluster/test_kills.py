@@ -25,7 +25,6 @@ LOOK = 0.05
 """Seconds between two looks at what runs."""
 
 
-@pytest.mark.slow
 def test_runs_with_a_kill_give_the_same_bytes(cluster: Nodes, tmp_path: Path, random_seed: int, pytestconfig: pytest.Config) -> None:
     """What is killed goes round, so that a few kills have one of each kind; the moment, the victim and the signal are drawn.
 
@@ -51,8 +50,7 @@ def test_runs_with_a_kill_give_the_same_bytes(cluster: Nodes, tmp_path: Path, ra
             again = run_command(*ARGUMENTS, tmp_path / f"{number}", "--cluster", cluster.address, seconds=300)
             assert again.status == 0, again.err
         assert contents(tmp_path / f"{number}") == contents(tmp_path / "whole"), (number, victim)
-        if missing := 3 - len(cluster.running):
-            cluster.add(missing)
+        cluster.refill()
         sys.stdout.write(f"{number}: {victim}; {'ended by itself' if by_itself else 'ended when the command ran again'}\n")
 
 

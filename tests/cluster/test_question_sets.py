@@ -13,12 +13,15 @@ from tests.conftest import Cli
 
 
 @pytest.fixture(scope="module")
-def sets(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the datasets of two small domains."""
-    folder = tmp_path_factory.mktemp("sets")
-    kgqa.generate("medline", workspace=folder)
-    kgqa.compose(domain="companies", workspace=folder / "composed")
-    return folder
+def composed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Composed questions of a small domain."""
+    return kgqa.compose(domain="companies", workspace=tmp_path_factory.mktemp("composed")).dataset
+
+
+@pytest.fixture(scope="module")
+def medhop(seed_medline: Path) -> Path:
+    """Questions with candidates of another."""
+    return seed_medline / "datasets" / "medhop"
 
 
 def run(*arguments: str | Path) -> None:
@@ -30,18 +33,15 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix in {".parquet", ".json", ".html"}}
 
 
-def test_audit(cluster: Nodes, sets: Path, tmp_path: Path) -> None:
-    dataset = sets / "datasets" / "medhop"
+def test_audit(cluster: Nodes, medhop: Path, composed: Path, tmp_path: Path) -> None:
     for out, more in (("threads", []), ("nodes", ["--cluster", cluster.address])):
-        run("audit", dataset, "--against", sets / "composed" / "datasets" / "musique", "--out", tmp_path / out, *more)
+        run("audit", medhop, "--against", composed, "--out", tmp_path / out, *more)
     assert contents(tmp_path / "nodes") == contents(tmp_path / "threads")
 
 
-@pytest.mark.parametrize(
-    "kind", ["probe", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("adversarial", "unanswerable", "document-removal"))]
-)
-def test_contrast(cluster: Nodes, sets: Path, tmp_path: Path, kind: str) -> None:
-    dataset = sets / "datasets" / "medhop" if kind == "document-removal" else sets / "composed" / "datasets" / "musique"
+@pytest.mark.parametrize("kind", ["probe", "adversarial", "unanswerable", "document-removal"])
+def test_contrast(cluster: Nodes, medhop: Path, composed: Path, tmp_path: Path, kind: str) -> None:
+    dataset = medhop if kind == "document-removal" else composed
     made = [kgqa.contrast(kind, dataset, out=tmp_path / out, cluster=on) for out, on in (("threads", None), ("nodes", cluster.address))]
     assert made[0].counts == made[1].counts
     assert made[0].funnel == made[1].funnel
@@ -50,26 +50,24 @@ def test_contrast(cluster: Nodes, sets: Path, tmp_path: Path, kind: str) -> None
     assert len(tables[0]) > 1
 
 
-@pytest.mark.parametrize("reader", ["majority", *(pytest.param(reader, marks=pytest.mark.slow) for reader in ("document-cue", "tf-idf"))])
-def test_predict(cluster: Nodes, sets: Path, tmp_path: Path, reader: str) -> None:
-    dataset = sets / "datasets" / "medhop"
-    kgqa.train(reader, dataset, out=tmp_path / "run")
-    run("predict", tmp_path / "run", dataset, "--out", tmp_path / "threads.json")
-    run("predict", tmp_path / "run", dataset, "--out", tmp_path / "nodes.json", "--cluster", cluster.address)
+@pytest.mark.parametrize("reader", ["majority", "document-cue", "tf-idf"])
+def test_predict(cluster: Nodes, medhop: Path, tmp_path: Path, reader: str) -> None:
+    kgqa.train(reader, medhop, out=tmp_path / "run")
+    run("predict", tmp_path / "run", medhop, "--out", tmp_path / "threads.json")
+    run("predict", tmp_path / "run", medhop, "--out", tmp_path / "nodes.json", "--cluster", cluster.address)
     assert (tmp_path / "nodes.json").read_bytes() == (tmp_path / "threads.json").read_bytes()
 
 
 @pytest.mark.parametrize("command", ["audit", "contrast", "predict", "import"])
-def test_what_is_no_cluster_is_one_sentence(sets: Path, tmp_path: Path, cli: Cli, command: str) -> None:
-    dataset = sets / "datasets" / "medhop"
+def test_what_is_no_cluster_is_one_sentence(medhop: Path, tmp_path: Path, cli: Cli, command: str) -> None:
     if command == "predict":
-        kgqa.train("majority", dataset, out=tmp_path / "run")
+        kgqa.train("majority", medhop, out=tmp_path / "run")
     text = tmp_path / "texts.jsonl"
     text.write_text('{"id": "1", "title": "T", "text": "word"}\n')
     arguments_of: dict[str, list[str | Path]] = {
-        "audit": [dataset],
-        "contrast": ["document-removal", dataset],
-        "predict": [tmp_path / "run", dataset],
+        "audit": [medhop],
+        "contrast": ["document-removal", medhop],
+        "predict": [tmp_path / "run", medhop],
         "import": ["texts", text],
     }
     arguments = arguments_of[command]
@@ -79,16 +77,6 @@ def test_what_is_no_cluster_is_one_sentence(sets: Path, tmp_path: Path, cli: Cli
     assert cli(command, *arguments, "--out", tmp_path / "out", "--cluster", "none").status == 0
 
 
-def test_an_endpoint_is_asked_from_one_process(sets: Path, tmp_path: Path, cli: Cli) -> None:
-    arguments = [
-        "predict",
-        "llm",
-        sets / "datasets" / "medhop",
-        "--model",
-        "m",
-        "--endpoint",
-        "http://127.0.0.1:9",
-        "--out",
-        tmp_path / "p",
-    ]
+def test_an_endpoint_is_asked_from_one_process(medhop: Path, tmp_path: Path, cli: Cli) -> None:
+    arguments = ["predict", "llm", medhop, "--model", "m", "--endpoint", "http://127.0.0.1:9", "--out", tmp_path / "p"]
     cli(*arguments, "--cluster", "auto").sentence("--cluster is for readers that run on the nodes, but the reader is llm; leave it out.")

@@ -262,6 +262,7 @@ def test_the_samples_as_text(domain: str, request: pytest.FixtureRequest, cli: C
     assert cli("annotate", dataset, "--sample", "5", "--seed", "7", "--print").out == out
 
 
+@pytest.mark.slow
 def test_the_command_validates_a_dataset_and_goes_on_where_it_was(wikihop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     command = [*COMMAND, "annotate", str(wikihop), "--port", "0", "--seed", "7", "--person", "ann", "--sample", "3"]
     seen = []

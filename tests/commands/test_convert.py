@@ -397,6 +397,7 @@ def test_a_split_is_not_left_out_unseen(tmp_path: Path) -> None:
     assert set(open_dataset(tmp_path.parent / "native").files) == {"train"}
 
 
+@pytest.mark.slow
 def test_two_runs_into_the_same_place(tmp_path: Path) -> None:
     path = hotpotqa(tmp_path, *(f"q{number}" for number in range(3000)))
     command = [*COMMAND, "convert", str(path), "--to", "native", "--out", str(tmp_path / "out")]

@@ -372,7 +372,7 @@ def test_every_question_is_kept_or_rejected_with_a_reason(made: Made) -> None:
         assert row["stage"] in {"traverse", "filter"}
 
 
-@pytest.mark.parametrize("domain", ["wikidata", "medline"])
+@pytest.mark.parametrize("domain", ["wikidata", pytest.param("medline", marks=pytest.mark.slow)])
 def test_a_first_try_leaves_out_the_rest_and_says_so(domain: str, tmp_path: Path) -> None:
     report = kgqa.generate(domain, workspace=tmp_path / "w", limit=120)
     tried = Made(load_domain(domain), tmp_path / "w")
@@ -419,7 +419,7 @@ def test_the_content_digest_sees_every_data_file_and_nothing_else(made: Made) ->
         assert content_digest({other: digest for other, digest in files.items() if other != name}) != made.manifest["content"]
 
 
-@pytest.mark.parametrize("domain", ["wikidata", "medline"])
+@pytest.mark.parametrize("domain", ["wikidata", pytest.param("medline", marks=pytest.mark.slow)])
 def test_card_and_files_depend_on_nothing_but_data(domain: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     first = Made(load_domain(domain), request.getfixturevalue(f"seed_{domain}"))
     second = Made(load_domain(domain), tmp_path / "elsewhere")

@@ -178,9 +178,12 @@ def _an_option_is_another(place: Path) -> None:
 
 
 CHANGES = [_texts_change, _a_text_file_is_new, _a_text_file_is_gone, _an_entry_is_gone, _the_order_is_another, _an_option_is_another]
+QUICK = (_texts_change, _an_entry_is_gone)
 
 
-@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__.strip("_"))
+@pytest.mark.parametrize(
+    "change", [pytest.param(change, id=change.__name__.strip("_"), marks=() if change in QUICK else pytest.mark.slow) for change in CHANGES]
+)
 def test_what_changed_is_imported_as_if_anew(change: Callable[[Path], None], place: Path, tmp_path: Path) -> None:
     _imported(place, tmp_path / "w")
     journals = {path.read_bytes() for path in (tmp_path / "w" / "import" / ".parts").glob("*/journal.json")}
@@ -219,7 +222,13 @@ class _Only(Silent):
             raise _Enough
 
 
-@pytest.mark.parametrize("stop", ["Hashing", "Parsing, entry 1", "Parsing, entry 3", "Merging, entry 2", "Merging, entry 3"])
+@pytest.mark.parametrize(
+    "stop",
+    [
+        "Parsing, entry 3",
+        *(pytest.param(stop, marks=pytest.mark.slow) for stop in ("Hashing", "Parsing, entry 1", "Merging, entry 2", "Merging, entry 3")),
+    ],
+)
 def test_a_stopped_import_goes_on(stop: str, place: Path, tmp_path: Path) -> None:
     _imported(place, tmp_path / "fresh")
     with pytest.raises(InterruptedRun, match="run the same command again"):
@@ -233,7 +242,7 @@ def test_a_stopped_import_goes_on(stop: str, place: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("spoil", ["facts.parquet", "import.json", ".parts/sources.json", ".parts/00001/journal.json"])
-@pytest.mark.parametrize("how", ["cut", "gone"])
+@pytest.mark.parametrize("how", ["cut", pytest.param("gone", marks=pytest.mark.slow)])
 def test_a_damaged_import_is_made_again(spoil: str, how: str, place: Path, tmp_path: Path) -> None:
     _imported(place, tmp_path / "w")
     before = tables(tmp_path / "w" / "import")
@@ -306,6 +315,7 @@ def test_a_folder_of_ones_own_in_the_workspace_is_left_alone(place: Path, tmp_pa
     assert (tmp_path / "w" / "import" / "mine.txt").read_text() == "mine"
 
 
+@pytest.mark.slow
 def test_compose_and_relations_import_too(place: Path, tmp_path: Path, cli: Cli) -> None:
     composed = cli("compose", "--domain", place / "own.toml", "--workspace", tmp_path / "w", "--filter", "none")
     assert (tmp_path / "w" / "import" / "import.json").is_file()

@@ -18,7 +18,7 @@ from kgqa.runs.workspace import Workspace
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.store.limits import Limits
 from kgqa.store.neo4j import samples
-from kgqa.store.queries import STORES, askable_queries
+from kgqa.store.queries import askable_queries
 from tests.conftest import Cli
 from tests.store.steps_truth import QUERIES, StepsTruth, composed_set
 
@@ -102,7 +102,7 @@ def test_steps_that_do_not_follow_one_another_are_refused(workspace: Path, needs
     assert not (workspace / "store" / "loaded.json").exists()
 
 
-@pytest.mark.parametrize("store", STORES)
+@pytest.mark.parametrize("store", ["embedded", pytest.param("neo4j", marks=pytest.mark.slow)])
 def test_every_query_about_steps_gives_what_the_files_hold(
     store: str, workspace: Path, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,7 +140,7 @@ def companies(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("store", STORES)
+@pytest.mark.parametrize("store", ["embedded", pytest.param("neo4j", marks=pytest.mark.slow)])
 def test_what_was_rejected_and_why_is_found(store: str, companies: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     neo4j: Neo4jSettings | None = request.getfixturevalue("neo4j_database") if store == "neo4j" else None
     place = Path(shutil.copytree(companies, tmp_path / "w"))

@@ -43,6 +43,7 @@ def fresh(own: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict
     return {name: contents.dataset(run(own, workspace=place / name).dataset) for name, run in RECIPES.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [list(RECIPES), list(reversed(RECIPES))], ids=["generate first", "generate last"])
 def test_all_datasets_of_a_domain_fit_in_one_workspace(
     order: list[str], own: Path, fresh: dict[str, dict[str, bytes]], tmp_path: Path
@@ -68,6 +69,7 @@ def test_all_datasets_of_a_domain_fit_in_one_workspace(
         assert not report.replaced
 
 
+@pytest.mark.slow
 def test_a_corrected_file_is_named_and_repeats_only_what_it_changes(tmp_path: Path) -> None:
     source, workspace = copy_of_seeds(tmp_path), tmp_path / "w"
     path = tmp_path / "mine.toml"

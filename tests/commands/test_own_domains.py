@@ -87,7 +87,9 @@ def own_domain(folder: Path, language: str, people: int) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(("language", "people"), [("tr", 18), ("ko", 105), pytest.param("de", 105, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("language", "people"), [("tr", 18), *(pytest.param(language, 105, marks=pytest.mark.slow) for language in ("ko", "de"))]
+)
 def test_the_defaults_make_what_can_be_made(language: str, people: int, tmp_path: Path, cli: Cli) -> None:
     source = own_domain(tmp_path / "source", language, people)
     assert (source / "documents.jsonl").read_text("utf-8").count("\n") == {18: 30, 105: 170}[people]
@@ -199,7 +201,7 @@ def test_relations_without_a_question_are_listed_with_the_reason(tmp_path: Path,
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", built_in())
+@pytest.mark.parametrize("name", [pytest.param(name, marks=() if name == "wikidata" else pytest.mark.slow) for name in built_in()])
 def test_a_built_in_domain_uses_nothing_that_a_users_file_cannot(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """The same files in a user's folder give the same samples."""
     seed = ROOT / "seeds" / name

@@ -147,6 +147,7 @@ def test_a_run_does_not_say_what_code_is_run(place: Path, dataset: Path, cli: Cl
     assert not Path("was-run").exists()
 
 
+@pytest.mark.slow
 def test_an_installed_reader_has_a_name(place: Path, dataset: Path, tmp_path: Path) -> None:
     if importlib.util.find_spec("setuptools") is None or importlib.util.find_spec("pip") is None:
         unavailable("no pip or no setuptools in this environment")

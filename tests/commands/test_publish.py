@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from kgqa.formats.huggingface.publication import publication
 from kgqa.runs.files import file_hashes
 from tests import contents
 from tests.command import Outcome, run_command
+from tests.conftest import Cli
 from tests.hub_server import CUT, TOKEN, Hub, hub_server
 
 REPOSITORY = "someone/capitals"
@@ -54,11 +56,22 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Hub]:
         yield server
 
 
-def publish(dataset: Path, *options: str, to: str = f"hub:{REPOSITORY}") -> Outcome:
-    """The command, which never shows the token."""
-    outcome = run_command("publish", dataset, "--to", to, *options)
+def publish(dataset: Path, *options: str, to: str = f"hub:{REPOSITORY}", command: Callable[..., Outcome] = run_command) -> Outcome:
+    """The command, which never shows the token. In a process of its own it finds the hub by the environment."""
+    outcome = command("publish", dataset, "--to", to, *options)
     assert TOKEN not in outcome.out + outcome.err
     return outcome
+
+
+@pytest.fixture
+def publish_here(hub: Hub, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Outcome]]:
+    """The command in this process, where ``huggingface_hub`` has read the environment long ago."""
+    from huggingface_hub import close_session, constants
+
+    monkeypatch.setattr(constants, "ENDPOINT", hub.address)
+    monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
+    yield partial(publish, command=cli)
+    close_session()
 
 
 class TestAFolder:
@@ -195,68 +208,70 @@ class TestAHub:
         assert hub.names(REPOSITORY) == list(files)
         assert TOKEN.encode() not in b"".join(repository.files.values())
 
-    def test_again_uploads_nothing_and_a_change_uploads_what_changed(self, hub: Hub, own_dataset: Path) -> None:
-        publish(own_dataset)
+    def test_again_uploads_nothing_and_a_change_uploads_what_changed(
+        self, hub: Hub, own_dataset: Path, publish_here: Callable[..., Outcome]
+    ) -> None:
+        publish_here(own_dataset)
         uploads = list(hub.uploads)
-        assert publish(own_dataset).status == 0
+        assert publish_here(own_dataset).status == 0
         assert (hub.uploads, len(hub.repositories[REPOSITORY].commits)) == (uploads, 1)
         with (own_dataset / "README.md").open("a") as card:
             card.write("\nSeen by the port office.\n")
-        dry = publish(own_dataset, "--dry-run")
+        dry = publish_here(own_dataset, "--dry-run")
         assert [line.split()[-1] for line in dry.out.splitlines() if "README.md" in line or "manifest.json" in line] == ["│", "│"]
-        assert publish(own_dataset).status == 0
+        assert publish_here(own_dataset).status == 0
         assert hub.repositories[REPOSITORY].commits[1:] == [["README.md", "manifest.json"]]
         assert hub.uploads == uploads
 
-    def test_a_dry_run_changes_nothing(self, hub: Hub, dataset: Path) -> None:
-        outcome = publish(dataset, "--dry-run")
+    def test_a_dry_run_changes_nothing(self, hub: Hub, dataset: Path, publish_here: Callable[..., Outcome]) -> None:
+        outcome = publish_here(dataset, "--dry-run")
         assert (outcome.status, outcome.err, hub.repositories) == (0, "", {})
         assert "(new, private): 10 files" in outcome.out
         assert {line.partition(" ")[0] for line in hub.requests} == {"GET"}
 
-    def test_public_is_asked_for(self, hub: Hub, dataset: Path) -> None:
-        assert publish(dataset).status == 0
-        assert publish(dataset, "--public").status == 0
+    def test_public_is_asked_for(self, hub: Hub, dataset: Path, publish_here: Callable[..., Outcome]) -> None:
+        assert publish_here(dataset).status == 0
+        assert publish_here(dataset, "--public").status == 0
         assert not hub.repositories[REPOSITORY].private
-        publish(dataset).sentence("this dataset is public already; give --public")
+        publish_here(dataset).sentence("this dataset is public already; give --public")
         hub.repositories.clear()
-        assert publish(dataset, "--public").status == 0
+        assert publish_here(dataset, "--public").status == 0
         assert not hub.repositories[REPOSITORY].private
 
-    def test_what_others_put_there_stays(self, hub: Hub, dataset: Path) -> None:
-        publish(dataset)
+    def test_what_others_put_there_stays(self, hub: Hub, dataset: Path, publish_here: Callable[..., Outcome]) -> None:
+        publish_here(dataset)
         hub.repositories[REPOSITORY].files["notes.md"] = b"x"
-        assert "There already, and kept: notes.md" in publish(dataset).out
+        assert "There already, and kept: notes.md" in publish_here(dataset).out
 
     @pytest.mark.parametrize("status", [CUT, 500, 503])
-    def test_a_fault_that_passes_is_not_seen(self, status: int, hub: Hub, dataset: Path) -> None:
+    def test_a_fault_that_passes_is_not_seen(self, status: int, hub: Hub, dataset: Path, publish_here: Callable[..., Outcome]) -> None:
         hub.fail("PUT", "/storage/", status, times=1)
         hub.fail("POST", "/preupload/", status, times=1)
-        assert publish(dataset).status == 0
+        assert publish_here(dataset).status == 0
         assert hub.repositories[REPOSITORY].commits == [FILES]
 
-    def test_what_was_uploaded_is_not_uploaded_again(self, hub: Hub, dataset: Path) -> None:
+    def test_what_was_uploaded_is_not_uploaded_again(self, hub: Hub, dataset: Path, publish_here: Callable[..., Outcome]) -> None:
         hub.fail("POST", "/commit/", CUT)
-        publish(dataset).sentence(
+        publish_here(dataset).sentence(
             "hub:someone/capitals: the hub cannot be reached, or the connection broke", "goes on with what is missing"
         )
         assert len(hub.uploads) == len(set(hub.uploads)) == len(DATA)
         assert hub.repositories[REPOSITORY].commits == []
-        assert publish(dataset).status == 0
+        assert publish_here(dataset).status == 0
         assert len(hub.uploads) == len(DATA)
         assert hub.repositories[REPOSITORY].commits == [FILES]
 
-    def test_some_files_that_did_not_arrive(self, hub: Hub, dataset: Path) -> None:
+    def test_some_files_that_did_not_arrive(self, hub: Hub, dataset: Path, publish_here: Callable[..., Outcome]) -> None:
         hub.fail("PUT", "/storage/", 403, times=2)
-        publish(dataset).sentence("no right to write")
+        publish_here(dataset).sentence("no right to write")
         assert 0 < len(hub.uploads) < len(DATA) - 1
-        assert publish(dataset).status == 0
+        assert publish_here(dataset).status == 0
         assert len(hub.uploads) == len(set(hub.uploads)) == len(DATA)
 
     @pytest.mark.slow  # the package tries six times, for half a minute
-    def test_a_connection_that_stays_broken(self, hub: Hub, dataset: Path) -> None:
+    def test_a_connection_that_stays_broken(self, hub: Hub, dataset: Path, publish_here: Callable[..., Outcome]) -> None:
         hub.fail("PUT", "/storage/", CUT, times=1000)
-        publish(dataset).sentence("cannot be reached, or the connection broke")
+        publish_here(dataset).sentence("cannot be reached, or the connection broke")
         assert hub.repositories[REPOSITORY].commits == []
 
     @pytest.mark.parametrize(
@@ -274,17 +289,19 @@ class TestAHub:
             ("GET", "/api/whoami", CUT, "cannot be reached, or the connection broke"),
         ],
     )
-    def test_each_refusal_is_one_sentence(self, method: str, part: str, status: int, words: str, hub: Hub, dataset: Path) -> None:
+    def test_each_refusal_is_one_sentence(
+        self, method: str, part: str, status: int, words: str, hub: Hub, dataset: Path, publish_here: Callable[..., Outcome]
+    ) -> None:
         hub.fail(method, part, status, times=1000)
-        publish(dataset).sentence(f"hub:{REPOSITORY}: the hub", words)
+        publish_here(dataset).sentence(f"hub:{REPOSITORY}: the hub", words)
 
-    def test_a_card_that_the_hub_refuses(self, hub: Hub, dataset: Path) -> None:
+    def test_a_card_that_the_hub_refuses(self, hub: Hub, dataset: Path, publish_here: Callable[..., Outcome]) -> None:
         hub.complaint = '"license" must be one of [apache-2.0]'
-        publish(dataset).sentence('refuses what it was sent (Invalid metadata in README.md. - "license" must be one of', "fix it")
+        publish_here(dataset).sentence('refuses what it was sent (Invalid metadata in README.md. - "license" must be one of', "fix it")
         assert hub.uploads == []
 
-    def test_an_owner_who_is_somebody_else(self, hub: Hub, dataset: Path) -> None:
-        publish(dataset, to="hub:else/capitals").sentence("no right to write there; give it that right, or choose another owner")
+    def test_an_owner_who_is_somebody_else(self, hub: Hub, dataset: Path, publish_here: Callable[..., Outcome]) -> None:
+        publish_here(dataset, to="hub:else/capitals").sentence("no right to write there; give it that right, or choose another owner")
         assert hub.repositories == {}
 
     def test_a_token_is_needed_and_only_the_environment_has_it(

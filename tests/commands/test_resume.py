@@ -125,7 +125,7 @@ def test_a_second_run_changes_no_byte(wikidata_copy: Path) -> None:
     assert report.seconds.keys() == set(NAMES)
 
 
-@pytest.mark.parametrize("domain", ["wikidata", "medline"])
+@pytest.mark.parametrize("domain", ["wikidata", pytest.param("medline", marks=pytest.mark.slow)])
 def test_the_number_of_workers_changes_no_byte(domain: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     result: Path = request.getfixturevalue(f"seed_{domain}")
     report = kgqa.generate(domain, workspace=tmp_path / "w", workers=4)
@@ -147,16 +147,21 @@ def test_the_seed_changes_the_dataset_and_comes_back(wikidata_copy: Path) -> Non
 @pytest.mark.parametrize(
     ("settings", "limit", "reused"),
     [
-        ("", None, 9),
         ("", 60, 7),
         ('title = "Another"', None, 9),
-        ('[qangaroo]\nquestion = "{subject}: {relation}"', None, 9),
-        ("[qangaroo]\nplaceholders = 60", None, 9),
         ("[qangaroo.bias]\ndocument_cue = 2", None, 8),
-        ("[qangaroo]\nmax_candidates = 20", None, 7),
-        ("[qangaroo.splits]\ntrain = 0.5\ndev = 0.3\ntest = 0.2", None, 4),
         ('[qangaroo]\nrelations = ["P17", "P30"]', None, 1),
-        ("[linking]\nkeep_numbers = true", None, 1),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in (
+                ("", None, 9),
+                ('[qangaroo]\nquestion = "{subject}: {relation}"', None, 9),
+                ("[qangaroo]\nplaceholders = 60", None, 9),
+                ("[qangaroo]\nmax_candidates = 20", None, 7),
+                ("[qangaroo.splits]\ntrain = 0.5\ndev = 0.3\ntest = 0.2", None, 4),
+                ("[linking]\nkeep_numbers = true", None, 1),
+            )
+        ),
     ],
 )
 def test_a_change_redoes_only_what_depends_on_it(
@@ -182,7 +187,7 @@ def test_a_query_in_another_role_is_another_projection(wikidata_copy: Path, tmp_
 
 
 @pytest.mark.parametrize("table", ["entities", "links", "edges", "questions", "samples", "kept"])
-@pytest.mark.parametrize("how", ["damaged", "gone"])
+@pytest.mark.parametrize("how", ["damaged", pytest.param("gone", marks=pytest.mark.slow)])
 def test_a_table_that_is_damaged_or_gone_is_made_again(table: str, how: str, wikidata_copy: Path) -> None:
     before, path = contents.files(wikidata_copy / "tables"), wikidata_copy / "tables" / f"{table}.parquet"
     if how == "gone":

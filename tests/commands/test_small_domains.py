@@ -66,6 +66,7 @@ def test_thirty_documents_make_questions_and_say_what_limits_them(tmp_path: Path
             assert "too few to show 20 with a question" in result.out
 
 
+@pytest.mark.slow
 def test_more_documents_make_all_splits(tmp_path: Path) -> None:
     source = town_folk(tmp_path / "source", 120)
     result = kgqa.compose(domain=source / "own.toml", source=source, filter="lexical", workspace=tmp_path / "w")
@@ -75,6 +76,7 @@ def test_more_documents_make_all_splits(tmp_path: Path) -> None:
     assert "Freebase" not in card
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [("generate", "compose"), ("compose", "generate")])
 def test_one_workspace_holds_what_generate_and_compose_make(order: tuple[str, str], tmp_path: Path, cli: Cli) -> None:
     own = tmp_path / "own.toml"

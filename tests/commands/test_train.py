@@ -126,6 +126,7 @@ def dies(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, nth: int) -> No
     monkeypatch.setattr(owner, name, once)
 
 
+@pytest.mark.slow
 def test_a_recurrent_run_that_died_goes_on_to_the_same_bytes(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between evaluations, of which those after the first must read with today's weights."""
     toml = place.folder / "reader.toml"
@@ -180,6 +181,7 @@ def test_a_run_that_died_anywhere_goes_on_to_the_same_bytes(reader: str, place: 
         shutil.rmtree(run)
 
 
+@pytest.mark.slow
 def test_a_run_with_dropout_that_died_after_an_evaluation_goes_on_to_the_same_bytes(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     def change(folder: Path) -> None:
         config = json.loads((folder / "config.json").read_text("utf-8"))
@@ -530,7 +532,7 @@ def test_a_run_of_something_else_is_a_sentence_and_stays(place: Place, cli: Cli)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "null", "{", "\xff", '"x"', "{}", "[" * 100_000])
-@pytest.mark.parametrize("name", ["run.json", "manifest.json"])
+@pytest.mark.parametrize("name", ["manifest.json", pytest.param("run.json", marks=pytest.mark.slow)])
 def test_a_finished_run_edited_by_hand_is_a_sentence(name: str, text: str, place: Place, cli: Cli) -> None:
     run = place.trained("question-only")
     (run / name).write_bytes(text.encode("latin-1"))
@@ -538,7 +540,7 @@ def test_a_finished_run_edited_by_hand_is_a_sentence(name: str, text: str, place
 
 
 @pytest.mark.parametrize("value", ["Infinity", "1e999", "NaN", "1" + "0" * 400, "null", '"x"'])
-@pytest.mark.parametrize("name", ["steps", "seconds", "questions"])
+@pytest.mark.parametrize("name", ["steps", *(pytest.param(name, marks=pytest.mark.slow) for name in ("seconds", "questions"))])
 def test_numbers_that_cannot_be_in_a_manifest_are_a_sentence(name: str, value: str, place: Place, cli: Cli) -> None:
     run = place.trained("question-only")
     text = (run / "manifest.json").read_text("utf-8")
@@ -652,7 +654,7 @@ def test_two_trainers_in_one_folder(place: Place, cli: Cli, monkeypatch: pytest.
     assert cli("train", place.toml(), place.set, "--out", place.run).status == 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
 def test_a_signal_is_a_sentence_and_the_run_goes_on(
     number: signal.Signals, place: Place, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -676,7 +678,7 @@ def test_a_signal_is_a_sentence_and_the_run_goes_on(
     assert curve(place.run) == curve(place.folder / "whole")
 
 
-@pytest.mark.parametrize("size", ["60k", "200k", "500k", "700k"])
+@pytest.mark.parametrize("size", ["200k", *(pytest.param(size, marks=pytest.mark.slow) for size in ("60k", "500k", "700k"))])
 def test_a_full_disk_is_a_sentence_and_the_run_goes_on_with_more_room(size: str, place: Place, cli: Cli, small_disk: SmallDisk) -> None:
     kgqa.train(str(place.toml()), place.set, out=place.folder / "whole")
     small_disk.mount(f"size={size}")

@@ -78,7 +78,7 @@ def trained(toml: Path, dataset: Path, run: Path, *, wait: float | None = None, 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("reader", ["ee", "sa"])
+@pytest.mark.parametrize("reader", ["ee", pytest.param("sa", marks=pytest.mark.thorough)])
 def test_a_run_that_is_killed_again_and_again_goes_on_to_the_same_bytes(
     reader: str, dataset: Path, tiny_encoder: str, tmp_path: Path
 ) -> None:
@@ -102,7 +102,7 @@ def test_a_run_that_is_killed_again_and_again_goes_on_to_the_same_bytes(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("reader", ["ee", "sa"])
+@pytest.mark.parametrize("reader", ["ee", pytest.param("sa", marks=pytest.mark.thorough)])
 def test_two_processes_train_one_reader(reader: str, dataset: Path, tiny_encoder: str, tmp_path: Path) -> None:
     toml = write_toml(tmp_path / "reader.toml", reader, tiny_encoder, epochs=2, batch=5, batch_tokens=300, checkpoint_seconds=0)
     assert trained(toml, dataset, tmp_path / "one") == 0

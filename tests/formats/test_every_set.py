@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,8 @@ FILES = {
 }
 """File → its format, and its questions."""
 ONE_OF_EACH = list({form: name for name, (form, questions) in FILES.items() if questions < 1500}.values())
+DRAWN = 3
+"""How many of them are converted to each format in a day."""
 pytestmark = pytest.mark.real_data
 
 
@@ -55,20 +58,25 @@ def test_a_set_goes_in_out_and_in_again(name: str, real_data: Path, tmp_path: Pa
     assert list(open_dataset(tmp_path / "back", form).instances()) == list(source.instances())
 
 
-@pytest.mark.parametrize("name", ONE_OF_EACH)
 @pytest.mark.parametrize("to", [form for form in FORMATS if form != "native"])
-def test_a_set_goes_into_another_format_or_is_refused_with_a_reason(to: str, name: str, real_data: Path, tmp_path: Path) -> None:
-    done, refused = None, ""
-    try:
-        done = kgqa.convert(real_data / name, to=to, out=tmp_path / "out", lossy=True)
-    except kgqa.KgqaError as error:
-        refused = str(error)
-    if done is None:
-        assert refused.startswith("instance ")
-        assert not list(tmp_path.iterdir())
-    else:
-        assert sum(done.counts.values()) == FILES[name][1]
-        assert LOST not in done.changed
+def test_a_set_goes_into_another_format_or_is_refused_with_a_reason(
+    to: str, real_data: Path, tmp_path: Path, random_seed: int, pytestconfig: pytest.Config
+) -> None:
+    names = ONE_OF_EACH if pytestconfig.getoption("--thorough") else random.Random(f"{random_seed} {to}").sample(ONE_OF_EACH, DRAWN)
+    for number, name in enumerate(names):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        done, refused = None, ""
+        try:
+            done = kgqa.convert(real_data / name, to=to, out=folder / "out", lossy=True)
+        except kgqa.KgqaError as error:
+            refused = str(error)
+        if done is None:
+            assert refused.startswith("instance "), name
+            assert not list(folder.iterdir()), name
+        else:
+            assert sum(done.counts.values()) == FILES[name][1], name
+            assert LOST not in done.changed, name
 
 
 def test_squad_scores_the_same_as_drop_and_back_again(real_data: Path, tmp_path: Path) -> None:

@@ -448,6 +448,7 @@ def check_kills(folder: Path, files: list[Path], format: str, part_bytes: int, k
     assert {path.name for path in (folder / "out" / PARTS).glob("*/*.parquet")} == noted_files
 
 
+@pytest.mark.slow
 def test_an_import_that_is_killed_goes_on_to_the_same_tables(tmp_path: Path) -> None:
     files = []
     for number in range(2):
@@ -511,6 +512,7 @@ def is_worker(process: int) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_two_imports_into_one_folder_at_once_take_turns(tmp_path: Path) -> None:
     started = []
     for number in range(2):
@@ -542,7 +544,7 @@ def test_a_second_import_says_for_whom_it_waits(tmp_path: Path) -> None:
     assert (waiting.returncode, "documents 1" in out) == (0, True), err
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_full_disk_is_one_sentence_and_the_import_goes_on_when_there_is_room(
     tmp_path: Path, small_disk: SmallDisk, cli: Cli, monkeypatch: pytest.MonkeyPatch, workers: int
 ) -> None:
@@ -570,7 +572,7 @@ class _Mortal(Calls):
         return super().parse(piece)
 
 
-@pytest.mark.parametrize("much_longer", [0, 2])
+@pytest.mark.parametrize("much_longer", [2, pytest.param(0, marks=pytest.mark.slow)])
 def test_a_killed_process_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, much_longer: int) -> None:
     monkeypatch.setattr(importing, "PROCESSES_FROM", 0)
     monkeypatch.setattr(importing, "MUCH_LONGER", much_longer)
@@ -582,6 +584,7 @@ def test_a_killed_process_is_one_sentence(tmp_path: Path, monkeypatch: pytest.Mo
     assert imported(tmp_path, *files, parser=Calls(size=5_000)).rows == whole.rows
 
 
+@pytest.mark.slow
 def test_an_error_in_one_file_stops_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importing, "PROCESSES_FROM", 0)
     good = tmp_path / "good.jsonl"

@@ -32,6 +32,7 @@ def texts(documents: int, characters: int) -> dict[str, pa.Table]:
     return {"document": table}
 
 
+@pytest.mark.slow
 def test_more_text_than_the_buffer_is_loaded_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(memory.VARIABLE, "384MiB")
     rows = texts(150_000, 700)
@@ -45,6 +46,7 @@ def test_more_text_than_the_buffer_is_loaded_in_pieces(tmp_path: Path, monkeypat
     assert answer == {"documents": 150_000, "characters": sum(map(len, rows["document"]["text"].to_pylist()))}
 
 
+@pytest.mark.slow
 def test_one_piece_that_does_not_fit_is_said(tmp_path: Path) -> None:
     script = (
         "import sys; from pathlib import Path; from kgqa.errors import StoreError; from kgqa.store import embedded; "
@@ -63,6 +65,7 @@ def test_one_piece_that_does_not_fit_is_said(tmp_path: Path) -> None:
     ), process.stderr
 
 
+@pytest.mark.slow
 def test_too_little_even_for_pieces_is_no_full_disk(tmp_path: Path) -> None:
     script = (
         "import sys; from pathlib import Path; from kgqa.errors import StoreError; from kgqa.store import embedded; "

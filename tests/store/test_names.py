@@ -32,7 +32,7 @@ RELATIONS = [
 """Id and label of the relation of each fact: one has two labels, and one label is that of two relations."""
 
 
-@pytest.fixture(scope="module", params=["embedded", "neo4j"])
+@pytest.fixture(scope="module", params=["embedded", pytest.param("neo4j", marks=pytest.mark.slow)])
 def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[GraphStore]:
     rows = rows_of(entities=LABELS, documents=8, facts=[(i, i + 1) for i in range(len(RELATIONS))], relations=RELATIONS)
     if request.param == "embedded":

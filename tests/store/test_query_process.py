@@ -63,7 +63,16 @@ needs_proc = pytest.mark.skipif(not HAS_PROC, reason="the system has no /proc to
 
 
 @needs_proc
-@pytest.mark.parametrize("text", [COUNTING, LARGE, "MATCH (a:Entity), (b:Entity), (c:Entity) RETURN a.id, b.id, c.id"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        LARGE,
+        *(
+            pytest.param(text, marks=pytest.mark.slow)
+            for text in (COUNTING, "MATCH (a:Entity), (b:Entity), (c:Entity) RETURN a.id, b.id, c.id")
+        ),
+    ],
+)
 def test_memory_stays_within_the_budget(store: EmbeddedStore, text: str) -> None:
     budget, most, watching = 300 * MIB, 0, True
     store.read("RETURN 1 AS one", limits=Limits(memory=budget))
@@ -102,7 +111,7 @@ def test_of_more_rows_than_memory_holds_the_first_are_given(store: EmbeddedStore
     assert (exact.rows["row"].to_pylist(), exact.cut) == (list(range(20)), "")
 
 
-@pytest.mark.parametrize("text", [COUNTING, LARGE])
+@pytest.mark.parametrize("text", [COUNTING, pytest.param(LARGE, marks=pytest.mark.slow)])
 def test_time_is_kept_where_the_engine_does_not_look_at_the_clock(store: EmbeddedStore, text: str) -> None:
     begin = time.monotonic()
     with pytest.raises(QueryLimit, match=r"^the query took more than (1 seconds|1\.5 GiB of memory); narrow it"):
@@ -136,7 +145,7 @@ def test_a_process_that_is_killed_is_said_and_replaced(store: EmbeddedStore) -> 
 
 
 @needs_proc
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
 def test_whoever_asks_takes_the_process_along(seed_wikidata: Path, number: signal.Signals) -> None:
     script = (
         "import sys; from pathlib import Path; from kgqa.store.embedded import EmbeddedStore\n"
@@ -209,7 +218,9 @@ def test_the_first_value_of_a_limit_does_not_stay(store: EmbeddedStore) -> None:
     assert [store.run(query, {"n": number}).num_rows for number in (2, 5, 1)] == [2, 5, 1]
 
 
-@pytest.mark.parametrize(("limit", "option"), [(resource.RLIMIT_AS, "-v"), (resource.RLIMIT_DATA, "-d")])
+@pytest.mark.parametrize(
+    ("limit", "option"), [(resource.RLIMIT_AS, "-v"), pytest.param(resource.RLIMIT_DATA, "-d", marks=pytest.mark.slow)]
+)
 def test_a_limit_of_addresses_is_no_fault_of_the_graph(seed_wikidata: Path, limit: int, option: str) -> None:
     if sys.platform != "linux":
         pytest.skip("only Linux counts reserved addresses")

@@ -198,6 +198,7 @@ def process(*arguments: object) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.slow
 def test_processes_write_at_once(tmp_path: Path) -> None:
     several = [process(tmp_path / f"run-{number}", 25) for number in range(2)]
     for one in several:

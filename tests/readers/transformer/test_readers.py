@@ -65,13 +65,17 @@ def again(reader: Reader, name: str, encoder: str, folder: Path) -> Reader:
     return other
 
 
-SLOW = [pytest.param(name, 150, marks=pytest.mark.slow) for name in ("sa", "one-paragraph")]
-"""They are two networks each."""
+EPOCHS = {"ee": 150, "question-only": 60, "context-only": 60, "sa": 150, "one-paragraph": 150}
+REPEATED = {("question-only", True), ("context-only", False), ("sa", False), ("one-paragraph", True)}
+"""Whether there are candidates matters to the network that all of them have; ``ee`` is trained both ways."""
+LEARNED = [
+    pytest.param(name, epochs, candidates, marks=pytest.mark.thorough if (name, candidates) in REPEATED else pytest.mark.slow)
+    for name, epochs in EPOCHS.items()
+    for candidates in (False, True)
+]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "epochs"), [("ee", 150), ("question-only", 60), ("context-only", 60), *SLOW])
-@pytest.mark.parametrize("candidates", [False, True])
+@pytest.mark.parametrize(("name", "epochs", "candidates"), LEARNED)
 def test_eight_questions_are_learned_and_kept(name: str, epochs: int, candidates: bool, tiny_encoder: str, tmp_path: Path) -> None:
     some = questions(8, shown=2, candidates=candidates)
     # Of so few questions a selector learns nothing about others, as it would have to in folds.

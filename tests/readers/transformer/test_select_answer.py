@@ -95,6 +95,7 @@ def test_more_folds_than_groups_is_a_sentence(tiny_encoder: str, tmp_path: Path)
         kgqa.train(str(write_toml(tmp_path / "sa.toml", "sa", tiny_encoder, epochs=1)), folder, out=tmp_path / "run")
 
 
+@pytest.mark.slow
 def test_a_run_resumes_predicts_and_starts_another(
     tiny_encoder: str, other_encoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -128,6 +128,7 @@ class SearchContract:
         assert shapes == set(range(len(SHAPES)))
 
 
+@pytest.mark.slow
 class TestSearchEmbedded(SearchContract):
     @pytest.fixture
     def holding(self, tmp_path: Path) -> Holding:

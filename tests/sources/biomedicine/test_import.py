@@ -110,6 +110,7 @@ def frames(tables: SourceTables) -> dict[str, set[tuple[str, ...]]]:
     return {name: set(pl.DataFrame(getattr(tables, name)).select(*chosen).iter_rows()) for name, chosen in columns.items()}
 
 
+@pytest.mark.slow
 def test_questions_are_those_of_the_layout(folder: Path, tmp_path: Path) -> None:
     splits = []
     own = tmp_path / "own.toml"

@@ -97,12 +97,25 @@ def project_on_server(folder: Path, database: Neo4jSettings) -> Iterator[Project
         project.close()
 
 
+@pytest.fixture(scope="module")
+def app_of() -> Callable[[Project], ASGIApp]:
+    """The page of a project, made once: making its routes takes longer than most answers."""
+    made: dict[int, tuple[Project, ASGIApp]] = {}
+
+    def app(project: Project) -> ASGIApp:
+        if id(project) not in made:
+            made[id(project)] = project, create_app(project)
+        return made[id(project)][1]
+
+    return app
+
+
 @pytest.fixture
-def client() -> Client:
+def client(app_of: Callable[[Project], ASGIApp]) -> Client:
     """A client of the page of a project, as a browser on this machine is one."""
 
     def make(project: Project) -> TestClient:
-        return TestClient(create_app(project), base_url=HERE, raise_server_exceptions=False)
+        return TestClient(app_of(project), base_url=HERE, raise_server_exceptions=False)
 
     return make
 

@@ -40,7 +40,7 @@ MANY = "UNWIND range(1, 4000) AS a UNWIND range(1, 2500) AS b RETURN a, b"
 ENDLESS = "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b UNWIND range(1, 100000) AS c WITH a + b + c AS d WHERE d < 0 RETURN d"
 
 
-@pytest.fixture(params=["wikidata", "on_server"])
+@pytest.fixture(params=["wikidata", pytest.param("on_server", marks=pytest.mark.slow)])
 def either(request: pytest.FixtureRequest) -> Project:
     """The seed workspace in each store."""
     project: Project = request.getfixturevalue(request.param)

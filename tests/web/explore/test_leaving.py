@@ -55,6 +55,7 @@ def answers_soon(address: str) -> None:
     assert time.monotonic() - begin < 8
 
 
+@pytest.mark.slow
 def test_dropped_queries_do_not_hold_up_the_box(seed_wikidata: Path) -> None:
     with process(seed_wikidata) as address:
         for _ in range(DROPPED):

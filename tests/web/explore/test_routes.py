@@ -134,6 +134,7 @@ def answer_chains(instance: Instance) -> list[tuple[str, ...]]:
     return list((instance.chains or ())[at])
 
 
+@pytest.mark.slow
 def test_an_entity_shows_the_composed_questions_over_it(tmp_path: Path) -> None:
     made = kgqa.compose(domain="companies", workspace=tmp_path / "w")
     (first, *_) = native.read(made.dataset / "train.parquet")
