@@ -33,6 +33,7 @@
     ├── EndpointError         a model endpoint fails, or the budget is spent
     ├── ClusterError          a cluster does not respond, has other versions, or failed
     ├── HubError              the Hugging Face hub refuses a request, or cannot be reached
+    ├── ObjectStoreError      an object store refuses a request, or cannot be reached
     ├── TrainingError         a reader cannot be trained further, such as with an infinite loss
     │   ├── RunMismatch           the folder has another run or reader
     │   └── OutOfMemory           there is not enough GPU memory
@@ -183,6 +184,10 @@ class ClusterError(KgqaError):
 
 class HubError(KgqaError):
     """The Hugging Face hub refuses a request, or cannot be reached."""
+
+
+class ObjectStoreError(KgqaError):
+    """An object store refuses a request, cannot be reached, or does not have what it should."""
 
 
 class TrainingError(KgqaError):

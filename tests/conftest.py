@@ -28,6 +28,7 @@ from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.stop import NUMBERS
 from tests.command import ROOT, Outcome
 from tests.neo4j.server import Neo4jServer, missing
+from tests.object_server import copies, moto_port, objects  # noqa: F401
 from tests.tiny_encoder import other_encoder, tiny_encoder  # noqa: F401
 
 # Two workers share the cores; torch with a thread for each core in both of them waits for itself.

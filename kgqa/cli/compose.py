@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from kgqa.cli.options import Cluster, Neo4jDatabase, Neo4jUri, Neo4jUser, Store, server
+from kgqa.cli.options import Cluster, Neo4jDatabase, Neo4jUri, Neo4jUser, Source, Store, server
 from kgqa.cli.summary import Verbose, print_changed, print_notes, print_result, print_tables, print_verdict
 from kgqa.settings.defaults import COMPOSED, SEED, STORE, TRAVERSAL, WORKSPACE
 
@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 
 def compose(
     sets: Annotated[
-        list[str] | None, Argument(help="Single-hop question sets: folders or files in any known format, or hf://owner/name.")
+        list[str] | None,
+        Argument(help="Single-hop question sets: folders or files in any known format, hf://owner/name, or s3:// or gs://."),
     ] = None,
     domain: Annotated[
         str | None,
         Option(help="Compose from a domain's facts: wikidata, medline or a TOML file. With question sets: a TOML file with settings only."),
     ] = None,
-    source: Annotated[Path | None, Option(help="Folder with the domain's files; by default the small domain that kgqa ships.")] = None,
+    source: Source = None,
     name: Annotated[str | None, Option(help=f"Name of the dataset; by default {COMPOSED}.")] = None,
     filter: Annotated[  # noqa: A002 - what it is called
         str | None,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def convert(
-    dataset: Annotated[str, Argument(help="A file or folder in any known format, or hf://owner/name.")],
+    dataset: Annotated[str, Argument(help="A file or folder in any known format, hf://owner/name, or s3:// or gs://.")],
     to: Annotated[str, Option(help="Output format; any unknown name lists all formats.")],
     out: Annotated[
         Path, Option(help="New output folder, or a new file if there is only one split and the name has the format's extension.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
+from kgqa.cli.options import Source
 from kgqa.settings.defaults import SEED, SHARE, WORKSPACE
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ REASONS = 5
 
 def estimate(
     domain: Annotated[str, Argument(help="wikidata, medline, companies, or your own domain's TOML file.")],
-    source: Annotated[Path | None, Option(help="Folder with the domain's files, as for kgqa generate.")] = None,
+    source: Source = None,
     workspace: Annotated[Path, Option(help="Workspace: folder for the tables, which kgqa generate reuses.")] = WORKSPACE,
     share: Annotated[
         float, Option(help="Share of the domain to process, up to 1; larger values take longer and give better estimates.")

@@ -16,10 +16,11 @@ from kgqa.settings.defaults import GRAPH_HOPS, GRAPH_LIMIT, STORE
 def export(
     to: Annotated[str, Option(help="Output format: qangaroo or musique for a dataset; graphml or neo4j for the graph of a workspace.")],
     what: Annotated[
-        Path | None,
+        str | None,
         Argument(
             metavar="[DATASET|OUT]",
-            help="Dataset folder, such as kgqa-workspace/datasets/medhop; for a graph: the new file (graphml) or folder (neo4j).",
+            help="Dataset folder, such as kgqa-workspace/datasets/medhop, or its URL; for a graph: the new file (graphml) or folder "
+            "(neo4j).",
         ),
     ] = None,
     out: Annotated[Path | None, Option(help="New output folder; existing files are not replaced.")] = None,
@@ -51,11 +52,11 @@ def export(
     from kgqa.store.neo4j import import_files
 
     to = known_format(to)
-    datasets = [*(dataset or ())]
+    datasets: list[str | Path] = [*(dataset or ())]
     if to in GRAPH_FORMATS:
         if (what is None) == (out is None):
             raise SettingsError(f"give one new {'file' if to == 'graphml' else 'folder for the files'}: kgqa export --to {to} OUT.")
-        out = out or what
+        out = out or (None if what is None else Path(what))
     elif what is not None:
         datasets = [what, *datasets]
     if out is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
-from kgqa.cli.options import Cluster, Neo4jDatabase, Neo4jUri, Neo4jUser, Store, server
+from kgqa.cli.options import Cluster, Neo4jDatabase, Neo4jUri, Neo4jUser, Source, Store, server
 from kgqa.cli.summary import Verbose, print_changed, print_notes, print_result, print_tables, print_verdict
 from kgqa.settings.defaults import RECIPE, SEED, STORE, TRAVERSAL, WORKSPACE
 
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 def generate(
     domain: Annotated[str, Option(help="wikidata, medline, companies, or your own domain's TOML file.")],
-    source: Annotated[
-        Path | None, Option(help="Folder with the domain's files; built-in domains use their seed domain by default.")
-    ] = None,
+    source: Source = None,
     recipe: Annotated[
         str | None,
         Option(
@@ -41,7 +39,7 @@ def generate(
     neo4j_uri: Neo4jUri = None,
     neo4j_user: Neo4jUser = None,
     neo4j_database: Neo4jDatabase = None,
-    dry_run: Annotated[bool, Option("--dry-run", help="Print the plan without running it.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Print the plan without running it; what a URL names is copied.")] = False,
     verbose: Verbose = False,
 ) -> None:
     """Generate a multi-hop dataset from a graph and documents."""

@@ -34,7 +34,9 @@ def _list(is_set: bool) -> None:
 
 def import_files(
     format: Annotated[str, Argument(help="Format of the files (see --list).")],  # noqa: A002 - what it is called everywhere
-    files: Annotated[list[Path], Argument(help="Files in this format, uncompressed or compressed with gzip, bzip2 or xz.")],
+    files: Annotated[
+        list[str], Argument(help="Files in this format, or s3:// or gs:// URLs of such; plain, or packed with gzip, bzip2 or xz.")
+    ],
     out: Annotated[Path, Option(help="Folder for the tables; the files are added to an existing import in it.")],
     option: Annotated[
         list[str] | None, Option("--option", "-o", help="An option of the format, as name=value (see --list); repeatable.")

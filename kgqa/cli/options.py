@@ -15,7 +15,14 @@ if TYPE_CHECKING:
     from kgqa.cli.terminal import Terminal
     from kgqa.settings.neo4j import Neo4jSettings
 
-AnySet = Annotated[str, Argument(help="A dataset folder, a file or folder in any known format, or hf://owner/name.")]
+AnySet = Annotated[str, Argument(help="A dataset folder, a file or folder in any known format, hf://owner/name, or s3:// or gs://.")]
+Source = Annotated[
+    str | None,
+    Option(
+        help="Folder with the domain's files, or s3://BUCKET/PREFIX or gs://… (docs/sources.md); built-in domains use their seed domain by "
+        "default."
+    ),
+]
 From = Annotated[str | None, Option("--from", help="Format of the question set; detected by default.")]
 Store = Annotated[str, Option(help="embedded, or neo4j: the server at NEO4J_URI, with NEO4J_USERNAME and NEO4J_PASSWORD.")]
 # Only Neo4jSettings reads the environment, so these values come from the command line.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,21 +13,26 @@ if TYPE_CHECKING:
 
 
 def publish(
-    dataset: Annotated[Path, Argument(help="Folder of a finished dataset.")],
-    to: Annotated[str, Option(help="hub:OWNER/NAME, with the token HF_TOKEN of the environment; or a new folder.")],
+    dataset: Annotated[str, Argument(help="Folder of a finished dataset, or its s3:// or gs:// URL.")],
+    to: Annotated[
+        str, Option(help="hub:OWNER/NAME, with the token HF_TOKEN of the environment; s3://BUCKET/PREFIX or gs://…; or a new folder.")
+    ],
     public: Annotated[
         bool, Option("--public", help="Make the dataset public; by default only the owner and the owner's team see it.")
     ] = False,
+    replace: Annotated[
+        bool, Option("--replace", help="With s3:// or gs://: put the dataset in the place of the one that kgqa put there.")
+    ] = False,
     dry_run: Annotated[bool, Option("--dry-run", help="List the files, their sizes and what would change; write nothing.")] = False,
 ) -> None:
-    """Publish a dataset on the Hugging Face hub. Or write it as a folder for any other place."""
+    """Publish a dataset on the Hugging Face hub. Or put it into an object store, or into a folder for any other place."""
     import kgqa
     from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
 
     console = Terminal()
     with ConsoleProgress(console) as progress:
-        result = kgqa.publish(dataset, to=to, public=public, dry_run=dry_run, progress=progress)
+        result = kgqa.publish(dataset, to=to, public=public, replace=replace, dry_run=dry_run, progress=progress)
     _print(console, result)
 
 
@@ -51,5 +55,8 @@ def _print(console: Terminal, result: Publication) -> None:
         console.say(f"Nothing was written. {result.place} ({state}{visibility}): {len(result.files)} files, {total}")
         return
     console.say(f"{result.place}{visibility}: {len(result.files)} files, {total}", style="bold")
+    if "://" in result.place and result.repository is None:
+        console.say(f"To read it: kgqa show {result.place}")
+        return
     name = result.repository or quote(result.place)
     console.say(f"To load it: python -c 'from datasets import load_dataset; print(load_dataset(\"{name}\"))'")

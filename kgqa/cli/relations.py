@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from kgqa.cli.options import Cluster
+from kgqa.cli.options import Cluster, Source
 from kgqa.settings.defaults import RELATIONS_SORT, SEED, WORKSPACE
 
 if TYPE_CHECKING:
@@ -27,9 +27,7 @@ MEANING = (
 
 def relations(
     domain: Annotated[str, Argument(help="wikidata, medline, companies, or your own domain's TOML file.")],
-    source: Annotated[
-        Path | None, Option(help="Folder with the domain's files; built-in domains use their seed domain by default.")
-    ] = None,
+    source: Source = None,
     workspace: Annotated[Path, Option(help="Workspace: folder for tables, graph and datasets; finished stages are reused.")] = WORKSPACE,
     seed: Annotated[int, Option(help="Seed, as for kgqa generate.")] = SEED,
     recipe: Annotated[str | None, Option(help="Variant of the domain, as for kgqa generate.")] = None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
@@ -23,7 +22,7 @@ MOST_RELATIONS = 3
 
 
 def show(
-    dataset: Annotated[Path, Argument(help="Dataset folder, such as kgqa-workspace/datasets/medhop.")],
+    dataset: Annotated[str, Argument(help="Dataset folder, such as kgqa-workspace/datasets/medhop, or its s3:// or gs:// URL.")],
     id: Annotated[str | None, Argument(help="Sample id; by default the first sample.")] = None,  # noqa: A002
     masked: Annotated[bool, Option("--masked", help="Show the masked twin.")] = False,
 ) -> None:

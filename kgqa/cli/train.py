@@ -39,7 +39,7 @@ def train(
     reader: Annotated[
         str, Argument(help="Reader name (see --list), module:Class of your own, or a TOML file with one of them and settings.")
     ],
-    dataset: Annotated[str, Argument(help="A dataset folder, a file or folder in any known format, or hf://owner/name.")],
+    dataset: Annotated[str, Argument(help="A dataset folder, a file or folder in any known format, hf://owner/name, or s3:// or gs://.")],
     out: Annotated[Path, Option(help="Folder of the run; an unfinished run in it is resumed.")],
     seed: Annotated[int, Option(help="Seed of weights, batches and dropout.")] = SEED,
     max_steps: Annotated[int | None, Option(help="Maximum steps.")] = None,

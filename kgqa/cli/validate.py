@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
+from kgqa.cli.options import Source
 from kgqa.settings.defaults import SEED, WORKSPACE
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 def validate(
     domain: Annotated[str, Argument(help="wikidata, medline, companies, or your own domain's TOML file.")],
-    source: Annotated[Path | None, Option(help="Folder with the domain's files, as for kgqa generate.")] = None,
+    source: Source = None,
     workspace: Annotated[Path, Option(help="Workspace: folder for tables and graph; kgqa generate reuses what is finished.")] = WORKSPACE,
     documents: Annotated[int, Option(help="Maximum documents to link; if there are more, a random sample is used.")] = 50_000,
     seed: Annotated[int, Option(help="Seed, as for kgqa generate.")] = SEED,

@@ -78,8 +78,8 @@ def audit(
     conditions = [parse(text, CHECKS, readers=readers) for text in fail_on]
     require_plots()
     judging = _judging_settings(readers, reader_settings, encoder, device, endpoint, recording)
-    question_set = open_dataset(dataset, format, paragraphs=paragraphs, strict=strict)
-    other_sets = [open_dataset(path, naming=_NAMING) for path in against]
+    question_set = open_dataset(dataset, format, paragraphs=paragraphs, strict=strict, progress=progress)
+    other_sets = [open_dataset(path, naming=_NAMING, progress=progress) for path in against]
     report = Report.at(out, question_set.name, [opened.path for opened in (question_set, *other_sets) if isinstance(opened.path, Path)])
     sources = sources_of(question_set, other_sets)
     connection = Connection(path=report.html.parent / RECORDING if recording is None else Path(recording), address=endpoint)

@@ -17,7 +17,11 @@ from kgqa.commands.imports import entries, import_entries
 from kgqa.domains import chosen_cluster, load_domain
 from kgqa.errors import MissingInput, SettingsError, check_seed, storage_errors, suggestion
 from kgqa.formats import native
+from kgqa.formats.fetching import fetched
+from kgqa.formats.huggingface import hub
 from kgqa.formats.question_set import open_dataset
+from kgqa.object_store.address import recorded
+from kgqa.object_store.mirror import local_copy
 from kgqa.progress import Progress, Silent
 from kgqa.readers.llm.endpoint_reader import check_connection
 from kgqa.readers.pretrained import pretrained_files
@@ -139,7 +143,7 @@ def compose(
     place = Workspace(Path(workspace))
     opened_domain = load_domain(
         domain or QUESTIONS,
-        source=None if source is None else Path(source),
+        source=None if source is None else local_copy(source, deep=False, progress=progress),
         imported=place.imported,
         made_by="musique",
         change=_changes(name, filter, composer, readers, model, max_cost),
@@ -177,6 +181,8 @@ def compose(
             check_can_put(server)
     with opened_engine(workers, chosen_cluster(domain or QUESTIONS, cluster), progress) as engine:
         import_entries(opened_domain, entries(opened_domain), place, engine=engine, progress=progress or Silent())
+        set_names = [Path(path).name if hub.address(path) else recorded(path) for path in set_paths]
+        set_paths = tuple(path if hub.address(path) else str(fetched(path, progress=progress)) for path in set_paths)
         watches = _watches(opened_domain, set_paths, settings, people)
         set_order, inputs = _in_order(set_paths) if set_paths else ((), _source_hashes(opened_domain))
         run = Run(
@@ -202,9 +208,9 @@ def compose(
                 return _composition(runner, opened_domain, settings, tasks=write_tasks(run))
             runner.perform()
             options: dict[str, Any] = {
-                "sets": [Path(path).name for path in set_paths],
+                "sets": set_names,
                 "domain": None if domain is None else str(domain),
-                "source": None if source is None else Path(source).name,
+                "source": recorded(source),
                 "name": name, "filter": filter, "composer": composer, "seed": seed, "workers": workers,
                 "engine": engine.name, "limit": limit,
                 "readers": [Path(path).name for path in readers],

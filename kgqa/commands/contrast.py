@@ -10,6 +10,7 @@ from typing import Any
 from kgqa.cluster.opening import opened_engine
 from kgqa.errors import SettingsError, check_seed, suggestion
 from kgqa.formats.question_set import QuestionSet, open_dataset
+from kgqa.object_store.address import recorded
 from kgqa.progress import Progress, Silent
 from kgqa.recipes.contrasts.card import contrast_card
 from kgqa.recipes.contrasts.dataset import Splits
@@ -66,12 +67,12 @@ def contrast(
     split's names or paragraphs; with inoculation the splits that it changes.
     """
     settings = _settings(kind, level=level, seed=seed, inoculation=inoculation, max_facts=max_facts)
-    source = open_dataset(dataset, format, paragraphs=paragraphs, strict=strict)
+    source = open_dataset(dataset, format, paragraphs=paragraphs, strict=strict, progress=progress)
     source.check_outside(Path(out))
     progress, begin = progress or Silent(), time.perf_counter()
     options = {
-        "kind": kind, "dataset": source.name, "level": level, "seed": seed, "inoculation": inoculation, "max_facts": max_facts,
-        "format": format, "paragraphs": None if paragraphs is None else Path(paragraphs).name, "strict": strict,
+        "kind": kind, "dataset": source.url or source.name, "level": level, "seed": seed, "inoculation": inoculation,
+        "max_facts": max_facts, "format": format, "paragraphs": recorded(paragraphs), "strict": strict,
     }  # fmt: skip
     with opened_engine(1 if cluster in (None, NONE) else None, cluster, progress) as engine, new_folder(Path(out)) as partial:
         partial.mkdir()

@@ -58,7 +58,7 @@ def convert(
     ``paragraphs`` and ``strict``: as in :func:`kgqa.open_dataset`. After an error nothing is left behind. Memory: about 1.5 kB per question
     of a split, and what the two formats need.
     """
-    source, target = open_dataset(dataset, format, paragraphs=paragraphs, strict=strict), find_format(to)
+    source, target = open_dataset(dataset, format, paragraphs=paragraphs, strict=strict, progress=progress), find_format(to)
     with storage_errors(Path(out)):
         out = Path(os.path.abspath(out))
     source.check_outside(out)
@@ -110,7 +110,7 @@ def _describe(folder: Path, source: QuestionSet, counts: dict[str, int]) -> None
     purpose = find_format(source.format).PURPOSE
     about = f"Converted by kgqa {__version__} from {source.format}: {purpose}."
     manifest = {"recipe": "convert", "from": source.origin, "inputs": source.hashes(), "counts": counts}
-    manifest |= {"faults": source.faults.record(), "versions": versions()}
+    manifest |= {"faults": source.faults.record(), "versions": versions(), **({"url": source.url} if source.url else {})}
     manifest |= write_card(folder, lambda digest: derived_card(folder, source, about, counts, digest))
     write_manifest(manifest, folder)
 

@@ -52,7 +52,8 @@ def evaluate(
     """
     _check(metric, json, seed)
     watch = Watch(Path(file_path) for file_path in (predictions, original, aliases, na_prob_file) if file_path is not None)
-    source, path, progress = open_dataset(dataset, format, paragraphs=paragraphs, strict=strict), Path(predictions), progress or Silent()
+    path, progress = Path(predictions), progress or Silent()
+    source = open_dataset(dataset, format, paragraphs=paragraphs, strict=strict, progress=progress)
     name, chosen_by = (metric, "--metric") if metric else default_metric(source)
     official_metric = METRICS[name]
     _check_beside(
@@ -88,7 +89,12 @@ def evaluate(
         intervals=intervals(scores.per_record, scale=official_metric.scale, seed=seed),
         breakdown=break_down(scores.per_record, split_match.traits, official_metric.headline, scale=official_metric.scale, seed=seed),
         computed_from={
-            "dataset": {"format": source.format, "split": split_match.split, **_hashed(file)},
+            "dataset": {
+                "format": source.format,
+                "split": split_match.split,
+                **_hashed(file),
+                **({"url": source.url} if source.url else {}),
+            },
             **{
                 name: optional_path and _hashed(Path(optional_path))
                 for name, optional_path in (

@@ -14,6 +14,7 @@ from kgqa.commands.graph import Part
 from kgqa.errors import SettingsError, StorageError, storage_errors, suggestion
 from kgqa.formats import musique, native, qangaroo
 from kgqa.formats.dataset_on_graph import DatasetOnGraph, dataset_folder
+from kgqa.formats.fetching import fetched
 from kgqa.formats.round_trip import Changes, WrittenQuestions
 from kgqa.progress import Progress, Silent
 from kgqa.runs.files import check_new_file, check_new_folder, lies_within, new_folder, parents_of, put_all
@@ -79,7 +80,7 @@ def export(
             raise SettingsError(f"the format {to} is one for datasets, which need no {options[0]}; leave it out.")
         if len(datasets) != 1:
             raise SettingsError(f"the format {to} is one for datasets; give the folder of one, such as kgqa-workspace/datasets/wikihop.")
-        return _export_dataset(Path(datasets[0]), Path(out), to, progress or Silent(), lossy=lossy)
+        return _export_dataset(fetched(datasets[0], progress=progress), Path(out), to, progress or Silent(), lossy=lossy)
     if lossy:
         raise SettingsError("--lossy is for datasets, and a graph is written whole; leave it out.")
     if rejected and not datasets:

@@ -12,6 +12,8 @@ from kgqa.cluster.opening import opened_engine
 from kgqa.commands.imports import IMPORTING, entries, import_entries, plan_entries
 from kgqa.domains import built_in_variant, chosen_cluster, load_domain
 from kgqa.errors import EmptyResult, SettingsError, check_seed, storage_errors, suggestion
+from kgqa.object_store.address import recorded, url_of
+from kgqa.object_store.mirror import local_copy
 from kgqa.progress import Progress, Silent
 from kgqa.recipes.preparation import READING
 from kgqa.recipes.registry import find_recipe
@@ -70,8 +72,8 @@ class Plan:
     """Plan of :func:`generate`: inputs, stages and effects."""
 
     domain: str
-    source: Path
-    """Folder with the files, or the TOML file that names them as ``imports``."""
+    source: str | Path
+    """Folder or URL with the files, or the TOML file that names them as ``imports``."""
     dataset: Path
     files: dict[str, int]
     """Input file → bytes."""
@@ -105,12 +107,13 @@ def generate(
 ) -> Report:
     """Generate a multi-hop dataset from a domain's graph and documents.
 
-    ``domain`` is a built-in domain or the path of a TOML file; without ``source`` its shipped seed domain is read. ``recipe`` selects a
-    variant of the domain, as ``paper``, the paper's recipe without grades, or another recipe, ``iirc`` or ``strategyqa``. ``limit`` is a
-    maximum of questions. The graph is in the ``embedded`` store or a ``neo4j`` server (``neo4j``, by default from the environment), and is
-    searched by the compiled ``kernel`` or by ``cypher`` queries. The same input, settings and seed give the same bytes for any ``workers``
-    (by default all cores), ``cluster`` (:func:`kgqa.cluster.opening.opened_engine`; by default the one that the domain's file names),
-    ``store`` and ``traversal``. Raises KgqaError.
+    ``domain`` is a built-in domain or the path of a TOML file; without ``source`` its shipped seed domain is read. ``source`` can be the
+    URL of an object store (:func:`kgqa.object_store.mirror.local_copy`). ``recipe`` selects a variant of the domain, as ``paper``, the
+    paper's recipe without grades, or another recipe, ``iirc`` or ``strategyqa``. ``limit`` is a maximum of questions. The graph is in the
+    ``embedded`` store or a ``neo4j`` server (``neo4j``, by default from the environment), and is searched by the compiled ``kernel`` or by
+    ``cypher`` queries. The same input, settings and seed give the same bytes for any ``workers`` (by default all cores), ``cluster``
+    (:func:`kgqa.cluster.opening.opened_engine`; by default the one that the domain's file names), ``store`` and ``traversal``. Raises
+    KgqaError.
     """
     with opened_engine(workers, chosen_cluster(domain, cluster), progress) as engine:
         runner = prepared(
@@ -132,7 +135,7 @@ def generate(
                 "limit": limit,
                 "store": store,
                 "traversal": traversal,
-                "source": None if source is None else Path(source).name,
+                "source": recorded(source),
             }
             counts, replaced = runner.write(options)
     return Report(
@@ -219,7 +222,7 @@ def plan(
     traversal: str = TRAVERSAL,
     neo4j: Neo4jSettings | None = None,
 ) -> Plan:
-    """Plan :func:`generate` with the same arguments; hashes inputs and finished tables, writes nothing.
+    """Plan :func:`generate` with the same arguments; hashes inputs and finished tables, writes nothing but a copy of what a URL names.
 
     Raises KgqaError for everything that :func:`generate` refuses before it begins, including an unreachable or foreign server.
     """
@@ -245,7 +248,7 @@ def plan(
     files = {path.name: path.stat().st_size for path in input_files(opened_domain)} if imports is None else imports.files
     return Plan(
         domain=opened_domain.settings.name,
-        source=opened_domain.source if opened_domain.imports_in is None else opened_domain.imports_in,
+        source=(source and url_of(source)) or opened_domain.imports_in or opened_domain.source,
         dataset=runner.folder,
         files=files,
         stages=[(doing, "finished before" if is_done else "to do") for doing, is_done in is_finished.items()],
@@ -286,7 +289,8 @@ def prepared(
     if limit is not None and limit < 1:
         raise SettingsError(f"limit {limit} is not at least 1; leave it out for all questions.")
     place = Workspace(Path(workspace))
-    opened_domain = load_domain(domain, source=None if source is None else Path(source), imported=place.imported, recipe=recipe)
+    folder = None if source is None else local_copy(source, deep=False, progress=progress)
+    opened_domain = load_domain(domain, source=folder, imported=place.imported, recipe=recipe)
     if opened_domain.settings.source.layout == QUESTIONS:
         raise SettingsError(f"the domain {opened_domain.settings.name} has no graph; compose question sets with kgqa compose SET...")
     if traversal not in TRAVERSALS:

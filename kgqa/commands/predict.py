@@ -108,7 +108,7 @@ def predict(
     else:
         llm_options = {"model": model, "endpoint": endpoint, "recording": recording, **prompts}
         _refuse(llm_options, "the reader llm, but the reader is that of a run")
-    source = open_dataset(dataset, format, paragraphs=paragraphs)
+    source = open_dataset(dataset, format, paragraphs=paragraphs, progress=progress)
     source.check_outside(out)
     split_name = _split(source, split)
     form = metric or default_metric(source)[0]

@@ -1,4 +1,4 @@
-"""``kgqa publish``: a finished dataset as a dataset of the Hugging Face hub, or as a folder that can be put anywhere."""
+"""``kgqa publish``: a finished dataset on the Hugging Face hub, in an object store, or as a folder that can be put anywhere."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from kgqa.errors import SettingsError, StorageError
+from kgqa.formats.fetching import fetched
 from kgqa.formats.huggingface import upload
 from kgqa.formats.huggingface.publication import PublishedFile, left_out, publication
 from kgqa.formats.huggingface.upload import PREFIX, OnHub
+from kgqa.object_store import upload as object_upload
+from kgqa.object_store.address import ObjectAddress, place_of
 from kgqa.progress import Progress, Silent
 from kgqa.runs.files import check_new_folder, lies_within, new_folder
 
@@ -22,7 +25,7 @@ class Publication:
     """Result of :func:`publish`: the files, and what happens with each."""
 
     place: str
-    """The address of the dataset's page on the hub, or the folder."""
+    """The address of the dataset's page on the hub, the URL in an object store, or the folder."""
     files: dict[str, int]
     """Name → bytes."""
     changes: dict[str, str]
@@ -32,33 +35,47 @@ class Publication:
     left_out: list[str]
     """Files in the dataset's folder that kgqa did not write; they are not published."""
     repository: str | None
-    """``OWNER/NAME`` on the hub; None for a folder."""
+    """``OWNER/NAME`` on the hub, else None."""
     is_new: bool
     """Whether there was nothing under this name."""
     is_private: bool
-    """Whether only its owner sees it; True for a folder."""
+    """Whether only its owner sees it; True if it is not on the hub."""
     is_dry: bool
     """Whether nothing was written."""
 
 
 def publish(
-    dataset: str | Path, *, to: str | Path, public: bool = False, dry_run: bool = False, progress: Progress | None = None
+    dataset: str | Path,
+    *,
+    to: str | Path,
+    public: bool = False,
+    replace: bool = False,
+    dry_run: bool = False,
+    progress: Progress | None = None,
 ) -> Publication:
-    """Publish ``dataset``, the folder of a finished dataset, ``to`` a new folder, or to ``hub:OWNER/NAME``.
+    """Publish ``dataset``, a finished dataset, ``to`` a new folder, to ``hub:OWNER/NAME``, or to ``s3://BUCKET/PREFIX`` or ``gs://…``.
 
     Published are the data that the manifest names and hashes, the card, a Croissant description, and the manifest with the names of files
     in place of their paths. On the hub everything arrives in one commit; the token is ``HF_TOKEN`` of the environment, the hub that of
-    ``HF_ENDPOINT``. A new dataset is private, unless ``public``; a private one becomes public with it. With ``dry_run`` nothing is written.
-    Raises KgqaError, among them HubError where the hub refuses or the connection breaks; the same call then goes on with what is missing.
+    ``HF_ENDPOINT``. A new dataset is private, unless ``public``; a private one becomes public with it. In an object store the manifest
+    arrives last, and a dataset of kgqa that is there is changed only with ``replace``. With ``dry_run`` nothing is written. Raises
+    KgqaError, among them HubError and ObjectStoreError where the other side refuses or the connection breaks.
     """
     if find_spec("huggingface_hub") is None:
         raise SettingsError("kgqa publish needs huggingface_hub, which is not installed; run: pip install 'kgqa[huggingface]'")
-    folder = Path(dataset)
-    if isinstance(to, str) and to.startswith(PREFIX):
+    folder = fetched(dataset, progress=progress)
+    on_hub = isinstance(to, str) and to.startswith(PREFIX)
+    place = None if on_hub else place_of(to)
+    if replace and not isinstance(place, ObjectAddress):
+        raise SettingsError("--replace is for s3:// and gs://; leave it out.")
+    if place is None:
+        assert isinstance(to, str)
         return _to_hub(folder, upload.repository_of(to), public=public, dry_run=dry_run, progress=progress or Silent())
     if public:
-        raise SettingsError("--public is for the hub, but a folder is written; leave it out, or give --to hub:OWNER/NAME.")
-    return _to_folder(folder, Path(to), dry_run=dry_run)
+        raise SettingsError("--public is for the hub, but --to is another place; leave it out, or give --to hub:OWNER/NAME.")
+    if isinstance(place, ObjectAddress):
+        return _to_store(folder, place, replace=replace, dry_run=dry_run, progress=progress or Silent())
+    return _to_folder(folder, place, dry_run=dry_run)
 
 
 def _to_hub(folder: Path, repository: str, *, public: bool, dry_run: bool, progress: Progress) -> Publication:
@@ -89,6 +106,29 @@ def _to_folder(folder: Path, out: Path, *, dry_run: bool) -> Publication:
         place=str(out), files=_sizes(files), changes=dict.fromkeys(files, NEW), kept=[], left_out=left_out(folder, files), repository=None,
         is_new=True, is_private=True, is_dry=dry_run,
     )  # fmt: skip
+
+
+def _to_store(folder: Path, address: ObjectAddress, *, replace: bool, dry_run: bool, progress: Progress) -> Publication:
+    files = publication(folder)
+    place = object_upload.look(address)
+    changes = {name: _change_in_store(place, name, file) for name, file in files.items()}
+    is_same = set(changes.values()) == {SAME}
+    if not is_same:
+        object_upload.check_free(place, files, replace=replace)
+    if not dry_run and not is_same:
+        object_upload.upload(place, {name: (file.content, file.size, file.sha256) for name, file in files.items()}, progress)
+    return Publication(
+        place=str(address), files=_sizes(files), changes=changes,
+        kept=[name for name in place.sizes if name not in {*files, *place.hashes}], left_out=left_out(folder, files), repository=None,
+        is_new=not place.sizes, is_private=True, is_dry=dry_run,
+    )  # fmt: skip
+
+
+def _change_in_store(place: object_upload.InStore, name: str, file: PublishedFile) -> str:
+    if name not in place.sizes:
+        return NEW
+    is_same = place.manifest == file.content if name == object_upload.MANIFEST else place.has(name, file.size, file.sha256)
+    return SAME if is_same else CHANGED
 
 
 def _sizes(files: Mapping[str, PublishedFile]) -> dict[str, int]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from kgqa.errors import EmptyResult, MissingInput, UnknownId
 from kgqa.formats import native
+from kgqa.formats.fetching import fetched
 from kgqa.records import Instance
 from kgqa.runs.labels import labels, names_in, relations_among, workspace_of
 
@@ -40,7 +41,7 @@ class NamedChain:
 
 def show(dataset: str | Path, id: str | None = None, *, masked: bool = False) -> Instance:  # noqa: A002 - what people call it
     """The sample with this ``id``, by default the first one; ``masked`` returns its twin. Raises UnknownId, MissingInput or EmptyResult."""
-    folder = Path(dataset)
+    folder = fetched(dataset)
     files = native.split_files(folder)
     if masked:
         folder /= "masked"
@@ -67,7 +68,7 @@ def named_chains(dataset: str | Path, instance: Instance) -> tuple[NamedChain, .
     """
     chains = [chain for chains in instance.chains or () for chain in chains if chain and chain[-1] == instance.answer_id]
     titles = {paragraph.id: paragraph.title or "" for paragraph in instance.paragraphs}
-    place = workspace_of(Path(dataset))
+    place = workspace_of(fetched(dataset))
     entities = {entity for chain in chains for entity in chain[::2]}
     names = names_in(instance) | ({} if place is None else labels(place, "entities", entities))
     relations = {} if place is None else relations_among(place, entities)

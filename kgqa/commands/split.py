@@ -69,7 +69,7 @@ def split(
         raise SettingsError(
             f"--shares {','.join(map(str, shares))}: give those of train, dev and test, which add up to 1, such as 0.8,0.1,0.1."
         )
-    source, progress = open_dataset(dataset, format, paragraphs=paragraphs), progress or Silent()
+    source, progress = open_dataset(dataset, format, paragraphs=paragraphs, progress=progress), progress or Silent()
     source.check_outside(Path(out))
     check_new_folder(Path(out))
     together = ItemCollector(by)
@@ -125,7 +125,7 @@ def _describe(
     kinds = ", ".join(f"{name} ({BY[name]})" for name in dict.fromkeys(("group", *by)))
     about = f"Split anew by kgqa. No two splits share: {kinds}."
     about += f" {dropped_count:,} questions were left out, as they share such things with several splits." if dropped_count else ""
-    manifest = run_record(options={"dataset": source.name, **settings}, resolved=settings, inputs=source.hashes())
+    manifest = run_record(options={"dataset": source.url or source.name, **settings}, resolved=settings, inputs=source.hashes())
     manifest |= {"recipe": "split", "from": source.origin, "counts": counts, "dropped": dropped_count}
     manifest |= write_card(folder, lambda digest: derived_card(folder, source, about, counts, digest))
     write_manifest(manifest, folder)

@@ -29,7 +29,7 @@ from kgqa.progress import Progress, Silent
 from kgqa.readers import saved
 from kgqa.readers.registry import reader_descriptions
 from kgqa.readers.specification import Specification, specification
-from kgqa.runs.files import Watch, file_hashes, files_below, key_of, new_folder, write_whole
+from kgqa.runs.files import Watch, check_is_local, file_hashes, files_below, key_of, new_folder, write_whole
 from kgqa.settings.defaults import SEED
 from kgqa.settings.small_files import read_small
 from kgqa.settings.training import OF_TIME_AND_MEMORY
@@ -108,8 +108,9 @@ def train(
     require_readers("kgqa train", needed=(*NETWORKS, *RECORDS) if request.steps else RECORDS)
     if start is not None:
         _check_start(start, request)
-    source = open_dataset(dataset, format, paragraphs=paragraphs)
     folder = Path(out)
+    check_is_local(folder)
+    source = open_dataset(dataset, format, paragraphs=paragraphs, progress=progress)
     source.check_outside(folder)
     if "train" not in source.files:
         raise MissingInput(f"{source.path}: this set has no train split, only {', '.join(source.files)}; make one with kgqa split.")

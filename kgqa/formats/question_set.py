@@ -11,6 +11,7 @@ from types import MappingProxyType
 from kgqa.errors import MissingInput, SettingsError, storage_errors
 from kgqa.formats import native
 from kgqa.formats.faults import FaultCounts, count_faults
+from kgqa.formats.fetching import fetched
 from kgqa.formats.huggingface import hub
 from kgqa.formats.huggingface.hub import HubAddress, Place
 from kgqa.formats.json import stream
@@ -18,6 +19,9 @@ from kgqa.formats.json.validate import RepeatedId
 from kgqa.formats.recognise import recognise, split_files
 from kgqa.formats.registry import FORMATS, HUB_FORMAT, FileFormat, FolderFormat, SeparateTexts, SeveralFiles, find_format
 from kgqa.formats.text_files import check_texts, remarks_on_texts
+from kgqa.object_store.address import url_of
+from kgqa.object_store.mirror import local_copy
+from kgqa.progress import Progress
 from kgqa.records import Instance
 from kgqa.runs.files import Watch, hashes_of, real_path
 
@@ -45,6 +49,8 @@ class QuestionSet:
     """Split → the faults found when the split was last read to its end."""
     watch: Watch = field(default_factory=Watch, compare=False, repr=False)
     """The state of its files when the set was opened."""
+    url: str | None = None
+    """The URL of the object store that the files were copied from; manifests record it."""
 
     @property
     def name(self) -> str:
@@ -129,8 +135,12 @@ def open_dataset(
     paragraphs: str | Path | None = None,
     strict: bool = False,
     naming: str = "--from",
+    progress: Progress | None = None,
 ) -> QuestionSet:
-    """The question set in a file or folder, or on the hub (``hf://owner/name``), by default with the format that its content shows.
+    """The question set in a file or folder, by default with the format that its content shows.
+
+    ``path`` can also name a set on the hub (``hf://owner/name``), or files in an object store (``s3://bucket/prefix``, ``gs://…``), which
+    are copied first (:func:`kgqa.object_store.mirror.local_copy`).
 
     A file's split is the word train, dev (or validation) or test in its name; without such a word it is ``test``. ``paragraphs`` is the
     file of texts for a format that keeps them apart. ``strict`` refuses faults of content that break a promise of the format; by default
@@ -144,7 +154,9 @@ def open_dataset(
         if paragraphs is not None:
             check_texts(Path(paragraphs), HUB_FORMAT)
         return _open_on_hub(address, format, naming, strict=strict)
-    path = Path(path)
+    url = url_of(path)
+    path = fetched(path, progress=progress)
+    paragraphs = None if paragraphs is None else local_copy(paragraphs, progress=progress)
     with storage_errors(path):
         if not path.exists():
             raise MissingInput(f"{path}: there is no such file or folder.")
@@ -156,7 +168,7 @@ def open_dataset(
         inputs = tuple(dict.fromkeys(_inputs(module, files.values(), texts)))
         return QuestionSet(
             path=path, format=name, recognised=format is None, files=MappingProxyType(files), inputs=inputs, paragraphs=texts,
-            strict=strict, naming=naming, watch=Watch(inputs),
+            strict=strict, naming=naming, watch=Watch(inputs), url=url,
         )  # fmt: skip
 
 

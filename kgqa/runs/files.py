@@ -8,6 +8,7 @@ import filecmp
 import hashlib
 import json
 import os
+import re
 import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,6 +25,8 @@ from kgqa.runs.scratch import TEMPORARY, remove, scratch
 
 TAKEN = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno.EISDIR)
 """Error numbers of a rename to an existing path."""
+URL = re.compile(r"(?:^|/)(?:s3|gs|hf|file|https?):/", re.IGNORECASE)
+"""A URL, also one whose slashes a path has made one."""
 Stamp = tuple[int, ...]
 """Device, inode, size, and the times of the last change of content and of metadata, in nanoseconds."""
 TICK = 20_000_000
@@ -86,11 +89,18 @@ def lies_within(path: Path, folder: Path) -> bool:
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
+def check_is_local(path: Path) -> None:
+    """Raise StorageError for the URL of another place, which as a path would be a folder of that name here."""
+    if URL.search(str(path)):
+        raise StorageError(f"{path}: kgqa writes on this machine; give a folder, and upload a finished dataset with kgqa publish --to.")
+
+
 def check_new_folder(path: Path, *, again: bool = False) -> None:
     """Raise StorageError if :func:`new_folder` would, before any work is done.
 
     With ``again``, the contents of an existing folder are not checked yet, because they may turn out to be the same.
     """
+    check_is_local(path)
     with storage_errors(path):
         path = Path(os.path.abspath(path))
         if not path.name:
@@ -108,6 +118,7 @@ def check_new_file(path: Path, *, again: bool = False) -> None:
 
     With ``again``, the contents of an existing file are not checked yet, because they may turn out to be the same.
     """
+    check_is_local(path)
     with storage_errors(path):
         if os.path.lexists(path) and not (again and path.is_file() and not path.is_symlink()):
             raise already_there(path)

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from kgqa.arrays.parallel import Engine, Threads, worker_threads
@@ -71,12 +72,12 @@ class Imported:
 
 def run_import(
     parser: Parser | Service, files: Sequence[Path], out: Path, origin: Origin, *, engine: Engine, partial: bool, progress: Progress,
-    watch: Watch | None = None,
+    watch: Watch | None = None, urls: Mapping[Path, str] = MappingProxyType({}),
 ) -> Imported:  # fmt: skip
     """Read ``files`` by ``parser``, or ask a service the queries in them, and write the tables of ``out`` anew.
 
     ``engine`` parses; in the place of threads, which cannot parse at the same time, come processes. ``watch`` notices when other files
-    change that the parser reads, those of its options. Raises KgqaError.
+    change that the parser reads, those of its options. ``urls`` says which files are copies of what an object store has. Raises KgqaError.
     """
     require_files(list(files))
     if not str(out).isprintable() or str(out) != os.fsencode(out).decode("utf-8", "replace"):
@@ -89,14 +90,14 @@ def run_import(
             _check_folder(out)  # within the lock, or the first files of another import would look like no import
             (out / PARTS).mkdir(exist_ok=True)
             try:
-                return _run(parser, files, out, origin, watch or Watch(), engine=engine, partial=partial, progress=progress)
+                return _run(parser, files, out, origin, watch or Watch(), urls, engine=engine, partial=partial, progress=progress)
             except KeyboardInterrupt:
                 raise InterruptedRun(f"{out}: stopped; run the same command again to go on from the last part that was written.") from None
 
 
 def _run(
-    parser: Parser | Service, files: Sequence[Path], out: Path, origin: Origin, watch: Watch, *, engine: Engine, partial: bool,
-    progress: Progress,
+    parser: Parser | Service, files: Sequence[Path], out: Path, origin: Origin, watch: Watch, urls: Mapping[Path, str], *, engine: Engine,
+    partial: bool, progress: Progress,
 ) -> Imported:  # fmt: skip
     watch.add(files)
     sources = _sources(out)
@@ -104,7 +105,7 @@ def _run(
     progress.start("Hashing files", sum(path.stat().st_size for path in files), "bytes")
     entries: list[tuple[str, Path, str]] = []
     for path in files:
-        entry = described(path, origin, partial=partial)
+        entry = described(path, origin, partial=partial, url=urls.get(path))
         progress.advance(path.stat().st_size)
         number = _place(sources, entry)
         sources[number] = entry
@@ -134,9 +135,10 @@ def _run(
     return _merged(out, sources, worker_threads(engine), progress, reused)
 
 
-def described(path: Path, origin: Origin, *, partial: bool) -> dict[str, Any]:
-    """How the import's manifest describes a file."""
-    return {"file": path.name, "sha256": file_hash(path), "bytes": path.stat().st_size, "partial": partial, **asdict(origin)}
+def described(path: Path, origin: Origin, *, partial: bool, url: str | None = None) -> dict[str, Any]:
+    """How the import's manifest describes a file, which may be a copy of what an object store has at ``url``."""
+    entry = {"file": path.name, "sha256": file_hash(path), "bytes": path.stat().st_size, "partial": partial, **asdict(origin)}
+    return entry if url is None else entry | {"url": url}
 
 
 def check_import(folder: Path) -> None:

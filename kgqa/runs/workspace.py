@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kgqa.errors import BrokenInput, WorkspaceBusy, WorkspaceError, WorkspaceMismatch, storage_errors
-from kgqa.runs.files import discard, key_of, known_hash, write_parquet
+from kgqa.runs.files import check_is_local, discard, key_of, known_hash, write_parquet
 from kgqa.runs.scratch import TEMPORARY, is_scratch, remove, sweep
 from kgqa.settings.small_files import read_small
 
@@ -110,6 +110,7 @@ class Workspace:
 
     def check(self) -> None:
         """Raise WorkspaceError if the folder is not a workspace and cannot become one; changes nothing."""
+        check_is_local(self.path)
         try:
             str(self.path).encode("utf-8")
         except UnicodeEncodeError:

@@ -12,7 +12,7 @@ from kgqa.errors import StorageError, storage_errors
 from kgqa.formats.question_set import QuestionSet
 from kgqa.metrics.bootstrap import Interval
 from kgqa.metrics.scores import Scores
-from kgqa.runs.files import parents_of
+from kgqa.runs.files import check_is_local, parents_of
 from kgqa.runs.scratch import scratch
 from kgqa.scoring.breakdown import Dimension
 from kgqa.scoring.metrics import METRICS
@@ -67,6 +67,7 @@ class Evaluation:
 
 def check_free(path: Path) -> None:
     """Raise StorageError if ``path`` holds anything but an earlier report, which a new one may replace."""
+    check_is_local(path)
     with storage_errors(path):
         if os.path.lexists(path) and not (path.is_file() and _is_report(path)):
             raise StorageError(f"{path}: this already exists and is not a report of kgqa evaluate; choose another --json, or remove it.")

@@ -162,7 +162,7 @@ class PathSettings(Settings):
     """Minimum functionality of the last hop's relation in its direction, from 0 to 1: distinct subjects per fact, where 1 is a function."""
     first_functional: Annotated[float, Field(ge=0, le=1)] = 0.1
     """Minimum functionality of the first hop's relation, from 0 to 1."""
-    useful: Annotated[float, Field(ge=0, le=1)] = 0.12
+    useful: Annotated[float, Field(ge=0, le=1)] = 0.18
     """Minimum estimated probability that a query is useful: its answer holds, is unique and is not trivial. Larger values give fewer and
     better samples."""
     min_queries: Positive = 2

@@ -15,7 +15,7 @@ from kgqa.checks.findings import Finding
 from kgqa.checks.report.page import page
 from kgqa.checks.report.readers import not_measured
 from kgqa.errors import SettingsError, StorageError, storage_errors
-from kgqa.runs.files import parents_of, real_path
+from kgqa.runs.files import check_is_local, parents_of, real_path
 from kgqa.runs.scratch import scratch
 from kgqa.version import __version__
 
@@ -44,6 +44,7 @@ class Report:
         SettingsError or StorageError where it must not or cannot go there.
         """
         folder = Path(f"{name[:NAME_LIMIT]}-audit") if out is None else Path(out)
+        check_is_local(folder)
         with storage_errors(folder):
             for dataset in sets:
                 if _inside(real_path(folder), dataset):
